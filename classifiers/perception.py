@@ -19,17 +19,15 @@ from numpy.typing import NDArray
 
 from aam_vision.classifiers.architecture import Weights
 from aam_vision.classifiers.backends import backend as make_backend
+from aam_vision.classifiers.backends import probabilities_of
 from aam_vision.classifiers.board import check_scale, resample_boards
-from aam_vision.classifiers.familiar import Familiarity
 from aam_vision.classifiers.legality import Probabilities
 from aam_vision.classifiers.looks import LabelledLooks, cells_of
-from aam_vision.classifiers.probabilities import probabilities_of
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.classifiers.recent import Recent, digest_of
-from aam_vision.classifiers.recognition import Recognition, unlike
-from aam_vision.classifiers.store import Card, alone, read, read_looks
+from aam_vision.classifiers.recognition import Familiarity, Recognition, unlike
+from aam_vision.classifiers.store import Card, alone, image_test, read, read_looks, untaught
 from aam_vision.classifiers.tracking import Places
-from aam_vision.classifiers.weak import image_test, untaught
 from aam_vision.perception import Frame, Percept, Scene, VisualVocabulary
 
 BATCH = 16

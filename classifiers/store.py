@@ -12,20 +12,21 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 from safetensors import SafetensorError
+from safetensors.numpy import load as parse_arrays
 from safetensors.numpy import load as parse_tensors
+from safetensors.numpy import save as dump_arrays
 
 from aam_vision.agents.encoding import loads
 from aam_vision.classifiers.architecture import CAMERA, KINDS, SHARED, Weights, check_shapes, shapes
-from aam_vision.classifiers.card_vocabulary import compare, less, part_of, perceived
-from aam_vision.classifiers.look_files import from_bytes, to_bytes
-from aam_vision.classifiers.looks import LabelledLooks
+from aam_vision.classifiers.looks import EDGE, LabelledLooks
 from aam_vision.errors import UnusableInput
 from aam_vision.files import read_limited
-from aam_vision.perception import Perceived, VisualVocabulary
+from aam_vision.perception import ImageTest, Perceived, Provenance, VisualVocabulary
 
 if TYPE_CHECKING:
     from torch import nn
@@ -291,3 +292,185 @@ def _card(path: Path, cure: str) -> Card:
         reason = " ".join(str(error).split())
         raise UnusableInput(f"card {path} is damaged ({type(error).__name__}: {reason}): {cure}") from None
     return card
+
+
+# The vocabulary on a card, compared with that of an environment: weights belong to classifiers, not to vocabularies.
+
+
+def perceived(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """A described vocabulary less all that no classifier is asked about: it can change without harm to weights."""
+    predicates = {
+        name: own
+        for name, own in facts.get("predicates", {}).items()
+        if isinstance(own, Mapping) and own.get("provenance") == Provenance.PERCEIVED.value
+    }
+    return {**facts, "predicates": predicates}
+
+
+def less(facts: Mapping[str, Any], predicate: str | None) -> Mapping[str, Any]:
+    """A described vocabulary less one predicate and the order of its classifiers; all of it if none is named."""
+    if predicate is None:
+        return facts
+    others = {name: own for name, own in facts.get("predicates", {}).items() if name != predicate}
+    return {"name": facts.get("name"), "predicates": others}
+
+
+def part_of(facts: Mapping[str, Any], wanted: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A described vocabulary less the predicates and classifiers that are not wanted, in the wanted order."""
+    predicates = {
+        name: own for name, own in facts.get("predicates", {}).items() if name in wanted["predicates"]
+    }
+    if "heads" not in wanted:  # see ``less``
+        return {**facts, "predicates": predicates}
+    heads = [head for head in wanted["heads"] if head in facts["heads"]]
+    return {**facts, "heads": heads, "predicates": predicates}
+
+
+def compare(wanted: Mapping[str, Any], found: Mapping[str, Any], path: Path, cure: str) -> None:
+    """Whether a card speaks of the environment's vocabulary.
+
+    Raises:
+        UnusableInput: it does not; the message names the first difference.
+    """
+    if all(found.get(key) == own for key, own in wanted.items()):
+        return
+    ours, theirs = wanted["predicates"], found.get("predicates", {})
+    different = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
+    if different:
+        name = different[0]
+        detail = f"predicate {name} is {theirs.get(name, 'absent')} there, {ours.get(name, 'absent')} here"
+    else:
+        key = next(key for key in wanted if wanted[key] != found.get(key))
+        detail = f"{key} is {found.get(key)} there, {wanted[key]} here"
+    raise UnusableInput(f"card {path} is for another vocabulary ({detail}): {cure}")
+
+
+# Labelled looks as bytes: a safetensors file, which cannot run code, beside the weights.
+
+
+MOST: Final = 100_000
+"""Cells in a file; larger ones would take minutes to be compared with."""
+
+_TYPES: Final = {
+    "looks": np.uint8,
+    "cells": np.int32,
+    "places": np.int32,
+    "asked": np.uint8,
+    "labels": np.int8,
+    "limits": np.float32,
+}
+
+
+def to_bytes(looks: LabelledLooks) -> bytes:
+    """The content of a file."""
+    parts = {name: np.ascontiguousarray(getattr(looks, name), kind) for name, kind in _TYPES.items()}
+    content: bytes = dump_arrays(parts)
+    return content
+
+
+def from_bytes(content: bytes, heads: int, side: int) -> LabelledLooks:
+    """The looks in a file, which may be anybody's.
+
+    Args:
+        content: of the file.
+        heads: number of classifiers of the network.
+        side: of a cell in its boards, in pixels.
+
+    Raises:
+        UnusableInput: they are none, or do not belong to such a network; the message goes after the name of the file.
+    """
+    try:
+        parts = parse_arrays(content)
+    except (SafetensorError, KeyError, TypeError, ValueError) as error:
+        raise UnusableInput(f"is no safetensors file ({error})") from None
+    for name, kind in _TYPES.items():
+        if name not in parts or parts[name].dtype != kind:
+            raise UnusableInput(f"has no {name} of type {np.dtype(kind)}")
+    number, cells = len(parts["limits"].reshape(-1)), len(parts["places"].reshape(-1))
+    shapes = {
+        "looks": (len(parts["looks"]) if parts["looks"].ndim else 0, 3, side + 2, side + 2),
+        "cells": (cells,),
+        "places": (cells,),
+        "asked": (number, heads),
+        "labels": (number, heads),
+        "limits": (number,),
+    }
+    for name, shape in shapes.items():
+        if parts[name].shape != shape:
+            raise UnusableInput(f"has {name} of shape {parts[name].shape}, not {shape}")
+    looks = parts["looks"]
+    if not (
+        side > 2 * EDGE
+        and 0 < number <= cells <= MOST
+        and len(looks) <= MOST
+        and _within(parts["cells"], 0, len(looks) - 1)
+        and _within(parts["asked"], 0, 1)
+        and _within(parts["labels"], -1, 1)
+        and np.array_equal(np.unique(parts["places"]), np.arange(number))
+        and np.isfinite(parts["limits"]).all()
+    ):
+        raise UnusableInput("has numbers that mean nothing")
+    return LabelledLooks(
+        looks, parts["cells"], parts["places"], parts["asked"] > 0, parts["labels"], parts["limits"]
+    )
+
+
+def _within(numbers: NDArray[np.integer], least: int, most: int) -> bool:
+    return bool(least <= numbers.min(initial=most) and numbers.max(initial=least) <= most)
+
+
+# Which classifiers are poor by their own figures: those of the card that was written when they were trained.
+
+
+POOR = 0.01
+"""A classifier that is wrong in a larger share of unseen pictures is named when a run begins, and so is a set of
+classifiers that reads a larger share of unseen states wrongly or not at all."""
+
+
+def weaknesses(card: Card) -> list[str]:
+    """What its own figures say against a set of weights, one line each; auxiliary classifiers are among them.
+
+    Cards of older weights have figures of whole states only.
+    """
+    found = [
+        f"classifier {head} of {card.name} never saw a positive example: it answers unknown"
+        for head in card.vocabulary["heads"]
+        if untaught(card, head)
+    ]
+    unseen = _table(card.figures, "unseen")
+    for head, counts in _table(unseen, "classifiers").items():
+        pictures, wrong = (_number(counts, name) for name in ("pictures", "wrong"))
+        if wrong > POOR * pictures:
+            share = f"{wrong} of {pictures} unseen pictures ({wrong / pictures:.1%})"
+            found.append(f"classifier {head} of {card.name} is wrong in {share}")
+    exact, states = image_test(card)
+    if states - exact > POOR * states:
+        found.append(
+            f"the classifiers of {card.name} read {exact} of {states} unseen states exactly ({exact / states:.1%})"
+        )
+    return found
+
+
+def image_test(card: Card) -> ImageTest:
+    """How the classifiers of a card did in their test."""
+    unseen = _table(card.figures, "unseen")
+    return ImageTest(_number(unseen, "exact"), _number(unseen, "states"))
+
+
+def untaught(card: Card, head: str) -> bool:
+    """Whether a classifier never saw a positive example, so that it cannot know what one looks like.
+
+    Cards of older weights do not say; theirs all saw some.
+    """
+    return _table(card.figures, "positives").get(head) == 0
+
+
+def _table(figures: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A part of a card, which may be anybody's; empty if there is none of that kind."""
+    found = figures.get(name) if isinstance(figures, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
+
+
+def _number(counts: object, name: str) -> int:
+    found = counts.get(name) if isinstance(counts, Mapping) else None
+    return found if isinstance(found, int) and found > 0 else 0

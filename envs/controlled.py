@@ -31,8 +31,7 @@ from aam_vision.envs.labelled import (
 from aam_vision.envs.meaning import Instruction, headers
 from aam_vision.envs.own import HELD_OUT, PICTURES, SPLIT, OwnEnvironment
 from aam_vision.envs.restoring import Env, Restore
-from aam_vision.envs.shown import Shown
-from aam_vision.envs.told import Told, watched
+from aam_vision.envs.shown import Shown, Told, watched
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Perception, Scene, VisualVocabulary
 from aam_vision.query import Access

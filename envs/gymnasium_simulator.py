@@ -16,10 +16,9 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from aam_vision.agents.image import digest
-from aam_vision.envs.hidden_state import difference, redraw_chance
 from aam_vision.envs.meaning import Instruction, differ
 from aam_vision.envs.policies import Policies, result_of
-from aam_vision.envs.restoring import Actions, Env, Restore, in_order, way_back
+from aam_vision.envs.restoring import Actions, Env, Restore, difference, in_order, redraw_chance, way_back
 from aam_vision.errors import RAISED, AamWarning, AgentFailed, UnusableInput, reason
 from aam_vision.perception import Frame, Scene, cell_edges
 from aam_vision.pictures import fault

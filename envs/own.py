@@ -26,8 +26,7 @@ from aam_vision.envs.labelled import Depiction, Labelled, LabelledImages, distin
 from aam_vision.envs.meaning import Instruction, becomes, headers, instruction
 from aam_vision.envs.references import imported, is_reference
 from aam_vision.envs.restoring import Env, Restore
-from aam_vision.envs.shown import Shown
-from aam_vision.envs.told import Told, watched
+from aam_vision.envs.shown import Shown, Told, watched
 from aam_vision.errors import UnusableInput, reason
 from aam_vision.outcomes import ChanceModel
 from aam_vision.perception import Frame, Percept, Perception, Scene, VisualVocabulary

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aam_vision.envs.board import Layout
-from aam_vision.envs.pddlgym_domains import Literals
-from aam_vision.envs.pddlgym_package import pddlgym
+from aam_vision.envs.pddlgym_domains import Literals, pddlgym
 from aam_vision.envs.sheet import DPI, Pixels, SpriteStacks
 from aam_vision.strips import Atom
 

@@ -15,9 +15,9 @@ from aam_vision.envs.pddlgym_domains import (
     cases,
     changing_predicates,
     parsed,
+    pddlgym,
     static_atoms,
 )
-from aam_vision.envs.pddlgym_package import pddlgym
 from aam_vision.errors import UnusableInput
 from aam_vision.strips import Atom, GroundAction
 

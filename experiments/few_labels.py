@@ -190,10 +190,8 @@ def _learned(domain: ImageDomain, how: Way, *, atoms: bool) -> tuple[BoardPercep
     from aam_vision.commandline import Progress
     from aam_vision.training.labelling.answers import SimulatorAtoms, SimulatorLabels
     from aam_vision.training.labelling.atom_rounds import AtomRounds
-    from aam_vision.training.labelling.pool import Pool, rarest
+    from aam_vision.training.labelling.pool import Pool, Sites, rarest, walk, walked_problems
     from aam_vision.training.labelling.rounds import Rounds
-    from aam_vision.training.labelling.sites import Sites
-    from aam_vision.training.labelling.walks import walk, walked_problems
 
     pictures = walk(domain, walked_problems(domain), np.random.default_rng([how.seed, 81]))
     pool, quiet = Pool(domain.visual, rarest(pictures, CELL_PIXELS), CELL_PIXELS), Progress(StringIO())
@@ -207,7 +205,7 @@ def _learned_scenes(domain: ImageDomain, how: Way) -> tuple[CameraPerception, La
     from aam_vision.commandline import Progress
     from aam_vision.training.labelling.answers import SimulatorPictures
     from aam_vision.training.labelling.camera.rounds import PictureRounds
-    from aam_vision.training.labelling.walks import walk_scenes
+    from aam_vision.training.labelling.pool import walk_scenes
 
     pictures = walk_scenes(domain, np.random.default_rng([how.seed, 81]))
     return PictureRounds(domain, pictures, SimulatorPictures(domain), how, Progress(StringIO())).run()

@@ -109,7 +109,7 @@ def _sizes(family: str, access: str, *, small: bool) -> tuple[int, ...]:
 def summary(rows: Sequence[Row]) -> Table:
     """One line per family, size and access; a run without a result has ``error``."""
     lines: list[list[Any]] = []
-    for (name, size, access), runs in _grouped(rows, "family", "size", "access").items():
+    for (name, size, access), runs in Table.groups(rows, "family", "size", "access").items():
         done = [run for run in runs if "error" not in run]
         shares = [
             f"{sum(run[what] for run in done)}/{len(done)}" if done else None
@@ -150,7 +150,7 @@ def _status(run: Row) -> str:
 def exponents(rows: Sequence[Row]) -> Table:
     """One line per family and access: the exponent b of the CPU time a n^b that fits the runs best, on a logarithmic scale."""
     lines: list[list[Any]] = []
-    for (name, access), runs in _grouped(rows, "family", "access").items():
+    for (name, access), runs in Table.groups(rows, "family", "access").items():
         done = [run for run in runs if "error" not in run]
         sizes = sorted({run["objects"] for run in done})
         lines.append(
@@ -177,25 +177,18 @@ def fitted(objects: Sequence[int], seconds: Sequence[float]) -> float | None:
     return float(slope)
 
 
-def _grouped(rows: Sequence[Row], *by: str) -> dict[tuple[Any, ...], list[Row]]:
-    groups: dict[tuple[Any, ...], list[Row]] = {}
-    for row in rows:
-        groups.setdefault(tuple(row[name] for name in by), []).append(row)
-    return groups
-
-
 def figure(rows: Sequence[Row], path: Path) -> None:
     """CPU time by number of objects, a panel for each access; rings are the bounds."""
     from matplotlib.figure import Figure
 
     done = [row for row in rows if "error" not in row]
-    panels = _grouped(done, "access")
+    panels = Table.groups(done, "access")
     drawn = Figure(figsize=(0.8 + 3.6 * len(panels), 3.6), layout="constrained")
     axes = drawn.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     for panel, ((access,), some) in zip(axes, panels.items(), strict=True):
-        for name, runs in _grouped(some, "family").items():
+        for name, runs in Table.groups(some, "family").items():
             colour = COLOURS[list(FAMILIES).index(name[0]) % len(COLOURS)]
-            by_size = _grouped(runs, "size", "objects")
+            by_size = Table.groups(runs, "size", "objects")
             middle = sorted(
                 (objects, mean(run["seconds"] for run in here)) for (_, objects), here in by_size.items()
             )

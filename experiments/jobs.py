@@ -432,6 +432,14 @@ class Table:
     columns: Sequence[str]
     rows: Sequence[Sequence[Any]]
 
+    @staticmethod
+    def groups(rows: Iterable[Row], *by: str) -> dict[tuple[Any, ...], list[Row]]:
+        """Results by their values under some names, in the order in which these values come first."""
+        found: dict[tuple[Any, ...], list[Row]] = {}
+        for row in rows:
+            found.setdefault(tuple(row[name] for name in by), []).append(row)
+        return found
+
     def print(self, columns: Sequence[str] = (), console: Console | None = None) -> None:
         """Show it in the terminal, or only some columns of it."""
         console = console or Console()

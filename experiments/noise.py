@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import process_time
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -123,9 +123,6 @@ def _read(truth: Model, pal: PalTuple) -> Mode:
 
 def summary(rows: Sequence[Row]) -> Table:
     """One line per domain, access and rates; ``silently wrong`` are runs that say complete and are not exact."""
-    groups: dict[tuple[Any, ...], list[Row]] = {}
-    for row in rows:
-        groups.setdefault((row["env"], row["access"], row["flip_rate"], row["refusal_rate"]), []).append(row)
     lines = [
         [
             *group,
@@ -139,7 +136,7 @@ def summary(rows: Sequence[Row]) -> Table:
             sum(run["seconds"] for run in runs) / len(runs),
             len(runs),
         ]
-        for group, runs in groups.items()
+        for group, runs in Table.groups(rows, "env", "access", "flip_rate", "refusal_rate").items()
     ]
     return Table("Unreliable answers, the rates not told", COLUMNS, lines)
 

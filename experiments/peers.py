@@ -100,10 +100,10 @@ def peers(
 
 def summary(title: str, rows: Sequence[Row]) -> Table:
     """One line per domain and learner."""
-    groups: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        groups.setdefault((row["env"], row["peer"]), []).append(row)
-    lines = [dict(zip(COLUMNS, (*names, *_line(runs)), strict=True)) for names, runs in groups.items()]
+    lines = [
+        dict(zip(COLUMNS, (*names, *_line(runs)), strict=True))
+        for names, runs in Table.groups(rows, "env", "peer").items()
+    ]
     # who learns from a whole trajectory has no model before its end
     columns = [
         name

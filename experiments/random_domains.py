@@ -12,20 +12,24 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 from time import process_time
 from traceback import extract_tb
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from aam_vision.commandline import run_command
 from aam_vision.errors import UnusableInput
+from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.query import Access
+from aam_vision.strips import Atom, GroundAction, Model, State, lifted_atoms
 from experiments.jobs import Parameters, Presentation, Row, Scale, Table, report
+from experiments.random_strips import Domain, all_bindings, reachable
 
 if TYPE_CHECKING:
     from aam_vision.interrogation.task.result import Result
@@ -140,8 +144,6 @@ def judged(domain: Domain, access: Access, policy: str, seed: int) -> Verdict:
 
 def outcome(domain: Domain, access: Access, result: Result) -> tuple[str, str]:
     """How an interrogation ended, as brute force sees it, and why."""
-    from experiments.consistent_models import ConsistentModels, askable
-
     if result.doubt or result.assessment is not None:
         return "tracebacks", f"doubted: {result.doubt or result.why}"
     models = ConsistentModels(result.transcript)
@@ -171,11 +173,8 @@ def _standing(domain: Domain, access: Access, result: Result) -> Sequence[State]
 
 def summary(rows: Sequence[Row]) -> Table:
     """One line per access and policy."""
-    groups: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        groups.setdefault((row["access"], row["policy"]), []).append(row)
     lines: list[list[Any]] = []
-    for group, batches in groups.items():
+    for group, batches in Table.groups(rows, "access", "policy").items():
         total = sum((Counter(row["outcomes"]) for row in batches), Counter[str]())
         runs = total.total()
         seeds = [
@@ -197,6 +196,232 @@ def summary(rows: Sequence[Row]) -> Table:
             ]
         )
     return Table("Random domains, checked by brute force", COLUMNS, lines)
+
+
+# All models that are consistent with a transcript, as a SAT problem, and what a query could still tell of them.
+#
+# Models are not written out: each lifted atom of an action has four variables (positive or negative precondition, added or
+# deleted), and every answer is clauses over them. Where a plan was executed, its intermediate situations were not seen: their
+# atoms are variables, too. So the models are just those that give every answer of the transcript.
+#
+# A query could still tell something if it leads to a situation and a step in which a consistent model answers otherwise than the
+# true one: it refuses the step or not, or it leads elsewhere. Those situations are found by trying everything.
+
+
+TRUE = 1
+"""The literal that is always true."""
+
+
+class _Modes(NamedTuple):
+    """The variables of one lifted atom of one action."""
+
+    positive: int
+    negative: int
+    add: int
+    delete: int
+
+
+class Circumstances(NamedTuple):
+    """All that the outcome of a step depends on."""
+
+    action: str
+    held: tuple[bool, ...]
+    """For each lifted atom of the action whether it holds."""
+    same: tuple[int, ...]
+    """For each lifted atom the first that is the same atom under the binding."""
+
+
+class ConsistentModels:
+    """The models that give every answer of a transcript.
+
+    Args:
+        transcript: what was asked and answered; states are known in full.
+    """
+
+    def __init__(self, transcript: Transcript) -> None:
+        from pysat.solvers import Solver
+
+        self._count = TRUE
+        self._solver = Solver("cadical153", bootstrap_with=[[TRUE]])
+        self._possible: dict[tuple[int, ...], bool] = {}
+        self._atoms = {
+            header.name: lifted_atoms(transcript.vocabulary, header, repeated=transcript.repeated)
+            for header in transcript.headers
+        }
+        self._modes = {
+            (name, atom): _Modes(*(self._variable() for _ in _Modes._fields))
+            for name, atoms in self._atoms.items()
+            for atom in atoms
+        }
+        for modes in self._modes.values():
+            self._solver.add_clause([-modes.positive, -modes.negative])
+            self._solver.add_clause([-modes.add, -modes.delete])
+        for entry in transcript.entries:
+            if isinstance(entry, Asked):
+                self._answered(entry)
+            else:
+                for step in entry.steps:
+                    self._executed([step.action], step.before.state, step.after.state)
+
+    def contain(self, model: Model) -> bool:
+        """Whether the model gives every answer."""
+        return self._possibly(
+            *(
+                variable if atom in part else -variable
+                for (name, atom), modes in self._modes.items()
+                for schema in [model.schema(name)]
+                for variable, part in zip(
+                    modes, (schema.positive, schema.negative, schema.add, schema.delete), strict=True
+                )
+            )
+        )
+
+    def differ(self, model: Model, step: Circumstances) -> bool:
+        """Whether some of them answers otherwise than this model does."""
+        modes = [self._modes[step.action, atom] for atom in self._atoms[step.action]]
+        violated = [
+            each.negative if held else each.positive for each, held in zip(modes, step.held, strict=True)
+        ]
+        after = self.answer(model, step)
+        if after is None:
+            return self._possibly(*(-one for one in violated))
+        if any(self._possibly(one) for one in violated):
+            return True
+        groups: dict[int, list[_Modes]] = {}
+        for place, first in enumerate(step.same):
+            groups.setdefault(first, []).append(modes[place])
+        return any(
+            self._may_end_otherwise(group, held=step.held[first], after=after[first])
+            for first, group in groups.items()
+        )
+
+    def answer(self, model: Model, step: Circumstances) -> tuple[bool, ...] | None:
+        """Which of the action's lifted atoms hold after the step in this model; None if it is refused."""
+        schema, atoms = model.schema(step.action), self._atoms[step.action]
+        held = {atom for atom, value in zip(atoms, step.held, strict=True) if value}
+        if not schema.positive <= held or schema.negative & held:
+            return None
+        added, deleted = (
+            {first for atom, first in zip(atoms, step.same, strict=True) if atom in part}
+            for part in (schema.add, schema.delete)
+        )
+        return tuple(
+            first in added or (value and first not in deleted)
+            for first, value in zip(step.same, step.held, strict=True)
+        )
+
+    def _may_end_otherwise(self, modes: Sequence[_Modes], *, held: bool, after: bool) -> bool:
+        """Whether an atom, which all of these are, may have another value after the step."""
+        never_added = [-each.add for each in modes]
+        if not after:
+            return any(self._possibly(each.add) for each in modes) or (
+                held and self._possibly(*never_added, *(-each.delete for each in modes))
+            )
+        if not held:
+            return self._possibly(*never_added)
+        return any(self._possibly(*never_added, each.delete) for each in modes)
+
+    # --- clauses ---------------------------------------------------------------------------------
+
+    def _answered(self, entry: Asked) -> None:
+        plan, response = entry.query.plan, entry.response
+        self._executed(plan[: response.executed], entry.query.initial.state, response.final.state)
+        if response.executed < len(plan):
+            refused, true = plan[response.executed], response.final.state.true
+            atoms = self._atoms[refused.name]
+            self._solver.add_clause(
+                [
+                    modes.negative if atom.ground(refused.objects) in true else modes.positive
+                    for atom in atoms
+                    for modes in [self._modes[refused.name, atom]]
+                ]
+            )
+
+    def _executed(self, plan: Sequence[GroundAction], before: State, after: State) -> None:
+        """The plan was executed and led from one state to the other; what was in between was not seen."""
+        touched = {atom.ground(action.objects): None for action in plan for atom in self._atoms[action.name]}
+        values = {fact: TRUE if fact in before.true else -TRUE for fact in touched}
+        for action in plan:
+            values = self._step(action, values)
+        for fact, value in values.items():
+            self._solver.add_clause([value if fact in after.true else -value])
+
+    def _step(self, action: GroundAction, values: dict[Atom, int]) -> dict[Atom, int]:
+        """The facts' values after an executed step."""
+        groups: dict[Atom, list[_Modes]] = {}
+        for atom in self._atoms[action.name]:
+            groups.setdefault(atom.ground(action.objects), []).append(self._modes[action.name, atom])
+        after = dict(values)
+        for fact, group in groups.items():
+            was, now = values[fact], self._variable()
+            after[fact] = now
+            adds = [modes.add for modes in group]
+            deletes = [modes.delete for modes in group]
+            self._solver.append_formula(
+                [
+                    *([-modes.positive, was] for modes in group),
+                    *([-modes.negative, -was] for modes in group),
+                    *([-add, now] for add in adds),
+                    *([-delete, *adds, -now] for delete in deletes),
+                    [*adds, *deletes, -was, now],
+                    [*adds, *deletes, was, -now],
+                ]
+            )
+        return after
+
+    def _possibly(self, *literals: int) -> bool:
+        """Whether some consistent model is so."""
+        if literals not in self._possible:
+            self._possible[literals] = bool(self._solver.solve(assumptions=literals))
+        return self._possible[literals]
+
+    def _variable(self) -> int:
+        self._count += 1
+        return self._count
+
+
+# --- what can be asked --------------------------------------------------------------------------------------------
+
+
+def askable(domain: Domain, access: Access, starts: Sequence[State], limit: int) -> set[Circumstances] | None:
+    """The circumstances in which a query can ask for a step; None if more than ``limit`` states are reachable.
+
+    Args:
+        domain: the true model and its problems.
+        access: under ``settable`` access any state can be asked about.
+        starts: under any other, from which states the agent can go on.
+        limit: states that are looked at.
+    """
+    if access is Access.SETTABLE:
+        return set(_anywhere(domain))
+    states = reachable(domain.model, starts, limit, repeated=domain.repeated)
+    return None if states is None else set(_in_states(domain, states))
+
+
+def _in_states(domain: Domain, states: Iterable[State]) -> Iterator[Circumstances]:
+    bindings: dict[object, list[tuple[str, tuple[int, ...], list[Atom]]]] = {}
+    for state in states:
+        if state.objects not in bindings:
+            bindings[state.objects] = list(_bindings(domain, state))
+        for name, same, facts in bindings[state.objects]:
+            yield Circumstances(name, tuple(fact in state.true for fact in facts), same)
+
+
+def _anywhere(domain: Domain) -> Iterator[Circumstances]:
+    for state in domain.problems:
+        for name, same in dict.fromkeys((name, same) for name, same, _ in _bindings(domain, state)):
+            free = sorted(set(same))
+            for values in product((False, True), repeat=len(free)):
+                held = dict(zip(free, values, strict=True))
+                yield Circumstances(name, tuple(held[first] for first in same), same)
+
+
+def _bindings(domain: Domain, state: State) -> Iterator[tuple[str, tuple[int, ...], list[Atom]]]:
+    for header in domain.model.headers:
+        atoms = lifted_atoms(domain.model.vocabulary, header, repeated=domain.repeated)
+        for objects in all_bindings(header, state.objects, repeated=domain.repeated):
+            facts = [atom.ground(objects) for atom in atoms]
+            yield header.name, tuple(facts.index(fact) for fact in facts), facts
 
 
 if __name__ == "__main__":

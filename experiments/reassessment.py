@@ -108,9 +108,6 @@ def _changed_action(model: Model, schema: ActionSchema, rng: np.random.Generator
 
 def summary(rows: Sequence[Row]) -> Table:
     """One line per domain and number of changes."""
-    groups: dict[tuple[str, int], list[Row]] = {}
-    for row in rows:
-        groups.setdefault((row["env"], row["changes"]), []).append(row)
     lines: list[list[Any]] = [
         [
             *group,
@@ -124,7 +121,7 @@ def summary(rows: Sequence[Row]) -> Table:
             f"{sum(run['exact'] for run in runs)}/{len(runs)}",
             len(runs),
         ]
-        for group, runs in groups.items()
+        for group, runs in Table.groups(rows, "env", "changes").items()
     ]
     return Table("Re-assessment of agents that have changed, settable access", COLUMNS, lines)
 

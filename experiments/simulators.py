@@ -81,11 +81,8 @@ def figure(rows: Sequence[Row], path: Path) -> None:
 
 def summary(rows: Sequence[Row]) -> Table:
     """One line per environment."""
-    groups: dict[str, list[Row]] = {}
-    for row in rows:
-        groups.setdefault(row["env"], []).append(row)
     lines: list[list[Any]] = []
-    for name, runs in groups.items():
+    for (name,), runs in Table.groups(rows, "env").items():
         shares = [
             f"{sum(run[what] for run in runs)}/{len(runs)}" for what in ("exact", "equivalent", "complete")
         ]

@@ -120,11 +120,8 @@ def figure(rows: Sequence[Row], path: Path) -> None:
 
 def summary(rows: Sequence[Row]) -> Table:
     """One line per domain, policy and planner; times per query as mean and variance over the runs."""
-    groups: dict[tuple[str, str, str], list[Row]] = {}
-    for row in rows:
-        groups.setdefault((row["env"], row["policy"], row["planner"]), []).append(row)
     lines: list[list[Any]] = []
-    for (name, policy, planner), runs in groups.items():
+    for (name, policy, planner), runs in Table.groups(rows, "env", "policy", "planner").items():
         times = [1000 * run["seconds"] / max(1, run["queries"]) for run in runs]
         lines.append(
             [

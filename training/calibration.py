@@ -8,9 +8,11 @@ Thresholds are closer to certainty where a classifier makes more mistakes on tho
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,9 +20,10 @@ from torch import Generator, Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from aam_vision.classifiers.network import BoardNetwork, place_logits
-from aam_vision.classifiers.store import SURE, Card
+from aam_vision.classifiers.store import SURE, Card, describe
 from aam_vision.training.augmentation import augment
 from aam_vision.training.boards import Example, collate
+from aam_vision.training.folder import Labellable
 from aam_vision.training.labels import NO_LABEL
 
 TEMPERATURES = np.geomspace(0.25, 4.0, 17).round(3)
@@ -52,6 +55,31 @@ class Calibration:
             {head: offset if head in heads else 0.0 for head, offset in self.offsets.items()},
             {h: t if h in heads else card.temperatures[h] for h, t in self.temperatures.items()},
             {h: t if h in heads else card.thresholds[h] for h, t in self.thresholds.items()},
+        )
+
+    def card(
+        self,
+        domain: Labellable,
+        seed: int,
+        data_sha256: str,
+        network: str,
+        *,
+        figures: Mapping[str, Any] | None = None,
+        picture: tuple[int, int] | None = None,
+    ) -> Card:
+        """The card of weights for a domain that are calibrated like this; see ``Card``. They are not written yet."""
+        return Card(
+            name=domain.name,
+            vocabulary=describe(domain.visual),
+            weights_sha256="",
+            data_sha256=data_sha256,
+            seed=seed,
+            temperatures=self.temperatures,
+            thresholds=self.thresholds,
+            versions={"python": platform.python_version(), "torch": torch.__version__},
+            figures=figures or {},
+            network=network,
+            picture=picture,
         )
 
 

@@ -68,13 +68,13 @@ def _graph(domain: ImageDomain, weights: Path | None) -> tuple[bytes, tuple[str,
         network, card = store.load(domain.visual, domain.name, weights)
         store.check_alone(card, "export")
         return onnx_graph(network), network.heads
-    from aam_vision.classifiers.camera import running
+    from aam_vision.classifiers.camera import network as camera
     from aam_vision.classifiers.camera.perception import picture_of
     from aam_vision.classifiers.camera.plan import plan_of
 
     tensors, card = store.read(domain.visual, domain.name, weights)
     plan = plan_of(card.vocabulary)
-    return running.onnx_graph(running.network_of(plan, tensors), picture_of(card)), plan.heads
+    return camera.onnx_graph(camera.network_of(plan, tensors), picture_of(card)), plan.heads
 
 
 if __name__ == "__main__":

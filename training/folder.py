@@ -9,7 +9,7 @@ things. ``true`` holds all atoms of perceived predicates that are true in the im
 taken to be false, except what the image hides. Lines that say less about their image have ``yes``, ``no`` or ``skipped`` instead:
 ``single_answers``. A line ``{"image": "0001.png", "withdrawn": true}`` takes the labels of that image
 back that stand above it, as the labelling page writes it when an answer is undone. Everything is read and checked before anything is learned, each line by itself
-(``labels.check_legal``) and all of them together (``label_checks``). Pictures without cells are labelled in the same way:
+(``labels.check_legal``) and all of them together (``check_images``). Pictures without cells are labelled in the same way:
 ``camera.folder``.
 """
 
@@ -18,14 +18,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 
+import numpy as np
 import torch
 
 from aam_vision.agents.encoding import loads
-from aam_vision.classifiers.architecture import CELL_PIXELS
+from aam_vision.classifiers.architecture import CELL_PIXELS, CROP_PIXELS
+from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.errors import UnusableInput
 from aam_vision.files import read_limited
@@ -34,22 +36,14 @@ from aam_vision.pictures import NoPicture, read_picture
 from aam_vision.strips import Atom, State
 from aam_vision.training.boards import Example, examples
 from aam_vision.training.described import PROBLEM, read_description
-from aam_vision.training.label_checks import (
-    LabelledImage,
-    Labelling,
-    check_places,
-    check_single,
-    check_together,
-)
-from aam_vision.training.labels import check_legal
-from aam_vision.training.single_answers import Said, labels_of, without
+from aam_vision.training.labels import NO_LABEL, check_legal
+from aam_vision.training.looks import place_looks
+from aam_vision.training.single_answers import Said, check_possible, labels_of, without
 
 LABELS: Final = "labels.jsonl"
 """Name of the file in a folder of labelled images."""
 MOST_BYTES: Final = 100_000_000
 """Of ``labels.jsonl``; larger ones are not read."""
-
-T = TypeVar("T", bound=LabelledImage)
 
 
 class Labellable(Protocol):
@@ -74,6 +68,43 @@ class Named:
     line: int
     image: str
     problem: str
+
+
+@dataclass(frozen=True)
+class LabelledImage(Named):
+    """One line of a label file: the atoms that it says are true, the image, and what it says, if that is not everything."""
+
+    atoms: frozenset[Atom]
+    frame: Frame
+    said: Said | None = field(default=None, kw_only=True)
+
+
+@dataclass(frozen=True)
+class Line(LabelledImage):
+    """One line of a label file, with the scene of its problem."""
+
+    scene: Scene
+
+    @property
+    def state(self) -> State:
+        """What it says."""
+        return State(self.atoms, self.scene.objects)
+
+
+@dataclass(frozen=True)
+class Labelling(LabelledImage):
+    """One line of a label file about a board: with the scene of its problem, and the board to learn from."""
+
+    index: SceneIndex
+    example: Example
+
+    @property
+    def side(self) -> int:
+        """Of a cell of the example's board, in pixels."""
+        return int(self.example.pixels.shape[1]) // self.index.scene.rows
+
+
+T = TypeVar("T", bound=LabelledImage)
 
 
 def labelled_images(domain: Labellable, folder: Path, side: int = CELL_PIXELS) -> list[Example]:
@@ -128,34 +159,6 @@ def read_labels(
     except UnusableInput as error:
         raise UnusableInput(f"{folder / LABELS}: {error}") from None
     return found
-
-
-@dataclass(frozen=True)
-class Line:
-    """One line of a label file.
-
-    Args:
-        line: its number, from 1.
-        image: the name of the image.
-        problem: the name of its problem.
-        scene: of the problem.
-        atoms: the atoms that it says are true.
-        frame: the image.
-        said: what it says, if that is not everything.
-    """
-
-    line: int
-    image: str
-    problem: str
-    scene: Scene
-    atoms: frozenset[Atom]
-    frame: Frame
-    said: Said | None = None
-
-    @property
-    def state(self) -> State:
-        """What it says."""
-        return State(self.atoms, self.scene.objects)
 
 
 def read_lines(
@@ -227,7 +230,7 @@ def _line(
     atoms = frozenset(atom_of(domain.visual, scene, text) for text in true)
     if Path(image).name != image:
         raise UnusableInput(f"image {image!r}: give the name of a file in {folder / 'images'}")
-    return Line(number, image, problem, scene, atoms, read_image(folder / "images" / image), said)
+    return Line(number, image, problem, atoms, read_image(folder / "images" / image), scene, said=said)
 
 
 def _scene(domain: Labellable, folder: Path, problem: str) -> Scene:
@@ -264,7 +267,7 @@ def partly_labelled(
         domain.visual, index.scene, [(State(frozenset(), index.scene.objects), frame)], side
     )
     example = replace(example, labels=torch.from_numpy(labels))
-    return Labelling(named.line, named.image, named.problem, frozenset(), frame, index, example, said)
+    return Labelling(named.line, named.image, named.problem, frozenset(), frame, index, example, said=said)
 
 
 def perceived_atoms(domain: Labellable, scene: Scene, state: State) -> Sequence[str]:
@@ -323,3 +326,169 @@ def atom_of(visual: VisualVocabulary, scene: Scene, text: str) -> Atom:
         if item not in known.of_type(kind):
             raise UnusableInput(f"{text}: the problem has no {kind} {item!r}")
     return Atom(name, objects)
+
+
+# Labels of several images, compared with each other: what one of them forgot, another one tells.
+
+
+def check_together(heads: Sequence[str], labellings: Sequence[Labelling]) -> None:
+    """Refuse labels that cannot all be right.
+
+    Raises:
+        UnusableInput: images of one problem differ in size, one image has two labels, or two places that
+            look the same to the pixel are labelled differently; the message names both lines.
+    """
+    check_images(labellings)
+    _check_looks(heads, labellings)
+
+
+def check_images(labellings: Sequence[LabelledImage]) -> None:
+    """Refuse labels of images that cannot all be right.
+
+    Raises:
+        UnusableInput: images of one problem differ in size, or one image has two labels.
+    """
+    _check_sizes(labellings)
+    _check_same(labellings)
+
+
+def _check_sizes(labellings: Sequence[LabelledImage]) -> None:
+    first: dict[str, LabelledImage] = {}
+    for one in labellings:
+        other = first.setdefault(one.problem, one)
+        if one.frame.shape != other.frame.shape:
+            raise UnusableInput(
+                f"line {one.line}: {one.image} has {_size(one)} pixels, and {other.image} (line {other.line}) of the "
+                f"same problem {one.problem} {_size(other)}: give pictures of one size"
+            )
+
+
+def _size(one: LabelledImage) -> str:
+    height, width = one.frame.shape[:2]
+    return f"{width}x{height}"
+
+
+def _check_same(labellings: Sequence[LabelledImage]) -> None:
+    first: dict[bytes, LabelledImage] = {}
+    for one in labellings:
+        other = first.setdefault(repr(one.frame.shape).encode() + one.frame.tobytes(), one)
+        both = f"line {one.line} ({one.image}) contradicts line {other.line} ({other.image}), which is the same picture"
+        if one.problem != other.problem:
+            raise UnusableInput(
+                f"{both}: the problem is {one.problem} here, {other.problem} there; correct one of them"
+            )
+        if one.said is None and other.said is None and one.atoms != other.atoms:
+            atom = min(one.atoms ^ other.atoms)
+            here, there = ("true", "false") if atom in one.atoms else ("false", "true")
+            raise UnusableInput(
+                f"{both}: {atom.predicate}({', '.join(atom.objects)}) is {here} here, {there} there; correct one of them"
+            )
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A place of a labelled image."""
+
+    labelling: Labelling
+    name: str
+
+
+def _check_looks(heads: Sequence[str], labellings: Sequence[Labelling]) -> None:
+    """No classifier can give two answers about the same pixels: a forgotten atom shows by its look."""
+    first: dict[tuple[bytes, str], tuple[_Place, int]] = {}
+    for one in labellings:
+        side = one.side
+        border = 0 if side == CROP_PIXELS else side // 4
+        looks = place_looks(one.example.pixels.numpy(), side, one.index.cells, border)
+        for row, head in enumerate(heads):
+            for look, name, value in zip(
+                looks, one.index.places, one.example.labels[row].tolist(), strict=True
+            ):
+                if value == NO_LABEL:
+                    continue
+                other, known = first.setdefault((look, head), (_Place(one, name), value))
+                if known != value:
+                    raise UnusableInput(_contradiction(head, _Place(one, name), value, other))
+
+
+def _contradiction(head: str, one: _Place, value: int, other: _Place) -> str:
+    yes, no = (one, other) if value else (other, one)
+    return (
+        f"line {yes.labelling.line} ({yes.labelling.image}) says {head} at {yes.name}, line {no.labelling.line} "
+        f"({no.labelling.image}) does not at {no.name}, and the two look the same to the pixel: an atom is forgotten "
+        f"or wrong, or something hides it"
+    )
+
+
+def check_single(heads: Sequence[str], labellings: Sequence[Labelling]) -> None:
+    """Refuse single answers about one image that cannot all be right.
+
+    Raises:
+        UnusableInput: constraints exclude them; the lines are named.
+    """
+    images: dict[tuple[str, str], list[Labelling]] = {}
+    for one in labellings:
+        if one.said is not None:
+            images.setdefault((one.problem, one.image), []).append(one)
+    for (_, image), own in images.items():
+        labels = np.max([one.example.labels.numpy() for one in own], axis=0)
+        try:
+            check_possible(heads, own[0].index, labels)
+        except UnusableInput as error:
+            lines = ", ".join(str(one.line) for one in own)
+            raise UnusableInput(f"lines {lines} ({image}): {error}") from None
+
+
+def check_places(vocabulary: VisualVocabulary, atoms: frozenset[Atom]) -> None:
+    """A thing is in one place at most.
+
+    Raises:
+        UnusableInput: one is in two; both atoms are named.
+    """
+    where = {
+        entry.predicate.name
+        for entry in vocabulary.entries
+        if isinstance(entry, Perceived) and len(entry.predicate.types) > 1
+    }
+    known: dict[str, Atom] = {}
+    for atom in sorted(atoms):
+        if atom.predicate in where and (other := known.setdefault(atom.objects[0], atom)) != atom:
+            raise UnusableInput(f"{other} and {atom} contradict each other: a thing is in one place")
+
+
+# Labels of the user's own that the classifiers trained on them contradict: forgotten atoms, and wrong ones.
+
+
+MOST: Final = 10
+"""Lines that are told, the others are counted: more of them hide what was told before."""
+
+
+def doubts(heads: Sequence[str], perception: BoardPerception, labellings: Sequence[Labelling]) -> list[str]:
+    """One line for every labelled place of which a classifier is sure that its label is wrong; ``MOST`` at most.
+
+    Args:
+        heads: names of the classifiers, in the order of ``VisualVocabulary.cell_heads``.
+        perception: the trained classifiers.
+        labellings: the labels that they were trained on.
+    """
+    low, high = (np.array([[perception.card.thresholds[head][side]] for head in heads]) for side in (0, 1))
+    found = []
+    for one in labellings:
+        (probabilities,) = perception.probabilities([one.frame], one.index.scene)
+        labels = one.example.labels.numpy()
+        wrong = ((labels == 0) & (probabilities > high)) | ((labels == 1) & (probabilities < low))
+        for row, column in np.argwhere(wrong & (labels != NO_LABEL)):
+            said, seen = ("yes", "no") if labels[row, column] == 1 else ("no", "yes")
+            found.append(
+                f"line {one.line} of the labels ({one.image}) says {said} to {heads[row]} at {one.index.places[column]}, and the "
+                f"classifiers say {seen}: an atom may be forgotten or wrong"
+            )
+    return shortened(found)
+
+
+def shortened(lines: list[str]) -> list[str]:
+    """The first ``MOST`` lines about labels, and how many more there are."""
+    rest = len(lines) - MOST
+    return (
+        lines if rest <= 0 else [*lines[:MOST], f"{rest} further labels are contradicted by the classifiers"]
+    )

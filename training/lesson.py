@@ -9,27 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
-from torch.utils.data import DataLoader, IterableDataset
+from torch.utils.data import IterableDataset
 
 from aam_vision.classifiers.architecture import SHARED
 from aam_vision.classifiers.network import BoardNetwork, place_logits
 from aam_vision.classifiers.networks import make_network
 from aam_vision.training.boards import Batch, BoardBatches, Example, collate
-from aam_vision.training.trainer import (
-    Examined,
-    Pace,
-    Progress,
-    Taught,
-    TrainingOptions,
-    make_trainer,
-    quiet_lightning,
-    steps_done,
-)
+from aam_vision.training.trainer import Examined, Pace, Progress, Taught, TrainingOptions, fit
 
 BATCH = 8
 """Boards of a step: more of them give steadier steps, and each takes longer."""
@@ -163,20 +153,17 @@ def teach(
     options, start = options or TrainingOptions(), start or StartingPoint()
     network = start.network(heads, seed)
     lesson = Lesson(network, examined.steps if examined else steps, start.only)
-    done = steps_done(options.resume, lesson, steps) if options.resume else 0
-    held_batches: Any = [collate([example]) for example in held]
-    left = islice(BoardBatches(data, BATCH, seed), done, None)
-    with quiet_lightning():
-        trainer = make_trainer(
-            heads, steps, progress, options, check=CHECK if held else None, examined=examined
-        )
-        trainer.fit(
-            lesson,
-            DataLoader(_Batches(left), batch_size=None),
-            DataLoader(held_batches, batch_size=None) if held else None,
-            ckpt_path=options.resume,
-            weights_only=True,
-        )
+    fit(
+        lesson,
+        heads,
+        lambda done: _Batches(islice(BoardBatches(data, BATCH, seed), done, None)),
+        [collate([example]) for example in held] or None,
+        steps=steps,
+        progress=progress,
+        options=options,
+        check=CHECK,
+        examined=examined,
+    )
     network.cpu().eval()
     start.keep(network)  # weight decay has changed the classifiers that were not trained
     return network

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -18,19 +17,16 @@ from aam_vision.classifiers.looks import LabelledLooks
 from aam_vision.classifiers.network import BoardNetwork
 from aam_vision.classifiers.networks import weights_of
 from aam_vision.classifiers.perception import BoardPerception
-from aam_vision.classifiers.store import Card, WeightFiles, check_alone, describe, load
-from aam_vision.classifiers.weak import weaknesses
+from aam_vision.classifiers.store import Card, WeightFiles, check_alone, load, weaknesses
 from aam_vision.commandline import Progress
 from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.envs.own import OwnEnvironment
 from aam_vision.training.assessment import PerceptionScores
 from aam_vision.training.boards import Example, fingerprint, positives
-from aam_vision.training.cache import key, remembered
 from aam_vision.training.calibration import calibrate, shift
-from aam_vision.training.data import lessons
+from aam_vision.training.data import key, lessons, remembered
 from aam_vision.training.evaluation import evaluate_domain
-from aam_vision.training.folder import labelled_images, read_labels
-from aam_vision.training.label_doubts import doubts
+from aam_vision.training.folder import doubts, labelled_images, read_labels
 from aam_vision.training.labelling.references import learned_looks
 from aam_vision.training.lesson import StartingPoint, teach
 from aam_vision.training.rounds import Rounds, Trained
@@ -83,17 +79,7 @@ def train_domain(
             if kept is not None:
                 calibration = calibration.only(start.only, kept)
             shift(network, calibration.offsets)
-            card = Card(
-                name=name,
-                vocabulary=describe(domain.visual),
-                weights_sha256="",
-                data_sha256=sha256,
-                seed=settings.seed,
-                temperatures=calibration.temperatures,
-                thresholds=calibration.thresholds,
-                versions={"python": platform.python_version(), "torch": torch.__version__},
-                network=start.kind,
-            )
+            card = calibration.card(domain, settings.seed, sha256, start.kind)
             return card, BoardPerception(
                 domain.visual, weights_of(network), card, remembered=0, backend="torch"
             )

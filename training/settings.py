@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from aam_vision.classifiers.architecture import CAMERA, SHARED
-from aam_vision.classifiers.store import Card, WeightFiles, alone, save
-from aam_vision.classifiers.weak import weaknesses
+from aam_vision.classifiers.store import Card, WeightFiles, alone, save, weaknesses
 from aam_vision.commandline import write_atomically
 from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.errors import UnusableInput
@@ -47,7 +46,7 @@ class TrainingSettings:
             which may have none for it yet; the network is of their kind.
         base: the folder of those weights; None for the shipped ones.
         workers: processes that share the drawing of boards; the boards are the same for any number.
-        cache: where data sets are kept for the next time, see ``cache``; None for nowhere. Those of a user's
+        cache: where data sets are kept for the next time, see ``data.remembered``; None for nowhere. Those of a user's
             own environment are never kept.
     """
 

@@ -130,7 +130,7 @@ def train(
         "devices": devices,
         "strategy": strategy,
     }
-    from aam_vision.training.cache import user_cache
+    from aam_vision.training.data import user_cache
     from aam_vision.training.session import train_domain
     from aam_vision.training.settings import TrainingSettings
     from aam_vision.training.trainer import TrainingOptions

@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils.data import DataLoader
 
 from aam_vision.classifiers.torchvision_cure import cure_torchvision
 from aam_vision.errors import UnusableInput, reason
@@ -154,14 +155,14 @@ class _ReportProgress(Callback):  # type: ignore[misc]
         lesson.mean_loss.reset()
 
 
-def make_trainer(
+def _trainer(
     heads: Sequence[str],
     steps: int,
     progress: Progress,
     options: TrainingOptions,
     *,
     check: int | None,
-    examined: Examined | None = None,
+    examined: Examined | None,
 ) -> Any:
     """Lightning's trainer.
 
@@ -214,7 +215,7 @@ def make_trainer(
         ) from None
 
 
-def steps_done(checkpoint: Path, lesson: Taught, steps: int) -> int:
+def _steps_done(checkpoint: Path, lesson: Taught, steps: int) -> int:
     """How many of ``steps`` a checkpoint has behind it, once it is known to fit."""
     cure = "name the last.ckpt of a run with the same environment, seed and steps"
     try:
@@ -231,6 +232,47 @@ def steps_done(checkpoint: Path, lesson: Taught, steps: int) -> int:
     if not same or done >= steps:
         raise UnusableInput(f"{checkpoint} has {done} steps behind it, of another number or of all: {cure}")
     return done
+
+
+def fit(
+    lesson: Taught,
+    heads: Sequence[str],
+    batches: Callable[[int], Any],
+    held: Any | None,
+    *,
+    steps: int,
+    progress: Progress,
+    options: TrainingOptions,
+    check: int,
+    examined: Examined | None,
+) -> None:
+    """Train the network of a lesson.
+
+    Args:
+        lesson: its network is trained.
+        heads: names of the classifiers.
+        batches: what is learned from, one batch after the other, once so many steps are done.
+        held: batches that are not trained on; None if nothing is held back.
+        steps: of the optimiser, at most.
+        progress: told after every step.
+        options: of the run.
+        check: steps between two looks at what is held back.
+        examined: the rounds; None for a single one, which nobody examines.
+
+    Raises:
+        UnusableInput: the checkpoint to resume from cannot be used, or there are no such devices.
+    """
+    done = _steps_done(options.resume, lesson, steps) if options.resume else 0
+    with quiet_lightning():
+        looks = None if held is None else check
+        trainer = _trainer(heads, steps, progress, options, check=looks, examined=examined)
+        trainer.fit(
+            lesson,
+            DataLoader(batches(done), batch_size=None),
+            None if held is None else DataLoader(held, batch_size=None),
+            ckpt_path=options.resume,
+            weights_only=True,
+        )
 
 
 # Logs of a training run: the loss, the confusion of every classifier, sample images.

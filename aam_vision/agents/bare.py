@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aam_vision.agents.symbolic import ModelAgent
 from aam_vision.errors import UnusableInput
 from aam_vision.joins import StateIndex, bindings
 from aam_vision.query import Access, Query, Response, Situation, WalkStep
-from aam_vision.strips import ActionHeader, GroundAction, LiftedAtom, Model, State, Vocabulary
+from aam_vision.strips import ActionHeader, GroundAction, LiftedAtom, Model, State
 
 BARE_ACCESS = (Access.SNAPSHOT,)
 """What bare agents may allow so far."""
@@ -56,20 +57,18 @@ def control_of(model: Model, name: str, parameters: Sequence[str], operators: Se
     return Control(ActionHeader(name, tuple(parameters), types), tuple(operators))
 
 
-class BareSymbolicAgent:
+class BareSymbolicAgent(ModelAgent[Model]):
     """A STRIPS model behind controls. Its situations' handles are the states themselves.
 
     Where several operators or bindings apply, the first one is carried out, in the order of the operators and objects;
     ``ambiguous`` counts these steps if they would have led to different states.
     """
 
-    access = Access.SNAPSHOT
     refuses_surely = True
 
     def __init__(self, model: Model, controls: Sequence[Control], initial: Sequence[State]) -> None:
-        self._model = model
+        super().__init__(model, initial, Access.SNAPSHOT)
         self._controls = {control.header.name: control for control in controls}
-        self._initial = tuple(initial)
         self._places: Mapping[str, tuple[tuple[str, tuple[int, ...]], ...]] = {
             name: tuple((one, self._taken(control, one)) for one in control.operators)
             for name, control in self._controls.items()
@@ -77,17 +76,9 @@ class BareSymbolicAgent:
         self.ambiguous = 0
 
     @property
-    def vocabulary(self) -> Vocabulary:
-        return self._model.vocabulary
-
-    @property
     def headers(self) -> tuple[ActionHeader, ...]:
         """The controls."""
         return tuple(control.header for control in self._controls.values())
-
-    def initial(self) -> Sequence[Situation]:
-        """The initial state of every problem."""
-        return [Situation(state, state) for state in self._initial]
 
     def ask(self, query: Query) -> Response:
         """Give the controls one after the other."""

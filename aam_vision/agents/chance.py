@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from aam_vision.agents.symbolic import Choice
+from aam_vision.agents.symbolic import Choice, ModelAgent
 from aam_vision.joins import StateIndex
 from aam_vision.outcomes import ChanceModel
 from aam_vision.query import Access, Query, Response, Situation, WalkStep
-from aam_vision.strips import ActionHeader, GroundAction, State, Vocabulary
+from aam_vision.strips import GroundAction, State
 
 
-class ChanceAgent:
+class ChanceAgent(ModelAgent[ChanceModel]):
     """A model with outcomes as a black box. Its situations' handles are the states themselves.
 
     The same query may have another answer each time. A step is refused exactly where its precondition does not hold.
@@ -34,23 +34,9 @@ class ChanceAgent:
         rng: np.random.Generator,
         access: Access = Access.SETTABLE,
     ) -> None:
-        self.access = access
-        self._model = model
-        self._initial = tuple(initial)
+        super().__init__(model, initial, access)
         self._rng = rng
         self._choice = Choice([schema.bare for schema in model.actions])
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        return self._model.vocabulary
-
-    @property
-    def headers(self) -> tuple[ActionHeader, ...]:
-        return self._model.headers
-
-    def initial(self) -> Sequence[Situation]:
-        """The initial state of every problem."""
-        return [Situation(state, state) for state in self._initial]
 
     def ask(self, query: Query) -> Response:
         """Run the plan as far as it goes; every step draws its outcome."""

@@ -3,15 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from aam_vision.joins import StateIndex, bindings
+from aam_vision.outcomes import ChanceModel
 from aam_vision.query import Access, Query, Response, Situation, WalkStep
 from aam_vision.strips import ActionHeader, ActionSchema, GroundAction, Model, Objects, State, Vocabulary
 
+Held = TypeVar("Held", bound=Model | ChanceModel)
 
-class SymbolicAgent:
+
+class ModelAgent(Generic[Held]):
+    """An agent that holds a model; its situations' handles are the states themselves.
+
+    Args:
+        model: what it does.
+        initial: the initial state of every problem.
+        access: where queries may start.
+    """
+
+    def __init__(self, model: Held, initial: Sequence[State], access: Access) -> None:
+        self.access = access
+        self._model = model
+        self._initial = tuple(initial)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return self._model.vocabulary
+
+    @property
+    def headers(self) -> tuple[ActionHeader, ...]:
+        return self._model.headers
+
+    def initial(self) -> Sequence[Situation]:
+        """The initial state of every problem."""
+        return [Situation(state, state) for state in self._initial]
+
+
+class SymbolicAgent(ModelAgent[Model]):
     """A STRIPS model as a black box. Its situations' handles are the states themselves.
 
     Under ``settable`` access any state may be asked about; under the others the states reached so far.
@@ -27,25 +58,11 @@ class SymbolicAgent:
         repeated: bool = False,
         refuses_surely: bool = False,
     ) -> None:
-        self.access = access
+        super().__init__(model, initial, access)
         self.refuses_surely = refuses_surely
-        self._model = model
-        self._initial = tuple(initial)
         self._indices: dict[Objects, StateIndex] = {}
         """By problem, the index of the state that a walk reached last: other states share most facts with it."""
         self._choice = Choice(model.actions, repeated=repeated)
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        return self._model.vocabulary
-
-    @property
-    def headers(self) -> tuple[ActionHeader, ...]:
-        return self._model.headers
-
-    def initial(self) -> Sequence[Situation]:
-        """The initial state of every problem."""
-        return [Situation(state, state) for state in self._initial]
 
     def ask(self, query: Query) -> Response:
         """Run the plan in the model as far as it goes."""

@@ -10,10 +10,10 @@ from aam_vision.chance.frequency import Frequency
 from aam_vision.files import read_limited
 from aam_vision.interrogation.task.verdict import COMPLETE, NOT_STRIPS
 from aam_vision.pddl import chance_domain_text
-from aam_vision.report import chance, english, labels, rendering
+from aam_vision.report import chance, english, rendering
 from aam_vision.report.chance_account import ActionAccount, ChanceAccount
 from aam_vision.report.ending import MAX_BYTES
-from aam_vision.report.events import Event, ShownImage
+from aam_vision.report.events import LETTER_HEIGHT, Event, ShownImage
 
 MOST, MOST_BESIDE = 420, 220
 """Characters of the actions that are described on the first screen, about; and beside pictures."""
@@ -70,7 +70,7 @@ def page(account: ChanceAccount) -> str:
         counted=wording.counted,
         english=english,
         figures=figures,
-        letters=labels.SIZE,
+        letters=LETTER_HEIGHT,
         pddl=chance_domain_text(account.model),
         pictures=rendering.pictures(account.run.folder, names),
         screen=screen,

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from aam_vision.controls.giving import Given
 from aam_vision.controls.transitions import Transition, idle
 from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.transcript import Transcript
-from aam_vision.perception import Box
+from aam_vision.perception import Box, Point
 from aam_vision.query import Situation
-from aam_vision.report.labels import Label, labels
 from aam_vision.report.recorded import Recorded, Sight
 from aam_vision.strips import GroundAction, LiftedAtom, Mode, PalTuple, State, lifted_atoms
 
@@ -273,3 +273,51 @@ def idle_controls(transcript: Transcript) -> tuple[str, ...]:
     for step in control_steps(transcript):
         seen[step.transition.control.name].append(step.transition)
     return idle(seen)
+
+
+# Names of things at their places in a picture without cells, none over another.
+
+
+LETTER_HEIGHT: Final = 0.042
+"""Height of the letters, as a share of the picture's width."""
+LETTER_WIDTH: Final = 0.64
+"""Width of a letter, at most on average, as a share of its height."""
+
+
+@dataclass(frozen=True)
+class Label:
+    """A name, and the middle of its text in shares of the picture's width and height."""
+
+    text: str
+    across: float
+    down: float
+    marked: bool
+    """Whether it is about an argument of the step."""
+
+
+def labels(positions: Mapping[str, Point], parameters: Mapping[str, str]) -> tuple[Label, ...]:
+    """Labels of things, each moved down until it covers none above, and into the picture.
+
+    Args:
+        positions: of the things.
+        parameters: what the step calls those that it is about: thing to ``?x``.
+    """
+    found: list[Label] = []
+    for name, (across, down) in sorted(positions.items(), key=lambda item: (item[1][1], item[0])):
+        text = f"{parameters[name]} {name}" if name in parameters else name
+        half = min(0.5, len(text) * LETTER_HEIGHT * LETTER_WIDTH / 2)
+        label = Label(
+            text,
+            min(max(across, half), 1 - half),
+            min(max(down, LETTER_HEIGHT), 1 - LETTER_HEIGHT),
+            name in parameters,
+        )
+        while any(_overlap(label, other) for other in found):
+            label = Label(text, label.across, label.down + LETTER_HEIGHT / 4, label.marked)
+        found.append(label)
+    return tuple(found)
+
+
+def _overlap(one: Label, other: Label) -> bool:
+    wide = (len(one.text) + len(other.text)) * LETTER_HEIGHT * LETTER_WIDTH / 2
+    return abs(one.across - other.across) < wide and abs(one.down - other.down) < LETTER_HEIGHT * 1.1

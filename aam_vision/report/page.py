@@ -10,12 +10,12 @@ from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.task.verdict import COMPLETE, NOT_STRIPS, Verdict
 from aam_vision.pddl import domain_text
-from aam_vision.report import chart, english, labels, rendering
+from aam_vision.report import chart, english, rendering
 from aam_vision.report.abilities import Abilities
 from aam_vision.report.account import Account, ActionAccount, ProofStep
 from aam_vision.report.controls import ControlsAccount, controls_of
 from aam_vision.report.ending import ShownExample
-from aam_vision.report.events import Event, Line, ShownImage
+from aam_vision.report.events import LETTER_HEIGHT, Event, Line, ShownImage
 from aam_vision.strips import Location, Mode
 
 MAX_EVENTS = 300
@@ -54,7 +54,7 @@ def page(account: Account) -> str:
         curves=curves,
         english=english,
         figures=figures,
-        letters=labels.SIZE,
+        letters=LETTER_HEIGHT,
         most=most,
         pddl=_pddl(account, actions),
         pictures=pictures,

@@ -5,7 +5,7 @@ interrogation has ended.
 """
 
 from aam_vision.targets.controls import controlled
-from aam_vision.targets.decorated import cached, unreliable
+from aam_vision.targets.copied import cached, unreliable
 from aam_vision.targets.images import PerceptionSettings
 from aam_vision.targets.naming import check_name, from_environment, has_chance, is_imported, names, of
 from aam_vision.targets.programs import from_program

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from aam_vision.errors import UnusableInput
 from aam_vision.query import Access
-from aam_vision.targets.decorated import unreliable
-from aam_vision.targets.images import perception_of, settings_of
+from aam_vision.targets.copied import unreliable
+from aam_vision.targets.images import perception_of, settings_of, target_of
 from aam_vision.targets.programs import from_program
 from aam_vision.targets.symbolic import tell_left_out
-from aam_vision.targets.target import SYMBOLIC_ACCESS, Target, access_of, numbers, one_problem, problems_of
+from aam_vision.targets.target import SYMBOLIC_ACCESS, Target, access_of, check_problems, numbers, problems_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -87,10 +87,7 @@ def _named(arguments: Arguments) -> ChanceTarget:
     access = access_of(arguments.access, SYMBOLIC_ACCESS, str(domain))
     _check_looks(arguments, access)  # before a warning of what is left out of the file
     problems = arguments.problem or []
-    if not problems:
-        raise UnusableInput("no problem; give at least one PDDL problem of it", "domain", domain)
-    if access is Access.TRAJECTORY:
-        one_problem(problems)
+    check_problems(domain, problems, access)
     model = read_chance_domain(domain)
     tell_left_out(domain, model.vocabulary)
     initial = [read_chance_problem(model, problem).initial for problem in problems]
@@ -181,18 +178,9 @@ def _seen(arguments: Arguments) -> ChanceTarget:
     agent = ChanceImageAgent(
         seen, perception, domain.visual.vocabulary(), domain.headers, access, refuses_surely=True
     )
-    target = Target(
-        env,
-        tuple(f"{split}/{number}" for split, number in chosen),
-        agent,
-        truth=None,
+    target = replace(
+        target_of(env, agent, domain.visual, (chance, noise)),
+        problems=tuple(f"{split}/{number}" for split, number in chosen),
         held_out=lambda: domain.held_out_states(perception.look),
-        perception_s=lambda: agent.perception_s,
-        generators=(chance, noise),
-        keep_images=agent.keep_images,
-        sources={
-            entry.predicate.name: {"kind": entry.provenance.value, "meaning": entry.description}
-            for entry in domain.visual.stated
-        },
     )
     return ChanceTarget(target, known.truth)

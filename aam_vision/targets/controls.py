@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from aam_vision.errors import AamWarning, UnusableInput
 from aam_vision.query import Access
-from aam_vision.targets.images import PerceptionSettings, check_known, perception_of, settings_of
+from aam_vision.targets.images import PerceptionSettings, check_known, perception_of, settings_of, target_of
 from aam_vision.targets.symbolic import tell_left_out
-from aam_vision.targets.target import Target, access_of, problems_of
+from aam_vision.targets.target import Target, access_of, check_problems, problems_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from aam_vision.agents.bare import Control
     from aam_vision.arguments import Arguments
     from aam_vision.envs.image_domain import ImageDomain, Problem
-    from aam_vision.envs.told import Told
+    from aam_vision.envs.shown import Told
     from aam_vision.perception import Perception
     from aam_vision.simulator import Simulator
     from aam_vision.strips import ActionHeader, GroundAction, Model, State
@@ -87,8 +87,7 @@ def from_bare(
     from aam_vision.pddl import read_domain, read_problem
 
     access_of(access, BARE_ACCESS, "--bare")
-    if not problems:
-        raise UnusableInput("no problem; give at least one PDDL problem of it", "domain", domain)
+    check_problems(domain, problems, Access.SNAPSHOT)
     model = read_domain(domain)
     tell_left_out(domain, model.vocabulary)
     initial = [read_problem(model, problem).initial for problem in problems]
@@ -232,19 +231,10 @@ def controlled(
         Access.SNAPSHOT,
         refuses_surely=True,
     )
-    target = Target(
-        env,
-        tuple(f"{split}/{number}" for split, number in chosen),
-        agent,
+    target = replace(
+        target_of(env, agent, domain.visual, (noise,)),
+        problems=tuple(f"{split}/{number}" for split, number in chosen),
         truth=domain.truth,
-        held_out=list,
-        perception_s=lambda: agent.perception_s,
-        generators=(noise,),
-        keep_images=agent.keep_images,
-        sources={
-            entry.predicate.name: {"kind": entry.provenance.value, "meaning": entry.description}
-            for entry in domain.visual.stated
-        },
         scenes=lambda: [places(one.scene, *one.frame().shape[:2]) for one in clear],
     )
     return ControlTarget(target, known.held_out_steps)

@@ -14,9 +14,12 @@ from aam_vision.query import Access
 from aam_vision.targets.target import Target, problems_of
 
 if TYPE_CHECKING:
+    import numpy as np
+
+    from aam_vision.agents.image import ImageAgent
     from aam_vision.arguments import Arguments
     from aam_vision.envs.image_domain import Problem
-    from aam_vision.perception import Box, Perception, Scene
+    from aam_vision.perception import Box, Perception, Scene, VisualVocabulary
     from aam_vision.simulator import Simulator
     from aam_vision.strips import ActionHeader
     from aam_vision.workers import Workers
@@ -118,8 +121,7 @@ def perception_of(env: str, settings: PerceptionSettings) -> Perception:
     import sys
 
     from aam_vision.classifiers.loading import load_perception
-    from aam_vision.classifiers.store import alone
-    from aam_vision.classifiers.weak import weaknesses
+    from aam_vision.classifiers.store import alone, weaknesses
     from aam_vision.envs.registry import image_domain
 
     domain = image_domain(env)
@@ -193,14 +195,21 @@ def seen_through(
         simulators, perception, visual.vocabulary(), headers, access, refuses_surely=not strange
     )
     agent.untested = bool(doubts(settings.classifiers))
+    return target_of(env, agent, visual, (noise,))
+
+
+def target_of(
+    name: str, agent: ImageAgent, visual: VisualVocabulary, generators: tuple[np.random.Generator, ...]
+) -> Target:
+    """A target whose agent is seen in images; its problems and its truth are not known."""
     return Target(
-        env,
+        name,
         (),
         agent,
         truth=None,
         held_out=list,
         perception_s=lambda: agent.perception_s,
-        generators=(noise,),
+        generators=generators,
         keep_images=agent.keep_images,
         sources={
             entry.predicate.name: {"kind": entry.provenance.value, "meaning": entry.description}

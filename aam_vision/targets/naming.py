@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from aam_vision.errors import UnusableInput
-from aam_vision.targets.copied import copied_symbolic
-from aam_vision.targets.decorated import unreliable
+from aam_vision.targets.copied import copied_symbolic, unreliable
 from aam_vision.targets.images import PerceptionSettings, from_images, settings_of
 from aam_vision.targets.programs import from_program, from_shown_program
 from aam_vision.targets.symbolic import from_generated, from_pddl

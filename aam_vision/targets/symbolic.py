@@ -8,9 +8,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from aam_vision.errors import AamWarning, UnusableInput
+from aam_vision.errors import AamWarning
 from aam_vision.query import Access
-from aam_vision.targets.target import SYMBOLIC_ACCESS, Target, access_of, numbers, one_problem
+from aam_vision.targets.target import SYMBOLIC_ACCESS, Target, access_of, check_problems, numbers
 from aam_vision.wording import listed
 
 if TYPE_CHECKING:
@@ -30,10 +30,7 @@ def from_pddl(domain: Path, problems: Sequence[str], *, access: str | None, repe
     from aam_vision.pddl import read_domain, read_problem
 
     allowed = access_of(access, SYMBOLIC_ACCESS, str(domain))
-    if not problems:
-        raise UnusableInput("no problem; give at least one PDDL problem of it", "domain", domain)
-    if allowed is Access.TRAJECTORY:
-        one_problem(problems)
+    check_problems(domain, problems, allowed)
     model = read_domain(domain)
     tell_left_out(domain, model.vocabulary)
     initial = [read_problem(model, problem).initial for problem in problems]

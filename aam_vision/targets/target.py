@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aam_vision.errors import UnusableInput
@@ -78,6 +79,18 @@ def one_problem(given: Sequence[str]) -> None:
             "access",
             Access.TRAJECTORY.value,
         )
+
+
+def check_problems(domain: Path, given: Sequence[str], access: Access) -> None:
+    """Refuse to go on without a problem of a domain file, or with several ones on a trajectory.
+
+    Raises:
+        UnusableInput: it is so.
+    """
+    if not given:
+        raise UnusableInput("no problem; give at least one PDDL problem of it", "domain", domain)
+    if access is Access.TRAJECTORY:
+        one_problem(given)
 
 
 def problems_of(

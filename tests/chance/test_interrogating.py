@@ -26,7 +26,7 @@ from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE, FAILED, NOT_
 from aam_vision.outcomes import of_model
 from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep
 from aam_vision.strips import Atom, GroundAction, LiftedAtom, State
-from experiments.random_chance import random_chance, random_conditional
+from experiments.chance import random_chance, random_conditional
 from tests.resources import WHY, Looked
 
 from .agents import agent, read

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from aam_vision.classifiers.familiar import Familiarity
-from aam_vision.classifiers.recognition import unlike
+from aam_vision.classifiers.recognition import Familiarity, unlike
 
 from .test_recognition import _known, _look
 

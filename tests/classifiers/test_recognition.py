@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from safetensors.numpy import save as dump_tensors
 
-from aam_vision.classifiers.look_files import from_bytes, to_bytes
 from aam_vision.classifiers.looks import LabelledLooks
 from aam_vision.classifiers.recognition import Recognition
+from aam_vision.classifiers.store import from_bytes, to_bytes
 from aam_vision.errors import UnusableInput
 
 SIDE = 16

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 
-from aam_vision.classifiers.look_files import to_bytes
 from aam_vision.classifiers.looks import LabelledLooks
 from aam_vision.classifiers.networks import CHANNELS, SHARED, make_network
 from aam_vision.classifiers.store import (
@@ -22,6 +21,7 @@ from aam_vision.classifiers.store import (
     paths,
     read_looks,
     save,
+    to_bytes,
 )
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Defined, Given, Perceived, Reading, VisualVocabulary

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from aam_vision.classifiers.store import Card
-from aam_vision.classifiers.weak import weaknesses
+from aam_vision.classifiers.store import Card, weaknesses
 
 CARD = Card("toy", {"heads": ["arrow", "lamp"], "predicates": {}}, "", "", 0, {}, {})
 

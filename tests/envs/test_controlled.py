@@ -16,7 +16,7 @@ import pytest
 import aam_vision
 from aam_vision.controls.result import ControlsResult
 from aam_vision.envs.controlled import ControlledEnvironment, bare_environment
-from aam_vision.envs.hidden_state import difference
+from aam_vision.envs.restoring import difference
 from aam_vision.errors import UnusableInput
 from aam_vision.strips import Atom
 from tests.envs.corridor import INSTRUCTIONS, LENGTH, LIGHT, SCENE, Corridor, Eyes, cell, vocabulary

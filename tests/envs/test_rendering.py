@@ -91,7 +91,7 @@ def test_blocks_have_the_colours_of_a_fresh_process(tmp_path: Path) -> None:
     code = (
         "import sys, numpy as np\n"
         "from aam_vision.envs.pddlgym_domains import Literals, load_layout\n"
-        "from aam_vision.envs.pddlgym_package import pddlgym\n"
+        "from aam_vision.envs.pddlgym_domains import pddlgym\n"
         "layout = load_layout('blocks', 'train', 3)\n"
         "literals = set(map(Literals(layout).of, layout.initial))\n"
         "np.save(sys.argv[1], pddlgym().rendering.blocks.render(literals)[..., :3])"

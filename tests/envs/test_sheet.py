@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from aam_vision.envs.pddlgym_domains import pddlgym
 from aam_vision.envs.pddlgym_drawing import FigureSheet
-from aam_vision.envs.pddlgym_package import pddlgym
 from aam_vision.envs.sheet import Sheet
 
 SPRITES = {"sokoban": ("PLAYER", "STONE"), "doors": ("PLAYER", "KEY"), "maze": ("PERSON", "WALL")}

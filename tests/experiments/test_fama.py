@@ -14,9 +14,8 @@ import pytest
 from aam_vision import domains
 from aam_vision.strips import LiftedAtom, lifted_atoms
 from experiments import fama_paper
-from experiments.fama import curves, fama_table
+from experiments.fama import curves, fama_table, measure, overlap
 from experiments.fama_paper import draw
-from experiments.fama_runs import measure, overlap
 from experiments.jobs import Row
 
 ROOT = Path(__file__).parents[2]

@@ -14,8 +14,7 @@ from aam_vision.interrogation.evidence.entries import Asked, Walked
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.query import Access, Query
 from aam_vision.strips import ActionSchema, GroundAction, Model, State, lifted_atoms
-from experiments.consistent_models import ConsistentModels, askable
-from experiments.random_domains import CASES, batch, summary
+from experiments.random_domains import CASES, ConsistentModels, askable, batch, summary
 from experiments.random_strips import (
     MAX_FACTS,
     MAX_LIFTED,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from aam_vision.report.labels import LETTER, SIZE, labels
+from aam_vision.report.events import LETTER_HEIGHT, LETTER_WIDTH, labels
 
 
 def test_labels_lie_in_the_picture_at_their_things_and_none_over_another() -> None:
@@ -14,12 +14,12 @@ def test_labels_lie_in_the_picture_at_their_things_and_none_over_another() -> No
         found = labels(spots, {})
         assert {label.text for label in found} == spots.keys()
         for number, one in enumerate(found):
-            half = len(one.text) * SIZE * LETTER / 2
+            half = len(one.text) * LETTER_HEIGHT * LETTER_WIDTH / 2
             assert half - 1e-9 <= one.across <= 1 - half + 1e-9
             assert one.down >= spots[one.text][1] - 1e-9
             for other in found[:number]:
-                wide = (len(one.text) + len(other.text)) * SIZE * LETTER / 2
-                assert abs(one.across - other.across) >= wide or abs(one.down - other.down) >= SIZE
+                wide = (len(one.text) + len(other.text)) * LETTER_HEIGHT * LETTER_WIDTH / 2
+                assert abs(one.across - other.across) >= wide or abs(one.down - other.down) >= LETTER_HEIGHT
 
 
 def test_arguments_of_a_step_are_called_as_it_calls_them() -> None:

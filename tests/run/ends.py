@@ -24,9 +24,9 @@ from aam_vision.targets import Target
 from aam_vision.targets.chance import ChanceTarget
 from aam_vision.targets.controls import ControlTarget
 from aam_vision.targets.images import places
+from experiments.chance import random_chance
 from experiments.faults.registry import faulty_agent
 from experiments.faults.world import Fault, FaultyAgent, Outcome, Setting, World
-from experiments.random_chance import random_chance
 from experiments.random_controls import hidden
 from experiments.random_strips import ground_atoms, random_domain
 

@@ -7,8 +7,7 @@ from PIL import Image
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.envs.registry import board_domain
 from aam_vision.strips import State
-from aam_vision.training.folder import perceived_atoms, read_labels
-from aam_vision.training.label_doubts import MOST, doubts
+from aam_vision.training.folder import MOST, doubts, perceived_atoms, read_labels
 
 
 def test_a_forgotten_atom_is_named(tmp_path):

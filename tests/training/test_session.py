@@ -12,8 +12,7 @@ import torch
 
 from aam_vision.classifiers.networks import SHARED, make_network
 from aam_vision.classifiers.perception import BoardPerception
-from aam_vision.classifiers.store import describe, load, save
-from aam_vision.classifiers.weak import weaknesses
+from aam_vision.classifiers.store import describe, load, save, weaknesses
 from aam_vision.commandline import Progress
 from aam_vision.envs import sampling
 from aam_vision.envs.registry import board_domain

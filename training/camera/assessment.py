@@ -13,16 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.classifiers.camera.atoms import SceneAtoms
 from aam_vision.classifiers.camera.perception import CameraPerception
-from aam_vision.classifiers.camera.plan import plan_of
+from aam_vision.classifiers.camera.plan import SceneAtoms, plan_of
 from aam_vision.classifiers.completion import Completion
 from aam_vision.classifiers.store import describe
 from aam_vision.envs.image_domain import Pictures
 from aam_vision.perception import Frame, Scene, VisualVocabulary
 from aam_vision.strips import State
 from aam_vision.training.assessment import ClassifierCounts, PerceptionScores, count_atoms
-from aam_vision.training.camera.labels import answers, showing
+from aam_vision.training.camera.data import answers, showing
 from aam_vision.training.labels import NO_LABEL, Labels
 
 

@@ -9,23 +9,13 @@ from typing import Any, Final
 import torch
 from torch import Generator, Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
-from torch.utils.data import DataLoader
 
 from aam_vision.classifiers.camera.network import CameraNetwork, new_network
 from aam_vision.classifiers.camera.plan import CameraPlan
 from aam_vision.training.camera.calibration import places_of
 from aam_vision.training.camera.data import UNKNOWN, Lessons, augmented
 from aam_vision.training.labels import NO_LABEL
-from aam_vision.training.trainer import (
-    Examined,
-    Pace,
-    Progress,
-    Taught,
-    TrainingOptions,
-    make_trainer,
-    quiet_lightning,
-    steps_done,
-)
+from aam_vision.training.trainer import Examined, Pace, Progress, Taught, TrainingOptions, fit
 
 BATCH: Final = 16
 """Pictures of a step: more of them give steadier steps, and each takes longer."""
@@ -178,19 +168,17 @@ def teach(
         network.freeze_shared(start.base)
     only = () if start is None else start.only
     lesson = PictureLesson(network, data, examined.steps if examined else steps, seed, only)
-    done = steps_done(options.resume, lesson, steps) if options.resume else 0
-    with quiet_lightning():
-        check = CHECK if held is not None else None
-        trainer = make_trainer(
-            list(places_of(plan)), steps, progress, options, check=check, examined=examined
-        )
-        trainer.fit(
-            lesson,
-            DataLoader(range(done, steps), batch_size=None),  # type: ignore[arg-type]
-            None if held is None else DataLoader(_looked_at(plan, held), batch_size=None),  # type: ignore[arg-type]
-            ckpt_path=options.resume,
-            weights_only=True,
-        )
+    fit(
+        lesson,
+        list(places_of(plan)),
+        lambda done: range(done, steps),
+        None if held is None else _looked_at(plan, held),
+        steps=steps,
+        progress=progress,
+        options=options,
+        check=CHECK,
+        examined=examined,
+    )
     network = network.cpu().eval().requires_grad_(True)
     if start is not None:
         start.keep(network)  # weight decay has changed the classifiers that were not trained

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,27 +12,21 @@ import numpy as np
 import torch
 
 from aam_vision.classifiers.architecture import CAMERA, SHARED
-from aam_vision.classifiers.camera.atoms import SceneAtoms
 from aam_vision.classifiers.camera.legality import SceneLegality
-from aam_vision.classifiers.camera.network import CameraNetwork
+from aam_vision.classifiers.camera.network import CameraNetwork, network_of, weights_of
 from aam_vision.classifiers.camera.perception import CameraPerception, picture_of
-from aam_vision.classifiers.camera.plan import CameraPlan, plan_of
-from aam_vision.classifiers.camera.running import network_of, weights_of
+from aam_vision.classifiers.camera.plan import CameraPlan, SceneAtoms, plan_of
 from aam_vision.classifiers.camera.typical import typical
-from aam_vision.classifiers.store import Card, WeightFiles, describe, read
-from aam_vision.classifiers.weak import weaknesses
+from aam_vision.classifiers.store import Card, WeightFiles, describe, read, weaknesses
 from aam_vision.commandline import Progress
 from aam_vision.constraints import Constraint, Number
 from aam_vision.envs.image_domain import ImageDomain, Pictures
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import VisualVocabulary
 from aam_vision.training.camera.calibration import calibrate, places_of
-from aam_vision.training.camera.data import Lessons, lessons
-from aam_vision.training.camera.labels import answers
+from aam_vision.training.camera.data import Lessons, answers, lessons
 from aam_vision.training.camera.lesson import PictureStart, teach
-from aam_vision.training.folder import LABELS, Line, read_lines
-from aam_vision.training.label_checks import check_images
-from aam_vision.training.label_doubts import shortened
+from aam_vision.training.folder import LABELS, Line, check_images, read_lines, shortened
 from aam_vision.training.rounds import Rounds
 from aam_vision.training.settings import TrainingSettings, figures_of, heads_of, limited_threads, write_files
 from aam_vision.training.trainer import TrainingOptions
@@ -87,18 +80,7 @@ def train_pictures(
             if start is not None and kept is not None:
                 calibration = calibration.only(start.only, kept)
             network.shift(calibration.offsets)
-            card = Card(
-                name=name,
-                vocabulary=described,
-                weights_sha256="",
-                data_sha256=sha256,
-                seed=settings.seed,
-                temperatures=calibration.temperatures,
-                thresholds=calibration.thresholds,
-                versions={"python": platform.python_version(), "torch": torch.__version__},
-                network=CAMERA,
-                picture=data.taken,
-            )
+            card = calibration.card(domain, settings.seed, sha256, CAMERA, picture=data.taken)
             return card, CameraPerception(domain.visual, weights_of(network), card, remembered=0)
 
         rounds = Rounds(domain, settings, STATES // settings.fewer, finish, progress)

@@ -15,9 +15,7 @@ from aam_vision.envs.shown import Shown
 from aam_vision.errors import UnusableInput, reason
 from aam_vision.simulator import Simulator
 from aam_vision.strips import Atom, State
-from aam_vision.training.labelling.pool import Pool
-from aam_vision.training.labelling.sites import AskedAtom
-from aam_vision.training.labelling.walks import Walked
+from aam_vision.training.labelling.pool import AskedAtom, Pool, Walked
 from aam_vision.training.labels import NO_LABEL, label
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Final
 
 import numpy as np
@@ -20,10 +21,14 @@ from aam_vision.classifiers.looks import Looks, cells_of, distances
 from aam_vision.classifiers.network import pooling_matrix
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.classifiers.recognition import Recognition
-from aam_vision.perception import VisualVocabulary
+from aam_vision.envs.board import BoardDomain
+from aam_vision.envs.image_domain import ImageDomain, Problem
+from aam_vision.envs.own import SPLIT, OwnEnvironment
+from aam_vision.errors import UnusableInput
+from aam_vision.perception import Frame, Scene, VisualVocabulary
 from aam_vision.training.boards import Example
-from aam_vision.training.labelling.walks import Walked
 from aam_vision.training.labels import NO_LABEL, Labels
+from aam_vision.training.single_answers import possible
 
 MOST: Final = 400
 """Pictures of a pool: more of them show rarer things, and take longer to be compared."""
@@ -208,4 +213,289 @@ class KnownLooks:
         single = pooled.looks != NO_LOOK
         found: Labels = np.full((self._heads, len(pooled.looks)), NO_LABEL, np.int8)
         found[:, single] = looks[pooled.looks[single]].T
+        return found
+
+
+# Pictures to label: of situations that the agent came to on walks, never of states that were put together.
+
+
+STEPS: Final = 800
+"""Steps in every problem: more of them come to rarer situations, and take longer."""
+
+SHORTER: Final = 4
+"""So many times fewer steps are walked in a further problem, of which there are many: what differs between them is seen soon."""
+
+RETURN: Final = 0.1
+"""Probability, after each step, of going back to an earlier situation: without it a walk ends where nothing can be undone."""
+
+
+@dataclass(frozen=True)
+class Walked:
+    """A picture of a situation on a walk.
+
+    Args:
+        problem: name of the problem, ``SPLIT/NUMBER``.
+        scene: of the problem.
+        frame: the picture.
+        token: the simulator's snapshot of the situation.
+    """
+
+    problem: str
+    scene: Scene
+    frame: Frame
+    token: object
+
+
+FURTHER: Final = 20
+"""Problems besides those that are interrogated, where problems are made by a seed: more show how layouts differ, and take time.
+Of four places at which something can be in a problem, twenty problems miss one with a probability of 1%, five with 77%."""
+
+FIRST_SEED: Final = 100_000
+"""Of these, far from the seeds that are interrogated or held out."""
+
+
+SCENES: Final = 25
+"""Problems besides those that are interrogated, where pictures have no cells: more of them show more looks, and take time."""
+
+SCENE_STEPS: Final = 40
+"""Steps in each of these."""
+
+
+def walked_problems(domain: ImageDomain) -> tuple[Problem, ...]:
+    """The problems in which an agent may walk for pictures: those for training, then those that are interrogated.
+
+    Problems of a user's own environment are made by seeds, so that there are always further ones.
+    """
+    if isinstance(domain, BoardDomain):
+        return domain.walked
+    further: tuple[Problem, ...] = ()
+    if isinstance(domain, OwnEnvironment):
+        further = tuple((SPLIT, FIRST_SEED + number) for number in range(FURTHER))
+    return (*domain.interrogated, *further)
+
+
+def walk(
+    domain: ImageDomain, problems: Sequence[Problem], rng: np.random.Generator, steps: int = STEPS
+) -> list[Walked]:
+    """The different pictures of random walks, in the order in which they were seen.
+
+    Args:
+        domain: the environment; its agent chooses the steps.
+        problems: each is walked in by itself.
+        rng: the source of all chance.
+        steps: of the walk in every problem; ``SHORTER`` in further ones.
+    """
+    found: list[Walked] = []
+    for problem in problems:
+        further = isinstance(domain, OwnEnvironment) and problem[1] >= FIRST_SEED
+        found += _walked(domain, problem, rng, ceil(steps / SHORTER) if further else steps)
+    return found
+
+
+def walk_scenes(domain: ImageDomain, rng: np.random.Generator, steps: int = SCENE_STEPS) -> list[Walked]:
+    """The same where pictures have no cells: short walks in many scenes, as in each of them most things stay as they are."""
+    problems = domain.interrogated
+    if isinstance(domain, OwnEnvironment):
+        problems = (*problems, *((SPLIT, FIRST_SEED + number) for number in range(SCENES)))
+    return [picture for problem in problems for picture in _walked(domain, problem, rng, steps)]
+
+
+def _walked(domain: ImageDomain, problem: Problem, rng: np.random.Generator, steps: int) -> list[Walked]:
+    """The different pictures of a walk in one problem."""
+    found: list[Walked] = []
+    simulator = domain.simulator(problem)
+    simulator.start()
+    seen: dict[bytes, object] = {}
+    for _ in range(steps):
+        frame = simulator.frame()
+        if (content := frame.tobytes()) not in seen:
+            seen[content] = token = simulator.snapshot()
+            found.append(Walked(f"{problem[0]}/{problem[1]}", simulator.scene, frame.copy(), token))
+        choice = None if rng.random() < RETURN else simulator.choose(rng)
+        if choice is None:
+            simulator.restore(list(seen.values())[int(rng.integers(len(seen)))])
+        else:
+            simulator.instruct(*choice)
+    return found
+
+
+# Single answers about the places of many pictures, and what follows from them.
+#
+# Places that look the same to the pixel, and of which the same classifiers are asked, are one *site*: an answer about one of
+# them is an answer about all. Constraints and the numbers of things give further answers: who knows where the player is knows
+# where it is not.
+
+
+Place = tuple[int, int]
+"""The number of a picture in its pool, and of a place in it."""
+
+
+@dataclass(frozen=True)
+class AskedAtom:
+    """What is asked: whether a picture shows something at a place.
+
+    Args:
+        number: of the picture in its pool.
+        place: its number.
+        head: the number of the classifier.
+    """
+
+    number: int
+    place: int
+    head: int
+
+
+class Sites:
+    """The sites of a pool; the first of them are its looks, in their order.
+
+    Args:
+        pool: the pictures.
+
+    Attributes:
+        of: per picture the sites of its places, ``NO_LOOK`` where nothing is asked.
+        members: per site the places that belong to it.
+    """
+
+    def __init__(self, pool: Pool) -> None:
+        self.pool = pool
+        self.looks = len(pool.looks)
+        self.members: list[list[Place]] = [[] for _ in range(self.looks)]
+        self.of: list[NDArray[np.intp]] = []
+        rooms: dict[tuple[bytes, bytes], int] = {}
+        for number, one in enumerate(pool.pictures):
+            own = one.looks.copy()
+            for place in np.flatnonzero(own == NO_LOOK).tolist():
+                asked = one.index.legality.asked[:, place]
+                if asked.any():
+                    key = (asked.tobytes(), pool.cells(number, place).tobytes())
+                    own[place] = rooms.setdefault(key, self.looks + len(rooms))
+            self.of.append(own)
+        self.members += [[] for _ in rooms]
+        for number, own in enumerate(self.of):
+            for place in np.flatnonzero(own != NO_LOOK).tolist():
+                self.members[own[place]].append((number, place))
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    def asked(self, site: int) -> bool:
+        """Whether any classifier is asked of a site."""
+        number, place = self.members[site][0]
+        return self.pool.pictures[number].index.legality.kind(place) is not None
+
+
+class SiteAnswers:
+    """What is known of sites by single answers.
+
+    Args:
+        sites: all of them.
+        heads: number of classifiers.
+    """
+
+    def __init__(self, sites: Sites, heads: int) -> None:
+        self.sites = sites
+        self._known: Labels = np.full((len(sites), heads), NO_LABEL, np.int8)
+        self._whole: dict[int, Labels] = {}
+        self.answered: set[int] = set()
+        """The sites about which something was answered, be it by what follows."""
+
+    def add(self, atom: AskedAtom, *, yes: bool) -> None:
+        """Take in an answer, and what follows from it.
+
+        Raises:
+            UnusableInput: it contradicts others; nothing is taken in then.
+        """
+        site = int(self.sites.of[atom.number][atom.place])
+        before = self._known.copy(), dict(self._whole), set(self.answered)
+        try:
+            self._say(site, atom.head, int(yes))
+        except UnusableInput:
+            self._known, self._whole, self.answered = before
+            raise
+
+    def check(self, atom: AskedAtom, *, yes: bool) -> None:
+        """Refuse an answer that contradicts others.
+
+        Raises:
+            UnusableInput: it does.
+        """
+        before = self._known.copy(), dict(self._whole), set(self.answered)
+        try:
+            self.add(atom, yes=yes)
+        finally:
+            self._known, self._whole, self.answered = before
+
+    def possible(self, site: int) -> Labels:
+        """(n, heads): all that a site may show."""
+        number, place = self.sites.members[site][0]
+        return possible(self.sites.pool.pictures[number].index, place, self._known[site])
+
+    def whole(self, site: int) -> Labels | None:
+        """(heads,), the labels of a site, if all of them are known."""
+        return self._whole.get(site)
+
+    @property
+    def wholes(self) -> Sequence[int]:
+        """The sites of which all is known, in the order in which it was."""
+        return list(self._whole)
+
+    def labels(self, number: int, *, whole: bool = False) -> Labels:
+        """(heads, places): what is known of a picture.
+
+        Args:
+            number: of the picture.
+            whole: of places of which everything is known alone.
+        """
+        sites = self.sites.of[number]
+        found: Labels = np.full((self._known.shape[1], len(sites)), NO_LABEL, np.int8)
+        for place in np.flatnonzero(sites != NO_LOOK).tolist():
+            labels = self._whole.get(int(sites[place]))
+            if labels is not None:
+                found[:, place] = labels
+            elif not whole:
+                found[:, place] = self._known[sites[place]]
+        return found
+
+    def _say(self, site: int, head: int, value: int) -> None:
+        """Note one label, and all that follows."""
+        todo = [(site, head, value)]
+        while todo:
+            site, head, value = todo.pop()
+            if self._known[site, head] == value:
+                continue
+            self._known[site, head] = value
+            self.answered.add(site)
+            left = self.possible(site)
+            if not len(left):
+                raise UnusableInput(
+                    "it contradicts earlier answers about places that look the same; undo, or correct it"
+                )
+            if len(left) == 1:
+                self._whole[site] = left[0]
+            certain = (left == left[0]).all(0) & (left[0] != NO_LABEL)
+            todo += [
+                (site, int(other), int(left[0][other]))
+                for other in np.flatnonzero(certain & (self._known[site] != left[0]))
+            ]
+            if value == 1:
+                for number in dict.fromkeys(number for number, _ in self.sites.members[site]):
+                    todo += self._counted(number, head)
+
+    def _counted(self, number: int, head: int) -> list[tuple[int, int, int]]:
+        """The labels no that follow in a picture once all things of a look are found."""
+        found: list[tuple[int, int, int]] = []
+        index, sites = self.sites.pool.pictures[number].index, self.sites.of[number]
+        for count in index.legality.counts:
+            if count.head != head:
+                continue
+            here = index.legality.asked[head] & (sites != NO_LOOK)
+            yes = here & (self._known[sites, head] == 1)
+            if yes.sum() > count.number:
+                raise UnusableInput(
+                    "then a picture shows more such things than there are, by earlier answers about places that look the "
+                    "same; undo, or correct it"
+                )
+            if yes.sum() == count.number:
+                rest = np.flatnonzero(here & ~yes & (self._known[sites, head] == NO_LABEL))
+                found += [(int(site), head, 0) for site in dict.fromkeys(sites[rest].tolist())]
         return found

@@ -6,8 +6,7 @@ the test that ends the rounds. Labels that follow from those given, because two 
 
 from __future__ import annotations
 
-import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from time import process_time
 from typing import Final
@@ -23,21 +22,26 @@ from aam_vision.classifiers.looks import LabelledLooks
 from aam_vision.classifiers.networks import weights_of
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.recognition import Recognition
-from aam_vision.classifiers.store import Card, describe
+from aam_vision.classifiers.resampling import resized
+from aam_vision.classifiers.store import Card
 from aam_vision.commandline import Progress
 from aam_vision.errors import UnusableInput
-from aam_vision.training.boards import fingerprint, positives
+from aam_vision.perception import Perceived, Reading, VisualVocabulary
+from aam_vision.training.boards import Example, fingerprint, positives
 from aam_vision.training.calibration import calibrate, shift
 from aam_vision.training.folder import Labellable
 from aam_vision.training.labelling.answers import Labeller
-from aam_vision.training.labelling.choice import ACTIVE, Open, at_random, least_labelled, most_telling
-from aam_vision.training.labelling.elsewhere import Elsewhere, read_elsewhere
-from aam_vision.training.labelling.free import free_examples
-from aam_vision.training.labelling.pool import NO_LOOK, KnownLooks, Pool
+from aam_vision.training.labelling.choice import (
+    ACTIVE,
+    Examination,
+    Open,
+    at_random,
+    least_labelled,
+    most_telling,
+    upper_bound,
+)
+from aam_vision.training.labelling.pool import NO_LOOK, AskedAtom, KnownLooks, Pool, PooledPicture
 from aam_vision.training.labelling.references import labelled_looks
-from aam_vision.training.labelling.sites import AskedAtom
-from aam_vision.training.labelling.stopping import Examination
-from aam_vision.training.labelling.visible import shown
 from aam_vision.training.labels import NO_LABEL, Labels, label
 from aam_vision.training.lesson import teach
 from aam_vision.training.settings import limited_threads
@@ -82,6 +86,55 @@ class Way:
     free: bool = True
     most: int = 10
     seed: int = 0
+
+
+# A test that speaks of other layouts: each labelled layout is read by what was labelled in the others.
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """Answers about labelled pictures, by the looks that were labelled in other layouts alone.
+
+    Attributes:
+        right: those that are as labelled.
+        wrong: those that are not.
+        refused: places that look like none of the other layouts.
+    """
+
+    right: int = 0
+    wrong: int = 0
+    refused: int = 0
+
+    @property
+    def bound(self) -> float:
+        """The upper bound of the share of wrong answers."""
+        return upper_bound(self.wrong, self.right + self.wrong)
+
+
+def read_elsewhere(pool: Pool, answers: Mapping[int, Labels]) -> Elsewhere:
+    """Read every layout with labelled pictures by the others; nothing is read where there is one only."""
+    layouts: dict[str, dict[int, Labels]] = {}
+    for number, labels in answers.items():
+        layouts.setdefault(pool.pictures[number].picture.problem, {})[number] = labels
+    right = wrong = refused = 0
+    for own in layouts.values():
+        others = {number: labels for number, labels in answers.items() if number not in own}
+        if not others:
+            continue
+        recognition = Recognition(labelled_looks(pool, others))
+        for number, labels in own.items():
+            index = pool.pictures[number].index
+            known = recognition.labels(
+                [pool.cells(number, place) for place in range(len(index.places))], index.legality.asked
+            )
+            for place, found in enumerate(known):
+                if found is None:
+                    refused += bool((labels[:, place] != NO_LABEL).any())
+                    continue
+                told = (found != NO_LABEL) & (labels[:, place] != NO_LABEL)
+                right += int((found == labels[:, place])[told].sum())
+                wrong += int((found != labels[:, place])[told].sum())
+    return Elsewhere(right, wrong, refused)
 
 
 @dataclass
@@ -276,18 +329,8 @@ class Rounds:
         network = teach(self._heads, data, steps=self._steps, seed=way.seed, progress=lambda *_: None)
         calibration = calibrate(network, own, torch.Generator().manual_seed(way.seed))
         shift(network, calibration.offsets)
-        card = Card(
-            name=self._domain.name,
-            vocabulary=describe(self._visual),
-            weights_sha256="",
-            data_sha256=fingerprint(data),
-            seed=way.seed,
-            temperatures=calibration.temperatures,
-            thresholds=calibration.thresholds,
-            versions={"python": platform.python_version(), "torch": torch.__version__},
-            figures={"boards": len(data), "steps": self._steps, "positives": positives(self._heads, data)},
-            network=SHARED,
-        )
+        figures = {"boards": len(data), "steps": self._steps, "positives": positives(self._heads, data)}
+        card = calibration.card(self._domain, way.seed, fingerprint(data), SHARED, figures=figures)
         self.found.network, self.found.card, self.found.looks = network, card, looks
         perception = BoardPerception(self._visual, weights_of(network), card, looks=looks, remembered=0)
         self._watch(perception)
@@ -297,3 +340,159 @@ class Rounds:
             f"{self._domain.name}: {counted(len(own), 'picture')} labelled, {self.found.seconds[-1]:.1f} CPU seconds"
         )
         return perception
+
+
+# Labels for free: pictures that nobody labelled, with what follows from those that somebody did.
+
+
+FREE: Final = 60
+"""Pictures with labels for free that are learned from, and mosaics: more of them take longer to be learned."""
+
+
+def free_examples(
+    pool: Pool,
+    answers: Mapping[int, Labels],
+    follow: tuple[Labels, Sequence[Labels]],
+    rng: np.random.Generator,
+) -> tuple[list[Example], tuple[int, int]]:
+    """Pictures that were not answered about, with the labels that follow, as many mosaics, and the answered ones again.
+
+    Args:
+        pool: all pictures.
+        answers: the labels of those that were answered about, by number.
+        follow: the labels of all looks and of all pictures, as far as they follow; see ``KnownLooks.follow``.
+        rng: the source of all chance.
+
+    Returns:
+        The examples; how many pictures without an answer are among them, and how many labels these have.
+    """
+    looks, pictures = follow
+    drawn = _with_rare_answers(answers, pictures, rng)
+    mosaics = Mosaics(pool, looks)
+    found = [
+        *[pool.pictures[one].example(pictures[one]) for one in drawn],
+        *[mosaics.example(one, pictures[one], rng) for one in drawn],
+        *[
+            pool.pictures[one].example(labels)
+            for one, labels in answers.items()
+            for _ in range(len(drawn) // len(answers))
+        ],
+    ]
+    return found, (len(drawn), int(sum((pictures[one] != NO_LABEL).sum() for one in drawn)))
+
+
+def _with_rare_answers(
+    answers: Mapping[int, Labels], pictures: Sequence[Labels], rng: np.random.Generator
+) -> list[int]:
+    """Up to ``FREE`` pictures without answers, drawn by what follows about them: those with rare answers more often."""
+    rest = np.array([one for one in range(len(pictures)) if one not in answers], np.intp)
+    if not len(rest):
+        return []
+    yes = np.array([(pictures[one] == 1).any(1) for one in rest], float).reshape(len(rest), -1)
+    worth = (yes / np.maximum(yes.sum(0), 1)).sum(1)
+    useful = np.flatnonzero(worth > 0)
+    if not len(useful):
+        return []
+    drawn = rng.choice(useful, min(FREE, len(useful)), replace=False, p=worth[useful] / worth[useful].sum())
+    return [int(rest[one]) for one in drawn]
+
+
+# Boards put together of cells whose labels are known: labels for free, and any thing beside any other.
+#
+# The picture of a walk is the ground, and some of its cells are replaced by cells of other pictures. A rare look is put in as
+# often as a common one: all kinds of labels are drawn alike. A place of several cells keeps its label only if none of them is
+# replaced.
+
+
+REPLACED: Final = 0.3
+"""Share of the cells that are replaced: more of them show more neighbours, and look less like a board."""
+
+
+ZOOM: Final = 2
+"""Pixels of a cell's side that may be cut off when a look is enlarged: more of them change things more than layouts do."""
+
+
+class Mosaics:
+    """Makes boards of a pool's looks.
+
+    Args:
+        pool: the pictures.
+        labels: of all looks, (looks, heads), ``NO_LABEL`` throughout for those that are not known.
+    """
+
+    def __init__(self, pool: Pool, labels: Labels) -> None:
+        self._pool, self._labels = pool, labels
+        kinds: dict[bytes, dict[bytes, list[int]]] = {}
+        for look in np.flatnonzero((labels != NO_LABEL).any(1)):
+            own = kinds.setdefault(pool.asked[look], {})
+            own.setdefault(labels[look].tobytes(), []).append(int(look))
+        self._kinds = {asked: list(groups.values()) for asked, groups in kinds.items()}
+
+    def example(self, number: int, follows: Labels, rng: np.random.Generator) -> Example:
+        """The picture of a number with some cells replaced.
+
+        Args:
+            number: of a picture of the pool.
+            follows: its labels, as far as they are known: (heads, places).
+            rng: the source of all chance.
+        """
+        pooled, labels = self._pool.pictures[number], follows.copy()
+        pixels, side = pooled.pixels.copy(), pooled.pixels.shape[1] // pooled.index.scene.rows
+        replaced: set[int] = set()
+        for place, cells in enumerate(pooled.index.cells):
+            look = int(pooled.looks[place])
+            groups = self._kinds.get(self._pool.asked[look]) if look != NO_LOOK else None
+            if groups is None or cells[0] in replaced or rng.random() >= REPLACED:
+                continue
+            group = groups[int(rng.integers(len(groups)))]
+            chosen = group[int(rng.integers(len(group)))]
+            self._put(pixels, pooled, cells[0], self._cut(chosen, side, rng))
+            replaced.add(cells[0])
+            labels[:, place] = self._labels[chosen]
+        for place, cells in enumerate(pooled.index.cells):
+            if pooled.looks[place] == NO_LOOK and replaced.intersection(cells):
+                labels[:, place] = NO_LABEL
+        return pooled.example(labels, pixels)
+
+    def _cut(self, look: int, side: int, rng: np.random.Generator) -> NDArray[np.uint8]:
+        """The pixels of a look, a little larger or smaller, and moved: (3, side, side).
+
+        Things are drawn in other sizes on boards of other shapes, as against the cell.
+        """
+        whole = self._pool.looks[look]
+        size = int(rng.integers(side - ZOOM, whole.shape[1] + 1))
+        down, right = (int(step) for step in rng.integers(0, whole.shape[1] - size + 1, 2))
+        part = np.ascontiguousarray(whole[:, down : down + size, right : right + size].transpose(1, 2, 0))
+        found: NDArray[np.uint8] = resized(part[None], side, side)[0]
+        return found
+
+    def _put(
+        self, pixels: NDArray[np.uint8], pooled: PooledPicture, cell: int, cut: NDArray[np.uint8]
+    ) -> None:
+        side = cut.shape[1]
+        row, column = (side * part for part in divmod(cell, pooled.index.scene.columns))
+        pixels[:, row : row + side, column : column + side] = cut
+
+
+# Which answers a picture shows, hidden by nothing.
+
+
+def shown(vocabulary: VisualVocabulary, sure: Truth, doubtful: Truth) -> Truth:
+    """The doubtful answers that the picture shows, hidden by nothing: all are (heads, places)."""
+    rows = {head: row for row, head in enumerate(vocabulary.cell_heads())}
+    entries = [entry for entry in vocabulary.entries if isinstance(entry, Perceived)]
+    looks = {
+        look: rows[head]
+        for entry in entries
+        if entry.reading is Reading.WHERE
+        for look, head in entry.heads.items()
+    }
+    found = doubtful.copy()
+    for entry in entries:
+        if entry.reading is not Reading.WHERE:
+            row = rows[entry.heads[""]]
+            if entry.hidden_by is not None:
+                found[row] &= ~sure[looks[entry.hidden_by]]
+            if entry.reading is Reading.ON:
+                found[row] &= sure[list(looks.values())].any(0)
+    return found

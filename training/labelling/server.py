@@ -9,15 +9,21 @@ from __future__ import annotations
 
 import secrets
 import socket
+from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.resources import files
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import parse_qs
 
+import jinja2
+from markupsafe import Markup
+
 from aam_vision.agents.encoding import Malformed, loads
 from aam_vision.errors import UnusableInput, reason
-from aam_vision.training.labelling.page import Page
 from aam_vision.training.labelling.waiting import Stale
 
 if TYPE_CHECKING:
@@ -234,3 +240,98 @@ def served(shown: Shown, port: int = 0) -> Iterator[str]:
         server.should_exit = True
         thread.join(10)
         listening.close()
+
+
+# The labelling page itself: one HTML file with its style and script, which fetches nothing but from its own server.
+
+
+@dataclass(frozen=True)
+class Page:
+    """The page and the headers that go with every answer of its server."""
+
+    html: str
+    headers: dict[str, str]
+
+    @classmethod
+    def of(cls, token: str) -> Page:
+        """The page that sends this token along."""
+        environment = jinja2.Environment(
+            loader=jinja2.PackageLoader("aam_vision.training.labelling"),
+            autoescape=True,
+            undefined=jinja2.StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        style, script = _resource("label.css"), _resource("label.js") + _resource("describe.js")
+        html = environment.get_template("label.html.jinja").render(
+            css=Markup(style), script=Markup(script), token=token
+        )
+        policy = (
+            f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src blob: data:; "
+            "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        )
+        return cls(
+            html,
+            {
+                "Content-Security-Policy": policy,
+                "X-Content-Type-Options": "nosniff",
+                "X-Frame-Options": "DENY",
+                "Referrer-Policy": "no-referrer",
+                "Cache-Control": "no-store",
+                "Cross-Origin-Opener-Policy": "same-origin",
+                "Cross-Origin-Resource-Policy": "same-origin",
+            },
+        )
+
+
+def _resource(name: str) -> str:
+    return (files("aam_vision.training.labelling") / "templates" / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+
+
+# What a page shows first, and what afterwards.
+
+
+class Busy:
+    """A page that says what it waits for; a ``server.Shown``."""
+
+    def __init__(self, told: str) -> None:
+        self._told = told
+
+    def view(self) -> dict[str, Any]:
+        """All that the page shows."""
+        return {"kind": "busy", "labelled": 0, "most": 0, "told": self._told}
+
+    def picture(self, serial: int) -> bytes:
+        """No picture."""
+        raise Stale("no picture is shown")
+
+    def act(self, what: str, facts: dict[str, Any]) -> str:
+        """Nothing can be done."""
+        raise Stale("nothing is asked")
+
+
+class Front:
+    """Passes everything on to what is shown at present; a ``server.Shown``.
+
+    Attributes:
+        shown: that.
+    """
+
+    def __init__(self, shown: Shown) -> None:
+        self.shown = shown
+
+    def view(self) -> dict[str, Any]:
+        """All that the page shows."""
+        return self.shown.view()
+
+    def picture(self, serial: int) -> bytes:
+        """A picture as PNG."""
+        return self.shown.picture(serial)
+
+    def act(self, what: str, facts: dict[str, Any]) -> str:
+        """Do what the page asks for."""
+        return self.shown.act(what, facts)

@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
+from aam_vision.agents.encoding import loads
 from aam_vision.classifiers.architecture import CELL_PIXELS
-from aam_vision.commandline import Progress
+from aam_vision.classifiers.store import untaught
+from aam_vision.commandline import Progress, write_atomically
 from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.errors import UnusableInput
+from aam_vision.files import read_limited
 from aam_vision.perception import VisualVocabulary
+from aam_vision.pictures import encode
 from aam_vision.strips import State
+from aam_vision.training import described
 from aam_vision.training.described import PROBLEM, read_description
-from aam_vision.training.folder import Labellable
+from aam_vision.training.folder import LABELS, Labellable, perceived_atoms
 from aam_vision.training.labelling.answers import SimulatorAtoms, SimulatorLabels, SimulatorPictures
-from aam_vision.training.labelling.atom_desk import AtomDesk
-from aam_vision.training.labelling.atom_record import AtomRecord
 from aam_vision.training.labelling.atom_rounds import AtomRounds
-from aam_vision.training.labelling.desk import Desk
-from aam_vision.training.labelling.files import write_answers, write_labels
-from aam_vision.training.labelling.front import Busy, Front
-from aam_vision.training.labelling.outcome import ended, written
+from aam_vision.training.labelling.desk import AtomDesk, Desk
 from aam_vision.training.labelling.own_pictures import (
     DescribedPictures,
     Describer,
@@ -32,15 +33,30 @@ from aam_vision.training.labelling.own_pictures import (
     digest_of_all,
     pictures_of,
 )
-from aam_vision.training.labelling.pool import Pool, rarest
-from aam_vision.training.labelling.record import LabelRecord
+from aam_vision.training.labelling.pool import (
+    SCENE_STEPS,
+    STEPS,
+    AskedAtom,
+    Pool,
+    Sites,
+    Walked,
+    rarest,
+    walk,
+    walk_scenes,
+    walked_problems,
+)
+from aam_vision.training.labelling.record import AtomRecord, LabelRecord
 from aam_vision.training.labelling.rounds import Labelled, Rounds, Way
-from aam_vision.training.labelling.server import check_installed, served
-from aam_vision.training.labelling.session_file import ATOMS, PAGE, PICTURES, SIMULATOR, keep
-from aam_vision.training.labelling.sites import Sites
+from aam_vision.training.labelling.server import Busy, Front, check_installed, served
 from aam_vision.training.labelling.waiting import Corrected
-from aam_vision.training.labelling.walks import SCENE_STEPS, STEPS, Walked, walk, walk_scenes, walked_problems
+from aam_vision.training.settings import write_files
+from aam_vision.training.single_answers import Said
 from aam_vision.wording import counted
+
+PAGE, SIMULATOR = "page", "simulator"
+"""Who can be asked."""
+PICTURES, ATOMS = "pictures", "atoms"
+"""What can be asked about."""
 
 MOST: Final = 10
 MOST_SCENES: Final = 60
@@ -62,7 +78,7 @@ class Session:
         pictures: to label at most; None: ``MOST``, or ``MOST_SCENES`` where pictures have no cells.
         ask: about whole ``PICTURES`` or single ``ATOMS``.
         answers: about single atoms at most; None: ``ANSWERS``.
-        steps: of the walk in every problem; None: ``walks.STEPS``, or ``walks.SCENE_STEPS``.
+        steps: of the walk in every problem; None: ``pool.STEPS``, or ``pool.SCENE_STEPS``.
         seed: of walks, choice and weights.
         port: of the page; 0 for any free one.
         out: the folder that a command is to be given to go on, where it is another one than that of the labels.
@@ -277,3 +293,191 @@ def _asked(made: Callable[[], Rounds], desk: Desk | AtomDesk) -> Labelled:
         except Corrected:
             continue
         return found
+
+
+# What labelling leaves behind: the weights, and a summary of what they took.
+
+
+SUMMARY: Final = "labelling.json"
+
+
+def written(
+    domain: Labellable, found: Labelled, pictures: int, most: int, folder: Path, progress: Progress
+) -> dict[str, Any]:
+    """Write weights and summary, and tell what came of it.
+
+    Args:
+        domain: names the weights.
+        found: what came of the rounds.
+        pictures: that could be labelled.
+        most: pictures, or answers about single atoms, that could be asked for.
+        folder: receives the files.
+        progress: is told.
+    """
+    assert found.network is not None
+    assert found.card is not None
+    files = write_files(found.network, found.card, folder, found.looks)
+    test = found.examination
+    summary: dict[str, Any] = {
+        "ask": ATOMS if found.answers else PICTURES,
+        "labelled_pictures": len(found.pictures),
+        "labelled_atoms": found.atoms,
+        "sure": found.sure,
+        "examined_pictures": len(test.history),
+        "mistakes": test.mistakes,
+        "answers_since": test.answers,
+        "bound": round(test.bound, 4),
+        "refused": round(found.refused, 4),
+        "untaught": [head for head in found.card.vocabulary["heads"] if untaught(found.card, head)],
+        "cpu_s": [round(seconds, 1) for seconds in found.seconds],
+    }
+    if not domain.visual.cellless:  # layouts are compared by the looks of their cells
+        summary["other_layouts"] = {
+            "right": found.elsewhere.right,
+            "wrong": found.elsewhere.wrong,
+            "refused_places": found.elsewhere.refused,
+            "bound": round(found.elsewhere.bound, 4),
+        }
+    write_atomically(folder / SUMMARY, json.dumps(summary, indent=2) + "\n")
+    what = (
+        f"{counted(found.atoms, 'answer')} about {len(found.pictures)} of {pictures} pictures"
+        if found.answers
+        else f"{len(found.pictures)} of {pictures} pictures labelled"
+    )
+    progress.stage(f"{domain.name}: {what}, {ended(found, most)}; written to {files.weights}")
+    return summary
+
+
+def ended(found: Labelled, most: int) -> str:
+    """Why labelling ended, and how it can go on; see ``written``."""
+    if found.sure:
+        return "stopped by its test"
+    asked, option = (found.atoms, "--answers") if found.answers else (len(found.pictures), "--pictures")
+    if asked < most:
+        return "nothing is left to be labelled, and the test is not passed"
+    return f"stopped at {counted(most, option[2:-1])} without passing its test: a larger {option} goes on"
+
+
+# Labels as plain files, which ``train --images`` reads: ``images/*.png`` and ``labels.jsonl``.
+
+
+def write_answers(
+    domain: Labellable, pool: Pool, answers: Sequence[tuple[AskedAtom, bool | None]], folder: Path
+) -> None:
+    """Write pictures and single answers about them, one line per picture; all are complete on disk, or none.
+
+    Raises:
+        UnusableInput: nothing can be written there.
+    """
+    heads = domain.visual.cell_heads()
+    lines: list[str] = []
+    try:
+        (folder / "images").mkdir(parents=True, exist_ok=True)
+        for number in dict.fromkeys(atom.number for atom, _ in answers):
+            one, name = pool.pictures[number], f"{len(lines) + 1:04d}.png"
+            own = [(atom, value) for atom, value in answers if atom.number == number]
+            yes, no, skipped = (
+                tuple(
+                    (heads[atom.head], one.index.places[atom.place]) for atom, value in own if value is wanted
+                )
+                for wanted in (True, False, None)
+            )
+            write_atomically(folder / "images" / name, encode(one.picture.frame))
+            said = Said(yes, no, skipped).facts()
+            lines.append(json.dumps({"image": name, "problem": one.picture.problem, **said}))
+        write_atomically(folder / "labels.jsonl", "".join(line + "\n" for line in lines))
+    except OSError as error:
+        raise UnusableInput(f"cannot write labels to {folder}: {error.strerror or error}") from None
+
+
+def write_labels(domain: ImageDomain, labelled: Sequence[tuple[Walked, State]], folder: Path) -> None:
+    """Write pictures and what they show; all labels are complete on disk, or none.
+
+    Raises:
+        UnusableInput: nothing can be written there.
+    """
+    lines = []
+    try:
+        (folder / "images").mkdir(parents=True, exist_ok=True)
+        for number, (picture, state) in enumerate(labelled, start=1):
+            name = f"{number:04d}.png"
+            write_atomically(folder / "images" / name, encode(picture.frame))
+            true = perceived_atoms(domain, picture.scene, state)
+            lines.append(json.dumps({"image": name, "problem": picture.problem, "true": true}))
+        write_atomically(folder / "labels.jsonl", "".join(line + "\n" for line in lines))
+    except OSError as error:
+        raise UnusableInput(f"cannot write labels to {folder}: {error.strerror or error}") from None
+
+
+# What the labels of a folder belong to, so that the same command goes on with them and no other one does.
+
+
+FILE: Final = "session.json"
+MOST_BYTES: Final = 100_000
+
+_USUAL: Final = {"ask": PICTURES, "labels": PAGE}
+"""Options that are not noted where they are these."""
+
+
+def keep(folder: Path, settings: Mapping[str, Any]) -> None:
+    """Note what the pictures and the answers of a folder depend on, unless there are labels that depend on something else.
+
+    Args:
+        folder: with labels, or without.
+        settings: ``env``, ``seed``; ``steps`` of walks, or ``pictures``, a digest of all; ``ask`` and ``labels`` where they are not
+            the usual ones.
+
+    Raises:
+        UnusableInput: it holds other labels.
+    """
+    known = _known(folder / FILE) if _begun(folder) else None
+    if known is None:
+        if _begun(folder) and settings.get("labels") == SIMULATOR:
+            raise UnusableInput(f"{folder}: holds labels already, which would be lost; give another --out")
+        write_atomically(folder / FILE, json.dumps(settings, indent=2) + "\n")
+    elif known != settings:
+        raise UnusableInput(f"{folder}: {_difference(known, settings)}, or another --out")
+
+
+def _begun(folder: Path) -> bool:
+    """Whether a folder has labels, or a described scene."""
+    labels = folder / LABELS
+    return (labels.is_file() and labels.stat().st_size > 0) or (folder / described.FILE).exists()
+
+
+def _known(path: Path) -> dict[str, Any] | None:
+    """What is noted in a file; None if there is none.
+
+    Raises:
+        UnusableInput: it cannot be read.
+    """
+    try:
+        found = loads(read_limited(path, MOST_BYTES))
+        if not isinstance(found, dict):
+            raise ValueError("no object")
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise UnusableInput(f"cannot read {path} ({error}): give another --out") from None
+    return found
+
+
+def _difference(known: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
+    """In what labels differ from those that are asked for, and what to give instead."""
+    if known.get("env") != settings.get("env"):
+        return f"its labels are for {known.get('env')}, not for {settings.get('env')}; give --env or --domain of these"
+    if known.get("pictures") != settings.get("pictures"):
+        if "pictures" in known and "pictures" in settings:
+            return (
+                "the pictures of --images are not those that it was begun with: one was added, removed or changed; give "
+                "the same pictures"
+            )
+        whose = "of a folder" if "pictures" in known else "of walks"
+        return f"its labels are of pictures {whose}; give the same command as for these"
+    names = [
+        name
+        for name in ("steps", "ask", "labels", "seed")
+        if known.get(name, _USUAL.get(name)) != settings.get(name, _USUAL.get(name))
+    ]
+    options = " ".join(f"--{name} {known.get(name, _USUAL.get(name))}" for name in names)
+    return f"its labels belong to {options or 'other options'}; give the same"

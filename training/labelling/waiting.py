@@ -1,4 +1,4 @@
-"""A question that waits for a person, and answers that are withdrawn: the same for pictures (``desk``) and atoms (``atom_desk``)."""
+"""A question that waits for a person, and answers that are withdrawn: the same for pictures and atoms (``desk``)."""
 
 from __future__ import annotations
 

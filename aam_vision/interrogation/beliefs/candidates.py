@@ -15,8 +15,7 @@ from statistics import mean
 
 from aam_vision.interrogation.beliefs import candidates
 from aam_vision.interrogation.evidence.nodes import Node
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
-from aam_vision.interrogation.hypotheses.ground_literals import atoms
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses, atoms
 from aam_vision.interrogation.hypotheses.literals import Literals, bits
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.joins import bindings

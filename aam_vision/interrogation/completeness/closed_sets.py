@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
-from aam_vision.interrogation.hypotheses.ground_literals import GroundLiterals
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses, GroundLiterals
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, union
 
 

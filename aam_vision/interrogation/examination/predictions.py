@@ -8,8 +8,7 @@ from itertools import islice
 
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.examination.surprises import expected
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
-from aam_vision.interrogation.hypotheses.ground_literals import atoms
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses, atoms
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, union
 from aam_vision.joins import StateIndices, bindings
 from aam_vision.strips import GroundAction, State

@@ -10,7 +10,6 @@ from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
 from aam_vision.interrogation.examination.looking import read_differently, read_otherwise, wrong_reading
 from aam_vision.interrogation.examination.previous_step import late_effect
-from aam_vision.interrogation.examination.reaching import kept, unexpected_on_the_way
 from aam_vision.interrogation.examination.surprises import differing
 from aam_vision.interrogation.examination.trials import History, Trial
 from aam_vision.query import Access, Situation
@@ -46,8 +45,8 @@ def not_repeatable(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     if found := varying(inquiry, again):
         if inquiry.trials.access is Access.TRAJECTORY and (late := late_effect(Course.of(inquiry.trials))):
             return late  # the steps before these were not the same
-        if earlier := _varying_on_the_way(inquiry, doubtful):
-            return earlier
+        if before := _varying_on_the_way(inquiry, doubtful):
+            return before
         if not _strange_each_time(inquiry, doubtful, again):
             return found
         again = [trial for trial in again if trial.executed]
@@ -222,3 +221,36 @@ def seen_once(inquiry: Inquiry, doubtful: Trial, again: Sequence[Trial]) -> Diag
         return random_outcome(usual, doubtful, 0, len(again))
     changed = differing(usual.after.state, doubtful.after.state)
     return wrong_reading(usual, changed, doubtful, f"read otherwise 1 time in {len(again) + 1}")
+
+
+# What happened before and after a step: the way to a situation that is reached no more, and the next picture.
+
+
+def unexpected_on_the_way(inquiry: Inquiry, doubtful: Trial) -> Trial | None:
+    """The first step on the way to a situation that comes out otherwise than expected, so that it is reached no more.
+
+    Raises:
+        Spent: too many steps have been attempted.
+    """
+    if inquiry.trials.access is not Access.RESET or doubtful.history is None:
+        return None
+    history = History(doubtful.history.start)
+    for step in doubtful.history.executed:
+        trial = inquiry.trials.attempt(history, step)
+        if trial is None or inquiry.unexpected(trial) or not trial.executed:
+            return trial
+        history = history.then((step,), 1)
+    return None
+
+
+def kept(inquiry: Inquiry, then: Trial, now: Trial) -> bool:
+    """Whether the next picture after a step showed its outcome, too: then it was not misread."""
+    if then.after is None or now.after is None:
+        return False
+    atoms = differing(then.after.state, now.after.state)
+    return any(
+        trial.after is not None
+        and any(trial.after.state.value(atom) is then.after.state.value(atom) for atom in atoms)
+        for trial in inquiry.trials.seen[: inquiry.trials.known]
+        if trial.before.handle == then.after.handle
+    )

@@ -19,8 +19,7 @@ from itertools import islice
 
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.nodes import Node
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
-from aam_vision.interrogation.hypotheses.ground_literals import atoms
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses, atoms
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.queries.reachability import BoundedSearch, PlannedNearMiss, Reachability

@@ -31,7 +31,7 @@ from aam_vision.interrogation.completeness.stopping import indistinguishability_
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Aim, Ask, Move, Note, Stop, Walk
 from aam_vision.interrogation.evidence.nodes import Node
-from aam_vision.interrogation.hypotheses.ground_literals import atoms
+from aam_vision.interrogation.hypotheses.action import atoms
 from aam_vision.interrogation.hypotheses.literals import Literals, bits, union
 from aam_vision.interrogation.queries.first_success import (
     MAX_REFUSALS,

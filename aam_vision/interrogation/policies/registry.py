@@ -81,7 +81,7 @@ def _policy(
         return AiaPolicy(planner=planner, constructed=access is Access.SETTABLE, show=show)
     if access is Access.SETTABLE:
         if prior is not None:
-            from aam_vision.interrogation.policies.reassessment import ReassessmentPolicy
+            from aam_vision.interrogation.policies.settable import ReassessmentPolicy
 
             return ReassessmentPolicy(prior)
         from aam_vision.interrogation.policies.settable import SettablePolicy

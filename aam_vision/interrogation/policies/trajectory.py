@@ -22,8 +22,7 @@ from aam_vision.interrogation.completeness.stopping import indistinguishability_
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Aim, Ask, Move
 from aam_vision.interrogation.evidence.nodes import Node
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
-from aam_vision.interrogation.hypotheses.ground_literals import atoms
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses, atoms
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, union
 from aam_vision.interrogation.queries.first_success import (
     Derived,

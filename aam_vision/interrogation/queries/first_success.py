@@ -17,10 +17,8 @@ from aam_vision.interrogation.beliefs.candidates import Beliefs, Transfer
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.graph import Evidence, Exchange
 from aam_vision.interrogation.evidence.moves import Aim, Ask
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
-from aam_vision.interrogation.hypotheses.ground_literals import atoms
-from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, bits, union
-from aam_vision.interrogation.hypotheses.unification import Merged
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses, atoms
+from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, Merged, bits, union
 from aam_vision.interrogation.queries.reachability import BoundedSearch, PlannedNearMiss, Reachability
 from aam_vision.joins import StateIndex, bindings
 from aam_vision.planning.planner import Verdict

@@ -9,8 +9,7 @@ from itertools import islice
 import numpy as np
 
 from aam_vision.fact_tables import Absence, Condition, Numbers, ObjectNumbers, Table
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
-from aam_vision.interrogation.hypotheses.ground_literals import atoms
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses, atoms
 from aam_vision.interrogation.hypotheses.literals import Literals, union
 from aam_vision.joins import Fact, Row
 from aam_vision.planning.grounding import Grounding

@@ -17,8 +17,7 @@ from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, LimitedSearch
 from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.evidence.problems import by_problem
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
-from aam_vision.interrogation.hypotheses.ground_literals import GroundLiterals, atoms
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses, GroundLiterals, atoms
 from aam_vision.interrogation.hypotheses.literals import Literals, union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.queries.possible_facts import PossibleFacts

@@ -18,8 +18,7 @@ from aam_vision.fact_tables import Absence, Condition, Numbers, ObjectNumbers, T
 from aam_vision.interrogation.beliefs.candidates import LIKELY, Beliefs
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.nodes import Node
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
-from aam_vision.interrogation.hypotheses.ground_literals import atoms
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses, atoms
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.queries.first_success import near_misses

@@ -17,8 +17,7 @@ from typing import NamedTuple
 
 from aam_vision.interrogation.beliefs.candidates import LIKELY, Beliefs
 from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
-from aam_vision.interrogation.hypotheses.joint_effects import Effects, joint_outcomes
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses, Effects, joint_outcomes
 from aam_vision.interrogation.hypotheses.literals import Literals, bits, union
 from aam_vision.joins import Fact
 from aam_vision.strips import Atom, GroundAction, Objects, State

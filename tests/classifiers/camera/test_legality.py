@@ -7,9 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from aam_vision.classifiers.camera.atoms import SceneAtoms
 from aam_vision.classifiers.camera.legality import SceneLegality
-from aam_vision.classifiers.camera.plan import plan_of
+from aam_vision.classifiers.camera.plan import SceneAtoms, plan_of
 from aam_vision.classifiers.store import describe
 from aam_vision.constraints import Number
 from aam_vision.errors import UnusableInput

@@ -9,14 +9,15 @@ from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.domains import generate, load
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.examination.attempts import Attempts, Prediction
 from aam_vision.interrogation.examination.coverage import (
     OTHER,
+    Attempts,
     Coverage,
     History,
     Names,
+    Prediction,
 )
-from aam_vision.interrogation.examination.plans import ENDS
+from aam_vision.interrogation.examination.examining import ENDS
 from aam_vision.interrogation.examination.predictions import Predictions
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.task.assembly import Interrogation

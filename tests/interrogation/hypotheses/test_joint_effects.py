@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
-from aam_vision.interrogation.hypotheses.joint_effects import (
+from aam_vision.interrogation.hypotheses.action import (
+    ActionHypotheses,
     Changes,
     Effects,
     JointStep,

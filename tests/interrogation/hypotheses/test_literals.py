@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
-from aam_vision.interrogation.hypotheses.ground_literals import GroundLiterals
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses, GroundLiterals
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals, union
 from aam_vision.strips import Atom, State
 from tests import domains

@@ -7,8 +7,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
-from aam_vision.interrogation.hypotheses.ground_literals import GroundLiterals, atoms
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses, GroundLiterals, atoms
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.strips import Location, Mode, PalTuple, State

@@ -7,8 +7,8 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.interrogation.hypotheses.literals import AtomIndex
-from aam_vision.interrogation.hypotheses.unification import (
+from aam_vision.interrogation.hypotheses.literals import (
+    AtomIndex,
     merge,
     under,
 )

@@ -18,8 +18,8 @@ from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.policies.confirming import Confirming
 from aam_vision.interrogation.policies.economical import Walker
 from aam_vision.interrogation.policies.exhaustive import Exhaustive
-from aam_vision.interrogation.policies.reassessment import ReassessmentPolicy
 from aam_vision.interrogation.policies.registry import policy_for
+from aam_vision.interrogation.policies.settable import ReassessmentPolicy
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.planning.pyperplan import PyperplanPlanner

@@ -13,7 +13,7 @@ from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Move
-from aam_vision.interrogation.policies.reassessment import SUCCESS, ReassessmentPolicy
+from aam_vision.interrogation.policies.settable import SUCCESS, ReassessmentPolicy
 from aam_vision.interrogation.task.loop import interrogate
 from tests import domains
 from tests.domains import Domain

@@ -12,8 +12,7 @@ from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.policies.aia import AiaPolicy
 from aam_vision.interrogation.policies.confirming import Confirming
-from aam_vision.interrogation.policies.reassessment import ReassessmentPolicy
-from aam_vision.interrogation.policies.settable import SettablePolicy
+from aam_vision.interrogation.policies.settable import ReassessmentPolicy, SettablePolicy
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.query import Access

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from aam_vision import api, evaluation
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.errors import InconsistentAgent
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
-from aam_vision.interrogation.hypotheses.joint_effects import joint_outcomes
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses, joint_outcomes
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.policies.aia import AiaPolicy

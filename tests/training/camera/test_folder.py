@@ -101,7 +101,7 @@ class _Sure:
         thresholds = dict.fromkeys(VOCABULARY.cell_heads(), (0.1, 0.9))
 
     def probabilities(self, frames, one):
-        from aam_vision.classifiers.camera.atoms import SceneAtoms
+        from aam_vision.classifiers.camera.plan import SceneAtoms
 
         true = _state(0).true
         atoms = SceneAtoms(VOCABULARY, PLAN, one).atoms

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from aam_vision.classifiers.camera.atoms import SceneAtoms
-from aam_vision.classifiers.camera.plan import plan_of
+from aam_vision.classifiers.camera.plan import SceneAtoms, plan_of
 from aam_vision.classifiers.store import describe
 from aam_vision.envs.image_domain import Pictures
 from aam_vision.errors import UnusableInput
@@ -17,8 +16,7 @@ from aam_vision.training.assessment import PerceptionScores
 from aam_vision.training.camera.assessment import assess, samples
 from aam_vision.training.camera.calibration import places_of
 from aam_vision.training.camera.corruptions import CORRUPTIONS
-from aam_vision.training.camera.data import UNKNOWN, augment, lessons, places
-from aam_vision.training.camera.labels import answers, row
+from aam_vision.training.camera.data import UNKNOWN, answers, augment, lessons, places, row
 from aam_vision.training.labels import NO_LABEL
 from tests.classifiers.camera.piles import LOOKS, VOCABULARY, random_state, scene
 

@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 import torch
 
-from aam_vision.classifiers.camera.network import new_network
+from aam_vision.classifiers.camera.network import network_of, new_network, weights_of
 from aam_vision.classifiers.camera.perception import CameraPerception
 from aam_vision.classifiers.camera.plan import plan_of
-from aam_vision.classifiers.camera.running import network_of, weights_of
 from aam_vision.classifiers.loading import load_perception
 from aam_vision.classifiers.store import describe, read
 from aam_vision.commandline import Progress

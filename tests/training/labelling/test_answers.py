@@ -7,7 +7,7 @@ from aam_vision.envs.registry import image_domain
 from aam_vision.errors import UnusableInput
 from aam_vision.strips import Atom
 from aam_vision.training.labelling.answers import SimulatorLabels
-from aam_vision.training.labelling.walks import FURTHER, SHORTER, Walked, walk, walked_problems
+from aam_vision.training.labelling.pool import FURTHER, SHORTER, Walked, walk, walked_problems
 
 
 @pytest.mark.parametrize(("name", "package"), [("taxi", "pygame"), ("minigrid:DoorKey-5x5", "minigrid")])

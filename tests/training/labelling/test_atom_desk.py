@@ -10,13 +10,10 @@ from aam_vision.envs.registry import board_domain
 from aam_vision.errors import UnusableInput
 from aam_vision.training.folder import labelled_images, read_labels
 from aam_vision.training.labelling.answers import SimulatorAtoms
-from aam_vision.training.labelling.atom_desk import AtomDesk
-from aam_vision.training.labelling.atom_record import AtomRecord
-from aam_vision.training.labelling.pool import Pool
-from aam_vision.training.labelling.record import LabelRecord
-from aam_vision.training.labelling.sites import AskedAtom, Sites
+from aam_vision.training.labelling.desk import AtomDesk
+from aam_vision.training.labelling.pool import AskedAtom, Pool, Sites, walk
+from aam_vision.training.labelling.record import AtomRecord, LabelRecord
 from aam_vision.training.labelling.waiting import Stale
-from aam_vision.training.labelling.walks import walk
 from aam_vision.training.labels import label
 from tests.training.labelling.asker import Asker
 

@@ -8,13 +8,11 @@ import pytest
 from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.commandline import Progress
 from aam_vision.envs.registry import board_domain
-from aam_vision.training.labelling import atom_rounds, free, rounds
+from aam_vision.training.labelling import atom_rounds, rounds
 from aam_vision.training.labelling.answers import SimulatorAtoms
 from aam_vision.training.labelling.atom_rounds import AtomRounds
-from aam_vision.training.labelling.pool import Pool
+from aam_vision.training.labelling.pool import Pool, Sites, walk
 from aam_vision.training.labelling.rounds import Way
-from aam_vision.training.labelling.sites import Sites
-from aam_vision.training.labelling.walks import walk
 from aam_vision.training.labels import label
 
 DOMAIN = board_domain("sokoban")
@@ -30,7 +28,7 @@ def quick(monkeypatch):
     monkeypatch.setattr(rounds, "STEPS", 10)
     monkeypatch.setattr(rounds, "MOST_STEPS", 10)
     monkeypatch.setattr(rounds, "WATCHED", 10)
-    monkeypatch.setattr(free, "FREE", 6)
+    monkeypatch.setattr(rounds, "FREE", 6)
 
 
 class _Told(SimulatorAtoms):

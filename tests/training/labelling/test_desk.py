@@ -9,10 +9,9 @@ from aam_vision.errors import UnusableInput
 from aam_vision.training.folder import labelled_images, read_labels
 from aam_vision.training.labelling.answers import SimulatorLabels
 from aam_vision.training.labelling.desk import Desk
-from aam_vision.training.labelling.pool import Pool
+from aam_vision.training.labelling.pool import Pool, walk
 from aam_vision.training.labelling.record import LabelRecord
 from aam_vision.training.labelling.waiting import Stale
-from aam_vision.training.labelling.walks import walk
 from aam_vision.training.labels import label
 from tests.training.labelling.asker import Asker
 

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from aam_vision.training.labelling.outcome import ended
+from aam_vision.training.labelling.pool import AskedAtom
 from aam_vision.training.labelling.rounds import Labelled
-from aam_vision.training.labelling.sites import AskedAtom
+from aam_vision.training.labelling.session import ended
 
 ANSWERS = [(AskedAtom(0, 0, 0), True), (AskedAtom(0, 1, 0), None)]
 

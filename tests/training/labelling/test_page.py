@@ -14,15 +14,11 @@ from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.commandline import run_command
 from aam_vision.envs.registry import board_domain
 from aam_vision.training.folder import read_labels
-from aam_vision.training.labelling.atom_desk import AtomDesk
-from aam_vision.training.labelling.atom_record import AtomRecord
-from aam_vision.training.labelling.desk import Desk
-from aam_vision.training.labelling.pool import Pool
-from aam_vision.training.labelling.record import LabelRecord
+from aam_vision.training.labelling.desk import AtomDesk, Desk
+from aam_vision.training.labelling.pool import AskedAtom, Pool, Sites, walk
+from aam_vision.training.labelling.record import AtomRecord, LabelRecord
 from aam_vision.training.labelling.server import served
-from aam_vision.training.labelling.sites import AskedAtom, Sites
 from aam_vision.training.labelling.waiting import Corrected
-from aam_vision.training.labelling.walks import walk
 from aam_vision.training.train import train
 from tests.report.test_browser import CHROMIUM
 from tests.training.labelling.person import STEPS, Person, Truth, command

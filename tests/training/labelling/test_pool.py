@@ -9,9 +9,8 @@ from aam_vision.classifiers.recognition import Recognition
 from aam_vision.envs.registry import board_domain
 from aam_vision.training.labelling.answers import SimulatorLabels
 from aam_vision.training.labelling.choice import Open, at_random, least_labelled, most_telling
-from aam_vision.training.labelling.pool import NO_LOOK, KnownLooks, Pool, rarest
+from aam_vision.training.labelling.pool import NO_LOOK, KnownLooks, Pool, rarest, walk
 from aam_vision.training.labelling.references import labelled_looks
-from aam_vision.training.labelling.walks import walk
 from aam_vision.training.labels import NO_LABEL, label
 
 

@@ -11,8 +11,8 @@ from aam_vision.errors import UnusableInput
 from aam_vision.strips import Atom, State
 from aam_vision.training.folder import read_labels
 from aam_vision.training.labelling.answers import SimulatorLabels
+from aam_vision.training.labelling.pool import walk
 from aam_vision.training.labelling.record import LabelRecord
-from aam_vision.training.labelling.walks import walk
 
 DOMAIN = board_domain("sokoban")
 ORACLE = SimulatorLabels(DOMAIN)

@@ -10,14 +10,12 @@ from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.classifiers.recognition import Recognition
 from aam_vision.commandline import Progress
 from aam_vision.envs.registry import board_domain
-from aam_vision.training.labelling import free, rounds
+from aam_vision.training.labelling import rounds
 from aam_vision.training.labelling.answers import SimulatorLabels
 from aam_vision.training.labelling.choice import RANDOM
-from aam_vision.training.labelling.mosaics import Mosaics
-from aam_vision.training.labelling.pool import NO_LOOK, KnownLooks, Pool
+from aam_vision.training.labelling.pool import NO_LOOK, KnownLooks, Pool, walk
 from aam_vision.training.labelling.references import labelled_looks
-from aam_vision.training.labelling.rounds import Rounds, Way, shown
-from aam_vision.training.labelling.walks import walk
+from aam_vision.training.labelling.rounds import Mosaics, Rounds, Way, shown
 from aam_vision.training.labels import NO_LABEL, label
 
 
@@ -31,7 +29,7 @@ def pool():
 def quick(monkeypatch):
     monkeypatch.setattr(rounds, "STEPS", 10)
     monkeypatch.setattr(rounds, "MOST_STEPS", 10)
-    monkeypatch.setattr(free, "FREE", 6)
+    monkeypatch.setattr(rounds, "FREE", 6)
 
 
 def _rounds(pool, way):

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from aam_vision.errors import UnusableInput
-from aam_vision.training.labelling.session_file import FILE, keep
+from aam_vision.training.labelling.session import FILE, keep
 
 USUAL = {"env": "sokoban", "steps": 800, "seed": 0}
 OWN = {"env": "lamps", "pictures": "abc", "seed": 0}

@@ -7,10 +7,8 @@ from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.envs.registry import board_domain
 from aam_vision.errors import UnusableInput
 from aam_vision.training.labelling.answers import SimulatorAtoms
-from aam_vision.training.labelling.atom_choice import most_telling_head, strangest_look
-from aam_vision.training.labelling.pool import NO_LOOK, Pool
-from aam_vision.training.labelling.sites import AskedAtom, SiteAnswers, Sites
-from aam_vision.training.labelling.walks import walk
+from aam_vision.training.labelling.atom_rounds import most_telling_head, strangest_look
+from aam_vision.training.labelling.pool import NO_LOOK, AskedAtom, Pool, SiteAnswers, Sites, walk
 from aam_vision.training.labels import NO_LABEL, label
 
 CLEAR, PLAYER, STONE, STONE_ON_GOAL, GOAL = range(5)

@@ -18,7 +18,6 @@ from aam_vision.constraints import Number
 from aam_vision.envs.labelled import Labelled
 from aam_vision.perception import Frame, Perceived, Reading, VisualVocabulary
 from aam_vision.strips import Atom
-from aam_vision.training.labelling.camera.backdrop import differs
 
 SHADOW: Final = 0.145
 """How far from a group its shadow reaches at most, as a share of the picture's height."""
@@ -188,3 +187,30 @@ def _moved(numbers: Numbers, down: int, across: int) -> Numbers:
     height, width = numbers.shape
     wide = np.pad(numbers, 1, constant_values=NOTHING)
     return wide[1 - down : 1 - down + height, 1 - across : 1 - across + width]
+
+
+# What a fixed camera sees apart from the things: the median of many pictures, which needs no label.
+
+
+MOST: Final = 120
+"""Pictures that the median is taken of, at most: more of them are steadier, and take memory."""
+
+DIFFERS: Final = 8
+"""Of 255: how much a pixel differs from the backdrop, in its most different colour, where something else shows or casts a shadow."""
+
+
+def backdrop_of(frames: Sequence[Frame]) -> Frame:
+    """The median of pictures of one camera, pixel by pixel.
+
+    Where one thing stands in more than half of the pictures, it is taken for a part of the backdrop.
+    """
+    chosen = np.linspace(0, len(frames) - 1, min(MOST, len(frames))).round().astype(int)
+    found: Frame = np.median(np.stack([frames[number] for number in chosen]), axis=0).astype(np.uint8)
+    return found
+
+
+def differs(frame: Frame, backdrop: Frame) -> NDArray[np.bool_]:
+    """(height, width): where a picture differs from the backdrop."""
+    apart = np.abs(frame.astype(np.int16) - backdrop).max(2)
+    found: NDArray[np.bool_] = apart > DIFFERS
+    return found

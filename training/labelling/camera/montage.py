@@ -7,17 +7,16 @@ the camera, lower in the picture, covers what is behind it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aam_vision.envs.labelled import Labelled
-from aam_vision.perception import Frame, Perceived, Reading, Scene, VisualVocabulary
+from aam_vision.perception import Frame, Mask, Perceived, Reading, Scene, VisualVocabulary
 from aam_vision.strips import Atom, Objects
 from aam_vision.training.labelling.camera.cutouts import NOTHING, Group, Parts, Spot
-from aam_vision.training.labelling.camera.exchange import cuts_of, exchanged
-from aam_vision.training.labelling.camera.replacing import Replacements, large_sizes
 
 JITTER: Final = 0.024
 """How far from where a labelled group stood another one is put, as a share of the picture's height."""
@@ -221,3 +220,268 @@ def _box(group: Group, away: Spot) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The first and last row and column of a moved group's things."""
     spots = np.argwhere(group.owner != NOTHING) + group.corner + away
     return spots.min(0), spots.max(0)
+
+
+# Groups of things made of two others: what hangs on one side of a relation in the one, with what is on its other side in the
+# other.
+#
+# Of a pile and another pile the lower part of the first with the upper part of the second makes a third. Every thing stays on
+# its side of a relation of the same kind, so that what is true of it alone stays true: what bore something bears something, what
+# stood on a thing stands on a thing.
+
+
+GAP: Final = 0.12
+"""Share of a thing's pixels, at most, that are to be filled in where the one that comes into its place leaves a gap."""
+
+NEAR: Final = 3
+"""Gaps so near to the thing below are filled with its pixels; others show what is behind."""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A relation of a group that is all that holds its two sides together.
+
+    Attributes:
+        group: the group.
+        predicate: of the relation.
+        ends: the numbers of its two things.
+        sides: the numbers of all things on the side of the first, and of the second.
+    """
+
+    group: Group
+    predicate: str
+    ends: tuple[int, int]
+    sides: tuple[tuple[int, ...], tuple[int, ...]]
+
+
+def cuts_of(group: Group) -> list[Cut]:
+    """All such relations of a group."""
+    pairs = [(predicate, about) for predicate, about in group.atoms if len(about) == 2]
+    found = []
+    for predicate, (one, other) in pairs:
+        side = {one}
+        rest = [about for relation, about in pairs if (relation, about) != (predicate, (one, other))]
+        for _ in group.looks:
+            side.update(thing for about in rest if side.intersection(about) for thing in about)
+        if other not in side:
+            everything = range(len(group.looks))
+            sides = tuple(sorted(side)), tuple(thing for thing in everything if thing not in side)
+            found.append(Cut(group, predicate, (one, other), sides))
+    return found
+
+
+def exchanged(below: Cut, above: Cut) -> Group | None:
+    """The second side of one group with the first side of another one; None if they do not fit.
+
+    Args:
+        below: gives the second side, and the place.
+        above: gives the first side.
+    """
+    lower, upper = below.group, above.group
+    low, high = below.sides[1], above.sides[0]
+    looks = [*(lower.looks[one] for one in low), *(upper.looks[one] for one in high)]
+    if below.predicate != above.predicate or len(set(looks)) < len(looks):
+        return None
+    goal, place = _foot(lower, below.ends[0]), _foot(upper, above.ends[0])
+    away = goal[0] - place[0], goal[1] - place[1]
+    corner, size = _around(lower, upper, away)
+    first = _Sheet(lower, (0, 0), corner, size)
+    second = _Sheet(upper, away, corner, size)
+    owner = np.full(size, NOTHING, np.int8)
+    pixels = first.pixels.copy()
+    for number, thing in enumerate(low):
+        owner[first.owner == thing] = number
+    gap = np.isin(first.owner, below.sides[0])
+    for number, thing in enumerate(high, start=len(low)):
+        here = second.owner == thing
+        owner[here] = number
+        pixels[here] = second.pixels[here]
+    gap &= owner == NOTHING
+    if not _filled(owner, pixels, gap, low.index(below.ends[1]), GAP * (lower.owner == below.ends[0]).sum()):
+        return None
+    return Group(
+        tuple(looks),
+        (*(lower.kinds[one] for one in low), *(upper.kinds[one] for one in high)),
+        (
+            *_atoms(lower, low, 0),
+            *_atoms(upper, high, len(low)),
+            (below.predicate, (len(low) + high.index(above.ends[0]), low.index(below.ends[1]))),
+        ),
+        owner,
+        pixels,
+        first.shade,
+        corner,
+        lower.foot,
+        tied=False,
+        whole=True,
+    )
+
+
+class _Sheet:
+    """A group's cut-out in the middle of a larger one."""
+
+    def __init__(self, group: Group, away: Spot, corner: Spot, size: Spot) -> None:
+        top, left = (group.corner[axis] + away[axis] - corner[axis] for axis in (0, 1))
+        height, width = group.owner.shape
+        part = np.s_[top : top + height, left : left + width]
+        self.owner = np.full(size, NOTHING, np.int8)
+        self.pixels = np.zeros((*size, 3), np.uint8)
+        self.shade = np.ones((*size, 3), np.float32)
+        self.owner[part], self.pixels[part], self.shade[part] = group.owner, group.pixels, group.shade
+
+
+def _around(lower: Group, upper: Group, away: Spot) -> tuple[Spot, Spot]:
+    """Corner and size of what holds a group and another one that is moved."""
+    one, other = np.array(lower.corner), np.array(upper.corner) + away
+    corner = np.minimum(one, other)
+    size = np.maximum(one + lower.owner.shape, other + upper.owner.shape) - corner
+    return (int(corner[0]), int(corner[1])), (int(size[0]), int(size[1]))
+
+
+def _foot(group: Group, thing: int) -> Spot:
+    """The lowest row of a thing, and the middle of its columns, in the picture."""
+    rows, columns = np.nonzero(group.owner == thing)
+    if not len(rows):
+        return group.foot
+    return int(rows.max()) + group.corner[0], int(columns.min() + columns.max()) // 2 + group.corner[1]
+
+
+def _filled(
+    owner: NDArray[np.int8], pixels: NDArray[np.uint8], gap: NDArray[np.bool_], thing: int, most: float
+) -> bool:
+    """Fill gaps beside a thing with its pixels; say whether there were few of them."""
+    own, spots = np.argwhere(owner == thing), np.argwhere(gap)
+    if not len(own):
+        return False
+    if not len(spots):
+        return True
+    far = np.abs(spots[:, None] - own[None]).sum(2)
+    near = far.min(1) <= NEAR
+    if near.sum() > most:
+        return False
+    for spot, source in zip(spots[near], own[far.argmin(1)[near]], strict=True):
+        owner[tuple(spot)], pixels[tuple(spot)] = thing, pixels[tuple(source)]
+    return True
+
+
+def _atoms(group: Group, things: Sequence[int], first: int) -> list[tuple[str, tuple[int, ...]]]:
+    """What is true of some things of a group, numbered anew from ``first`` on."""
+    return [
+        (predicate, tuple(first + list(things).index(one) for one in about))
+        for predicate, about in group.atoms
+        if set(about) <= set(things)
+    ]
+
+
+# A thing replaced by another one of its outline: a group with other looks, of which the same is true.
+
+
+REPLACED: Final = 0.6
+"""Probability that a thing is replaced by one of another look."""
+
+FITS: Final = 0.06
+"""Share of a thing's pixels, at most, that lie outside of the outline of what replaces it."""
+
+OTHER_SIZE: Final = 0.2
+"""How much smaller the one of two things is at most that replace each other."""
+
+THINGS_TRIED: Final = 12
+"""Things that are tried as a replacement."""
+
+LARGE: Final = 0.9
+"""Quantile of the pixels of things of a look that counts as large."""
+
+WHOLE: Final = 0.92
+"""Share of those pixels, at least, of a thing that shows wholly."""
+
+
+@dataclass(frozen=True)
+class _Single:
+    """A thing that shows wholly: its look and type, which pixels of a part of the picture show it, and that part."""
+
+    look: str
+    kind: str
+    mask: Mask
+    pixels: Frame
+
+
+def large_sizes(groups: Sequence[Group]) -> dict[str, float]:
+    """Look -> the pixels of a large thing of it."""
+    sizes: dict[str, list[int]] = {}
+    for group in groups:
+        for number, look in enumerate(group.looks):
+            sizes.setdefault(look, []).append(int((group.owner == number).sum()))
+    return {look: float(np.quantile(own, LARGE)) for look, own in sizes.items()}
+
+
+class Replacements:
+    """What things can be replaced by.
+
+    Args:
+        groups: in which there are things that show wholly.
+        large: see ``large_sizes``.
+    """
+
+    def __init__(self, groups: Sequence[Group], large: dict[str, float]) -> None:
+        self._large = large
+        self._singles = [single for group in groups for single in self._wholly(group)]
+
+    def _wholly(self, group: Group) -> list[_Single]:
+        """The things of a group that show wholly."""
+        found = []
+        for number, look in enumerate(group.looks):
+            mask = group.owner == number
+            if mask.sum() >= WHOLE * self._large[look]:
+                rows, columns = np.nonzero(mask)
+                part = np.s_[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1]
+                found.append(_Single(look, group.kinds[number], mask[part], group.pixels[part]))
+        return found
+
+    def replaced(self, group: Group, taken: set[str], rng: np.random.Generator) -> Group:
+        """A group with some things replaced by others of about their outline."""
+        looks, kinds, pixels = list(group.looks), list(group.kinds), group.pixels.copy()
+        for number, look in enumerate(group.looks):
+            if rng.random() >= REPLACED or not self._singles:
+                continue
+            mask = group.owner == number
+            whole = mask.sum() >= WHOLE * self._large[look]
+            for _ in range(THINGS_TRIED):
+                single = self._singles[int(rng.integers(len(self._singles)))]
+                if single.look in taken or single.look in looks or not self._of_a_size(look, single.look):
+                    continue
+                if _painted(pixels, mask, single, whole=whole):
+                    looks[number], kinds[number] = single.look, single.kind
+                    break
+        return replace(group, looks=tuple(looks), kinds=tuple(kinds), pixels=pixels)
+
+    def _of_a_size(self, one: str, other: str) -> bool:
+        """Whether things of two looks are about equally large."""
+        sizes = self._large[one], self._large[other]
+        return min(sizes) >= (1 - OTHER_SIZE) * max(sizes)
+
+
+def _painted(pixels: Frame, mask: Mask, single: _Single, *, whole: bool) -> bool:
+    """Paint a thing over another one, if it has its outline as far as that shows."""
+    rows, columns = np.nonzero(mask)
+    height, width = single.mask.shape
+    best: tuple[int, Spot] | None = None
+    for lower in (-1, 0, 1):
+        for further in (-1, 0, 1):
+            top = rows.max() + 1 - height + lower
+            left = (columns.min() + columns.max() + 1 - width) // 2 + further
+            inside = (rows >= top) & (rows < top + height) & (columns >= left) & (columns < left + width)
+            covered = int(single.mask[rows[inside] - top, columns[inside] - left].sum())
+            if best is None or covered > best[0]:
+                best = covered, (int(top), int(left))
+    assert best is not None
+    covered, (top, left) = best
+    if covered < (1 - FITS) * len(rows) or (whole and covered < (1 - FITS) * single.mask.sum()):
+        return False
+    at = np.stack([rows - top, columns - left], 1)
+    down, across = at.T
+    there = (down >= 0) & (down < height) & (across >= 0) & (across < width)
+    there[there] = single.mask[tuple(at[there].T)]
+    own = np.argwhere(single.mask)
+    at[~there] = own[np.abs(own - at[~there, None]).sum(2).argmin(1)]
+    pixels[rows, columns] = single.pixels[tuple(at.T)]
+    return True

@@ -7,7 +7,6 @@ pictures a share teaches nothing: on it, it is measured how sure is sure.
 
 from __future__ import annotations
 
-import platform
 from collections import Counter
 from collections.abc import Sequence
 from copy import deepcopy
@@ -18,13 +17,11 @@ import numpy as np
 import torch
 
 from aam_vision.classifiers.architecture import CAMERA
-from aam_vision.classifiers.camera.atoms import SceneAtoms
-from aam_vision.classifiers.camera.network import CameraNetwork
+from aam_vision.classifiers.camera.network import CameraNetwork, weights_of
 from aam_vision.classifiers.camera.perception import CameraPerception
-from aam_vision.classifiers.camera.plan import plan_of
-from aam_vision.classifiers.camera.running import weights_of
+from aam_vision.classifiers.camera.plan import SceneAtoms, plan_of
 from aam_vision.classifiers.camera.typical import typical
-from aam_vision.classifiers.store import Card, describe
+from aam_vision.classifiers.store import describe
 from aam_vision.commandline import Progress
 from aam_vision.envs.image_domain import Pictures
 from aam_vision.envs.labelled import Labelled
@@ -33,19 +30,16 @@ from aam_vision.perception import Percept
 from aam_vision.strips import State
 from aam_vision.training.camera.assessment import samples
 from aam_vision.training.camera.calibration import calibrate, places_of
-from aam_vision.training.camera.data import Lessons, lessons_of
-from aam_vision.training.camera.labels import answers
+from aam_vision.training.camera.data import Lessons, answers, lessons_of
 from aam_vision.training.camera.lesson import teach
 from aam_vision.training.folder import Labellable
 from aam_vision.training.labelling.answers import PictureLabeller
-from aam_vision.training.labelling.camera.backdrop import backdrop_of
-from aam_vision.training.labelling.camera.cutouts import Parts, taken_apart
+from aam_vision.training.labelling.camera.cutouts import Parts, backdrop_of, taken_apart
 from aam_vision.training.labelling.camera.montage import Montage
-from aam_vision.training.labelling.choice import ACTIVE
+from aam_vision.training.labelling.choice import ACTIVE, upper_bound
+from aam_vision.training.labelling.pool import Walked
 from aam_vision.training.labelling.rounds import Labelled as Found
 from aam_vision.training.labelling.rounds import Way
-from aam_vision.training.labelling.stopping import upper_bound
-from aam_vision.training.labelling.walks import Walked
 from aam_vision.training.labels import NO_LABEL
 from aam_vision.training.settings import limited_threads
 from aam_vision.wording import counted
@@ -255,23 +249,14 @@ class PictureRounds:
         calibration = calibrate(network, held, torch.Generator().manual_seed(self._way.seed))
         network.shift(calibration.offsets)
         yes = (taught.labels == 1).sum(0)
-        card = Card(
-            name=self._domain.name,
-            vocabulary=describe(self._visual),
-            weights_sha256="",
-            data_sha256=taught.fingerprint(),
-            seed=self._way.seed,
-            temperatures=calibration.temperatures,
-            thresholds=calibration.thresholds,
-            versions={"python": platform.python_version(), "torch": torch.__version__},
-            figures={
-                "pictures": len(taught),
-                "steps": STEPS,
-                "positives": {head: int(yes[own].sum()) for head, own in places_of(self._plan).items()},
-                "typical": typical(taught.pictures),
-            },
-            network=CAMERA,
-            picture=taught.taken,
+        figures = {
+            "pictures": len(taught),
+            "steps": STEPS,
+            "positives": {head: int(yes[own].sum()) for head, own in places_of(self._plan).items()},
+            "typical": typical(taught.pictures),
+        }
+        card = calibration.card(
+            self._domain, self._way.seed, taught.fingerprint(), CAMERA, figures=figures, picture=taught.taken
         )
         self.found.network, self.found.card = network, card
         perception = CameraPerception(self._visual, weights_of(network), card, remembered=0)

@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 
 from aam_vision.strips import Atom
-from aam_vision.training.labelling.camera.backdrop import backdrop_of
-from aam_vision.training.labelling.camera.cutouts import taken_apart
-from aam_vision.training.labelling.camera.exchange import cuts_of, exchanged
-from aam_vision.training.labelling.camera.montage import Montage
+from aam_vision.training.labelling.camera.cutouts import backdrop_of, taken_apart
+from aam_vision.training.labelling.camera.montage import Montage, cuts_of, exchanged
 from tests.training.labelling.camera.table import COLOURS, HAND, SIDE, VOCABULARY, backdrop, labelled
 
 

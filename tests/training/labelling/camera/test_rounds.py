@@ -12,8 +12,8 @@ from aam_vision.errors import UnusableInput
 from aam_vision.training.labelling.camera import rounds
 from aam_vision.training.labelling.camera.rounds import PictureRounds
 from aam_vision.training.labelling.choice import RANDOM
+from aam_vision.training.labelling.pool import Walked
 from aam_vision.training.labelling.rounds import Way
-from aam_vision.training.labelling.walks import Walked
 from tests.training.labelling.camera.table import SIZE, VOCABULARY, labelled
 
 

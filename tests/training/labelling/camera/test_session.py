@@ -3,14 +3,13 @@
 import io
 import json
 
-from aam_vision.classifiers.camera.atoms import SceneAtoms
 from aam_vision.classifiers.camera.perception import CameraPerception
-from aam_vision.classifiers.camera.plan import plan_of
+from aam_vision.classifiers.camera.plan import SceneAtoms, plan_of
 from aam_vision.classifiers.store import describe
 from aam_vision.commandline import Progress
 from aam_vision.envs.registry import image_domain
 from aam_vision.training.camera.session import read_pictures
-from aam_vision.training.labelling import walks
+from aam_vision.training.labelling import pool
 from aam_vision.training.labelling.camera import rounds
 from aam_vision.training.labelling.session import Session, label_walks
 
@@ -18,7 +17,7 @@ from aam_vision.training.labelling.session import Session, label_walks
 def test_the_arm_is_labelled_by_its_simulator(tmp_path, monkeypatch):
     for name, number in {"FIRST": 6, "MADE": 8, "MADE_TO_CALIBRATE": 2, "STEPS": 3, "WATCHED": 4}.items():
         monkeypatch.setattr(rounds, name, number)
-    monkeypatch.setattr(walks, "SCENES", 1)
+    monkeypatch.setattr(pool, "SCENES", 1)
     domain = image_domain("tabletop")
     session = Session(labels="simulator", pictures=6, steps=3)
     told = label_walks(domain, tmp_path, session, Progress(io.StringIO()))
