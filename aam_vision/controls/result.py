@@ -241,8 +241,8 @@ class ControlsResult:
         if not self.in_a_row:
             return ""
         return (
-            f"; so did {self.in_a_row} in a row without a return, in the orders that came least: at most "
-            f"{100 * Exam(self.in_a_row).bound:.1f}% of controls in such histories depend on what was done before"
+            f"; {self.in_a_row} more in a row without a return, in the orders that came least, came out as predicted, too: "
+            f"at most {100 * Exam(self.in_a_row).bound:.1f}% of controls in such histories depend on what was done before"
         )
 
     @property
