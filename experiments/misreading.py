@@ -97,10 +97,11 @@ def interrogated(*, env: str, trained: int, seed: int, kept: str) -> Row:
     right = sum(result.predictions.agrees(*step) for step in held_out) / len(held_out)
     test = image_test(known.target.agent)
     result = replace(result, untested=untested(folder, test))
+    named = result.missing or "" if result.untested else ""
     return {
         "read": "" if test is None else f"{test.exact}/{test.images}",
         "status": result.status,
-        "misread": result.misread.why if result.misread else (result.missing or "") * bool(result.untested),
+        "misread": result.misread.why if result.misread else named,
         "right": round(right, 3),
         "false": result.status == "complete" and 1 - right > result.case_bound,
         "steps": result.steps,

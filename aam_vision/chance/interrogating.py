@@ -8,8 +8,7 @@ reached (``graph``). It ends when nothing that can be reached tells any more and
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -57,7 +56,8 @@ def most_steps(within: float) -> int:
     return int(_STEPS * max(1.0, (_USUAL / within) ** 2))
 
 
-class Options(NamedTuple):
+@dataclass(frozen=True)
+class Options:
     """How sure the figures are to be, and what they may cost."""
 
     within: float = 0.05
@@ -67,7 +67,7 @@ class Options(NamedTuple):
     max_steps: int | None = None
     prior: Prior | None = None
     """Earlier findings: what is as before is verified with ``MARGIN`` times as wide intervals."""
-    resources: Resources = Resources()
+    resources: Resources = field(default_factory=Resources)
     """Time and memory that may be taken."""
 
 

@@ -88,13 +88,10 @@ class _Grouping:
             if (found := separable(case, self._separation)) is not None:
                 told.append(found)
                 continue
-            for part in self._one_by_one(
-                case, strictly=True
-            ):  # its examples were alike, but not enough to tell them
-                if (
-                    len(part.examples) >= SUPPORTED
-                    and (found := separable(part, self._separation)) is not None
-                ):
+            # its examples were alike, but not enough to tell them
+            for part in self._one_by_one(case, strictly=True):
+                found = separable(part, self._separation) if len(part.examples) >= SUPPORTED else None
+                if found is not None:
                     told.append(found)
                 else:
                     self._unexplained += [example.transition for example in part.examples]

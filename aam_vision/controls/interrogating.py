@@ -152,12 +152,11 @@ class _Rounds:
             if isinstance(error, AgentFailed):
                 return ended
             pair = self._situations(error)
+            # images that differ show that a predicate is missing
             differ = pair is not None and pixels_differ(giving.agent, pair[0].before, pair[1].before)
             return replace(
                 ended,
-                two_ways=None
-                if differ
-                else error.transitions,  # images that differ show that a predicate is missing
+                two_ways=None if differ else error.transitions,
                 diagnose=lambda unexplained: diagnosed(giving, unexplained, pair),
             )
 

@@ -37,14 +37,13 @@ from aam_vision.interrogation.queries.first_success import (
     MAX_REFUSALS,
     SEARCH_LIMIT,
     TRUSTED,
-    Derived,
     asked_for,
     first_trials,
     reachable_first_success,
     refused_lately,
     revealing_step,
 )
-from aam_vision.interrogation.queries.reachability import BoundedSearch, KnownReachability
+from aam_vision.interrogation.queries.reachability import BoundedSearch, Derived, KnownReachability
 from aam_vision.interrogation.queries.segments import (
     DOUBT,
     GROUP_RISK,
@@ -119,8 +118,8 @@ class _Queries:
         self._asked: set[tuple[int, tuple[GroundAction, ...]]] = set()
         """The first segments of the queries so far."""
         self._exchanges = 0
-        self._vain: dict[tuple[str, int], tuple[tuple[int, int], set[int]]] = {}
-        """By action and effect, the situations where no step shows it, and of which versions that is known."""
+        self._vain: dict[tuple[str, int], Derived[set[int]]] = {}
+        """By action and effect, the situations where no step shows it."""
         self._reachability = KnownReachability()
         self._equivalence = Derived[Indistinguishability]()
         self._beyond: dict[str, Literals] | None = None
@@ -270,13 +269,8 @@ class _Queries:
         for name, action in self._evidence.hypotheses.actions.items():
             basis = action.version, self._evidence.learned
             for bit in bits(action.undecided_effects) if action.successes else ():
-                known, vain = self._vain.get((name, bit), (None, set[int]()))
-                if known != basis:
-                    vain = set()
-                    self._vain[name, bit] = basis, vain
-                for node in visited:
-                    if node.number in vain:
-                        continue
+                vain = self._vain.setdefault((name, bit), Derived()).on(basis, set)
+                for node in (one for one in visited if one.number not in vain):
                     step = revealing_step(action, node.index, bit)
                     if step is not None and not self._evidence.was_seen(node, step):
                         text = action.index.text(Literals(bit, 0))[0]

@@ -25,12 +25,11 @@ from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses, atoms
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, union
 from aam_vision.interrogation.queries.first_success import (
-    Derived,
     asked_for,
     in_smallest_clause,
     planned_states,
 )
-from aam_vision.interrogation.queries.reachability import BOLD, PlannedNearMiss, Reachability
+from aam_vision.interrogation.queries.reachability import BOLD, Derived, PlannedNearMiss, Reachability
 from aam_vision.joins import Row, StateIndex, bindings
 from aam_vision.planning.planner import Limits, Planner, Verdict
 from aam_vision.planning.pyperplan import PyperplanPlanner

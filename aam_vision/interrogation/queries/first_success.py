@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, islice, product
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
 from aam_vision.interrogation.beliefs.candidates import Beliefs, Transfer
 from aam_vision.interrogation.evidence.entries import Asked
@@ -371,21 +371,3 @@ def asked_for(evidence: Evidence, purpose: str, since: int = 0) -> Iterator[tupl
         move = exchange.move
         if isinstance(move, Ask) and any(aim.purpose == purpose for aim in move.aims):
             yield move, exchange
-
-
-# Values that follow from the evidence, and take too long to work out at every move.
-
-T = TypeVar("T")
-
-
-class Derived(Generic[T]):
-    """A value that is worked out again only when what it rests on has changed."""
-
-    def __init__(self) -> None:
-        self._known: tuple[object, T] | None = None
-
-    def on(self, basis: object, work_out: Callable[[], T]) -> T:
-        """The value on this basis."""
-        if self._known is None or self._known[0] != basis:
-            self._known = basis, work_out()
-        return self._known[1]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, LimitedSearch
@@ -84,7 +84,7 @@ class Reachability:
         if self._before is not None and self._before._allows_less(self):
             self._known = {name: sets.where_more_may_hold() for name, sets in self._before._known.items()}
         self._reached: dict[_Search, PlannedNearMiss | Verdict] = {}
-        self._gathered: dict[tuple[str, Literals], tuple[object, Sequence[Literals], Literals | None]] = {}
+        self._gathered: dict[tuple[str, Literals], Derived[Literals | None]] = {}
         self.objects = nodes[0].state.objects
 
     def take_in(self, nodes: Sequence[Node]) -> bool:
@@ -188,11 +188,14 @@ class Reachability:
         That is all that is proven, and as many of the wanted literals as can hold beside it, the first first. None if
         nothing of that kind is found.
         """
-        asked, basis = (action.index.header.name, target), (action.proven, action.undecided, *action.clauses)
-        known = self._gathered.get(asked)  # most moves tell something of one action only
-        if known is None or known[0] != basis or known[1] != wanted:
-            known = self._gathered[asked] = basis, wanted, self._gathered_anew(action, target, wanted)
-        return known[2]
+        known = self._gathered.setdefault((action.index.header.name, target), Derived())
+        basis = (
+            action.proven,
+            action.undecided,
+            (*action.clauses,),
+            wanted,
+        )  # most moves change one action only
+        return known.on(basis, lambda: self._gathered_anew(action, target, wanted))
 
     def _gathered_anew(
         self, action: ActionHypotheses, target: Literals, wanted: Sequence[Literals]
@@ -341,6 +344,24 @@ class KnownSets:
         else:
             self._impossible = {one: None for one in self._impossible if not literals.within(one)}
             self._impossible[literals] = None
+
+
+# Values that follow from the evidence, and take too long to work out at every move.
+
+T = TypeVar("T")
+
+
+class Derived(Generic[T]):
+    """A value that is worked out again only when what it rests on has changed."""
+
+    def __init__(self) -> None:
+        self._known: tuple[object, T] | None = None
+
+    def on(self, basis: object, work_out: Callable[[], T]) -> T:
+        """The value on this basis."""
+        if self._known is None or self._known[0] != basis:
+            self._known = basis, work_out()
+        return self._known[1]
 
 
 # What can be reached in all problems, kept from move to move.
