@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from aam_vision.chance_figures import CONFIDENCE, figures
 from aam_vision.checks import check_unused
-from aam_vision.commandline import Progress, check_writable, told_if_slow, write_atomically
+from aam_vision.commandline import (
+    AGENT_FAILED,
+    NOT_EXPLAINED,
+    Progress,
+    check_writable,
+    told_if_slow,
+    write_atomically,
+)
 from aam_vision.errors import AgentFailed
 from aam_vision.wording import counted
 
@@ -24,8 +31,6 @@ if TYPE_CHECKING:
     from aam_vision.query import Agent
     from aam_vision.targets.chance import ChanceTarget
 
-AGENT_FAILED, NOT_EXPLAINED = 3, 4
-"""Exit codes, as of every run."""
 TOLD = 1000
 """Steps after which progress is told where there is no limit."""
 

@@ -19,7 +19,7 @@ from typing import Any, TextIO
 
 import typer
 
-from aam_vision.errors import AamWarning, UnusableInput
+from aam_vision.errors import AamWarning, AgentFailed, UnusableInput
 from aam_vision.options import with_options
 from aam_vision.wording import one_line
 
@@ -30,7 +30,10 @@ _ALLOCATIONS_UNTIL_COLLECTION = 10_000
 
 UNUSABLE_INPUT = 2
 """Exit code when something the user supplied cannot be used."""
-
+AGENT_FAILED = 3
+"""Exit code when the agent failed for good; what was learned is saved."""
+NOT_EXPLAINED = 4
+"""Exit code when the agent proved to be none of the assumed kind, or to be seen wrongly; what was learned is saved."""
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""
@@ -58,7 +61,8 @@ def run_command(command: Callable[..., int | None]) -> int:
     """Run a function as a command line.
 
     Returns:
-        The exit code: 0, or 2 after one line on stderr that says what cannot be used, or 130 after Ctrl-C.
+        The exit code: 0; after one line on stderr that says what it was, 2 for what cannot be used and 3 for an agent that
+        failed before it was asked; 130 after Ctrl-C.
     """
 
     @wraps(command)
@@ -68,6 +72,7 @@ def run_command(command: Callable[..., int | None]) -> int:
         except KeyboardInterrupt:
             raise _Stopped from None
 
+    code = UNUSABLE_INPUT
     gc.set_threshold(_ALLOCATIONS_UNTIL_COLLECTION)
     parser = parser_of(stoppable)
     try:
@@ -77,6 +82,8 @@ def run_command(command: Callable[..., int | None]) -> int:
         return INTERRUPTED
     except UnusableInput as error:
         problem = _as_named(error.at_command())
+    except AgentFailed as error:
+        problem, code = str(error), AGENT_FAILED
     except MemoryError:
         problem = "there is not enough memory for this; give something smaller"
     except Exception as error:
@@ -88,7 +95,7 @@ def run_command(command: Callable[..., int | None]) -> int:
     else:
         return result if isinstance(result, int) else 0
     print(f"error: {one_line(' '.join(problem.split()))}", file=sys.stderr)
-    return UNUSABLE_INPUT
+    return code
 
 
 def _as_named(problem: str) -> str:

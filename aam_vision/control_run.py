@@ -14,7 +14,14 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from aam_vision.checks import check_unused
-from aam_vision.commandline import Progress, check_writable, told_if_slow, write_atomically
+from aam_vision.commandline import (
+    AGENT_FAILED,
+    NOT_EXPLAINED,
+    Progress,
+    check_writable,
+    told_if_slow,
+    write_atomically,
+)
 from aam_vision.errors import AamWarning, AgentFailed
 from aam_vision.labelling_note import told_unlike, untested, with_other_cause
 from aam_vision.report.album import FOLDER as FRAMES
@@ -30,8 +37,6 @@ if TYPE_CHECKING:
     from aam_vision.targets import Target
     from aam_vision.targets.controls import ControlTarget
 
-AGENT_FAILED, CONTRADICTED = 3, 4
-"""Exit codes, as of every run."""
 
 SHOWN = 4
 """Atoms of a doubtful image that are named."""
@@ -100,7 +105,7 @@ def run_controls(arguments: Arguments, folder: Path, name: str, resumed: Journal
             journal.note("finished", told["status"])
     if told["status"] in (FAILED, NOT_STRIPS):
         print(f"error: {_why(told, folder)}; what was learned is saved in {folder}", file=sys.stderr)
-        return AGENT_FAILED if told["status"] == FAILED else CONTRADICTED
+        return AGENT_FAILED if told["status"] == FAILED else NOT_EXPLAINED
     if why := _why(told, folder):
         print(f"warning: {why}", file=sys.stderr)
     return 0

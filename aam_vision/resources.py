@@ -14,12 +14,14 @@ from math import inf
 from pathlib import Path
 from time import process_time
 
-from aam_vision.errors import AamError, UnusableInput
+from aam_vision.errors import AamError, AgentFailed, UnusableInput
 
 MEGABYTES = 1536
 """Memory that a run takes beyond what it begins with, at most; few take a fifth of it."""
 ENDING_SECONDS = 4.0
 """CPU seconds for each part of what is worked out at the end, once no more may be taken."""
+ANSWER_SECONDS = 60.0
+"""Wall seconds that an environment may take for one action; agents that are programs have as many for an answer."""
 _EVERY = 0.1
 """CPU seconds after which a computation is interrupted to look whether it may go on."""
 _STATUS = Path("/proc/self/statm")
@@ -103,6 +105,30 @@ def _timer(look: Callable[..., None]) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, others)
+
+
+@contextmanager
+def returning(what: str, seconds: float = ANSWER_SECONDS) -> Iterator[None]:
+    """Give up what does not return, in the main thread, where the system has such a timer and nobody else uses it.
+
+    Raises:
+        AgentFailed: the block has taken so many wall seconds.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    if not main or not hasattr(signal, "setitimer") or signal.getsignal(signal.SIGALRM) != signal.SIG_DFL:
+        yield
+        return
+
+    def late(*_: object) -> None:
+        raise AgentFailed(f"{what} has not returned within {seconds:g} s")
+
+    signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
 
 def _resident() -> float:

@@ -19,7 +19,9 @@ from aam_vision import targets
 from aam_vision.arguments import Arguments
 from aam_vision.checks import check, check_unused, given_about_labels, recorded_arguments
 from aam_vision.commandline import (
+    AGENT_FAILED,
     INTERRUPTED,
+    NOT_EXPLAINED,
     Progress,
     check_writable,
     run_command,
@@ -48,10 +50,6 @@ FIRST_LINE = 0.1
 """Seconds of loading after which a line says so."""
 LABELS = "labels"
 """The folder, in that of the run, of labels and of the classifiers that learned from them (--label)."""
-AGENT_FAILED = 3
-"""Exit code when the agent failed for good; what was learned is saved."""
-NOT_STRIPS = 4
-"""Exit code when the agent proved to be no deterministic STRIPS agent, or to be seen wrongly; what was learned is saved."""
 
 
 def interrogate_agent(arguments: Arguments) -> int:
@@ -196,7 +194,7 @@ def _run(arguments: Arguments, folder: Path, resumed: Journal | None, began: flo
             journal.note("finished", status)
         if result.not_strips:
             print(f"error: {_accusation(result)}; what was learned is saved in {folder}", file=sys.stderr)
-            return NOT_STRIPS
+            return NOT_EXPLAINED
         if result.suspected:
             print(f"warning: {result.missing}; what was learned is saved in {folder}", file=sys.stderr)
             return 0

@@ -22,6 +22,7 @@ from aam_vision.envs.restoring import Actions, Env, Restore, difference, in_orde
 from aam_vision.errors import RAISED, AamWarning, AgentFailed, UnusableInput, reason
 from aam_vision.perception import Frame, Scene, cell_edges
 from aam_vision.pictures import fault
+from aam_vision.resources import returning
 from aam_vision.strips import GroundAction
 from aam_vision.wording import counted
 
@@ -240,7 +241,10 @@ class GymnasiumSimulator:
 
     def _step(self, action: Any, told: str) -> None:
         try:
-            self._observed, _, terminated, _, _ = self._env.step(action)
+            with returning(f"{self._name}: {told}: action {action!r}"):
+                self._observed, _, terminated, _, _ = self._env.step(action)
+        except AgentFailed:
+            raise
         except RAISED as error:
             raise UnusableInput(
                 f"{self._name}: {told}: action {action!r} raised {reason(error)}; give an action of "

@@ -4,7 +4,7 @@ import io
 import warnings
 
 from aam_vision.commandline import Progress, run_command, told_warnings
-from aam_vision.errors import AamWarning, UnusableInput
+from aam_vision.errors import AamWarning, AgentFailed, UnusableInput
 
 
 class _Terminal(io.StringIO):
@@ -38,6 +38,15 @@ def test_ctrl_c_is_one_line_and_exit_code_130(capsys, monkeypatch):
     monkeypatch.setattr("sys.argv", ["command"])
     assert run_command(command) == 130
     assert capsys.readouterr() == ("", "interrupted\n")
+
+
+def test_an_agent_that_fails_before_it_is_asked_is_one_line_and_exit_code_3(capsys, monkeypatch):
+    def command() -> None:
+        raise AgentFailed("knock() has not returned within 60 s")
+
+    monkeypatch.setattr("sys.argv", ["command"])
+    assert run_command(command) == 3
+    assert capsys.readouterr() == ("", "error: knock() has not returned within 60 s\n")
 
 
 def test_control_characters_in_an_error_are_replaced(capsys, monkeypatch):

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import aam_vision
-from aam_vision.errors import UnusableInput
-from aam_vision.resources import Resources, ResourcesSpent
+from aam_vision.errors import AgentFailed, UnusableInput
+from aam_vision.resources import Resources, ResourcesSpent, returning
 
 SECONDS = 0.05
 LONG = 20.0
@@ -112,3 +112,15 @@ def test_without_limits_nothing_is_ever_spent() -> None:
         assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
         work(SECONDS)
     assert resources.spent == ""
+
+
+def test_an_action_that_does_not_return_is_given_up() -> None:
+    with (
+        pytest.raises(AgentFailed, match=r"^knock\(\) has not returned within 0.05 s$"),
+        returning("knock()", SECONDS),
+    ):
+        work()
+    assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
+    with returning("knock()", SECONDS):
+        pass
+    work(2 * SECONDS)  # no timer is left that would go off

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from aam_vision.run import NOT_STRIPS
+from aam_vision.commandline import NOT_EXPLAINED
 from aam_vision.summary import TIMES
 
 from .commands import Run, Runs, command
@@ -96,14 +96,14 @@ def test_a_run_whose_agent_contradicts_itself_has_ended(tmp_path: Path) -> None:
     (tmp_path / "agent.py").write_text(_NO_STRIPS_AGENT)
     agent = ["--agent", shlex.join([sys.executable, "agent.py"])]
     done = command(*agent, "--out", "out", cwd=tmp_path)
-    assert done.returncode == NOT_STRIPS, done.stderr
+    assert done.returncode == NOT_EXPLAINED, done.stderr
     assert "take: conditional" in done.stderr
     kept = {name: (tmp_path / "out" / name).read_bytes() for name in ("model.pddl", "transcript.sqlite")}
     again = command(*agent, "--resume", "out", cwd=tmp_path)
-    assert (again.returncode, again.stderr.splitlines()[-1]) == (NOT_STRIPS, done.stderr.splitlines()[-1])
+    assert (again.returncode, again.stderr.splitlines()[-1]) == (NOT_EXPLAINED, done.stderr.splitlines()[-1])
     assert (tmp_path / "out" / "model.pddl").read_bytes() == kept["model.pddl"]
     assert command(*agent, "--out", "out", cwd=tmp_path).returncode == 2
-    assert command(*agent, "--out", "out", "--force", cwd=tmp_path).returncode == NOT_STRIPS
+    assert command(*agent, "--out", "out", "--force", cwd=tmp_path).returncode == NOT_EXPLAINED
 
 
 def test_an_environment_of_a_module_is_named_again_to_go_on(tmp_path: Path) -> None:
