@@ -33,6 +33,8 @@ MAX_PARAMETERS = 9
 """A change of more objects is not explained."""
 MAX_CASES = 24
 """Cases of one control; what needs more is not explained."""
+MOST_NAMED = 4
+"""Cases of a control, at most, that are told by which object links those that it changes."""
 SUPPORTED = 3
 """Examples, at least, of a case that is split off in the end: fewer are told by facts that happen to be theirs."""
 
@@ -185,8 +187,21 @@ class _Grouping:
         for some in sorted(linked.values(), key=len, reverse=True):
             part = with_sure_constants(replace(case, examples=tuple(some)))
             whole = len(linked) > 1 and separable(part, self._separation) is not None
-            cases += [part] if whole else self._one_by_one(part)
+            cases += [part] if whole else self._by_names(part) or self._one_by_one(part)
         return cases
+
+    def _by_names(self, case: Case) -> list[Case]:
+        """A case for each other object that links those of the examples (to the next cell on the left), if each can be told."""
+        named: dict[frozenset[object], list[Example]] = {}
+        for example in case.examples:
+            named.setdefault(_links(example, by_name=True), []).append(example)
+        if not 1 < len(named) <= MOST_NAMED or min(map(len, named.values())) < SUPPORTED:
+            return []
+        parts = [
+            with_sure_constants(replace(case, examples=tuple(some)))
+            for some in sorted(named.values(), key=len, reverse=True)
+        ]
+        return parts if all(separable(part, self._separation) is not None for part in parts) else []
 
     def _one_by_one(self, case: Case, *, strictly: bool = False) -> list[Case]:
         """The same of examples that are linked alike: each case takes the examples most alike, in turn.
@@ -221,12 +236,12 @@ class _Grouping:
         )
 
 
-def _links(example: Example) -> frozenset[object]:
-    """The facts about two or more of an example's objects; any other object in them stands for its type."""
+def _links(example: Example, *, by_name: bool = False) -> frozenset[object]:
+    """The facts about two or more of an example's objects; any other object in them stands for its type, or for itself."""
     place = {name: number for number, name in enumerate(example.objects)}
     state = example.transition.before
     return frozenset(
-        (predicate, *[place.get(name, state.objects[name]) for name in row])
+        (predicate, *[place.get(name, name if by_name else state.objects[name]) for name in row])
         for predicate, rows in state.rows.items()
         for row in rows
         if len(place.keys() & row) > 1

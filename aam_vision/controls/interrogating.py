@@ -45,6 +45,8 @@ NAMED = 5
 """Operators that a line of progress names."""
 REST = 400
 """Controls that are given where they were not, at most, if nothing can happen then that was not seen."""
+REFUTED = 3
+"""After so many refutations what did something is given again: what was done before may matter, and cases only multiply then."""
 SAME = 3
 """Times that the same operators may be found again after they were refuted."""
 
@@ -128,6 +130,8 @@ class _Rounds:
                             pair = self._repeated(rng) if kept or discovery.unexplained else None
                             ended = self._result(discovery, rules, result, seen, pair=pair)
                             return replace(ended, misread=doubted(giving, discovery, ended.unexplained))
+                    if self._rounds % REFUTED == 0:
+                        self._repeated(np.random.default_rng([self._seed, 3, self._rounds]))
                     discovery = found(giving)
         except ResourcesSpent as error:
             return self._cut_short(error, discovery, result)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from .measure import measure
+from aam_vision.controls.grouping import grouped
+from aam_vision.controls.transitions import Transition
+
+from .measure import histories, measure
 from .worlds import HIDDEN, all_worlds, world
 
 
@@ -19,3 +23,20 @@ def test_there_are_twenty_worlds_of_either_kind() -> None:
 )
 def test_hidden_history_is_never_called_complete_beyond_its_bound(name: str) -> None:
     assert not measure(world(name, shown=False), 0).false
+
+
+@pytest.mark.parametrize("name", ["worn legs", "every second"])
+def test_what_is_refuted_again_and_again_is_tried_for_its_history(name: str) -> None:
+    assert measure(world(name, shown=False), 1).result.status == "not-strips"
+
+
+def test_moves_that_a_gauge_mirrors_are_two_cases() -> None:
+    """Both have the same effects, on cells that are linked in the same way but for the direction's name."""
+    game = world("mirror", shown=True)
+    vocabulary = game.bare_agent().vocabulary
+    seen = [Transition(*step) for step in histories(game, np.random.default_rng(1))]
+    for header in game.control_headers[:4]:
+        found = grouped(vocabulary, header, [one for one in seen if one.control.name == header.name])
+        assert not found.unexplained
+        gauges = [{name for name, kind in case.constants.items() if kind == "cell"} for case in found.cases]
+        assert sorted(gauges, key=sorted) == [{"cell-0-0"}, {"cell-0-1"}]

@@ -79,6 +79,7 @@ class NaturalBeliefs(Beliefs):
         # the states as known now: later exchanges may recover hidden values
         self._sample = [node.index for node in nodes[:: max(1, len(nodes) // candidates.JOINT_SITUATIONS)]]
         self._chances: dict[tuple[str, int, int], float] = {}
+        self._as_rare: dict[tuple[str, int], int] = {}
 
     def probability(self, name: str, literal: Literals, action: ActionHypotheses) -> float:
         """The probability that an undecided literal is a precondition."""
@@ -92,7 +93,10 @@ class NaturalBeliefs(Beliefs):
     def _chance(self, name: str, bit: int, action: ActionHypotheses) -> float:
         """The frequency at which the candidate holds where all equally rare or rarer ones do, in the situations seen."""
         own = self.rate(name, bit)
-        rarer = sum(other for other in bits(action.positive & ~bit) if self.rate(name, other) <= own)
+        if (name, bit) not in self._as_rare:
+            others = bits(action.index.everything & ~bit)
+            self._as_rare[name, bit] = sum(other for other in others if self.rate(name, other) <= own)
+        rarer = action.positive & self._as_rare[name, bit]
         if not rarer:
             return own
         key = (name, rarer, bit)
@@ -104,7 +108,7 @@ class NaturalBeliefs(Beliefs):
                     bindings(index, action.index.header, required), candidates.JOINT_BINDINGS
                 ):
                     total += 1
-                    holds += bool(action.index.values(index.state, objects)[0] & bit)
+                    holds += action.index.fact(bit, objects) in index.state.true
             self._chances[key] = (holds + candidates.SMOOTHING) / (total + 2 * candidates.SMOOTHING)
         return self._chances[key]
 

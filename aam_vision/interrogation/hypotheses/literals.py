@@ -101,6 +101,11 @@ class AtomIndex(Unchanging):
         names = (*objects, *self._last)
         return [(bit, (predicate, get(names))) for bit, predicate, get in self._getters]
 
+    def fact(self, bit: int, objects: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
+        """The atom of this bit under the binding."""
+        _, predicate, get = self._getters[bit.bit_length() - 1]
+        return predicate, get((*objects, *self._last))
+
     def facts_in_order(self, objects: tuple[str, ...]) -> list[tuple[str, tuple[str, ...]]]:
         """The atoms under the binding, that of the lowest bit first."""
         return [fact for _, fact in self.grounded(objects)]
