@@ -40,8 +40,8 @@ _WEIGHTS = {"first": 0.35, "after": 0.2, "phase": 0.15, "named": 0.1, "fact": 0.
 """Shares of the error probability."""
 _DOUBTFUL = 0.0
 """Evidence of a bet, its weight included, from which it is doubted that outcomes come equally often."""
-_EXCLUDED = 1.64
-"""Standard errors from an estimated drift to one that is excluded: 95% of the time, to each side."""
+_EXCLUDED = 1.96
+"""Standard errors from an estimated drift to one that is excluded with 95%."""
 _REMAINS = 4.0
 """Evidence (of a likelihood ratio) that has to remain within situations in which the same of the action's atoms holds."""
 

@@ -47,6 +47,12 @@ def test_what_no_word_says_is_told_and_no_atom_is_blamed_for_it(name: str, told:
     assert not false_names(result, fault(name))
 
 
+@pytest.mark.parametrize("name", ["lamp", "lamps differ"])
+def test_facts_that_a_press_does_not_name_are_varied_where_it_can_only_be_walked_to_them(name: str) -> None:
+    results = [run(fault(name), seed, "reset", 0.1, 4000)[0] for seed in range(5)]
+    assert sum(result.status == NOT_STRIPS and "lit(" in result.why for result in results) >= 4
+
+
 def made(rng: np.random.Generator, taken: float, trials: int) -> list[Trial]:
     """Trials that work 90% of the time, and 10% of the time where the spot is taken."""
     found = []
