@@ -34,6 +34,8 @@ _LACKING = 0.3
 """Share by which a trial is worth more with a value of a fact that none had: about three steps on the way to it."""
 _RARE = 0.4
 """Share of the trials from which a value of a fact is not lacking."""
+_LATE = 0.2
+"""Worth of a trial below which that counts: what outcomes there are, and roughly how often they come, is learned first."""
 _FACTS, _PAIRED = 20, 8
 """Facts of which that is looked at, and of those that no atom of the action is about, each two of them: the first ones."""
 NEGLIGIBLE = 1e-4
@@ -205,7 +207,9 @@ class StateGraph:
         if self._kinds:
             worth = np.array([self._actions[number].worth(held) for number, held in self._kinds])[self._kind]
             for number, made in (tried or {}).items():
-                acting = np.array([action == number for action, _ in self._kinds])[self._kind]
+                acting = np.array([action == number for action, _ in self._kinds])[self._kind] & (
+                    worth < _LATE
+                )
                 sizes = np.diff(self._kind_begin, append=len(self._kind))
                 worth *= np.where(acting, np.repeat(self._lacking(number, made)[self._telling], sizes), 1.0)
             own[self._telling] = np.maximum.reduceat(worth, self._kind_begin)
