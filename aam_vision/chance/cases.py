@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from aam_vision.chance.constancy import Difference, Trial, difference
+from aam_vision.chance.constancy import Difference, Trial, difference, drift
 from aam_vision.chance.explaining import Change, Explanation, change, explain
 from aam_vision.chance.frequency import Frequency, Precision, frequencies, single
 from aam_vision.chance.intervals import simultaneous, unseen
@@ -40,7 +40,9 @@ _LEAST = 0.02
 
 
 _DOUBT = 800
-"""Trials up to which more are made where something may make a difference within a case."""
+"""Trials up to which more are made, at least, where something may make a difference within a case."""
+_TWICE = 4.0
+"""The same in units of 1 / within**2, of which narrow intervals take about two."""
 Counts = np.ndarray[tuple[int, ...], np.dtype[np.int_]]
 
 
@@ -199,6 +201,8 @@ class CaseKnowledge:
             if found is not None and found.since is not None:
                 found = found._replace(since=trials[found.since].place)
         self.difference, self._frequencies = found, None
+        if self.varies and found is None and self.uncertainty <= self._precision.within:
+            self.difference = drift(trials, len(self.outcomes), self._precision)
 
     @property
     def varies(self) -> bool:
@@ -209,6 +213,11 @@ class CaseKnowledge:
     def doubted(self) -> bool:
         """Whether something may make a difference within the case."""
         return self.difference is not None
+
+    @property
+    def _patience(self) -> float:
+        """Trials up to which more are made where that is doubted: twice as many as narrow intervals take, at least."""
+        return max(_DOUBT, _TWICE / self._precision.within**2)
 
     def _outcome(self, held: int, now: int) -> int:
         """The number of the outcome that a step shows; -1 if it does not show all of them."""
@@ -291,7 +300,7 @@ class CaseKnowledge:
         if made < _CONTRASTS and self._surprises(held, made):
             novel += _NOVEL
         narrower, shown = self._worth_of_frequency(held), self._worth_of_showing(held)
-        if self.doubted and self.executed < _DOUBT and self.explanation.revealing(held):
+        if self.doubted and self.executed < self._patience and self.explanation.revealing(held):
             narrower = max(narrower, _LEAST)
         return novel + narrower + shown + self._worth_of_contrast(held)
 

@@ -21,7 +21,7 @@ from aam_vision.chance.constancy import ACCUSING
 from aam_vision.chance.explaining import Explanation
 from aam_vision.chance.frequency import Precision
 from aam_vision.chance.observations import SHARES, Observations, evident
-from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, union
+from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, bits, union
 
 MOST = 3
 """Atoms on which the outcomes of an action may depend."""
@@ -168,7 +168,7 @@ class _Search:
 
     def _cases(self, cell: Literals, left: int, *, whole: bool = False) -> tuple[Literals, ...]:
         """The fewest cells into which splitting by these atoms in turn puts what differs (``whole``: split once at least)."""
-        if not left or (not whole and self._found.differing(cell) < 0):
+        if not left or (not whole and self._alike(cell, left)):
             return (cell,)
         best: tuple[Literals, ...] = (cell,)
         for number in range(self._atoms):
@@ -184,3 +184,10 @@ class _Search:
                 if len(best) == 1 or len(found) < len(best):
                     best = found
         return best
+
+    def _alike(self, cell: Literals, left: int) -> bool:
+        """Whether nothing seems to differ in a cell by the atoms that are left, also where one of them has a certain value."""
+        inner = [union((cell, one)) for bit in bits(left) for one in (Literals(bit, 0), Literals(0, bit))]
+        among = [atom for atom in range(self._atoms) if left >> atom & 1]
+        strengths = [self._found.strength(one)[:, among].max(initial=0.0) for one in (cell, *inner)]
+        return self._found.differing(cell) < 0 and max(strengths) < _SUSPICIOUS

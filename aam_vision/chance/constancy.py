@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from math import log
+from math import log, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -40,6 +40,8 @@ _WEIGHTS = {"first": 0.35, "after": 0.2, "phase": 0.15, "named": 0.1, "fact": 0.
 """Shares of the error probability."""
 _DOUBTFUL = 0.0
 """Evidence of a bet, its weight included, from which it is doubted that outcomes come equally often."""
+_EXCLUDED = 1.96
+"""Standard errors from an estimated drift to one that is excluded with 95%."""
 _REMAINS = 4.0
 """Evidence (of a likelihood ratio) that has to remain within situations in which the same of the action's atoms holds."""
 
@@ -158,6 +160,22 @@ def difference(
         if by.atom is not None or not atoms or remaining(came, cells[:, number], held) >= _REMAINS:
             return _told(by, came, cells[:, number], precision, sure=found >= bound)
     return None
+
+
+def drift(trials: Sequence[Trial], outcomes: int, precision: Precision) -> Difference | None:
+    """A steady change that trials do not exclude and that is too large for one interval to speak of all of them.
+
+    Evidence that is valid however often one looks is slow: practice over hundreds of trials may not have shown when intervals are narrow
+    enough. So it is doubted that nothing changes until a straight line through the outcomes, by least squares, excludes that the later half
+    of the trials differs from all of them by more than the half width that is wanted. No agent is accused by this.
+    """
+    made, came = len(trials), _one_hot(trials, outcomes)
+    time, share = np.arange(made) - (made - 1) / 2, came.mean(0)
+    moved = np.abs(time @ came) + _EXCLUDED * sqrt(time @ time) * np.sqrt(share * (1 - share))
+    if moved.max() * made / 4 <= precision.within * (time @ time):
+        return None
+    early = (time < 0).astype(float)
+    return _told(Split(first=int(early.sum())), came, early, precision, sure=False)._replace(since=None)
 
 
 def _told(by: Split, came: Numbers, cell: Numbers, precision: Precision, *, sure: bool) -> Difference:

@@ -6,15 +6,15 @@ is certain to be executed lead to. Probabilities are the estimates of the moment
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
-from itertools import islice, product
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations, islice, product
 from math import prod
 from typing import NamedTuple
 
 import numpy as np
 
 from aam_vision.chance.knowledge import ActionKnowledge
-from aam_vision.strips import GroundAction, Objects, State
+from aam_vision.strips import Atom, GroundAction, Objects, State
 
 MAX_STATES = 3000
 """Situations that are considered, nearest ones first."""
@@ -30,6 +30,14 @@ _COMPARING = 0.6
 """Worth of a step where only an atom differs on which the outcomes may depend."""
 EQUAL = 0.99
 """Share of the worth of the best trial from which others are made in turn with it."""
+_LACKING = 0.3
+"""Share by which a trial is worth more with a value of a fact that none had: about three steps on the way to it."""
+_RARE = 0.4
+"""Share of the trials from which a value of a fact is not lacking."""
+_LATE = 0.2
+"""Worth of a trial below which that counts: what outcomes there are, and roughly how often they come, is learned first."""
+_FACTS, _PAIRED = 20, 8
+"""Facts of which that is looked at, and of those that no atom of the action is about, each two of them: the first ones."""
 NEGLIGIBLE = 1e-4
 """Worth below which nothing is done for it."""
 Numbers = np.ndarray[tuple[int], np.dtype[np.float64]]
@@ -186,13 +194,25 @@ class StateGraph:
         """By situation, the step there that tells on what outcomes depend."""
         self._kinds = list(numbers)
         self._kind, self._kind_begin = np.array(flat, dtype=np.int64), np.array(begins, dtype=np.int64)
+        self._varied: dict[int, Numbers] = {}
+        """By action, for every situation what is varied there, 0 or 1: facts, and whether exactly one of two holds."""
 
-    def solve(self) -> Outlook:
-        """What every situation is worth now."""
+    def solve(self, tried: Mapping[int, Mapping[State, int]] | None = None) -> Outlook:
+        """What every situation is worth now.
+
+        Args:
+            tried: of actions with chance, how often each was tried in which situation: what may make a difference is to be varied.
+        """
         own = np.zeros(len(self.states))
         if self._kinds:
-            worth = np.array([self._actions[number].worth(held) for number, held in self._kinds])
-            own[self._telling] = np.maximum.reduceat(worth[self._kind], self._kind_begin)
+            worth = np.array([self._actions[number].worth(held) for number, held in self._kinds])[self._kind]
+            for number, made in (tried or {}).items():
+                acting = np.array([action == number for action, _ in self._kinds])[self._kind] & (
+                    worth < _LATE
+                )
+                sizes = np.diff(self._kind_begin, append=len(self._kind))
+                worth *= np.where(acting, np.repeat(self._lacking(number, made)[self._telling], sizes), 1.0)
+            own[self._telling] = np.maximum.reduceat(worth, self._kind_begin)
         self._comparing.clear()
         for number, action in enumerate(self._actions):
             for state, objects, held in action.comparisons():
@@ -214,6 +234,26 @@ class StateGraph:
                 if change < _EXACT:
                     break
         return Outlook(self, value, own, gains)
+
+    def _lacking(self, number: int, tried: Mapping[State, int]) -> Numbers:
+        """How many times as much trials of an action are worth in each situation as if all facts had been varied evenly."""
+        if number not in self._varied:
+            union = frozenset[Atom]().union(*(state.true for state in self.states))
+            changing = union.difference(frozenset.intersection(*(state.true for state in self.states)))
+            facts = sorted(changing)[:_FACTS]
+            holds = np.array([[fact in state.true for fact in facts] for state in self.states], dtype=float)
+            named = {atom.predicate for atom in self._actions[number].index.atoms}
+            others = [place for place, fact in enumerate(facts) if fact.predicate not in named][:_PAIRED]
+            pairs = [abs(holds[:, one] - holds[:, other]) for one, other in combinations(others, 2)]
+            self._varied[number] = np.column_stack([holds, *pairs])
+        varied, made = self._varied[number], np.zeros(len(self.states))
+        for state, times in tried.items():
+            if (place := self.number.get(state)) is not None:
+                made[place] = times
+        with_it = made @ varied / max(1.0, made.sum())
+        share = np.where(varied > 0, with_it, 1 - with_it).min(1, initial=1.0)
+        worth: Numbers = 1 + _LACKING * np.maximum(0.0, 1 - share / _RARE)
+        return worth
 
     def trial(self, number: int, rng: np.random.Generator) -> Step | None:
         """The trial that is worth most in a situation; of an action with chance, that with the objects that were named least."""

@@ -169,6 +169,8 @@ class _Interrogation:
         """Those among them in which what may make a difference is varied evenly."""
         self._tried: dict[State, int] = {}
         """How many trials were made in a situation."""
+        self._varying: dict[int, dict[State, int]] = {}
+        """The same by action, of those with chance."""
         self._open: list[int] = []
         """The numbers of the situations of the graph from which the access allows to go on, whatever came before."""
 
@@ -281,8 +283,12 @@ class _Interrogation:
 
     def _lost(self, outlook: Outlook) -> bool:
         """Whether the agent stands where the graph does not reach, and cannot be put where it does at will."""
-        anywhere = self._agent.access in (Access.SNAPSHOT, Access.SETTABLE)
-        return not anywhere and self._here is not None and self._here.state not in outlook.graph.number
+        return not self._anywhere and self._here is not None and self._here.state not in outlook.graph.number
+
+    @property
+    def _anywhere(self) -> bool:
+        """Whether the access allows to go on from every situation that was seen."""
+        return self._agent.access in (Access.SNAPSHOT, Access.SETTABLE)
 
     def _starts(self) -> list[State]:
         """Where the access allows to go on from, beside where the agent stands and states made for a question."""
@@ -306,7 +312,7 @@ class _Interrogation:
             graph = StateGraph(self._actions, self._table, [*here, *self._starts()], self._made, limit)
             self._version, self._unlooked = version, False
             self._open = [graph.number[one] for one in (*self._starts(), *self._made) if one in graph.number]
-        return graph.solve()
+        return graph.solve(None if self._anywhere else self._varying)
 
     def _constructed(self) -> dict[State, None]:
         """States made for a question."""
@@ -334,6 +340,9 @@ class _Interrogation:
             self._verification.look(step.action)
         if trial:
             self._tried[start.state] = self._tried.get(start.state, 0) + 1
+            if action.varies:
+                made = self._varying.setdefault(step.action, {})
+                made[start.state] = made.get(start.state, 0) + 1
         if action.looked:
             checking.check_constant([action], early=True)
         self._moves = 0 if trial else self._moves + 1
@@ -351,11 +360,10 @@ class _Interrogation:
         """Remember a situation, from which most accesses allow to go on."""
         if situation.state.unknown:
             return
-        anywhere = self._agent.access in (Access.SNAPSHOT, Access.SETTABLE)
-        if anywhere and situation.state not in self._seen and self._outlook is not None:
+        if self._anywhere and situation.state not in self._seen and self._outlook is not None:
             number = self._outlook.graph.number.get(situation.state)
             if number is not None:
                 self._open.append(number)
             self._unlooked = self._unlooked or number is None
-        if anywhere or situation.state not in self._seen:  # only the initial one can be reset to
+        if self._anywhere or situation.state not in self._seen:  # only the initial one can be reset to
             self._seen[situation.state] = situation

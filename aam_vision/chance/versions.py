@@ -228,8 +228,8 @@ def _matched(
 ) -> Callable[[int], tuple[Comparison, tuple[Split, ...]]]:
     """Of an outcome how often it came in both versions, in situations that are alike in all that seems to matter; and what that is."""
     every = [*trials[0], *trials[1]]
-    splits, labels = strata(every, outcomes, atoms)
     size = len(trials[0])
+    splits, labels = strata(every, outcomes, atoms, first=size)
     groups: dict[int, tuple[Counter[int], Counter[int]]] = {}
     for place, (trial, label) in enumerate(zip(every, labels, strict=True)):
         groups.setdefault(label, (Counter(), Counter()))[place >= size][trial.outcome] += 1

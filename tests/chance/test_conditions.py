@@ -47,6 +47,18 @@ def test_a_conjunction_makes_three_cases() -> None:
         assert sum(holds(case, held) for case in told.cases) == 1
 
 
+def test_cases_are_not_merged_where_two_of_their_atoms_seem_to_differ_together() -> None:
+    """Most of three have to hold; where the first does not hold, both others did in few trials."""
+    found = Observations()
+    tried = {0b111: (37, 11), 0b011: (96, 7), 0b101: (202, 18), 0b001: (106, 210), 0: (15, 57), 0b100: (62, 122), 0b010: (15, 30), 0b110: (11, 1)}  # fmt: skip
+    for held, (worked, failed) in tried.items():
+        for number in range(worked + failed):
+            found.add(held << 1 | 1, held << 1 | int(number >= worked))
+    told = judged(found)
+    assert told.atoms == told.sure == 0b1110
+    assert any(holds(case, 0b1100) and not holds(case, 0b0100) for case in told.cases)
+
+
 def test_what_always_goes_together_is_not_told_apart() -> None:
     rng = np.random.default_rng(0)
     found = Observations()

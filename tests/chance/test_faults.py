@@ -47,6 +47,12 @@ def test_what_no_word_says_is_told_and_no_atom_is_blamed_for_it(name: str, told:
     assert not false_names(result, fault(name))
 
 
+@pytest.mark.parametrize("name", ["lamp", "lamps differ"])
+def test_facts_that_a_press_does_not_name_are_varied_where_it_can_only_be_walked_to_them(name: str) -> None:
+    results = [run(fault(name), seed, "reset", 0.1, 4000)[0] for seed in range(5)]
+    assert sum(result.status == NOT_STRIPS and "lit(" in result.why for result in results) >= 4
+
+
 def made(rng: np.random.Generator, taken: float, trials: int) -> list[Trial]:
     """Trials that work 90% of the time, and 10% of the time where the spot is taken."""
     found = []
@@ -71,6 +77,18 @@ def test_trials_in_other_situations_are_not_compared() -> None:
     whole = [Count(sum(trial.outcome for trial in trials), 200) for trials in (one, other)]
     assert Comparison(whole[0], whole[1], 1).different
     assert not Comparison(whole[0], whole[1], 1, strata=tuple(pairs)).different
+
+
+def test_what_goes_with_the_version_alone_is_not_what_trials_have_to_agree_in() -> None:
+    """The second version fails more often, and has a block in its hand more often: within each version that makes no difference."""
+    rng = np.random.default_rng(71022)
+    trials = []
+    for held, works in ((0.2, 0.9), (0.8, 0.5)):
+        for _ in range(200):
+            others = frozenset([Atom("on", ("c", "s"))] if rng.random() < held else [])
+            trials.append(Trial(0, int(rng.random() < works), Setting(("a", "s"), others)))
+    assert strata(trials, 2, 1)[0]
+    assert strata(trials, 2, 1, first=200)[0] == []
 
 
 def test_where_nothing_matters_trials_are_compared_as_they_are() -> None:
