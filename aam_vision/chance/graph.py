@@ -34,7 +34,7 @@ _LACKING = 0.3
 """Share by which a trial is worth more with a value of a fact that none had: about three steps on the way to it."""
 _RARE = 0.4
 """Share of the trials from which a value of a fact is not lacking."""
-_LATE = 0.2
+_LATE = 0.08
 """Worth of a trial below which that counts: what outcomes there are, and roughly how often they come, is learned first."""
 _FACTS, _PAIRED = 20, 8
 """Facts of which that is looked at, and of those that no atom of the action is about, each two of them: the first ones."""
