@@ -8,6 +8,7 @@ least. Of up to six controls each comes after each other one in sixty steps; of 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -82,8 +83,9 @@ def _histories(
 ) -> tuple[int, Transition | None]:
     """Give all controls in the orders in which they were given least, without a return: does what was done before matter?
 
-    Walks begin where problems do, and in situations that were seen later, in turn. How many controls came out as predicted,
-    and the first one that did not.
+    The first walk begins where a problem does, others in situations that were seen later. Where some controls never did anything,
+    one more gives these and others by turns: another one may make them do something later. How many controls of the other walks
+    came out as predicted, and the first one of all that did not.
 
     Raises:
         TwoWays: one came out otherwise than before in a situation that looks the same.
@@ -91,12 +93,17 @@ def _histories(
     """
     orders: Counter[tuple[str, ...]] = Counter()
     wanted, steps = max(LEAST, len(giving.controls) ** 2), 0
-    while steps < wanted:
-        later = list(giving.situations.values()) if steps else initial
-        here = later[int(rng.integers(len(later)))]
+    lengths = [min(HISTORY, wanted - begun) for begun in range(0, wanted, HISTORY)]
+    every = frozenset(one.name for one in giving.controls)
+    dead = frozenset(one.name for one in giving.dead)
+    turns = (every - dead, dead) if 0 < len(dead) < len(every) else ()
+    for number, length in enumerate([*lengths, *[HISTORY for _ in turns[:1]]]):
+        begins = list(giving.situations.values()) if number else initial
+        here = begins[int(rng.integers(len(begins)))]
         last: tuple[str, ...] = ()
-        for _ in range(min(HISTORY, wanted - steps)):
-            control = _least_given(giving, rules, here, last, orders, rng)
+        for place in range(length):
+            names = every if steps < wanted else turns[place % 2]
+            control = _least_given(giving, rules, here, last, orders, rng, names)
             if control is None:
                 return steps, None
             transition, here = giving.give(here, control)
@@ -104,7 +111,7 @@ def _histories(
                 return steps, transition
             last = (*last[-2:], control.name)
             orders.update({last[-2:], last})
-            steps += 1
+            steps += names is every
     return steps, None
 
 
@@ -115,15 +122,17 @@ def _least_given(
     last: tuple[str, ...],
     orders: Counter[tuple[str, ...]],
     rng: np.random.Generator,
+    names: Collection[str],
 ) -> GroundAction | None:
     """A control of the name that followed the last ones least; of its arguments rather some with which it does something."""
     own: dict[str, list[GroundAction]] = {}
     for control in ground(giving.controls, here.state):
-        own.setdefault(control.name, []).append(control)
+        if control.name in names:
+            own.setdefault(control.name, []).append(control)
     if not own:
         return None
-    names = sorted(own)
-    shuffled = [names[number] for number in rng.permutation(len(names))]
+    some = sorted(own)
+    shuffled = [some[number] for number in rng.permutation(len(some))]
     name = min(shuffled, key=lambda one: (orders[(*last[-1:], one)], orders[(*last[-2:], one)]))
     options = own[name]
     if len(options) > 1 and rng.random() < DOING:
