@@ -185,7 +185,7 @@ def _run(arguments: Arguments, folder: Path, resumed: Journal | None, began: flo
         test, own = image_test(target.agent), arguments.classifiers
         if strange := told_unlike(unlike(target.agent), target.problems, target.name):
             warnings.warn(strange, AamWarning, stacklevel=2)
-        result = replace(result, untested=bool(untested(own, test)))
+        result = replace(result, untested=untested(own, test))
         if result.diagnosis is not None:
             result = replace(result, diagnosis=with_other_cause(result.diagnosis, own, test, strange))
         times = Times(began, clock.seconds, planner.seconds, target.perception_s())

@@ -51,8 +51,8 @@ class ImageAgent:
     ) -> None:
         self.vocabulary = vocabulary
         self.refuses_surely = refuses_surely
-        self.untested = False
-        """Whether the classifiers behind the perception have not passed their test."""
+        self.untested = ""
+        """That the classifiers behind the perception have not passed their test, in a line; empty if they have."""
         self.headers = tuple(headers)
         self.access = access
         self.image_test: ImageTest | None = getattr(perception, "image_test", None)

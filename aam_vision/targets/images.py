@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aam_vision.errors import AamWarning, UnusableInput
-from aam_vision.labelling_note import doubts
+from aam_vision.labelling_note import doubts, untested
 from aam_vision.query import Access
 from aam_vision.targets.target import Target, problems_of
 
@@ -194,7 +194,7 @@ def seen_through(
     agent = ImageAgent(
         simulators, perception, visual.vocabulary(), headers, access, refuses_surely=not strange
     )
-    agent.untested = bool(doubts(settings.classifiers))
+    agent.untested = untested(settings.classifiers, agent.image_test)
     return target_of(env, agent, visual, (noise,))
 
 

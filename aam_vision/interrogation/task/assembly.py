@@ -100,7 +100,7 @@ class Interrogation:
             (self.planner,),
         )
         result = interrogate_robustly(self.agent, setup, rng, record=record, observer=observer)
-        return replace(result, untested=bool(getattr(self.agent, "untested", False)))
+        return replace(result, untested=getattr(self.agent, "untested", ""))
 
     def _policy(self, name: str, prior: Model | None = None) -> Policy:
         ppo = None if self.write_ppo is None else ProblemFolder(self.write_ppo)

@@ -90,8 +90,8 @@ class Result:
     """Which part of that assumption is false, if something showed that one is."""
     cut: str = ""
     """``budget`` or ``failed`` if that cut it short."""
-    untested: bool = False
-    """Whether the classifiers that read the agent's pictures have not passed their test."""
+    untested: str = ""
+    """That the classifiers have not passed their test, in a line; empty if they have, or none read the images."""
 
     def __repr__(self) -> str:
         return result_text.in_short(self)
@@ -160,7 +160,7 @@ class Result:
     @property
     def suspected(self) -> bool:
         """Whether a misreading is as likely behind its contradictions: its classifiers have not passed their test."""
-        return self.diagnosis is not None and bool(self.doubt) and self.untested
+        return self.diagnosis is not None and bool(self.doubt) and bool(self.untested)
 
     @cached_property
     def undetermined(self) -> list[Undetermined]:

@@ -83,16 +83,17 @@ class Verdict:
         return tuple(text for text in told if text)
 
 
-def lacking(exam: Exam, never: Sequence[str], cut: str, *, weighed: bool, untested: bool) -> str:
+def lacking(exam: Exam, never: Sequence[str], cut: str, *, weighed: bool, untested: str) -> str:
     """What a result lacks to be complete though no query could tell any more, in a line; empty if it lacks nothing.
 
-    ``never``: the actions that were never executed. ``cut``: what cut the examination short, if anything did.
+    ``never``: the actions that were never executed. ``cut``: what cut the examination short, if anything did. ``untested``: that
+    classifiers have not passed their test, in a line.
     """
     if weighed:
         return "the answers were weighed, so nothing is proven"
     told = [f"never executed: {some(never, 3)}"] if never else []
     if untested:
-        told.append("the classifiers have not passed their test")
+        told.append(untested)
     if not exam.enough:
         cure = "raise --max-steps or --max-seconds" if cut == BUDGET else f"--exam {ENOUGH + 1}"
         told.append(f"{counted(exam.steps, 'step')} examined, {ENOUGH} are needed ({cure})")

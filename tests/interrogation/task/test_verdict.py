@@ -47,12 +47,12 @@ def test_an_examined_model_is_complete_with_what_the_examination_bounds(steps: i
     found = verdict(_ending(COMPLETE, Exam(steps)))
     assert found.title == "complete"
     assert f"{Exam(steps)}." in found.sentences
-    assert lacking(Exam(steps), [], "", weighed=False, untested=False) == ""
+    assert lacking(Exam(steps), [], "", weighed=False, untested="") == ""
 
 
 @given(st.integers(0, ENOUGH - 1), st.sampled_from(["", BUDGET]))
 def test_a_model_that_was_not_examined_enough_says_so_and_how_to_do_it(steps: int, cut: str) -> None:
-    missing = lacking(Exam(steps), [], cut, weighed=False, untested=False)
+    missing = lacking(Exam(steps), [], cut, weighed=False, untested="")
     found = verdict(_ending(cut or OPEN, Exam(steps), missing=missing))
     assert found.title == f"{cut or OPEN}: {missing}"
     assert f"{ENOUGH} are needed" in missing
@@ -62,15 +62,21 @@ def test_a_model_that_was_not_examined_enough_says_so_and_how_to_do_it(steps: in
 
 
 def test_all_that_is_missing_is_said_in_one_line() -> None:
-    missing = lacking(Exam(10), ["fly", "dig", "eat", "see"], "", weighed=False, untested=True)
+    missing = lacking(
+        Exam(10),
+        ["fly", "dig", "eat", "see"],
+        "",
+        weighed=False,
+        untested="the classifiers read 9 of 10 unseen images exactly: they have not passed their test",
+    )
     assert missing == (
-        "never executed: fly, dig, eat and 1 more; the classifiers have not passed their test; "
+        "never executed: fly, dig, eat and 1 more; the classifiers read 9 of 10 unseen images exactly: they have not passed their test; "
         "10 steps examined, 59 are needed (--exam 60)"
     )
 
 
 def test_weighed_answers_name_the_errors_that_looking_again_does_not_find() -> None:
-    missing = lacking(Exam(), [], "", weighed=True, untested=False)
+    missing = lacking(Exam(), [], "", weighed=True, untested="")
     found = verdict(_ending(OPEN, weighed=True, missing=missing))
     assert "weighed" in found.title
     assert "independent from look to look" in found.assumption
@@ -94,7 +100,10 @@ def test_only_the_whole_ladder_is_complete() -> None:
         "more": replace(result, proven=False, why="more could be asked"),
         "unexamined": replace(result, exam=Exam(10)),
         "refuted": replace(result, exam=Exam(80, 1)),
-        "untested": replace(result, untested=True),
+        "untested": replace(
+            result,
+            untested="the classifiers read 9 of 10 unseen images exactly: they have not passed their test",
+        ),
     }
     for rung in rungs.values():
         assert (rung.status, rung.complete) == (OPEN, False)
