@@ -28,8 +28,8 @@ HISTORY = 40
 """Controls of a walk without a return: more of them find what comes of longer histories, and cost steps."""
 DOING = 0.5
 """The share of controls with arguments that are given there with arguments with which they do something."""
-EPISODE, EACH = 12, 4
-"""Controls of a walk that gives again what did something: these, or so many for each control."""
+EACH = 4
+"""Controls for each control of a walk that gives again what did something; it is as long as others without a return, at least."""
 EPISODES, AGAIN = 5, 2
 """Such walks that give again what did something before, where something is not explained; together they give at most so many
 times as many controls as one long walk."""
@@ -148,7 +148,7 @@ def repeat(giving: Giving, rng: np.random.Generator) -> None:
         TwoWays: it came out otherwise now: it depends on what was done before, and on nothing that is seen.
         StepsSpent: no more controls may be given.
     """
-    initial, long = giving.initial(), max(EPISODE, EACH * len(giving.controls))
+    initial, long = giving.initial(), max(HISTORY, EACH * len(giving.controls))
     most = giving.steps + AGAIN * long
     for _ in range(EPISODES):
         here = initial[int(rng.integers(len(initial)))]
