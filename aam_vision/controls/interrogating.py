@@ -45,8 +45,9 @@ NAMED = 5
 """Operators that a line of progress names."""
 REST = 400
 """Controls that are given where they were not, at most, if nothing can happen then that was not seen."""
-REFUTED = 3
-"""After so many refutations what did something is given again: what was done before may matter, and cases only multiply then."""
+REFUTED, MULTIPLIED = 3, 1.3
+"""After so many refutations, and with so many times as many operators as at first, what did something is given again: what was
+done before may matter, and cases only multiply then."""
 SAME = 3
 """Times that the same operators may be found again after they were refuted."""
 
@@ -107,6 +108,7 @@ class _Rounds:
         giving, result = self._giving, None
         discovery: Discovery | None = None
         known: Counter[Hashable] = Counter()
+        first = 0
         try:
             with self._options.resources.interrupting():
                 discovery = explore(giving, self._near, np.random.default_rng([self._seed, 1]))
@@ -130,7 +132,8 @@ class _Rounds:
                             pair = self._repeated(rng) if kept or discovery.unexplained else None
                             ended = self._result(discovery, rules, result, seen, pair=pair)
                             return replace(ended, misread=doubted(giving, discovery, ended.unexplained))
-                    if self._rounds % REFUTED == 0:
+                    first = first or len(discovery.operators)
+                    if self._rounds % REFUTED == 0 and len(discovery.operators) > MULTIPLIED * first:
                         self._repeated(np.random.default_rng([self._seed, 3, self._rounds]))
                     discovery = found(giving)
         except ResourcesSpent as error:

@@ -96,8 +96,10 @@ def _histories(
     lengths = [min(HISTORY, wanted - begun) for begun in range(0, wanted, HISTORY)]
     every = frozenset(one.name for one in giving.controls)
     dead = frozenset(one.name for one in giving.dead)
-    turns = (every - dead, dead) if 0 < len(dead) < len(every) else ()
-    for number, length in enumerate([*lengths, *[HISTORY for _ in turns[:1]]]):
+    turns = (every - dead, dead)
+    if all(turns):
+        lengths.append(HISTORY)
+    for number, length in enumerate(lengths):
         begins = list(giving.situations.values()) if number else initial
         here = begins[int(rng.integers(len(begins)))]
         last: tuple[str, ...] = ()
