@@ -187,7 +187,9 @@ class _Search:
 
     def _alike(self, cell: Literals, left: int) -> bool:
         """Whether nothing seems to differ in a cell by the atoms that are left, also where one of them has a certain value."""
+        if self._found.differing(cell) >= 0:
+            return False
         inner = [union((cell, one)) for bit in bits(left) for one in (Literals(bit, 0), Literals(0, bit))]
         among = [atom for atom in range(self._atoms) if left >> atom & 1]
         strengths = [self._found.strength(one)[:, among].max(initial=0.0) for one in (cell, *inner)]
-        return self._found.differing(cell) < 0 and max(strengths) < _SUSPICIOUS
+        return bool(max(strengths) < _SUSPICIOUS)

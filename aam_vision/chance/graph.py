@@ -194,6 +194,11 @@ class StateGraph:
         """By situation, the step there that tells on what outcomes depend."""
         self._kinds = list(numbers)
         self._kind, self._kind_begin = np.array(flat, dtype=np.int64), np.array(begins, dtype=np.int64)
+        self._acting = np.array([action for action, _ in self._kinds], dtype=np.int64)[self._kind]
+        self._where = np.repeat(
+            np.array(self._telling, dtype=np.int64), np.diff(self._kind_begin, append=len(self._kind))
+        )
+        """Of every step there, the action and the situation."""
         self._varied: dict[int, Numbers] = {}
         """By action, for every situation what is varied there, 0 or 1: facts, and whether exactly one of two holds."""
 
@@ -207,11 +212,8 @@ class StateGraph:
         if self._kinds:
             worth = np.array([self._actions[number].worth(held) for number, held in self._kinds])[self._kind]
             for number, made in (tried or {}).items():
-                acting = np.array([action == number for action, _ in self._kinds])[self._kind] & (
-                    worth < _LATE
-                )
-                sizes = np.diff(self._kind_begin, append=len(self._kind))
-                worth *= np.where(acting, np.repeat(self._lacking(number, made)[self._telling], sizes), 1.0)
+                late = (self._acting == number) & (worth < _LATE)
+                worth[late] *= self._lacking(number, made)[self._where][late]
             own[self._telling] = np.maximum.reduceat(worth, self._kind_begin)
         self._comparing.clear()
         for number, action in enumerate(self._actions):

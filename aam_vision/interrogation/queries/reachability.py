@@ -189,12 +189,8 @@ class Reachability:
         nothing of that kind is found.
         """
         known = self._gathered.setdefault((action.index.header.name, target), Derived())
-        basis = (
-            action.proven,
-            action.undecided,
-            (*action.clauses,),
-            wanted,
-        )  # most moves change one action only
+        # most moves change one action only
+        basis = action.proven, action.undecided, tuple(action.clauses), wanted
         return known.on(basis, lambda: self._gathered_anew(action, target, wanted))
 
     def _gathered_anew(
