@@ -18,6 +18,8 @@ from aam_vision.strips import ActionHeader, Vocabulary
 MAX_CASES: Final = 32
 """Cases of one control, at most."""
 NONE: Final = Grouped((), ())
+AGAIN: Final = 0.25
+"""By what share more must have been seen of a control before its cases are looked for again, where that was given up."""
 
 
 @dataclass(frozen=True)
@@ -72,10 +74,13 @@ def discover(
     spent = False
     for control in controls:
         some = transitions.get(control.name, ())
-        number, found = known.get(control.name, (-1, NONE))
-        if number != len(some):
+        number, found = known.get(control.name, (0, NONE))
+        if len(some) > number * (1 + AGAIN if found.spent else 1):
             found = grouped(vocabulary, control, some, indices)
             known[control.name] = len(some), found
+        elif found.spent:
+            since = tuple(one for one in some[number:] if one.change)
+            found = replace(found, unexplained=(*found.unexplained, *since))
         spent |= found.spent
         if len(found.cases) > MAX_CASES:
             raise UnusableInput(

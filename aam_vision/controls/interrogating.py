@@ -48,6 +48,9 @@ REST = 400
 REFUTED, MULTIPLIED = 3, 1.3
 """After so many refutations, and with so many times as many operators as at first, what did something is given again: what was
 done before may matter, and cases only multiply then."""
+QUERIES = 16
+"""Queries of one interrogation for each operator, at most, if no other number is given: few ask more than six, and where cases
+are missing they may ask for hours."""
 SAME = 3
 """Times that the same operators may be found again after they were refuted."""
 
@@ -59,7 +62,7 @@ class Options:
     max_steps: int | None = None
     """Controls that may be given in all."""
     max_queries: int | None = None
-    """Queries of the interrogation of the operators."""
+    """Queries of the interrogation of the operators; None for ``QUERIES`` for each of these."""
     exam: int | None = None
     """Steps in which operators are examined, as those of other agents are; None for none: the last walk examines controls."""
     confirm: bool = False
@@ -208,10 +211,13 @@ class _Rounds:
         """The result of one round, also where no more controls may be given; None if something refuted the operators."""
         resources = resources or self._options.resources
         agent = OperatorAgent(self._giving, rules)
+        queries = self._options.max_queries
+        if queries is None:
+            queries = QUERIES * len(rules.discovery.operators)
         interrogation = Interrogation(
             agent,
             planner=self._planner,
-            budget=Budget(self._options.max_queries, resources=resources),
+            budget=Budget(queries, resources=resources),
             exam=self._options.exam or 0,
             confirm=self._options.confirm,
             untellable=Overlaps(rules.discovery.operators, rules.discovery.vocabulary.types),

@@ -167,11 +167,15 @@ def _words(
     The control of which most is unexplained comes first.
     """
     found: list[tuple[int, Pair, tuple[Word, ...]]] = []
+
+    def pairs_of(some: Sequence[Transition]) -> list[Pair]:
+        return look_alikes(giving.transitions, some, giving.indices)
+
     for control in giving.controls:
         mine = [one for one in unexplained if one.control.name == control.name]
         own = [pair for pair in pairs if pair.one.control.name == control.name]
         seen = giving.transitions[control.name]
-        if words := missing_words(giving.agent.vocabulary, control, seen, mine, own):
+        if words := missing_words(giving.agent.vocabulary, control, seen, mine, own, pairs_of):
             best = min(own, key=lambda pair: (not _differing(pair, words), pair.distance))
             found.append((len(mine), best, words))
     return [(pair, words) for _, pair, words in sorted(found, key=lambda one: -one[0])]

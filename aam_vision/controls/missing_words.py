@@ -9,7 +9,7 @@ and went differently, and with it the cases of the control have to explain all t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -93,8 +93,11 @@ def missing_words(
     transitions: Sequence[Transition],
     unexplained: Sequence[Transition],
     pairs: Sequence[Pair],
+    pairs_of: Callable[[Sequence[Transition]], Sequence[Pair]],
 ) -> tuple[Word, ...]:
     """The words with which all that was seen of a control is explained: few and simple ones; none if none are found.
+
+    Where words tell all pairs, and something is still not explained, they have to tell the pairs of that, too.
 
     Args:
         vocabulary: the user's.
@@ -102,6 +105,7 @@ def missing_words(
         transitions: all that was seen of it.
         unexplained: those that no case explains.
         pairs: of its transitions that went differently in situations that look alike.
+        pairs_of: finds such pairs, of which one is among some transitions.
     """
     known = dict.fromkeys([*unexplained, *(pair.other for pair in pairs), *transitions])
     seen, left = list(known)[:COMPARED], list(pairs)
@@ -112,13 +116,15 @@ def missing_words(
         told = [(sum(word.tells(pair) for pair in left), word) for word in words]
         best = sorted((one for one in told if one[0]), key=lambda one: -one[0])[:TRIED]
         tried = [_counted(words, [*chosen, word]) for count, word in best if count == len(left)]
-        sizes = {one: size for one in tried if (size := _size(vocabulary, control, seen, one)) is not None}
+        found = {one: _cases(vocabulary, control, seen, one) for one in tried}
+        sizes = {one: size for one, (size, _) in found.items() if size is not None}
         if sizes:
             return min(sizes, key=lambda one: sizes[one])
         if not best:
             break
         chosen.append(best[0][1])
-        left = [pair for pair in left if not chosen[-1].tells(pair)]
+        more = pairs_of(found[tried[0]][1]) if tried else left
+        left = [pair for pair in more if not any(word.tells(pair) for word in chosen)]
     return ()
 
 
@@ -128,10 +134,10 @@ def _counted(words: Sequence[Word], chosen: Sequence[Word]) -> tuple[Word, ...]:
     return tuple(word for word in words if word in chosen or (word.counts and word.over.name in counted))
 
 
-def _size(
-    vocabulary: Vocabulary, control: ActionHeader, seen: Iterable[Transition], words: Sequence[Word]
-) -> int | None:
-    """The size of the cases that explain all that changed, in a vocabulary with these words; None if they do not.
+def _cases(
+    vocabulary: Vocabulary, control: ActionHeader, seen: Sequence[Transition], words: Sequence[Word]
+) -> tuple[int | None, list[Transition]]:
+    """The size of the cases that explain all that changed, in a vocabulary with these words; None, and what they do not.
 
     Where cases have the same effects, few of their examples may stand alone: such cases were made to fit.
     """
@@ -141,9 +147,10 @@ def _size(
     told = {id(example.transition) for case in cases for example in case.examples}
     effects = Counter(case.effects for case in cases)
     alone = sum(len(case.examples) == 1 and effects[case.effects] > 1 for case in cases)
-    if alone * ALONE > len(told) or any(id(one) not in told for one in said if one.change):
-        return None
-    return sum(1 + case.arity for case in cases)
+    left = [one for one, own in zip(seen, said, strict=True) if own.change and id(own) not in told]
+    if left or alone * ALONE > len(told):
+        return None, left
+    return sum(1 + case.arity for case in cases), []
 
 
 def _said(state: State, words: Sequence[Word]) -> State:

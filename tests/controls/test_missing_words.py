@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
@@ -154,7 +155,7 @@ def _rung(rule: Any, number: int = 80) -> tuple[list[Transition], list[Pair]]:
 def test_the_word_that_decides_is_found(source: str) -> None:
     seen, pairs = _rung(RULES[source])
     named = vocabulary("store", TYPES, {**SOURCES, "rung": there("bell", "the bell")}).vocabulary()
-    words = missing_words(named, HEADER, seen, [pairs[0].one], pairs)
+    words = missing_words(named, HEADER, seen, [pairs[0].one], pairs, lambda left: [])
     assert any(word.source.startswith(source) for word in words), words
     assert len([word for word in words if not word.counts]) <= 1
     (telling,) = (word for word in words if word.source.startswith(source))
@@ -165,4 +166,26 @@ def test_no_word_is_made_to_fit_what_nothing_decides() -> None:
     rng = np.random.default_rng(5)
     seen, pairs = _rung(lambda state: rng.random() < 0.5)
     named = vocabulary("store", TYPES, {**SOURCES, "rung": there("bell", "the bell")}).vocabulary()
-    assert missing_words(named, HEADER, seen, [pairs[0].one], pairs) == ()
+    assert missing_words(named, HEADER, seen, [pairs[0].one], pairs, lambda left: []) == ()
+
+
+def test_what_words_leave_unexplained_is_told_by_more_of_them() -> None:
+    """At the first cell the bell rings while a crate is carried, elsewhere while two buttons are pressed: pairs show one of both."""
+    carried, pressed = (rule for source, rule in RULES.items() if "nowhere" in source or "at_least" in source)
+    first = Atom("at", (CELLS[0],))
+    seen, _ = _rung(lambda s: carried(s) if first in s.true else pressed(s))
+    named = vocabulary("store", TYPES, {**SOURCES, "rung": there("bell", "the bell")}).vocabulary()
+
+    def pairs_of(some: Sequence[Transition]) -> list[Pair]:
+        still = [one for one in seen if not one.change]
+        both = [(one, other) for one in some for other in still if one.change]
+        return [Pair(*pair, (), ()) for pair in both if len({first in one.before.true for one in pair}) == 1]
+
+    here = pairs_of([one for one in seen if first in one.before.true])
+    words = missing_words(named, HEADER, seen, [here[0].one], here, pairs_of)
+    assert {word.source.partition("(")[0] for word in words} == {
+        "nowhere",
+        "at_least",
+        "some",
+    }  # whoever counts counts from one on
+    assert missing_words(named, HEADER, seen, [here[0].one], here, lambda left: []) == ()
