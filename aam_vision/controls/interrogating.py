@@ -48,9 +48,9 @@ REST = 400
 REFUTED, MULTIPLIED = 3, 1.3
 """After so many refutations, and with so many times as many operators as at first, what did something is given again: what was
 done before may matter, and cases only multiply then."""
-QUERIES = 16
-"""Queries of one interrogation for each operator, at most, if no other number is given: few ask more than six, and where cases
-are missing they may ask for hours."""
+QUERIES, DOUBTED = 16, 4
+"""Queries of one interrogation for each operator, at most, if no other number is given, and where the operators leave something
+unexplained, so that nothing of them can be certain. Few ask more than six; where cases are missing they may ask for hours."""
 SAME = 3
 """Times that the same operators may be found again after they were refuted."""
 
@@ -213,7 +213,8 @@ class _Rounds:
         agent = OperatorAgent(self._giving, rules)
         queries = self._options.max_queries
         if queries is None:
-            queries = QUERIES * len(rules.discovery.operators)
+            each = DOUBTED if rules.discovery.unexplained else QUERIES
+            queries = each * len(rules.discovery.operators)
         interrogation = Interrogation(
             agent,
             planner=self._planner,
