@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from aam_vision.chance.constancy import Difference, Trial, difference, drift
+from aam_vision.chance.constancy import Difference, Trial, apart, difference, drift
 from aam_vision.chance.explaining import Change, Explanation, change, explain
 from aam_vision.chance.frequency import Frequency, Precision, frequencies, single
 from aam_vision.chance.intervals import simultaneous, unseen
@@ -39,6 +39,8 @@ _LEAST = 0.02
 """Worth of a trial that narrows an interval which is not narrow enough, at least."""
 
 
+_COMMONER = 0.5
+"""The same of a trial with the commoner value of an atom that may make a difference, as a share: ten steps lead to the rarer one."""
 _DOUBT = 800
 """Trials up to which more are made, at least, where something may make a difference within a case."""
 _TWICE = 4.0
@@ -202,7 +204,11 @@ class CaseKnowledge:
                 found = found._replace(since=trials[found.since].place)
         self.difference, self._frequencies = found, None
         if self.varies and found is None and self.uncertainty <= self._precision.within:
-            self.difference = drift(trials, len(self.outcomes), self._precision)
+            size, precision = len(self.outcomes), self._precision
+            more = self.executed < self._patience  # which objects are named cannot always be balanced
+            self.difference = drift(trials, size, precision) or apart(
+                trials, size, atoms, precision, objects=more
+            )
 
     @property
     def varies(self) -> bool:
@@ -216,7 +222,7 @@ class CaseKnowledge:
 
     @property
     def _patience(self) -> float:
-        """Trials up to which more are made where that is doubted: twice as many as narrow intervals take, at least."""
+        """Trials up to which more are made where that is doubted, half of them with each value of an atom: twice as many as narrow intervals take."""
         return max(_DOUBT, _TWICE / self._precision.within**2)
 
     def _outcome(self, held: int, now: int) -> int:
@@ -300,8 +306,7 @@ class CaseKnowledge:
         if made < _CONTRASTS and self._surprises(held, made):
             novel += _NOVEL
         narrower, shown = self._worth_of_frequency(held), self._worth_of_showing(held)
-        if self.doubted and self.executed < self._patience and self.explanation.revealing(held):
-            narrower = max(narrower, _LEAST)
+        narrower = max(narrower, self._worth_of_doubt(held))
         return novel + narrower + shown + self._worth_of_contrast(held)
 
     def _surprises(self, held: int, made: int) -> bool:
@@ -322,6 +327,17 @@ class CaseKnowledge:
         missing = max(alone, default=0.5) - self._precision.within
         told = self.telling(held)
         return max(_LEAST, missing) * sum(told) / len(told) if told else missing
+
+    def _worth_of_doubt(self, held: int) -> float:
+        """What a step there is worth where something may make a difference: with the rarer value of an atom of which that is doubted, more."""
+        if self.difference is None or not self.explanation.revealing(held):
+            return 0.0
+        made = other = self.executed
+        if (by := self.difference.by.atom) is not None:
+            made, other = (2 * self._shown_by(by, value) for value in (held >> by & 1, ~held >> by & 1))
+        if made >= self._patience:
+            return 0.0
+        return _LEAST if made <= other else _LEAST * _COMMONER
 
     def _worth_of_contrast(self, held: int) -> float:
         """What a step there is worth to see whether any known effect depends on an atom, or, where it comes by chance, on two."""

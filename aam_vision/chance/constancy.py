@@ -42,6 +42,8 @@ _DOUBTFUL = 0.0
 """Evidence of a bet, its weight included, from which it is doubted that outcomes come equally often."""
 _EXCLUDED = 1.96
 """Standard errors from an estimated drift to one that is excluded with 95%."""
+_FARTHER = 1.28
+"""The same with 90%, on one side, for a difference between situations."""
 _REMAINS = 4.0
 """Evidence (of a likelihood ratio) that has to remain within situations in which the same of the action's atoms holds."""
 
@@ -176,6 +178,41 @@ def drift(trials: Sequence[Trial], outcomes: int, precision: Precision) -> Diffe
         return None
     early = (time < 0).astype(float)
     return _told(Split(first=int(early.sum())), came, early, precision, sure=False)._replace(since=None)
+
+
+def apart(
+    trials: Sequence[Trial], outcomes: int, atoms: int, precision: Precision, *, objects: bool = True
+) -> Difference | None:
+    """One of the action's atoms, or an object that was named, with which outcomes may come so often that one interval is wrong for it.
+
+    As with ``drift``: an atom that makes a small difference may not have shown when intervals are narrow enough, and then they hold for the
+    mixture of both values only. So it is doubted that trials are alike until it is excluded, with 90%, that those with either value are farther
+    from all than the half width that is wanted; or they are no farther than the farthest of so many is by chance. No agent is accused by this.
+
+    Args:
+        trials: in situations that show every outcome.
+        outcomes: how many there are.
+        atoms: how many atoms the action has.
+        precision: of the intervals.
+        objects: whether objects are looked at, too.
+    """
+    came = _one_hot(trials, outcomes)
+    made, share = len(trials), came.mean(0)
+    sides = [
+        (by, cell, own)
+        for by, cell in circumstances(trials, atoms)
+        if by.atom is not None or (objects and by.named is not None)
+        for own in (cell, 1 - cell)
+        if own.sum() >= _FIRST
+    ]
+    farthest, found, chance = 0.0, None, sqrt(2 * log(max(1, len(sides) / 2)))
+    for by, cell, own in sides:
+        error = np.sqrt(share * (1 - share) * (1 / own.sum() - 1 / made))
+        moved = np.abs(own @ came / own.sum() - share)
+        far = (moved + _FARTHER * error)[moved > chance * error].max(initial=0.0)
+        if far > max(farthest, precision.within):
+            farthest, found = float(far), (by, cell)
+    return found and _told(found[0], came, found[1], precision, sure=False)
 
 
 def _told(by: Split, came: Numbers, cell: Numbers, precision: Precision, *, sure: bool) -> Difference:

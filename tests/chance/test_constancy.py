@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from aam_vision.agents.chance import ChanceAgent
-from aam_vision.chance.constancy import Split, Trial, difference, drift
+from aam_vision.chance.constancy import Split, Trial, apart, difference, drift
 from aam_vision.chance.frequency import Precision
 from aam_vision.chance.interrogating import Options, interrogate
 from aam_vision.chance.intervals import concentration
@@ -90,6 +92,43 @@ def test_practice_that_is_not_sure_yet_is_doubted_and_what_stays_the_same_is_not
     assert doubted(0.4, 0.73, 200) > 150
     assert doubted(0.5, 0.5, 200) < 40
     assert doubted(0.5, 0.5, 400) < 5
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.integers(0, 2**32 - 1), st.booleans())
+def test_a_rate_outside_of_the_interval_that_an_atom_or_an_object_goes_with_is_doubted(
+    seed: int, named: bool
+) -> None:
+    """Of 200 trials, at which intervals of +-.1 are narrow enough, the half with it comes to the outcome .3 more often, or as often."""
+    rng = np.random.default_rng(seed)
+
+    def doubted(more: float, number: int) -> int:
+        count = 0
+        for _ in range(10):
+            half = rng.random(number) < 0.5
+            came = rng.random(number) < 0.55 + more * half
+            trials = [
+                Trial(0, int(one), Setting(("ab"[int(cell)],)))
+                if named
+                else Trial(int(cell), int(one), Setting(("a",)))
+                for one, cell in zip(came, half, strict=True)
+            ]
+            found = apart(trials, 2, 1, PRECISION)
+            assert found is None or not found.sure
+            assert found is None or (found.by.named if named else found.by.atom) is not None
+            assert apart(trials, 2, 1, PRECISION, objects=False) is None or not named
+            count += found is not None
+        return count
+
+    assert doubted(0.3, 200) >= 7
+    assert doubted(0.0, 200) <= 7
+    assert doubted(0.0, 600) <= 1
+
+
+def test_what_all_trials_have_in_common_or_nearly_is_not_doubted() -> None:
+    assert apart([Trial(1, number % 2) for number in range(40)], 2, 1, PRECISION) is None
+    rare = [Trial(int(number < 15), int(number < 15)) for number in range(200)]
+    assert apart(rare, 2, 1, PRECISION) is None
 
 
 def test_a_fact_that_the_action_does_not_name_is_told() -> None:
