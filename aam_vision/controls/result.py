@@ -134,7 +134,8 @@ class ControlsResult:
         if self.interrogation is None or self.why:
             return BUDGET if self.spent else OPEN
         if self._lacking:
-            return BUDGET if self.interrogation.status == BUDGET else OPEN
+            # more queries explain nothing that the cases do not
+            return BUDGET if self.interrogation.status == BUDGET and not self.unexplained else OPEN
         return COMPLETE
 
     @property
