@@ -40,6 +40,8 @@ class OperatorAgent:
         self._rules = rules
         self._recalled = False
         self._novelty = Novelty()
+        self.asked = 0
+        """Queries so far."""
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -60,6 +62,7 @@ class OperatorAgent:
     def ask(self, query: Query) -> Response:
         """Give the control of every step, and compare what comes of it with the step's operator."""
         situation = query.initial
+        self.asked += 1
         for number, step in enumerate(query.plan):
             operator = self._rules.by_name[step.name].operator
             transition, after = self._giving.give(situation, operator.instructed(step.objects))

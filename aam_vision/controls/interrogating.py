@@ -48,8 +48,8 @@ REST = 400
 REFUTED, MULTIPLIED = 3, 1.3
 """After so many refutations, and with so many times as many operators as at first, what did something is given again: what was
 done before may matter, and cases only multiply then."""
-QUERIES, DOUBTED = 16, 4
-"""Queries of one interrogation for each operator, at most, if no other number is given, and where the operators leave something
+QUERIES, DOUBTED = 16, 10
+"""Queries for each operator, at most, if no other number is given: of one interrogation, and of all in which operators leave something
 unexplained, so that nothing of them can be certain. Few ask more than six; where cases are missing they may ask for hours."""
 SAME = 3
 """Times that the same operators may be found again after they were refuted."""
@@ -62,7 +62,7 @@ class Options:
     max_steps: int | None = None
     """Controls that may be given in all."""
     max_queries: int | None = None
-    """Queries of the interrogation of the operators; None for ``QUERIES`` for each of these."""
+    """Queries of the interrogation of the operators; None for what ``QUERIES`` and ``DOUBTED`` say."""
     exam: int | None = None
     """Steps in which operators are examined, as those of other agents are; None for none: the last walk examines controls."""
     confirm: bool = False
@@ -100,6 +100,8 @@ class _Rounds:
         self._planner = planner
         self._seed = seed
         self._rounds = 0
+        self._doubted = 0
+        """Queries about operators that left something unexplained."""
         self._covers = False
 
     def run(self) -> ControlsResult:
@@ -210,11 +212,11 @@ class _Rounds:
     def _interrogated(self, rules: Rules, resources: Resources | None = None) -> Result | None:
         """The result of one round, also where no more controls may be given; None if something refuted the operators."""
         resources = resources or self._options.resources
-        agent = OperatorAgent(self._giving, rules)
+        agent, doubted = OperatorAgent(self._giving, rules), bool(rules.discovery.unexplained)
         queries = self._options.max_queries
         if queries is None:
-            each = DOUBTED if rules.discovery.unexplained else QUERIES
-            queries = each * len(rules.discovery.operators)
+            each, asked = (DOUBTED, self._doubted) if doubted else (QUERIES, 0)
+            queries = max(0, each * len(rules.discovery.operators) - asked)
         interrogation = Interrogation(
             agent,
             planner=self._planner,
@@ -233,6 +235,8 @@ class _Rounds:
             if isinstance(error.__cause__, StepsSpent) or error.contradicted:
                 return error.result
             raise AgentFailed(str(error.__cause__ or error)) from error
+        finally:
+            self._doubted += agent.asked if doubted else 0
 
     def _lasts(self, rules: Rules, known: Mapping[Hashable, int]) -> bool:
         """Whether nothing near refutes the operators, and all that was seen still amounts to such as are known.
