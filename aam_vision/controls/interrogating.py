@@ -48,7 +48,7 @@ REST = 400
 REFUTED, MULTIPLIED = 3, 1.3
 """After so many refutations, and with so many times as many operators as at first, what did something is given again: what was
 done before may matter, and cases only multiply then."""
-QUERIES, DOUBTED = 16, 10
+QUERIES, DOUBTED = 16, 8
 """Queries for each operator, at most, if no other number is given: of one interrogation, and of all in which operators leave something
 unexplained, so that nothing of them can be certain. Few ask more than six; where cases are missing they may ask for hours."""
 SAME = 3
