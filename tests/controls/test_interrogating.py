@@ -12,6 +12,7 @@ import pytest
 
 from aam_vision.agents.bare import BareSymbolicAgent, Control, control_of
 from aam_vision.agents.numbered import NumberedAgent
+from aam_vision.controls import interrogating
 from aam_vision.controls.giving import Giving, StepsSpent, TwoWays
 from aam_vision.controls.interrogating import Options, interrogate
 from aam_vision.domains import generate, load
@@ -126,6 +127,18 @@ def test_steps_are_never_exceeded() -> None:
     result = interrogate(blocks(), options=Options(max_steps=25))
     assert result.steps == 25
     assert "max-steps" in result.why
+
+
+def test_so_many_queries_are_asked_for_each_operator_and_another_number_if_it_is_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(interrogating, "QUERIES", 1)
+    few, many = (interrogate(blocks(), options=Options(max_queries=most)) for most in (None, 1000))
+    assert few.interrogation is not None
+    assert few.interrogation.counts.queries == len(few.operators)
+    assert few.status == "budget"
+    assert few.missing == "the budget of 4 queries is spent"
+    assert many.status == "complete"
 
 
 @pytest.mark.parametrize("looks", [0, 1, 5, 40, 80, 120])
