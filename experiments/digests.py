@@ -1,9 +1,9 @@
 """Fingerprints of interrogations: did a change of the code change any question, answer or model?
 
-``python -m experiments.digests --out before.json`` runs a fixed set of interrogations and writes a hash of every one's
-questions, answers, model and status, with its CPU seconds. The same with ``--against before.json`` after a change
-lists the runs that differ (exit code 1), and how the CPU time compares. What is learned is not examined: the questions
-of the interrogation itself are compared.
+``python -m experiments.digests --out before.json`` runs a fixed set of interrogations, trainings and ways of labelling, and
+writes a hash of every one's questions, answers, model (or weights) and status, with its CPU seconds. The same with
+``--against before.json`` after a change lists the runs that differ (exit code 1), and how the CPU time compares. What is
+learned is not examined: the questions of the interrogation itself are compared. Weights are the same only on the same machine.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import process_time
@@ -19,15 +20,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aam_vision.commandline import run_command, write_atomically
+from aam_vision.agents.decorator import AgentDecorator
+from aam_vision.commandline import Progress, run_command, write_atomically
 from aam_vision.errors import UnusableInput
 
 if TYPE_CHECKING:
+    import numpy as np
+    from torch import nn
+
+    from aam_vision.agents.counting import Counts
     from aam_vision.interrogation.task.result import Result
-    from aam_vision.query import Agent
+    from aam_vision.query import Agent, Query, Response, Situation, WalkStep
     from aam_vision.strips import State
 
-KINDS = ("ipc", "access", "images", "reassessment", "trust")
+KINDS = ("ipc", "access", "images", "reassessment", "trust", "controls", "chance", "labels", "camera")
 SEEDS = 3
 REASSESSMENTS = 100
 TRUST_RUNS = 30
@@ -35,6 +41,11 @@ MAX_STEPS = 3000
 TRAJECTORY_STEPS = 60
 """Steps of a packaged domain under trajectory access, at most: some would walk for minutes."""
 SLOW_UNDER_SNAPSHOT = ("barman", "freecell", "rovers")
+WITH_CHANCE = ("river", "tireworld", "explodingblocks")
+LABELLED = ("sokoban", "doors")
+"""Board domains of which pictures and single atoms are labelled."""
+MOST_PICTURES, MOST_ATOMS = 4, 12
+CAMERA = "tabletop"
 
 
 def digests(
@@ -42,7 +53,7 @@ def digests(
     kind: Annotated[list[str] | None, typer.Option(help=f"Only these of {', '.join(KINDS)}.")] = None,
     against: Annotated[Path | None, typer.Option(help="Digests to compare with.")] = None,
 ) -> int:
-    """Digest a fixed set of interrogations, and compare with an earlier digest.
+    """Digest a fixed set of interrogations, trainings and labellings, and compare with an earlier digest.
 
     Examples:
         python -m experiments.digests --out before.json
@@ -104,6 +115,21 @@ def _runs(kinds: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     if "trust" in kinds:
         for number in range(TRUST_RUNS):
             yield _trust(number)
+    if "controls" in kinds:
+        for env in DOMAINS:
+            yield controls(env)
+    if "chance" in kinds:
+        for env in WITH_CHANCE:
+            for seed in range(SEEDS):
+                yield chance(env, seed)
+    if "labels" in kinds:
+        for env in LABELLED:
+            yield trained(env)
+            for way in ("active-free", "random", "atoms"):
+                yield labelled(env, way)
+    if "camera" in kinds:
+        yield trained(CAMERA)
+        yield labelled(CAMERA, "active-free")
 
 
 def _packaged(env: str, access: str, seed: int, **options: Any) -> tuple[str, dict[str, Any]]:
@@ -143,6 +169,99 @@ def _trust(number: int) -> tuple[str, dict[str, Any]]:
     return f"trust {' '.join(map(str, case.values()))} {number}", row
 
 
+def controls(env: str) -> tuple[str, dict[str, Any]]:
+    """A run that knows only the controls."""
+    from aam_vision.arguments import Arguments
+    from aam_vision.controls.interrogating import interrogate
+    from aam_vision.pddl import domain_text
+    from aam_vision.targets.controls import of
+
+    agent, began = _NotedAgent(of(Arguments(env=env, controls=True)).target.agent), process_time()
+    result = interrogate(agent)
+    inner = result.interrogation
+    counts = None if inner is None else inner.counts
+    lines = [result.status, str(result.missing), str(result.mapping), domain_text(result.model), *agent.lines]
+    return f"{env} controls", _row(lines, result.status, began, counts, result.steps)
+
+
+def chance(env: str, seed: int) -> tuple[str, dict[str, Any]]:
+    """A run that learns how often."""
+    import numpy as np
+
+    from aam_vision.arguments import Arguments
+    from aam_vision.chance.interrogating import Options, interrogate
+    from aam_vision.pddl import chance_domain_text
+    from aam_vision.targets.chance import of
+
+    options = Options(within=0.1, max_steps=MAX_STEPS)
+    agent, began = _NotedAgent(of(Arguments(env=env, chance=True, seed=seed)).target.agent), process_time()
+    result = interrogate(agent, np.random.default_rng(seed), options)
+    lines = [result.status, result.why, chance_domain_text(result.model), *agent.lines]
+    lines += [str(case.frequencies) for action in result.actions for case in action.cases]
+    return f"{env} chance {seed}", _row(lines, result.status, began, result.counts)
+
+
+def trained(env: str) -> tuple[str, dict[str, Any]]:
+    """A training session that is too short to be of use: the weights, and what the card says of them."""
+    from aam_vision.envs.registry import image_domain
+    from aam_vision.training.session import train_domain
+    from aam_vision.training.settings import TrainingSettings
+
+    began = process_time()
+    with TemporaryDirectory() as folder:
+        files = train_domain(
+            image_domain(env), Path(folder), TrainingSettings(fast=True), Progress(StringIO())
+        )
+        card = json.loads(files.card.read_text())
+    del card["figures"]["cpu_s"]
+    return f"{env} trained", _row([json.dumps(card)], "", began)
+
+
+def labelled(env: str, way: str) -> tuple[str, dict[str, Any]]:
+    """A way from no label to classifiers, with the simulator's own answers: what was asked, and the weights."""
+    from aam_vision.envs.registry import image_domain
+    from aam_vision.training.labelling.rounds import Way
+    from experiments.few_labels import WAYS, learned, learned_scenes
+
+    began, domain, atoms = process_time(), image_domain(env), way == "atoms"
+    how = Way(*WAYS[way], MOST_ATOMS if atoms else MOST_PICTURES)
+    _, found = learned_scenes(domain, how) if domain.visual.cellless else learned(domain, how, atoms=atoms)
+    lines = [str(found.pictures), str(found.skipped), str(found.answers), str(found.examination)]
+    assert found.network is not None, "something was labelled"
+    lines.append(_weights(found.network))
+    return f"{env} labelled {way}", {**_row(lines, "", began), "queries": found.atoms}
+
+
+def _weights(network: nn.Module) -> str:
+    found = hashlib.sha256()
+    for name, tensor in network.state_dict().items():
+        found.update(name.encode() + tensor.numpy().tobytes())
+    return found.hexdigest()
+
+
+class _NotedAgent(AgentDecorator):
+    """An agent around another one that writes down what is asked and answered."""
+
+    def __init__(self, agent: Agent) -> None:
+        super().__init__(agent)
+        self.lines: list[str] = []
+
+    def initial(self) -> Sequence[Situation]:
+        found = self.agent.initial()
+        self.lines += [_state(one.state) for one in found]
+        return found
+
+    def ask(self, query: Query) -> Response:
+        response = self.agent.ask(query)
+        self.lines += _question(query, response)
+        return response
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        found = self.agent.walk(start, steps, rng)
+        self.lines += _walked(found)
+        return found
+
+
 def _digested(agent: Agent, seed: int, **options: Any) -> dict[str, Any]:
     from aam_vision import interrogate
     from aam_vision.interrogation.task.loop import Interrupted
@@ -152,30 +271,42 @@ def _digested(agent: Agent, seed: int, **options: Any) -> dict[str, Any]:
         result = interrogate(agent, seed=seed, exam=0, **options)
     except Interrupted as error:
         result, status = error.result, "interrupted"
+    return _row(_transcript(result), status or result.status, began, result.counts)
+
+
+def _row(
+    lines: Iterable[str], status: str, began: float, counts: Counts | None = None, steps: int | None = None
+) -> dict[str, Any]:
+    """What is written of a run: ``lines`` as a hash, and what it cost; ``steps`` where they are not all counted."""
     return {
-        "digest": _digest(result),
-        "queries": result.counts.queries,
-        "steps": result.counts.steps,
-        "status": status or result.status,
+        "digest": hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16],
+        "queries": 0 if counts is None else counts.queries,
+        "steps": steps or (0 if counts is None else counts.steps),
+        "status": status,
         "seconds": round(process_time() - began, 3),
     }
 
 
-def _digest(result: Result) -> str:
+def _transcript(result: Result) -> Iterator[str]:
     from aam_vision.interrogation.evidence.entries import Asked
 
-    lines = ["complete" if result.proven else "budget", result.pddl]
+    yield "complete" if result.proven else "budget"
+    yield result.pddl
     for entry in result.transcript.entries:
         if isinstance(entry, Asked):
-            lines.append(_state(entry.query.initial.state))
-            lines.append(f"{' '.join(map(str, entry.query.plan))} {entry.response.executed}")
-            lines.append(_state(entry.response.final.state))
+            yield from _question(entry.query, entry.response)
         else:
-            lines += [
-                f"{_state(step.before.state)} {step.action} {_state(step.after.state)}"
-                for step in entry.steps
-            ]
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16]
+            yield from _walked(entry.steps)
+
+
+def _question(query: Query, response: Response) -> Iterator[str]:
+    yield _state(query.initial.state)
+    yield f"{' '.join(map(str, query.plan))} {response.executed}"
+    yield _state(response.final.state)
+
+
+def _walked(steps: Iterable[WalkStep]) -> Iterator[str]:
+    return (f"{_state(step.before.state)} {step.action} {_state(step.after.state)}" for step in steps)
 
 
 def _state(state: State) -> str:

@@ -155,14 +155,14 @@ def labelling(env: str, way: str, seed: int, most: int, states: int) -> Row:
     began, domain, (choice, free) = process_time(), image_domain(env), WAYS[way]
     how = Way(choice, free, most, seed)
     if domain.visual.cellless:
-        eyes, found = _learned_scenes(domain, how)
+        eyes, found = learned_scenes(domain, how)
         seconds = process_time() - began
         # How pictures of scenes are read in which nobody walks, one after the other: many do not fit in memory.
         from aam_vision.training.evaluation import evaluate_domain
 
         scores = evaluate_domain(domain, eyes, states=states, seed=0)["unseen"]
     else:
-        perception, found = _learned(domain, how, atoms=way == "atoms")
+        perception, found = learned(domain, how, atoms=way == "atoms")
         seconds = process_time() - began
         scores = _scores(perception, _unseen(domain, states))
     return {
@@ -184,7 +184,7 @@ def _most(env: str) -> int:
     return MOST_SCENES if env in CAMERAS else MORE if env in WORLDS else MOST
 
 
-def _learned(domain: ImageDomain, how: Way, *, atoms: bool) -> tuple[BoardPerception, Labelled]:
+def learned(domain: ImageDomain, how: Way, *, atoms: bool) -> tuple[BoardPerception, Labelled]:
     """What is learned from labelled boards of walks, or from single atoms of them."""
     from aam_vision.classifiers.architecture import CELL_PIXELS
     from aam_vision.commandline import Progress
@@ -200,7 +200,7 @@ def _learned(domain: ImageDomain, how: Way, *, atoms: bool) -> tuple[BoardPercep
     return Rounds(domain, pool, SimulatorLabels(domain), how, quiet).run()
 
 
-def _learned_scenes(domain: ImageDomain, how: Way) -> tuple[CameraPerception, Labelled]:
+def learned_scenes(domain: ImageDomain, how: Way) -> tuple[CameraPerception, Labelled]:
     """What is learned from labelled pictures of walks that have no cells."""
     from aam_vision.commandline import Progress
     from aam_vision.training.labelling.answers import SimulatorPictures

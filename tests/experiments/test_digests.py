@@ -1,0 +1,39 @@
+"""Digests tell whether a change of the code changed what is asked, answered or learned."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from aam_vision.commandline import run_command
+from experiments import digests
+
+
+def test_the_same_seed_gives_the_same_digest_and_another_seed_another() -> None:
+    (name, first), (again, second), (_, other) = (digests.chance("river", seed) for seed in (0, 0, 1))
+    assert name == again == "river chance 0"
+    assert first["digest"] == second["digest"] != other["digest"]
+    assert first["steps"] == second["steps"] > 0
+
+
+def test_what_controls_do_is_digested_with_its_questions() -> None:
+    (_, first), (_, second) = (digests.controls("maze") for _ in range(2))
+    assert first["digest"] == second["digest"]
+    assert first["status"] == "complete"
+    assert first["queries"] > 0
+    assert first["steps"] > 0
+
+
+def test_weights_are_digested() -> None:
+    (_, first), (_, second) = (digests.trained("hanoi") for _ in range(2))
+    assert first["digest"] == second["digest"]
+
+
+def test_an_unknown_kind_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["digests", "--out", str(tmp_path / "d.json"), "--kind", "magic"])
+    assert run_command(digests.digests) == 2
+    assert "--kind magic: unknown; use ipc, access" in capsys.readouterr().err
