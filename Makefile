@@ -172,7 +172,7 @@ $(VENV)/ray: $(VENV)/ready
 	$(if $(PYTHON),,$(error no Python 3.11 or later found: install one, or name it with PYTHON=...))
 	$(PYTHON) -m venv --clear .venv-fuzz
 	.venv-fuzz/bin/python -m pip install --quiet --constraint constraints.txt \
-	    atheris==3.0.0 numpy pillow unified-planning
+	    atheris==3.0.0 numpy pillow
 	touch $@
 
 # mutmut is needed nowhere else. All other packages are those of $(VENV), which must be of the same Python.
