@@ -29,7 +29,7 @@ from aam_vision.report.account import account_of
 from aam_vision.report.page import first_screen, page
 from aam_vision.report.recorded import images, read_run
 from aam_vision.report.screen import EXPLAINED, ROOM
-from aam_vision.summary import summary
+from aam_vision.runs.summary import summary
 from aam_vision.targets import from_environment
 from tests import domains
 from tests.domains import Domain

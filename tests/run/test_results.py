@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aam_vision.interrogation.task.verdict import COMPLETE, OPEN
-from aam_vision.summary import TIMES
+from aam_vision.runs.summary import TIMES
 from tests import documentation
 
 from .commands import PROMISED, ROOT, Run, Runs, command
