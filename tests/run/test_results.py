@@ -19,7 +19,7 @@ def test_the_readme_shows_what_the_demo_prints(runs: Runs) -> None:
     assert "-m aam_vision.run --env sokoban --seed 0 --out runs/demo" in makefile, "as the run here"
     demo, *_ = documentation.commands(documentation.blocks(ROOT / "README.md")[0])
     assert demo.words == ("make", "demo")
-    assert len(demo.shown) > 20
+    assert len(demo.shown) > 10
     assert documentation.is_shown(demo.shown, runs["sokoban"].done.stdout)
 
 
