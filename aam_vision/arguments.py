@@ -85,7 +85,7 @@ class Arguments:
         "With --chance: how narrow each probability's interval is to be (half its width).", 0.05
     )
     confirm: bool = flag(
-        "Take no answer at its word, even if none proves unreliable; with --chance: look at each situation until it is certain."
+        "Take no answer at its word, even if none proves unreliable; with --chance or --controls: look at each situation until it is certain."
     )
     confidence: float = option("Where answers prove unreliable: how probable the model has to be.", 0.999)
     classifiers: Path | None = option(

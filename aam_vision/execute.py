@@ -70,6 +70,7 @@ def execute_plan(
         python -m aam_vision.execute runs/first --problem test/7 --goal goal.pddl
         python -m aam_vision.execute runs/first --plan plan.txt --record plan.gif
     """
+    from aam_vision.chance.looking import LookingAgent
     from aam_vision.execution.replanning import Film
     from aam_vision.planning.engines import planner_named
     from aam_vision.runs.recording import check_images, check_recording
@@ -93,6 +94,8 @@ def execute_plan(
             check_images(wanted.record, target)
             assert target.keep_images is not None, "it shows images"
             target.keep_images((film := Film()).keep)
+        if kept.confirm:
+            target = replace(target, agent=LookingAgent(target.agent, kept.confidence))
         try:
             done = _executed(run, wanted, target, planner)
         except (AgentFailed, PlannerFailed) as error:

@@ -65,7 +65,6 @@ class Options:
     """Queries of the interrogation of the operators; None for what ``QUERIES`` and ``DOUBTED`` say."""
     exam: int | None = None
     """Steps in which operators are examined, as those of other agents are; None for none: the last walk examines controls."""
-    confirm: bool = False
     tell: Callable[[str], None] = lambda text: None
     """Called with a line when operators were discovered."""
     resources: Resources = field(default_factory=Resources)
@@ -222,7 +221,6 @@ class _Rounds:
             planner=self._planner,
             budget=Budget(queries, resources=resources),
             exam=self._options.exam or 0,
-            confirm=self._options.confirm,
             untellable=Overlaps(rules.discovery.operators, rules.discovery.vocabulary.types),
         )
         try:

@@ -101,16 +101,17 @@ def read_journal(folder: Path, journal: Journal) -> Recorded:
         arguments = journal.about("arguments")
         figures = read_figures(folder / "result.json", chance=bool(arguments.get("chance")))
         found = _Reader(journal).recorded(folder, figures)
+        of_controls = bool(arguments.get("controls") or arguments.get("bare"))
+        if arguments.get("confirm") and (of_controls or arguments.get("chance")):
+            confidence = field(arguments, "confidence", float)
+            found = replace(found, transcript=as_read(found.transcript, confidence), looked=True)
         if arguments.get("chance"):
             seed = field(arguments, "seed", int)
             of_agent = None if arguments.get("agent") is not None else seed
             within = min(max(field(arguments, "within", float), 0.002), 0.4)
-            if arguments.get("confirm"):
-                confidence = field(arguments, "confidence", float)
-                found = replace(found, transcript=as_read(found.transcript, confidence), looked=True)
             within *= 1 if arguments.get("prior") is None else MARGIN  # so wide they were made
             return replace(found, within=within, chance_seed=of_agent, seed=seed)
-        if not (arguments.get("controls") or arguments.get("bare")):
+        if not of_controls:
             return found
         if found.figures is None:
             raise UnusableInput(

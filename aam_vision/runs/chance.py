@@ -151,12 +151,13 @@ def _prior(arguments: Arguments, known: ChanceTarget) -> Prior | None:
 def lines(told: dict[str, Any], folder: Path) -> list[tuple[str, str]]:
     """The summary for a person."""
     from aam_vision.report.chance import ASSUMED, ASSUMED_OF_LOOKS
+    from aam_vision.runs.summary import look_lines
 
     return [
         ("status", f"{told['status']}: {told['why']}"),
         ("assumed", ASSUMED if told["misread"] is None else ASSUMED_OF_LOOKS),
         ("sure", _sure(told)),
-        *_looks(told),
+        *look_lines(told),
         *_open(told),
         *_not_tried(told),
         *_unread(told),
@@ -186,17 +187,6 @@ def _sure(told: dict[str, Any]) -> str:
         f"all intervals of an action hold together with {100 * told['confidence']:.0f}%, however long one looks; the widest "
         f"is ±{max(halves, default=1.0):.3f}"
     )
-
-
-def _looks(told: dict[str, Any]) -> list[tuple[str, str]]:
-    """How often situations were looked at, where they were looked at again."""
-    if told["misread"] is None:
-        return []
-    text = (
-        f"{told['looks']} beside the first ones at {counted(told['situations'], 'situation')}; one look shows "
-        f"{100 * told['misread']:.1f}% of the atoms wrongly; that any is read wrongly has a probability of at most {told['reading_error']:.2g}"
-    )
-    return [("looks", text)]
 
 
 def _unread(told: dict[str, Any]) -> list[tuple[str, str]]:
@@ -260,6 +250,7 @@ def figures(
     ``looking``: what every situation was looked at with until it was certain, if it was.
     """
     from aam_vision.planning.planner import cpu_seconds
+    from aam_vision.runs.summary import look_figures
 
     cpu_s = cpu_seconds()
     counts = result.counts
@@ -278,10 +269,7 @@ def figures(
         "failed_steps": counts.failed_steps,
         "walk_steps": counts.walk_steps,
         "resets": counts.resets,
-        "looks": 0 if looking is None else looking.looks,
-        "situations": None if looking is None else looking.situations,
-        "misread": None if looking is None else round(looking.misread, 6),
-        "reading_error": None if looking is None else round(looking.error, 9),
+        **look_figures(looking),
         "outcomes": {action.index.header.name: _outcomes(action) for action in result.actions},
         "outcomes_certain": {action.index.header.name: action.certain for action in result.actions},
         "not_excluded": {

@@ -147,13 +147,17 @@ def _check_controls(arguments: Arguments) -> None:
         return
     usual = Arguments()
     others = (
-        "policy", "prior", "workers", "repeated_arguments", "flip_rate", "refusal_rate",
-        "cache", "write_ppo",
+        "policy", "prior", "workers", "repeated_arguments", "refusal_rate", "cache", "write_ppo",
     )  # fmt: skip
     for name in others:
         if getattr(arguments, name) != getattr(usual, name):
             which = "--controls" if arguments.controls else "--bare"
             raise UnusableInput(f"cannot be used with {which}", name)
+    if arguments.flip_rate and not arguments.confirm:
+        raise UnusableInput(
+            "one look does not tell what a control did from what was misread: give --confirm, too",
+            "flip_rate",
+        )
 
 
 def _check_chance(arguments: Arguments) -> None:

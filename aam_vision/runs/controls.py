@@ -21,10 +21,12 @@ from aam_vision.wording import some
 if TYPE_CHECKING:
     from aam_vision.agents.journal import Journal
     from aam_vision.arguments import Arguments
+    from aam_vision.chance.looking import LookingAgent
     from aam_vision.controls.conditional import Split
     from aam_vision.controls.misreading import Misread
     from aam_vision.controls.result import ControlsResult
     from aam_vision.planning.planner import Planner
+    from aam_vision.query import Agent
     from aam_vision.strips import ActionHeader, LiftedAtom
     from aam_vision.targets import Target
     from aam_vision.targets.controls import ControlTarget
@@ -62,24 +64,25 @@ class ControlsRun:
             AgentFailed: before there was anything to learn.
         """
         from aam_vision.agents.journalled import JournalledAgent
+        from aam_vision.chance.looking import LookingAgent
         from aam_vision.controls.interrogating import Options, interrogate
         from aam_vision.interrogation.task.verdict import FAILED, NOT_STRIPS
         from aam_vision.resources import MEGABYTES, Resources
 
         arguments, target = self._arguments, self.target
-        agent = JournalledAgent(target.agent, journal, target.generators)
+        agent: Agent = JournalledAgent(target.agent, journal, target.generators)
+        looking = LookingAgent(agent, arguments.confidence) if arguments.confirm else None
         progress = Progress()
         options = Options(
             arguments.max_steps,
             arguments.max_queries,
             arguments.exam,
-            arguments.confirm,
             (lambda text: None) if arguments.quiet else progress.stage,
             Resources(arguments.max_seconds, MEGABYTES),
         )
         with progress.never_silent(AT_WORK, quiet=arguments.quiet):
-            result = interrogate(agent, arguments.seed, options, self._planner)
-        told = _save(folder, arguments, self._known, result, journal, perf_counter() - began)
+            result = interrogate(looking or agent, arguments.seed, options, self._planner)
+        told = _save(folder, arguments, self._known, result, looking, journal, perf_counter() - began)
         codes = {FAILED: AGENT_FAILED, NOT_STRIPS: NOT_EXPLAINED}
         status = told["status"]
         return Ended(status, status != FAILED, _why(told, folder), codes.get(status, 0))
@@ -102,12 +105,12 @@ def _save(
     arguments: Arguments,
     known: ControlTarget,
     result: ControlsResult,
+    looking: LookingAgent | None,
     journal: Journal,
     wall_s: float,
 ) -> dict[str, Any]:
     """Write the files of the run, print the model and the summary, and return the contents of ``result.json``."""
     from aam_vision.agents.image import image_test, unlike
-    from aam_vision.runs.operators import keep_operators
     from aam_vision.controls.conditional_text import conditional_text
     from aam_vision.controls.mapping import CONDITIONAL
     from aam_vision.controls.result_text import figures as result_figures
@@ -115,7 +118,14 @@ def _save(
     from aam_vision.pddl import domain_text
     from aam_vision.report.recorded import images
     from aam_vision.runs.folder import write_report
-    from aam_vision.runs.summary import abilities_of_controls, diagnosis_figures, figures_of_controls
+    from aam_vision.runs.operators import keep_operators
+    from aam_vision.runs.summary import (
+        abilities_of_controls,
+        diagnosis_figures,
+        figures_of_controls,
+        look_figures,
+        look_lines,
+    )
 
     test = image_test(known.target.agent)
     result = replace(result, untested=untested(arguments.classifiers, test))
@@ -128,6 +138,7 @@ def _save(
         "misread": [],
         "unlike": [one._asdict() for one in unfamiliar],
         **figures_of_controls(arguments, result, partial(images, journal)),
+        **look_figures(looking),
         **figures(arguments, known, result, wall_s),
     }
     if strange := told_unlike(unfamiliar, known.target.problems, known.target.name):
@@ -148,7 +159,7 @@ def _save(
     print(model)
     can = abilities_of_controls(result)
     agent = [("" if number else "agent", part) for number, part in enumerate(can.parts)]
-    print(aligned([*agent, *result_figures(result), *lines(told, folder)]))
+    print(aligned([*agent, *result_figures(result), *look_lines(told), *lines(told, folder)]))
     write_report(replace(known.target, truth=None), folder, journal)  # its operators are others
     return told
 

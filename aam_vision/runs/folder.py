@@ -11,10 +11,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from aam_vision.runs.checks import RESULTS
 from aam_vision.commandline import write_atomically
 from aam_vision.planning.planner import cpu_seconds
 from aam_vision.report.album import Album
+from aam_vision.runs.checks import RESULTS
 
 if TYPE_CHECKING:
     from aam_vision.agents.journal import Journal

@@ -12,6 +12,7 @@ import numpy as np
 from aam_vision import evaluation
 from aam_vision.agents.image import unlike
 from aam_vision.arguments import Arguments
+from aam_vision.chance.looking import LookingAgent
 from aam_vision.controls.result import ControlsResult
 from aam_vision.interrogation.evidence.attempted_steps import attempted
 from aam_vision.interrogation.examination.diagnosis import Diagnosis
@@ -60,6 +61,27 @@ def summary(
         "differences": None if prior is None else _differences(prior, result),
         **_comparison(target, result, arguments.seed),
     }
+
+
+def look_figures(looking: LookingAgent | None) -> dict[str, Any]:
+    """What is told of the looks at every situation, where each was looked at until it was certain."""
+    return {
+        "looks": 0 if looking is None else looking.looks,
+        "situations": None if looking is None else looking.situations,
+        "misread": None if looking is None else round(looking.misread, 6),
+        "reading_error": None if looking is None else round(looking.error, 9),
+    }
+
+
+def look_lines(told: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The same for a person, from ``result.json``; none where situations were looked at once."""
+    if told["misread"] is None:
+        return []
+    text = (
+        f"{told['looks']} beside the first ones at {counted(told['situations'], 'situation')}; one look shows "
+        f"{100 * told['misread']:.1f}% of the atoms wrongly; that any is read wrongly has a probability of at most {told['reading_error']:.2g}"
+    )
+    return [("looks", text)]
 
 
 def figures_of_controls(arguments: Arguments, result: ControlsResult, images: Images) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aam_vision.errors import AamWarning, UnusableInput
 from aam_vision.query import Access
+from aam_vision.targets.copied import unreliable
 from aam_vision.targets.images import PerceptionSettings, check_known, perception_of, settings_of, target_of
 from aam_vision.targets.symbolic import tell_left_out
 from aam_vision.targets.target import Target, access_of, check_problems, problems_of
@@ -42,11 +43,18 @@ class ControlTarget:
 
 
 def of(arguments: Arguments) -> ControlTarget:
-    """The agent that a run's arguments name.
+    """The agent that a run's arguments name, misread if they say so.
 
     Raises:
         UnusableInput: there is no such thing, or its controls are not known.
     """
+    known = _named(arguments)
+    if not arguments.flip_rate:
+        return known
+    return replace(known, target=unreliable(known.target, arguments.flip_rate, 0.0, arguments.seed))
+
+
+def _named(arguments: Arguments) -> ControlTarget:
     if arguments.domain is not None:
         return from_bare(arguments.domain, arguments.problem or (), arguments.bare or (), arguments.access)
     if arguments.agent is not None:

@@ -65,6 +65,19 @@ def _recorded(folder: Path) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
+def test_controls_are_learned_of_an_agent_that_is_misread(tmp_path: Path) -> None:
+    given = ("--env", "maze", "--controls", "--flip-rate", "0.05")
+    refused = command(*given, "--out", "run", cwd=tmp_path)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert refused.stderr.startswith("error: --flip-rate: one look does not tell what a control did")
+    done = command(*given, "--confirm", "--out", "run", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads((tmp_path / "run" / "result.json").read_text())
+    assert (found["status"], found["native_equivalent"]) == ("complete", 1.0)
+    assert found["looks"] > found["situations"] > 0
+    assert 0.04 < found["misread"] < 0.06
+
+
 def test_nothing_is_left_of_a_run_that_another_kind_overwrites(tmp_path: Path) -> None:
     assert command(*KINDS["controls"], "--out", "run", cwd=tmp_path).returncode == 0
     assert (tmp_path / "run" / "controls.json").exists()
