@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from aam_vision.agents.counting import Counts
 from aam_vision.chance.conditions import MOST
 from aam_vision.chance.constancy import Difference, Split
 from aam_vision.chance.graph import MAX_BINDINGS, MAX_STATES, StateGraph, StepTable
@@ -122,9 +123,11 @@ def ending(
     )
 
 
-def spent(steps: int) -> str:
-    """That a budget of steps ended an interrogation, in a line."""
-    return f"{counted(steps, 'step')} {'was' if steps == 1 else 'were'} allowed"
+def spent(counts: Counts, max_queries: int | None) -> str:
+    """That a budget of queries or steps ended an interrogation, in a line."""
+    queries = max_queries is not None and counts.queries >= max_queries
+    number, what = (counts.queries, "query") if queries else (counts.steps, "step")
+    return f"{counted(number, what)} {'was' if number == 1 else 'were'} allowed"
 
 
 def check_known(situations: Iterable[Situation]) -> None:

@@ -69,6 +69,7 @@ class Options:
     """Earlier findings: what is as before is verified with ``MARGIN`` times as wide intervals."""
     resources: Resources = field(default_factory=Resources)
     """Time and memory that may be taken."""
+    max_queries: int | None = None
 
 
 @dataclass(frozen=True)
@@ -190,7 +191,7 @@ class _Interrogation:
                 self._try(*found)
                 yield self._actions
             else:
-                status, why = BUDGET, checking.spent(self._agent.counts.steps)
+                status, why = BUDGET, checking.spent(self._agent.counts, self._options.max_queries)
             checking.check_constant(self._actions)
             if status == COMPLETE:
                 made = self._agent.access is Access.SETTABLE
@@ -209,7 +210,11 @@ class _Interrogation:
         return ChanceModel(self._agent.vocabulary, tuple(one.schema() for one in self._actions))
 
     def _left(self) -> int:
-        return 1 if (limit := self._options.max_steps) is None else limit - self._agent.counts.steps
+        """The steps that may be taken, if that is limited; none once the queries are spent."""
+        counts, limit, queries = self._agent.counts, self._options.max_steps, self._options.max_queries
+        if queries is not None and counts.queries >= queries:
+            return 0
+        return 1 if limit is None else limit - counts.steps
 
     # --- walks -----------------------------------------------------------------------------------
 

@@ -70,7 +70,9 @@ class ChanceRun:
         watch = _progress(arguments, self._known, usual)
         resources = Resources(arguments.max_seconds, MEGABYTES)
         most = usual if limit is None else limit
-        options = Options(arguments.within, 1 - CONFIDENCE, most, self._prior, resources)
+        options = Options(
+            arguments.within, 1 - CONFIDENCE, most, self._prior, resources, arguments.max_queries
+        )
         result = interrogate(looking or agent, np.random.default_rng(arguments.seed), options, watch)
         told = _save(folder, arguments, self._known, result, looking, journal, perf_counter() - began)
         codes = {FAILED: AGENT_FAILED, NOT_STRIPS: NOT_EXPLAINED}

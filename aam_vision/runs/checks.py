@@ -179,7 +179,7 @@ def _check_chance(arguments: Arguments) -> None:
         raise _out_of_range("within", arguments, f"a number from {MIN_WITHIN:g} to {MAX_WITHIN:g}")
     others = (
         "policy", "workers", "repeated_arguments", "refusal_rate", "cache", "write_ppo", "controls", "bare",
-        "exam", "max_queries",
+        "exam",
     )  # fmt: skip
     for name in others:
         if getattr(arguments, name) != getattr(usual, name):

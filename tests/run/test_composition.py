@@ -65,6 +65,15 @@ def _recorded(folder: Path) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_any_run_ends_at_a_budget_of_queries(kind: str, tmp_path: Path) -> None:
+    done = command(*KINDS[kind], "--max-queries", "2", "--out", "run", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads((tmp_path / "run" / "result.json").read_text())
+    assert found["queries"] <= 2
+    assert found["status"] != "complete"
+
+
 def test_controls_are_learned_of_an_agent_that_is_misread(tmp_path: Path) -> None:
     given = ("--env", "maze", "--controls", "--flip-rate", "0.05")
     refused = command(*given, "--out", "run", cwd=tmp_path)
