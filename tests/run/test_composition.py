@@ -71,7 +71,8 @@ def test_any_run_ends_at_a_budget_of_queries(kind: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     found = json.loads((tmp_path / "run" / "result.json").read_text())
     assert found["queries"] <= 2
-    assert found["status"] != "complete"
+    # in a maze all is told without a query: every control is given in every situation
+    assert found["status"] == ("complete" if kind == "controls" else "budget")
 
 
 def test_controls_are_learned_of_an_agent_that_is_misread(tmp_path: Path) -> None:
