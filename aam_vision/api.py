@@ -153,7 +153,7 @@ def interrogate_controls(
     from aam_vision.controls.interrogating import interrogate as interrogated
     from aam_vision.resources import Resources
 
-    if agent.access is not Access.SNAPSHOT:
+    if not agent.access.snapshots:
         raise UnusableInput("controls need snapshot access", "access", agent.access.value)
     return interrogated(agent, seed, ControlOptions(max_steps, exam=exam, resources=Resources(max_seconds)))
 

@@ -17,7 +17,7 @@ from aam_vision.strips import ActionHeader, GroundAction, State, Vocabulary
 
 
 class Access(Enum):
-    """Where a query may start, from least to most."""
+    """Where a query may start, from least to most. What depends on it asks what it allows, and not for its name."""
 
     TRAJECTORY = "trajectory"
     """Only the situation reached by the last step."""
@@ -27,6 +27,31 @@ class Access(Enum):
     """Every situation seen before."""
     SETTABLE = "settable"
     """Every symbolic state."""
+
+    @property
+    def restarts(self) -> bool:
+        """Whether a query may start in the initial situation of every problem, and not only where the last step led."""
+        return self is not Access.TRAJECTORY
+
+    @property
+    def returns(self) -> bool:
+        """Whether a query may start in every situation seen before."""
+        return self is Access.SNAPSHOT or self is Access.SETTABLE
+
+    @property
+    def episodic(self) -> bool:
+        """Whether the initial situations are all that it returns to."""
+        return self is Access.RESET
+
+    @property
+    def snapshots(self) -> bool:
+        """Whether a situation that it returns to is the same in what is not seen of it, too."""
+        return self is Access.SNAPSHOT
+
+    @property
+    def constructs(self) -> bool:
+        """Whether a query may start in a state that nobody has seen."""
+        return self is Access.SETTABLE
 
 
 @dataclass(frozen=True)

@@ -166,7 +166,7 @@ class OwnEnvironment:
             UnusableInput: the environment shows no images, is not deterministic or cannot be restored; or a
                 function of the user's raises.
         """
-        if access is Access.SETTABLE:
+        if access.constructs:
             raise UnusableInput(
                 "access settable: an image agent cannot be set; use snapshot, reset or trajectory"
             )

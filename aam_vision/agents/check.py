@@ -21,7 +21,7 @@ from aam_vision.agents.shown import Conversation, ProgramSimulator
 from aam_vision.commandline import run_command
 from aam_vision.errors import AgentFailed, UnusableInput
 from aam_vision.perception import Frame, Percept, Scene
-from aam_vision.query import Access, Agent, Query, Situation, WalkStep
+from aam_vision.query import Agent, Query, Situation, WalkStep
 from aam_vision.strips import Atom, GroundAction, State
 from aam_vision.wording import counted
 
@@ -68,7 +68,7 @@ def _findings(conversation: Conversation) -> Findings:
         f"{hello.access.value} access",
         None,
     )
-    repeatable = hello.deterministic and hello.access is not Access.TRAJECTORY
+    repeatable = hello.deterministic and hello.access.restarts
     for number in range(len(hello.problems)):
         agent: Agent = (
             _looked_at(conversation, number)
@@ -87,12 +87,12 @@ def _findings(conversation: Conversation) -> Findings:
             yield f"{name}: starts in the same state again", _wrong(_restarted, agent, start)
         what = "carries out every control" if hello.controls else "executes or refuses every action"
         yield f"{name}: {what}", _wrong(_every_action, agent, start)
-        if hello.walks and hello.access is not Access.TRAJECTORY:
+        if hello.walks and hello.access.restarts:
             walked: list[WalkStep] = []
             yield f"{name}: walks", _wrong(_walk, agent, start, walked)
             if repeatable and walked:
                 yield f"{name}: does again what it did", _wrong(_again, agent, walked)
-            if repeatable and walked and hello.access is not Access.RESET:
+            if repeatable and walked and not hello.access.episodic:
                 yield (
                     f"{name}: goes on from a state in the middle",
                     _wrong(_again, agent, walked[len(walked) // 2 :]),
@@ -150,7 +150,7 @@ def _every_action(agent: Agent, start: Situation) -> None:
         if None not in objects:
             action = GroundAction(header.name, tuple(name for name in objects if name is not None))
             response = agent.ask(Query(at, (action,)))
-            at = response.final if agent.access is Access.TRAJECTORY else start
+            at = response.final if not agent.access.restarts else start
 
 
 def _walk(agent: Agent, start: Situation, walked: list[WalkStep]) -> None:

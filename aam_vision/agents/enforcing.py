@@ -31,7 +31,7 @@ class EnforcingAgent(AgentDecorator):
         Raises:
             AccessViolation: under ``trajectory`` access, once the agent has departed from one of them.
         """
-        if self._departed and self.access is Access.TRAJECTORY:
+        if self._departed and not self.access.restarts:
             raise AccessViolation("trajectory access: the agent cannot be started a second time")
         situations = self.agent.initial()
         self._initial |= {situation.handle for situation in situations}
@@ -55,7 +55,7 @@ class EnforcingAgent(AgentDecorator):
         Raises:
             AccessViolation: it starts where the access does not allow, or the access allows no walks.
         """
-        if self.access is Access.TRAJECTORY:
+        if not self.access.restarts:
             raise AccessViolation("trajectory access: there are no walks; ask for every step")
         self._depart(start, "walk")
         walked = self.agent.walk(start, steps, rng)

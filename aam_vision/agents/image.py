@@ -174,7 +174,7 @@ class ImageAgent:
         number = _number(situation)
         seen = self._seen[number]
         simulator = self._simulators[seen.problem]
-        if self.access is Access.SNAPSHOT and seen.snapshot is not None:
+        if self.access.snapshots and seen.snapshot is not None:
             simulator.restore(seen.snapshot)
         elif self._standing[seen.problem] != number or seen.problem in self._elsewhere:
             self._lead_back(number)  # under reset access, elsewhere: only to the beginning
@@ -198,7 +198,7 @@ class ImageAgent:
         for step in steps:
             if not simulator.instruct(step.name, step.objects):
                 raise AgentFailed(f"the agent did {step} in an earlier process, and cannot do it again now")
-        if self.access is Access.SNAPSHOT:
+        if self.access.snapshots:
             self._seen[number] = replace(self._seen[number], snapshot=simulator.snapshot())
 
     def _passed(self, situation: Situation) -> tuple[str, ...]:
@@ -236,7 +236,7 @@ class ImageAgent:
         return percept, frame
 
     def _remember(self, problem: int, percept: Percept, frame: Frame) -> Situation:
-        snapshot = self._simulators[problem].snapshot() if self.access is Access.SNAPSHOT else None
+        snapshot = self._simulators[problem].snapshot() if self.access.snapshots else None
         number = self._next
         self._next += 1
         image = None if self._keep is None else self._keep(frame)
@@ -253,7 +253,7 @@ class ChanceImageAgent(ImageAgent):
         if not passages:
             super()._lead_back(number)
             return
-        simulator, kept = self._simulators[self._seen[number].problem], self.access is Access.SNAPSHOT
+        simulator, kept = self._simulators[self._seen[number].problem], self.access.snapshots
         standing = passages[0][0]
 
         def begin(at: int) -> None:

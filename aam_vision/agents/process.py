@@ -225,7 +225,7 @@ class StandingProcessAgent(ProcessAgent):
 
     def _led_back(self, number: int, problem: int) -> bool:
         """Whether a program with chance got there after all, passage by passage."""
-        kept = self.access is Access.SNAPSHOT
+        kept = self.access.snapshots
         start: Start = "start"
 
         def begin(at: int) -> None:
@@ -247,7 +247,7 @@ class StandingProcessAgent(ProcessAgent):
         situation = Situation(self._next, reached.state)
         self._situations[self._next] = (problem, situation)
         self._standing[problem] = self._next
-        if self.access is Access.SNAPSHOT and reached.snapshot is not None:
+        if self.access.snapshots and reached.snapshot is not None:
             self._snapshots[self._next] = reached.snapshot
         self._next += 1
         return situation
@@ -257,5 +257,5 @@ def process_agent(
     conversation: Conversation, access: Access, problems: Sequence[int]
 ) -> SettableProcessAgent | StandingProcessAgent:
     """The agent of a program, under an access that it allows."""
-    settable = conversation.hello.access is Access.SETTABLE
+    settable = conversation.hello.access.constructs
     return (SettableProcessAgent if settable else StandingProcessAgent)(conversation, access, problems)

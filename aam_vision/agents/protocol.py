@@ -139,7 +139,7 @@ def read_hello(found: dict[str, Any]) -> Hello:
     access = field(found, "access", str)
     if access not in {each.value for each in Access}:
         raise Malformed(f"the access {show(access)}: use one of {', '.join(each.value for each in Access)}")
-    if images and access == Access.SETTABLE.value:
+    if images and Access(access).constructs:
         raise Malformed("settable access with images: no state can be set there; snapshot is the most")
     problems = field(found, "problems", list)
     if not 0 < len(problems) <= MAX_PROBLEMS:
@@ -173,7 +173,7 @@ def _copies(found: dict[str, Any]) -> int | None:
 
 def _controls(found: dict[str, Any], access: Access) -> bool:
     controls = "controls" in found and field(found, "controls", bool)
-    if controls and access not in (Access.SETTABLE, Access.SNAPSHOT):
+    if controls and not access.returns:
         raise Malformed(f"{access.value} access with controls: they need snapshot, or settable")
     return bool(controls)
 

@@ -73,7 +73,7 @@ class ProgramSimulator:
         hello = conversation.hello
         self._conversation = conversation
         self._problem = problem
-        self._naming = access is Access.SNAPSHOT
+        self._naming = access.snapshots
         self._decode = decode
         self._shown = hello.shown[problem]
         self._objects = hello.problems[problem]

@@ -14,7 +14,7 @@ import numpy as np
 
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.errors import UnusableInput
-from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep
+from aam_vision.query import Agent, Query, Response, Situation, WalkStep
 from aam_vision.strips import Atom, Objects, State, Vocabulary
 
 
@@ -74,7 +74,7 @@ class UnreliableAgent(AgentDecorator):
 
     def _seen(self, situation: Situation) -> Situation:
         state = situation.state
-        if self.access is not Access.SETTABLE:
+        if not self.access.constructs:
             self._behind[situation.handle] = situation
         atoms = self._atoms.get(state.objects)
         if atoms is None:
@@ -82,7 +82,7 @@ class UnreliableAgent(AgentDecorator):
         chosen = np.flatnonzero(self._rng.random(len(atoms)) < self._flip_rate)
         flipped = {atoms[int(number)] for number in chosen} - state.unknown
         noisy = State(state.true ^ flipped, state.objects, state.unknown)
-        return Situation(noisy, noisy) if self.access is Access.SETTABLE else replace(situation, state=noisy)
+        return Situation(noisy, noisy) if self.access.constructs else replace(situation, state=noisy)
 
 
 def distinct_atoms(vocabulary: Vocabulary, objects: Objects) -> list[Atom]:

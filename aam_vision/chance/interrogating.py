@@ -178,7 +178,7 @@ class _Interrogation:
     def run(self) -> Generator[tuple[ActionKnowledge, ...], None, ChanceResult]:
         status, why, resources = COMPLETE, "", self._options.resources
         try:
-            if self._agent.access is not Access.TRAJECTORY:
+            if self._agent.access.restarts:
                 self._walk()
             while self._left() > 0:
                 if self._blocked:
@@ -194,7 +194,7 @@ class _Interrogation:
                 status, why = BUDGET, checking.spent(self._agent.counts, self._options.max_queries)
             checking.check_constant(self._actions)
             if status == COMPLETE:
-                made = self._agent.access is Access.SETTABLE
+                made = self._agent.access.constructs
                 graph = None if made or self._outlook is None else self._outlook.graph
                 left, why = checking.ending(self._actions, self._table, graph)
                 status = OPEN if left else COMPLETE
@@ -293,7 +293,7 @@ class _Interrogation:
     @property
     def _anywhere(self) -> bool:
         """Whether the access allows to go on from every situation that was seen."""
-        return self._agent.access in (Access.SNAPSHOT, Access.SETTABLE)
+        return self._agent.access.returns
 
     def _starts(self) -> list[State]:
         """Where the access allows to go on from, beside where the agent stands and states made for a question."""
@@ -310,7 +310,7 @@ class _Interrogation:
         version, old = self._versions(), self._outlook
         graph = None if old is None or version != self._version or self._lost(old) else old.graph
         if graph is None:
-            if self._agent.access is Access.SETTABLE:
+            if self._agent.access.constructs:
                 self._made = self._constructed()
             here = [] if self._here is None else [self._here.state]
             limit = FEW_STATES if self._made else MAX_STATES
@@ -359,7 +359,7 @@ class _Interrogation:
     def _stand(self, situation: Situation) -> None:
         """Remember where the agent stands, if that is known."""
         self._here = None if situation.state.unknown else situation
-        self._blocked = self._here is None and self._agent.access is Access.TRAJECTORY
+        self._blocked = self._here is None and not self._agent.access.restarts
 
     def _note(self, situation: Situation) -> None:
         """Remember a situation, from which most accesses allow to go on."""

@@ -110,7 +110,7 @@ def check_access(access: Access) -> None:
     Raises:
         UnusableInput: a situation is a state that is asked for.
     """
-    if access is Access.SETTABLE:
+    if access.constructs:
         raise UnusableInput(
             "a state that is asked for and was seen wrongly cannot be looked at again; use snapshot, reset or trajectory",
             "access",

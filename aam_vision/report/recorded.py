@@ -474,7 +474,7 @@ def certain_starts(transcript: Transcript) -> list[int]:
     found, number = list[int](), 0
     for entry in transcript.entries:
         length = 1 if isinstance(entry, Asked) else len(entry.steps)
-        known = length if transcript.access is not Access.SETTABLE else min(1, length)
+        known = length if not transcript.access.constructs else min(1, length)
         found += range(number, number + known)
         number += length
     return found

@@ -37,7 +37,7 @@ def check_access(access: Access, workers: Workers) -> None:
     Raises:
         UnusableInput: a trajectory is asked for.
     """
-    if workers.number > 1 and access is Access.TRAJECTORY:
+    if workers.number > 1 and not access.restarts:
         raise UnusableInput(
             "a trajectory is one course, which no two agents can take: use 1, or another access",
             "workers",
@@ -60,7 +60,7 @@ def copied_program(target: Target, conversation: Conversation, crew: Crew) -> Ta
     """The same target, its program in several processes."""
     from aam_vision.agents.copies import NumberedCopies, StatelessCopies
 
-    settable = conversation.hello.access is Access.SETTABLE
+    settable = conversation.hello.access.constructs
     agent = (StatelessCopies if settable else NumberedCopies)(target.agent, crew)
     return with_crew(replace(target, agent=agent), crew)
 
@@ -165,7 +165,7 @@ def unreliable(target: Target, flip_rate: float, refusal_rate: float, seed: int)
 
     faults = np.random.default_rng([seed, 3])
     agent, generators = target.agent, target.generators
-    if isinstance(agent, SymbolicAgent | ChanceAgent) and agent.access is not Access.SETTABLE:
+    if isinstance(agent, SymbolicAgent | ChanceAgent) and not agent.access.constructs:
         if isinstance(agent, ChanceAgent):
             generators = ()  # a resumed run takes its steps again, from the seed on
         agent = NumberedAgent(agent)  # its handles are its true states

@@ -63,7 +63,7 @@ def from_program(
         process_agent(conversation, allowed, chosen),
         truth=None,
         held_out=list,
-        identity=conversation.identity if hello.deterministic and hello.access is Access.SETTABLE else None,
+        identity=conversation.identity if hello.deterministic and hello.access.constructs else None,
         close=conversation.close,
     )
     if workers is None or workers.number == 1:

@@ -89,7 +89,7 @@ def check_problems(domain: Path, given: Sequence[str], access: Access) -> None:
     """
     if not given:
         raise UnusableInput("no problem; give at least one PDDL problem of it", "domain", domain)
-    if access is Access.TRAJECTORY:
+    if not access.restarts:
         one_problem(given)
 
 
@@ -105,7 +105,7 @@ def problems_of(
         UnusableInput: a text is neither.
     """
     count, (usual, first) = len(interrogated), interrogated[0]
-    if access is Access.TRAJECTORY:
+    if not access.restarts:
         one_problem(given)
         given = given or ["0"]
     found = []

@@ -30,7 +30,7 @@ def beginnings(evidence: Evidence, access: Access, *, several: bool) -> list[Nod
     """
     if several:
         return [*initial(evidence), *_ends(evidence)]
-    return initial(evidence) if access is Access.RESET else [*initial(evidence), *evidence.visited]
+    return initial(evidence) if access.episodic else [*initial(evidence), *evidence.visited]
 
 
 def _ends(evidence: Evidence) -> list[Node]:

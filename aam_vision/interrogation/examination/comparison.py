@@ -13,7 +13,7 @@ from aam_vision.interrogation.examination.pixels import pixels_differ
 from aam_vision.interrogation.examination.repetition import later_otherwise, random_outcome, repeated, varying
 from aam_vision.interrogation.examination.surprises import differing
 from aam_vision.interrogation.examination.trials import History, Trial
-from aam_vision.query import Access, Situation
+from aam_vision.query import Situation
 from aam_vision.strips import Atom, GroundAction, State
 
 ROUND_TRIPS = 4
@@ -59,10 +59,10 @@ def other_history(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     """
     trials, state = inquiry.trials, doubtful.before.state
     histories = [*_round_trips(inquiry, doubtful)]
-    if trials.access is Access.SETTABLE:
+    if trials.access.constructs:
         made = History(Situation(state, state))
         histories = [made, *histories]
-    elif trials.access is not Access.TRAJECTORY:
+    elif trials.access.restarts:
         histories += [
             History(start).then(way, len(way))
             for start in trials.transcript.initial
@@ -81,7 +81,7 @@ def _known_where_made(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     """Steps of the same action that were seen after others, in the same state as it can be made."""
     trials = inquiry.trials
     known: dict[State, Trial] = {}
-    for trial in trials.seen if trials.access is Access.SETTABLE else ():
+    for trial in trials.seen if trials.access.constructs else ():
         if trial.step.name == doubtful.step.name and trial.history is not None and trial.history.asked:
             known.setdefault(trial.before.state, trial)
     for state, trial in islice(known.items(), RETURNS):
@@ -95,7 +95,7 @@ def _round_trips(inquiry: Inquiry, doubtful: Trial) -> Iterator[History]:
     """The doubtful history, and then a step and the way back from it."""
     state, found = doubtful.before.state, 0
     history = doubtful.history
-    if history is None or inquiry.trials.access is Access.TRAJECTORY:
+    if history is None or not inquiry.trials.access.restarts:
         return
     plans = inquiry.plans(state)
     options = plans.executable(state)
@@ -120,7 +120,7 @@ def _back_to_known(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     begun = doubtful.after or doubtful.before
     for tried, (state, way) in enumerate(inquiry.ways(begun.state, known.__contains__)):
         history = inquiry.after(doubtful) if doubtful.after else doubtful.history
-        if trials.access is Access.TRAJECTORY:
+        if not trials.access.restarts:
             history = trials.history(begun)
         if history is None or tried == RETURNS:
             return None
@@ -133,7 +133,7 @@ def _back_to_known(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
 def _hidden(inquiry: Inquiry, one: Trial, other: Trial) -> Diagnosis | None:
     """Hidden, with both situations, if each keeps its outcome; random if one does not."""
     trials = inquiry.trials
-    if trials.access is Access.TRAJECTORY:
+    if not trials.access.restarts:
         if trials.seen.index(one) > trials.seen.index(other):
             one, other = other, one
         later = [now for _ in range(2 * STEADY) if (now := inquiry.again(other)) is not None]
@@ -141,7 +141,7 @@ def _hidden(inquiry: Inquiry, one: Trial, other: Trial) -> Diagnosis | None:
             return random_outcome(other, one, 1, len(later) + 2)  # what is used up does not come back
         if any(trial.alike(one) for trial in later) and (found := varying(inquiry, [other, *later])):
             return found
-    for trial in (one, other) if trials.access is not Access.TRAJECTORY else ():
+    for trial in (one, other) if trials.access.restarts else ():
         came = 0
         for _ in range(STEADY):
             now = inquiry.again(trial)

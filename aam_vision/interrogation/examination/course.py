@@ -17,7 +17,7 @@ from aam_vision.interrogation.evidence.anomalies import changed_untouched
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.examination.trials import Plan, Trial, Trials
-from aam_vision.query import Access, Situation
+from aam_vision.query import Situation
 from aam_vision.strips import ActionHeader, Atom, GroundAction, LiftedAtom, State, Vocabulary, lifted_atoms
 
 
@@ -71,7 +71,7 @@ class Course:
         """The course of an interrogation and of the experiments so far."""
         told = trials.transcript
         led: dict[Hashable, tuple[Situation, Plan]] = {}
-        if trials.access is not Access.SETTABLE:
+        if not trials.access.constructs:
             for entry in (*told.entries, *trials.asked):
                 if isinstance(entry, Asked):
                     plan, ended = entry.query.plan[: entry.response.executed], entry.response.final
@@ -82,7 +82,7 @@ class Course:
                         led.setdefault(step.after.handle, (step.before, (step.action,)))
         starts = frozenset(situation.handle for situation in told.initial)
         seen = [*trials.seen]
-        if trials.access is Access.TRAJECTORY:  # nothing of what was seen there can be asked for again
+        if not trials.access.restarts:  # nothing of what was seen there can be asked for again
             seen = [*_with_parts_of_plans(trials), *trials.seen[trials.known :]]
         return cls(told.vocabulary, told.headers, tuple(seen), led, starts)
 

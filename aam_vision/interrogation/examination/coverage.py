@@ -226,7 +226,7 @@ class Attempts:
         """Nothing was tried yet, as far as is known; ``take_in`` reads the evidence."""
         self._evidence = evidence
         self.indices = StateIndices()
-        self._settable = access is Access.SETTABLE
+        self._settable = access.constructs
         self._names = names = Names()
         self._ever, self._lately = Coverage(names), Coverage(names)
         self._ever_after, self._lately_after = Coverage(names), Coverage(names)

@@ -47,7 +47,7 @@ from aam_vision.interrogation.examination.repetition import not_repeatable
 from aam_vision.interrogation.examination.surprises import differing, expected
 from aam_vision.interrogation.examination.trials import History, Spent, Trial, Trials
 from aam_vision.interrogation.examination.wandering import Wanderer
-from aam_vision.query import Access, Situation
+from aam_vision.query import Situation
 from aam_vision.strips import Atom, State
 
 LONGEST = 100
@@ -78,7 +78,7 @@ def diagnose(trials: Trials, rng: np.random.Generator) -> Diagnosis:
 
 def _verdict(inquiry: Inquiry, doubtful: Trial | None) -> Diagnosis:
     if doubtful is not None:
-        for experiment in EXPERIMENTS if inquiry.trials.access is not Access.TRAJECTORY else AT_REST:
+        for experiment in EXPERIMENTS if inquiry.trials.access.restarts else AT_REST:
             if found := experiment(inquiry, doubtful):
                 return found
     if found := on_trajectory(inquiry, doubtful):
@@ -88,7 +88,7 @@ def _verdict(inquiry: Inquiry, doubtful: Trial | None) -> Diagnosis:
 
 def _verdict_without(inquiry: Inquiry, doubtful: Trial | None) -> Diagnosis:
     """The verdict that follows from what was seen, with no further experiment."""
-    if inquiry.trials.access is Access.TRAJECTORY and (found := by_order(inquiry, doubtful)):
+    if not inquiry.trials.access.restarts and (found := by_order(inquiry, doubtful)):
         return found
     if doubtful is not None:
         found = by_previous_step(inquiry, doubtful) or conditional(inquiry, doubtful)
@@ -113,7 +113,7 @@ def one_literal_changed(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     Raises:
         Spent: too many steps have been attempted.
     """
-    if inquiry.trials.access is not Access.SETTABLE:
+    if not inquiry.trials.access.constructs:
         return None
     state, own = doubtful.before.state, set(doubtful.step.objects)
     atoms = sorted(_atoms(inquiry, state), key=lambda atom: (not own.issuperset(atom.objects), atom))
@@ -220,7 +220,7 @@ def on_trajectory(inquiry: Inquiry, doubtful: Trial | None) -> Diagnosis | None:
         Spent: too many steps have been attempted.
     """
     trials = inquiry.trials
-    if trials.access is not Access.TRAJECTORY:
+    if trials.access.restarts:
         return None
     name = _doubtful_action(inquiry, doubtful)
     if name is None:

@@ -18,7 +18,7 @@ from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
 from aam_vision.interrogation.examination.trials import History, Trial, Trials
 from aam_vision.interrogation.examination.wandering import Wanderer
-from aam_vision.query import Access, Query, Situation
+from aam_vision.query import Query, Situation
 from aam_vision.strips import Atom, GroundAction, LiftedAtom, State
 
 REGULAR = 3
@@ -89,7 +89,7 @@ def changes_elsewhere(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
 def _in_made_states(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     """The same from the doubtful step alone, where states can be made that differ in what it does not name."""
     trials, state = inquiry.trials, doubtful.before.state
-    if trials.access is not Access.SETTABLE:
+    if not trials.access.constructs:
         return None
     named = {*doubtful.step.objects, *trials.transcript.vocabulary.constants}
     assert doubtful.after is not None, "it was executed"

@@ -148,7 +148,7 @@ class Examining:
         if left <= 0:
             return None
         memory = self._worked_out(evidence)
-        if self.access is Access.SETTABLE:
+        if self.access.constructs:
             if len(history) > MOST_BEGUN:
                 return None
             begins = _start(evidence, memory, some(initial(evidence), 1, rng)[0])
@@ -161,7 +161,7 @@ class Examining:
             chosen = memory.choice.plan([begins], min(left, LONGEST), rng)
         if chosen is None:
             return None
-        goes_on = bool(history) and self.access is not Access.SETTABLE
+        goes_on = bool(history) and not self.access.constructs
         return replace(_asked(evidence, chosen, stop), why=LONG, goes_on=goes_on)
 
     def _deepest(self, evidence: Evidence, memory: _Memory, rng: np.random.Generator) -> Node:
@@ -173,7 +173,7 @@ class Examining:
 
     def _history(self, wanted: int) -> int:
         """The steps of the one long history."""
-        if self.access is Access.SETTABLE:
+        if self.access.constructs:
             return min(wanted, max(1, (wanted - wanted // WALKED) * 2 // 3))
         return wanted - wanted // ONE_EPISODE[self.access]
 
@@ -186,14 +186,14 @@ class Examining:
             return None
         if done and isinstance(done[-1], Ask) and done[-1].plan:
             return Ask(evidence.current, (), "look again", stopped=stop, examines=True)
-        if not done and self.access is not Access.TRAJECTORY and wanted >= WALKED:
+        if not done and self.access.restarts and wanted >= WALKED:
             deepest = self._deepest(evidence, self._worked_out(evidence), rng)
             return Walk(deepest, wanted // WALKED, "examine", stopped=stop)
         memory = self._worked_out(evidence)
-        late = left <= wanted // ONE_EPISODE[self.access] or self.access is Access.SETTABLE
+        late = left <= wanted // ONE_EPISODE[self.access] or self.access.constructs
         starts = self._starts(evidence, memory, rng, late=late)
         chosen: Chosen | None
-        if self.access is Access.SETTABLE and not any(isinstance(move, Ask) for move in done):
+        if self.access.constructs and not any(isinstance(move, Ask) for move in done):
             start = _start(evidence, memory, some(initial(evidence), 1, rng)[0])
             chosen = memory.choice.long(start, max(1, left * 2 // 3), min(left, LONGEST), rng)
         else:
@@ -209,18 +209,18 @@ class Examining:
         self, evidence: Evidence, memory: _Memory, rng: np.random.Generator, *, late: bool
     ) -> list[Start]:
         """Where the next plan may begin: in the first half of the examination where the last one ended."""
-        nodes = [] if self.access is Access.SETTABLE else [evidence.current]
-        if self.access is not Access.TRAJECTORY and late:
+        nodes = [] if self.access.constructs else [evidence.current]
+        if self.access.restarts and late:
             nodes += some(self._beginnings(evidence), ELSEWHERE, rng)
         return [_start(evidence, memory, node) for node in nodes]
 
     def _more(self, evidence: Evidence, memory: _Memory, rng: np.random.Generator) -> list[Start]:
         """Where a plan of one step may begin; it is as long as one that goes on where the last one ended."""
-        if self.access not in (Access.SNAPSHOT, Access.SETTABLE):
+        if not self.access.returns:
             return []
         nodes = some(self._beginnings(evidence), AT_ONCE, rng)
         found = [_start(evidence, memory, node) for node in nodes]
-        if self.access is Access.SETTABLE:
+        if self.access.constructs:
             vocabulary = evidence.hypotheses.vocabulary
             made = [unlike(vocabulary, node.state, rng) for node in nodes[:MADE]]
             found += [Start(None, state, History()) for state in made]
@@ -230,7 +230,7 @@ class Examining:
         self, evidence: Evidence, memory: _Memory, longest: int, rng: np.random.Generator
     ) -> Chosen | None:
         """A plan that begins where one can begin anew, if something is predicted there."""
-        if self.access is Access.TRAJECTORY:
+        if not self.access.restarts:
             return None
         for node in some(self._beginnings(evidence), IN_VAIN, rng):
             if chosen := memory.choice.plan([_start(evidence, memory, node)], longest, rng):

@@ -18,7 +18,7 @@ from aam_vision.interrogation.examination.diagnosis import Example
 from aam_vision.interrogation.examination.predictions import Predictions
 from aam_vision.interrogation.examination.surprises import differing, expected
 from aam_vision.interrogation.examination.trials import History, Trial, Trials
-from aam_vision.query import Access, Situation
+from aam_vision.query import Situation
 from aam_vision.strips import Atom, GroundAction, State
 
 SEARCHED = 400
@@ -132,7 +132,7 @@ class Inquiry:
         if last.looks:
             return None
         found = None if begun is None else self._step_by_step(last, begun)
-        if found is not None or self.trials.access is not Access.TRAJECTORY or self.trials.here is None:
+        if found is not None or self.trials.access.restarts or self.trials.here is None:
             return found
         name = last.query.plan[max(0, last.response.executed - 1)].name
         return next((one for one in self.random_steps(name, self.trials.here) if self.unexpected(one)), None)
@@ -140,7 +140,7 @@ class Inquiry:
     def _step_by_step(self, last: Asked, history: History) -> Trial | None:
         plan, executed = last.query.plan, last.response.executed
         low, found = 0, None
-        if self.trials.access is not Access.SNAPSHOT:  # every part costs its whole length: halve
+        if not self.trials.access.snapshots:  # every part costs its whole length: halve
             high = executed
             while low + 1 < high:
                 middle = (low + high) // 2
@@ -166,7 +166,7 @@ class Inquiry:
     def after(self, done: Trial) -> History:
         """The history after a step that was executed."""
         assert done.after is not None
-        if self.trials.access is not Access.SNAPSHOT and done.history is not None:
+        if not self.trials.access.snapshots and done.history is not None:
             return done.history.then((done.step,), 1)
         return History(done.after)
 
@@ -176,7 +176,7 @@ class Inquiry:
         Raises:
             Spent: too many steps have been attempted.
         """
-        if self.trials.access is not Access.TRAJECTORY or self.trials.history(trial.before) is not None:
+        if self.trials.access.restarts or self.trials.history(trial.before) is not None:
             return self.trials.again(trial)
         here = self.trials.here
         if here is None:
@@ -195,7 +195,7 @@ class Inquiry:
         trials, rng = self.trials, self.rng
         initial = trials.transcript.initial
         for _ in range(EXPLORED):
-            if trials.access is not Access.TRAJECTORY and rng.random() < ELSEWHERE:
+            if trials.access.restarts and rng.random() < ELSEWHERE:
                 at = initial[int(rng.integers(len(initial)))]
             history = trials.history(at)
             if history is None:

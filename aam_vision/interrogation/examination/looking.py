@@ -12,7 +12,7 @@ from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
 from aam_vision.interrogation.examination.pixels import unseen_change
 from aam_vision.interrogation.examination.surprises import differing
 from aam_vision.interrogation.examination.trials import Trial
-from aam_vision.query import Access, Situation
+from aam_vision.query import Situation
 from aam_vision.strips import Atom, GroundAction
 
 LOOKS = 30
@@ -32,7 +32,7 @@ def misread_at_rest(inquiry: Inquiry) -> Diagnosis | None:
     for seen in looks:
         if here is not None and (changed := differing(here.state, seen.state)):
             # a state that was made and is read otherwise, each time the same, is misread for good
-            always = trials.access is Access.SETTABLE and all(one.state == seen.state for one in looks)
+            always = trials.access.constructs and all(one.state == seen.state for one in looks)
             return _at_rest(here, seen, changed, by_chance=not always)
     last = trials.transcript.entries[inquiry.doubtful_entry] if trials.transcript.entries else None
     if not isinstance(last, Asked) or last.response.executed:
@@ -83,7 +83,7 @@ def read_differently(inquiry: Inquiry, again: Sequence[Trial]) -> Diagnosis | No
 
     A state that was seen and is then made may be another one than it was. Chance shows only where looks at it differ.
     """
-    made = inquiry.trials.access is Access.SETTABLE
+    made = inquiry.trials.access.constructs
     for trial in (again[-1], again[0]):
         assert trial.after is not None
         first, other = trial.after, trial.after
@@ -107,10 +107,10 @@ def read_differently(inquiry: Inquiry, again: Sequence[Trial]) -> Diagnosis | No
 def read_otherwise(inquiry: Inquiry, trial: Trial) -> Diagnosis | None:
     """Misread, if the situation before a step is read otherwise now than it was then."""
     trials = inquiry.trials
-    if trials.access is Access.SETTABLE:  # the state was made, and not read
+    if trials.access.constructs:  # the state was made, and not read
         return None
     was: Situation | None = trial.before
-    if trials.access is Access.RESET and trial.history is not None:
+    if trials.access.episodic and trial.history is not None:
         was = trials.reached(trial.history)
     seen = None if was is None else trials.look(was)
     if was is None or seen is None:

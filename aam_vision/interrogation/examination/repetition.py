@@ -12,7 +12,7 @@ from aam_vision.interrogation.examination.looking import read_differently, read_
 from aam_vision.interrogation.examination.previous_step import late_effect
 from aam_vision.interrogation.examination.surprises import differing
 from aam_vision.interrogation.examination.trials import History, Trial
-from aam_vision.query import Access, Situation
+from aam_vision.query import Situation
 
 REPEATS = 30
 """Times that a doubtful step is repeated, where that takes one step each."""
@@ -43,14 +43,14 @@ def not_repeatable(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     if not again:
         return None
     if found := varying(inquiry, again):
-        if inquiry.trials.access is Access.TRAJECTORY and (late := late_effect(Course.of(inquiry.trials))):
+        if not inquiry.trials.access.restarts and (late := late_effect(Course.of(inquiry.trials))):
             return late  # the steps before these were not the same
         if before := _varying_on_the_way(inquiry, doubtful):
             return before
         if not _strange_each_time(inquiry, doubtful, again):
             return found
         again = [trial for trial in again if trial.executed]
-    if inquiry.trials.access is Access.TRAJECTORY:  # what was before cannot be had again
+    if not inquiry.trials.access.restarts:  # what was before cannot be had again
         return None
     if again[0].alike(doubtful):
         inquiry.steadfast = len(again) >= FEWEST
@@ -72,7 +72,7 @@ def _strange_each_time(inquiry: Inquiry, doubtful: Trial, again: Sequence[Trial]
 def _varying_where_made(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     """Random or misread, if the step varies in the situation as it can be made: no chance on the way to it plays a part."""
     state, history = doubtful.before.state, doubtful.history
-    if inquiry.trials.access is not Access.SETTABLE or history is None or not history.asked:
+    if not inquiry.trials.access.constructs or history is None or not history.asked:
         return None
     made = Situation(state, state)
     again = repeated(inquiry, replace(doubtful, before=made, history=History(made)))
@@ -82,7 +82,7 @@ def _varying_where_made(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
 
 def _varying_on_the_way(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     """Random or misread, if a step before it varies where that can be made: a question shows only where its last step led."""
-    if inquiry.trials.access is not Access.SETTABLE or doubtful.history is None:
+    if not inquiry.trials.access.constructs or doubtful.history is None:
         return None
     state = doubtful.history.start.state
     for step in doubtful.history.executed:
@@ -215,7 +215,7 @@ def seen_once(inquiry: Inquiry, doubtful: Trial, again: Sequence[Trial]) -> Diag
     usual = again[0]
     if doubtful.after is None or usual.after is None:
         return random_outcome(usual, doubtful, 0, len(again))
-    seen = inquiry.trials.look(doubtful.after) if inquiry.trials.access is Access.SNAPSHOT else None
+    seen = inquiry.trials.look(doubtful.after) if inquiry.trials.access.snapshots else None
     nothing = not differing(doubtful.before.state, doubtful.after.state)
     if nothing or (seen is not None and not differing(seen.state, doubtful.after.state)):
         return random_outcome(usual, doubtful, 0, len(again))
@@ -232,7 +232,7 @@ def unexpected_on_the_way(inquiry: Inquiry, doubtful: Trial) -> Trial | None:
     Raises:
         Spent: too many steps have been attempted.
     """
-    if inquiry.trials.access is not Access.RESET or doubtful.history is None:
+    if not inquiry.trials.access.episodic or doubtful.history is None:
         return None
     history = History(doubtful.history.start)
     for step in doubtful.history.executed:

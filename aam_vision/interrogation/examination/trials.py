@@ -134,9 +134,9 @@ class Trials:
 
     def history(self, situation: Situation) -> History | None:
         """How to come to a situation as it was; None if the access leads to it no more."""
-        if self.access in (Access.SNAPSHOT, Access.SETTABLE):
+        if self.access.returns:
             return History(situation)
-        if self.access is Access.RESET:
+        if self.access.episodic:
             return self._ways.get(situation.handle)
         here = self.here
         return History(situation) if here is not None and here.handle == situation.handle else None
@@ -153,7 +153,7 @@ class Trials:
             Spent: too many steps have been attempted.
         """
         history = trial.history
-        if history is None or self.access is Access.TRAJECTORY:
+        if history is None or not self.access.restarts:
             history = self.history(trial.before)
         return None if history is None else self.attempt(history, trial.step)
 
@@ -167,12 +167,12 @@ class Trials:
         if before is None:
             return None
         start, way = before, tuple[GroundAction, ...]()
-        if self.access is Access.SETTABLE:  # a question of its own would begin without a history
+        if self.access.constructs:  # a question of its own would begin without a history
             start, way = history.start, history.executed
         executed, after = self.ask(Query(start, (*way, step)))
         if executed < len(way):
             return None
-        kept = History(before) if self.access is Access.SNAPSHOT else history
+        kept = History(before) if self.access.snapshots else history
         found = Trial(before, step, after if executed > len(way) else None, kept)
         self.seen.append(found)
         return found
@@ -194,9 +194,9 @@ class Trials:
     def reached(self, history: History) -> Situation | None:
         """The situation after a history; None if a step of it came out otherwise."""
         at = history.start
-        if self.access is Access.TRAJECTORY and self.history(at) is None:
+        if not self.access.restarts and self.history(at) is None:
             return None
-        if self.access is Access.SETTABLE and history.asked:
+        if self.access.constructs and history.asked:
             key = at.handle, history.executed
             if key not in self._reached:
                 executed, at = self.ask(Query(at, history.executed))
@@ -229,7 +229,7 @@ class Trials:
     def look(self, situation: Situation) -> Situation | None:
         """The situation, looked at again; None if the access does not lead there, as it is."""
         here = self.here is not None and self.here.handle == situation.handle
-        if not here and self.access in (Access.RESET, Access.TRAJECTORY):
+        if not here and not self.access.returns:
             return None
         self.agent.counts.looks += 1
         return self.ask(Query(situation, ()))[1]
@@ -239,11 +239,7 @@ class Trials:
         if not isinstance(entry, Asked):
             for before, step, after in entry.steps:
                 history = self.history(before)
-                if (
-                    self.access is Access.SETTABLE
-                    and self._walked is not None
-                    and self._walked[0] == before.handle
-                ):
+                if self.access.constructs and self._walked is not None and self._walked[0] == before.handle:
                     history = self._walked[1]  # the steps of one walk share what is hidden
                 if history is not None:
                     self._walked = after.handle, history.then((step,), 1)
@@ -257,7 +253,7 @@ class Trials:
         self._note_way(entry)
         if executed < len(plan):
             before = final if executed else start
-            way = self.history(before) if self.access is Access.SNAPSHOT else history
+            way = self.history(before) if self.access.snapshots else history
             if way is history and history is not None:
                 way = history.then(plan[:executed], executed)
             yield Trial(before, plan[executed], None, way)
@@ -274,7 +270,7 @@ class Trials:
             return
         known = self._ways.get(begun.handle)
         initial = known is not None and known.start.handle == begun.handle
-        if self.access is Access.RESET and initial and self._stands != begun.handle:
+        if self.access.episodic and initial and self._stands != begun.handle:
             self._ways[begun.handle] = History(begun)
         self._stands = ended.handle
 

@@ -72,7 +72,7 @@ class Confirming:
 
     def _here(self, evidence: Evidence, claim: Claim, refusals: list[Refusal]) -> Ask | None:
         """The refused step again, where the agent stands; or in its situation, if it may start there."""
-        anywhere = self.access in (Access.SETTABLE, Access.SNAPSHOT)
+        anywhere = self.access.returns
         for refusal in refusals:
             if refusal.at is evidence.current or (anywhere and refusal.at.situation is not None):
                 return Ask(refusal.at, (refusal.action,), "ask again for what was refused", again=True)
@@ -80,10 +80,10 @@ class Confirming:
 
     def _there(self, evidence: Evidence, claim: Claim, refusals: list[Refusal]) -> Ask | None:
         """The same after going there: by the steps that led there, or anywhere that violates the same."""
-        if self.access is Access.RESET and refusals:
+        if self.access.episodic and refusals:
             start, path = replay(evidence, refusals[0].at)
             return Ask(start, (*path, refusals[0].action), "ask again for what was refused", again=True)
-        if self.access is Access.TRAJECTORY:
+        if not self.access.restarts:
             return self._elsewhere(evidence, claim)
         return None
 

@@ -42,19 +42,19 @@ class Exhaustive:
             found = found or self._overlooked(evidence)
         if found.ask is not None:
             return replace(found.ask, aims=(Aim(OVERLOOKED, found.ask.plan[-1].name),))
-        if found.exhausted and self.access is Access.TRAJECTORY:
+        if found.exhausted and not self.access.restarts:
             # complete for all problems, not just for what is left of them
             found = reachable_step(evidence, _initial(evidence))
         return Stop(True, "no query could tell any more") if found.exhausted else move
 
     def _overlooked(self, evidence: Evidence) -> Found:
-        if self.access is Access.SETTABLE:
+        if self.access.constructs:
             return constructed_step(evidence)
         return reachable_step(evidence, self._starts(evidence))
 
     def _starts(self, evidence: Evidence) -> Sequence[Node]:
         """Where a query may begin; under ``reset`` access it may lead to what was seen before."""
-        if self.access is not Access.TRAJECTORY:
+        if self.access.restarts:
             return evidence.visited
         return [evidence.current] if evidence.edges or evidence.refusals else _initial(evidence)
 

@@ -49,7 +49,7 @@ def policy_for(
         UnusableInput: there is no such policy, or it needs another access.
     """
     check_policy(name)
-    if name == "aia" and access is Access.TRAJECTORY:
+    if name == "aia" and not access.restarts:
         raise UnusableInput(
             "its queries begin in states seen before, and trajectory access leads back to none: use the policy "
             "economical, or reset access",
@@ -64,7 +64,7 @@ def policy_for(
 
         policy = Excusing(policy, untellable)
     exhaustive = Exhaustive(policy, access)
-    if access is Access.RESET:
+    if access.episodic:
         from aam_vision.interrogation.policies.confirming import Replaying
 
         return Replaying(exhaustive)
@@ -78,8 +78,8 @@ def _policy(
         from aam_vision.interrogation.policies.aia import AiaPolicy
 
         show = None if ppo is None else ppo.write
-        return AiaPolicy(planner=planner, constructed=access is Access.SETTABLE, show=show)
-    if access is Access.SETTABLE:
+        return AiaPolicy(planner=planner, constructed=access.constructs, show=show)
+    if access.constructs:
         if prior is not None:
             from aam_vision.interrogation.policies.settable import ReassessmentPolicy
 
@@ -87,7 +87,7 @@ def _policy(
         from aam_vision.interrogation.policies.settable import SettablePolicy
 
         return SettablePolicy()
-    if access is Access.TRAJECTORY:
+    if not access.restarts:
         from aam_vision.interrogation.policies.trajectory import TrajectoryPolicy
 
         return TrajectoryPolicy(planner=planner)

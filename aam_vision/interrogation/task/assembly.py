@@ -21,7 +21,7 @@ from aam_vision.interrogation.task.rounds import width
 from aam_vision.planning.planner import Planner
 from aam_vision.planning.ppo import ProblemFolder
 from aam_vision.planning.pyperplan import PyperplanPlanner
-from aam_vision.query import Access, Agent
+from aam_vision.query import Agent
 from aam_vision.strips import Model
 
 
@@ -67,7 +67,7 @@ class Interrogation:
         """A fresh policy: it asks again for refusals unless the agent refuses surely, and examines what it learned."""
         policy = confirmed(self._policy(self.policy, self.prior), self.agent, self.planner)
         access = self.agent.access
-        several = self.copies > 1 and access in (Access.SNAPSHOT, Access.SETTABLE)
+        several = self.copies > 1 and access.returns
         return Examining(policy, access, self.exam, several)
 
     def run(

@@ -25,7 +25,7 @@ from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.result import CurvePoint, Result
 from aam_vision.interrogation.task.verdict import BUDGET, FAILED
-from aam_vision.query import Access, Agent, Query, Situation, refuses_surely
+from aam_vision.query import Agent, Query, Situation, refuses_surely
 from aam_vision.resources import ResourcesSpent
 from aam_vision.strips import GroundAction
 from aam_vision.wording import counted
@@ -51,7 +51,7 @@ class Scrutiny:
         """The inspection of one agent's answers."""
         return Inspection(
             agent,
-            self.ends_at_once or agent.access is Access.SETTABLE,
+            self.ends_at_once or agent.access.constructs,
             self.counts_refusals and not refuses_surely(agent),
             agent.vocabulary.constants,
         )

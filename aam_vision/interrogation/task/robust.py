@@ -46,7 +46,7 @@ from aam_vision.interrogation.task.resuming import MoveRecord, recorded
 from aam_vision.interrogation.task.rounds import Rounds
 from aam_vision.interrogation.task.trial_design import Proposal, next_trial
 from aam_vision.interrogation.task.verdict import BUDGET, FAILED
-from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep, refuses_surely
+from aam_vision.query import Agent, Query, Response, Situation, WalkStep, refuses_surely
 from aam_vision.strips import ActionHeader
 from aam_vision.wording import counted
 
@@ -77,7 +77,7 @@ def weigh(
         AgentFailed: the agent cannot answer any more.
     """
     known, budget = so_far.transcript, budget or Budget()
-    assert known.access is Access.SETTABLE, "trials start from states that are known for certain"
+    assert known.access.constructs, "trials start from states that are known for certain"
     assert not known.repeated, "trials name no object twice"
     entries, points = list(known.entries), list(so_far.curve)
     assessor = assessor_of(known.vocabulary, known.headers, entries)
@@ -238,7 +238,7 @@ class _Stages:
 
     def run(self) -> Result:
         """The result of the last stage that is needed."""
-        setup, settable = self.setup, self.agent.access is Access.SETTABLE
+        setup, settable = self.setup, self.agent.access.constructs
         if setup.confirm and not settable:
             return self._repeat(None)
         try:
@@ -338,7 +338,7 @@ class _Stages:
             result = replace(error.result, why=why, doubt=why, rates=steady.rates)
             raise Interrupted(why, result) from error.__cause__
         left = result.hypotheses.size - result.hypotheses.decided()
-        if result.proven and left and steady.access is Access.TRAJECTORY:
+        if result.proven and left and not steady.access.restarts:
             said = f"{counted(left, 'line')} of the model {'is' if left == 1 else 'are'} open"
             why = f"{said}, and cannot be told from where the answers began to be weighed"
             return replace(result, proven=False, why=why)
@@ -390,7 +390,7 @@ def _starts(agent: CountingAgent, doubted: Interrupted | None) -> list[Situation
     if doubted is None:
         return list(agent.initial())
     so_far = doubted.result.transcript
-    if agent.access is not Access.TRAJECTORY or not so_far.entries:
+    if agent.access.restarts or not so_far.entries:
         return list(so_far.initial)
     last = so_far.entries[-1]
     assert isinstance(last, Asked), "a trajectory has no walks"
@@ -480,7 +480,7 @@ class RepeatingAgent(CountingAgent):
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
         """The agent's walk; where its situations cannot be gone back to, in single steps, each looked at."""
         walked: list[WalkStep] = []
-        if self.access is Access.SNAPSHOT:
+        if self.access.snapshots:
             for step in super().walk(start, steps, rng):
                 walked.append(WalkStep(start, step.action, self._looked_at_until_certain(step.after)))
                 start = walked[-1].after

@@ -130,7 +130,7 @@ class Rounds:
             if stage(first) == 1 and evidence.exchanges:
                 self._begin(None, evidence.exchanges[-1].move, evidence, rng)
         found += self._further(found, evidence, rng)
-        if self.agent.access is not Access.RESET:  # there a move may begin where the one before it has ended
+        if not self.agent.access.episodic:  # there a move may begin where the one before it has ended
             found = shortest_first(found)
         if self.record is not None:
             begun = [] if noted else self._begun
@@ -469,8 +469,8 @@ class Ahead:
         if copied.number < self._known:
             real = self._original.nodes[copied.number]
             # under reset access the agent will have left the situation where it stands now
-            return real if real.initial or self._access is not Access.RESET else None
-        if self._access is not Access.SETTABLE or copied.state.unknown:
+            return real if real.initial or not self._access.episodic else None
+        if not self._access.constructs or copied.state.unknown:
             return None
         return self._original.situation(Situation(copied.state, copied.state))
 
@@ -496,7 +496,7 @@ class Ahead:
         if not executed:
             return Response(0, start)
         self._expected += 1
-        handle = state if self._access is Access.SETTABLE else _NotSeenYet(self._expected)
+        handle = state if self._access.constructs else _NotSeenYet(self._expected)
         return Response(executed, Situation(handle, state))
 
 

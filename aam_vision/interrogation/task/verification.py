@@ -24,7 +24,6 @@ from aam_vision.interrogation.queries.undetermined_steps import constructed_step
 from aam_vision.interrogation.statistics.assessment import assess
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.undetermined import undetermined
-from aam_vision.query import Access
 from aam_vision.strips import Atom, Model
 from aam_vision.wording import counted
 
@@ -99,7 +98,7 @@ def _weighed(transcript: Transcript, result: Result) -> Verification:
 
 def _started_unseen(transcript: Transcript) -> list[str]:
     """Queries from situations that the agent had not shown before, where it does not allow that."""
-    if transcript.access is Access.SETTABLE:
+    if transcript.access.constructs:
         return []
     seen = {situation.handle for situation in transcript.initial}
     faults = []
@@ -159,7 +158,7 @@ def _refused(model: Model, refusal: Refusal) -> str | None:
 
 def _open_questions(transcript: Transcript, evidence: Evidence) -> int:
     """The number of undetermined pal tuples of which no proof says that no query could settle them."""
-    hypotheses, settable = evidence.hypotheses, transcript.access is Access.SETTABLE
+    hypotheses, settable = evidence.hypotheses, transcript.access.constructs
     left = hypotheses.size - hypotheses.decided()
     if left and not settable:  # under settable access every state can be asked about
         left = indistinguishability_of(evidence).open_questions()
