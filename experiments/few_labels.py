@@ -13,20 +13,18 @@ from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from time import process_time
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from aam_vision.commandline import run_command
 from experiments.jobs import Parameters, Presentation, Row, Scale, Table, chosen_domains, report
 
 if TYPE_CHECKING:
-    from aam_vision.classifiers.camera.perception import CameraPerception
     from aam_vision.classifiers.perception import BoardPerception
     from aam_vision.envs.image_domain import ImageDomain, Pictures
     from aam_vision.training.assessment import PerceptionScores
-    from aam_vision.training.labelling.rounds import Labelled, Way
+    from aam_vision.training.labelling.rounds import LabellingResult, Way
 
 WAYS = {
     "active-free": ("active", True),
@@ -154,16 +152,14 @@ def labelling(env: str, way: str, seed: int, most: int, states: int) -> Row:
 
     began, domain, (choice, free) = process_time(), image_domain(env), WAYS[way]
     how = Way(choice, free, most, seed)
+    perception, found = learned(domain, how, atoms=way == "atoms")
+    seconds = process_time() - began
     if domain.visual.cellless:
-        eyes, found = learned_scenes(domain, how)
-        seconds = process_time() - began
         # How pictures of scenes are read in which nobody walks, one after the other: many do not fit in memory.
         from aam_vision.training.evaluation import evaluate_domain
 
-        scores = evaluate_domain(domain, eyes, states=states, seed=0)["unseen"]
+        scores = evaluate_domain(domain, perception, states=states, seed=0)["unseen"]
     else:
-        perception, found = learned(domain, how, atoms=way == "atoms")
-        seconds = process_time() - began
         scores = _scores(perception, _unseen(domain, states))
     return {
         "pictures": len(found.pictures),
@@ -184,31 +180,13 @@ def _most(env: str) -> int:
     return MOST_SCENES if env in CAMERAS else MORE if env in WORLDS else MOST
 
 
-def learned(domain: ImageDomain, how: Way, *, atoms: bool) -> tuple[BoardPerception, Labelled]:
-    """What is learned from labelled boards of walks, or from single atoms of them."""
-    from aam_vision.classifiers.architecture import CELL_PIXELS
+def learned(domain: ImageDomain, how: Way, *, atoms: bool) -> tuple[Any, LabellingResult]:
+    """The classifiers that are learned from labelled pictures of walks, or from single atoms of them, and what came of it."""
     from aam_vision.commandline import Progress
-    from aam_vision.training.labelling.answers import SimulatorAtoms, SimulatorLabels
-    from aam_vision.training.labelling.atom_rounds import AtomRounds
-    from aam_vision.training.labelling.pool import Pool, Sites, rarest, walk, walked_problems
-    from aam_vision.training.labelling.rounds import Rounds
+    from aam_vision.training.labelling import pool, session
 
-    pictures = walk(domain, walked_problems(domain), np.random.default_rng([how.seed, 81]))
-    pool, quiet = Pool(domain.visual, rarest(pictures, CELL_PIXELS), CELL_PIXELS), Progress(StringIO())
-    if atoms:
-        return AtomRounds(domain, pool, SimulatorAtoms(domain, pool), how, quiet, Sites(pool)).run()
-    return Rounds(domain, pool, SimulatorLabels(domain), how, quiet).run()
-
-
-def learned_scenes(domain: ImageDomain, how: Way) -> tuple[CameraPerception, Labelled]:
-    """What is learned from labelled pictures of walks that have no cells."""
-    from aam_vision.commandline import Progress
-    from aam_vision.training.labelling.answers import SimulatorPictures
-    from aam_vision.training.labelling.camera.rounds import PictureRounds
-    from aam_vision.training.labelling.pool import walk_scenes
-
-    pictures = walk_scenes(domain, np.random.default_rng([how.seed, 81]))
-    return PictureRounds(domain, pictures, SimulatorPictures(domain), how, Progress(StringIO())).run()
+    pictures, ask = pool.walked(domain, how.seed), session.ATOMS if atoms else session.PICTURES
+    return session.learned(domain, pictures, ask, how, Progress(StringIO()))
 
 
 def _unseen(domain: ImageDomain, states: int) -> list[Pictures]:

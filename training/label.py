@@ -87,9 +87,9 @@ def label(
         python -m aam_vision.training.label --env tabletop --labels simulator
     """
     from aam_vision.envs.registry import image_domain
-    from aam_vision.training.labelling.own_pictures import vocabulary_named
+    from aam_vision.training.labelling.own_pictures import label_pictures, vocabulary_named
     from aam_vision.training.labelling.pddl_vocabulary import pddl_vocabulary
-    from aam_vision.training.labelling.session import Session, label_pictures, label_walks
+    from aam_vision.training.labelling.session import Session, label_walks
 
     session = Session(labels, pictures, ask, answers, steps, seed, port)
     session.check()
