@@ -12,6 +12,7 @@ A command may take such a dataclass as a parameter; every field of it becomes an
 Drawing(size=8, plain=True)
 """
 
+# ruff: noqa: A002 - options are called what typer calls them
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
@@ -29,19 +30,22 @@ class _Option:
 
     help: str
     min: float | None = None
+    max: float | None = None
     flag: bool = False
 
     def typer(self, name: str) -> Any:
         names = [f"--{name.replace('_', '-')}"] if self.flag else []
-        return typer.Option(*names, help=self.help, min=self.min)
+        return typer.Option(*names, help=self.help, min=self.min, max=self.max)
 
 
-def option(help: str, default: Any = None, *, min: float | None = None, **metadata: object) -> Any:  # noqa: A002
+def option(
+    help: str, default: Any = None, *, min: float | None = None, max: float | None = None, **metadata: object
+) -> Any:
     """A field that is an option; ``metadata`` is kept with the field."""
-    return field(default=default, metadata={"option": _Option(help, min), **metadata})
+    return field(default=default, metadata={"option": _Option(help, min, max), **metadata})
 
 
-def flag(help: str, **metadata: object) -> Any:  # noqa: A002
+def flag(help: str, **metadata: object) -> Any:
     """A field that is an option without a value: False unless it is given."""
     return field(default=False, metadata={"option": _Option(help, flag=True), **metadata})
 

@@ -220,7 +220,7 @@ def trained(env: str) -> tuple[str, dict[str, Any]]:
 def labelled(env: str, way: str) -> tuple[str, dict[str, Any]]:
     """A way from no label to classifiers, with the simulator's own answers: what was asked, and the weights."""
     from aam_vision.envs.registry import image_domain
-    from aam_vision.training.labelling.rounds import Way
+    from aam_vision.training.labelling.settings import Way
     from experiments.few_labels import WAYS, learned
 
     began, domain, atoms = process_time(), image_domain(env), way == "atoms"

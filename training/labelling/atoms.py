@@ -18,7 +18,8 @@ from aam_vision.errors import UnusableInput
 from aam_vision.training.folder import Labellable
 from aam_vision.training.labelling.boards import SAME, BoardLearner
 from aam_vision.training.labelling.pool import AskedAtom, LabelQuestion, Pool, SiteAnswers
-from aam_vision.training.labelling.rounds import IN_A_ROW, Answer, Way
+from aam_vision.training.labelling.rounds import IN_A_ROW, Answer
+from aam_vision.training.labelling.settings import Way
 from aam_vision.training.labels import NO_LABEL, Labels
 from aam_vision.wording import counted
 

@@ -27,14 +27,8 @@ from aam_vision.training.calibration import calibrate, shift
 from aam_vision.training.folder import Labellable
 from aam_vision.training.labelling.pool import NO_LOOK, KnownLooks, LabelQuestion, Pool
 from aam_vision.training.labelling.references import labelled_looks
-from aam_vision.training.labelling.rounds import (
-    ACTIVE,
-    Answer,
-    Elsewhere,
-    Learner,
-    Way,
-    least_labelled,
-)
+from aam_vision.training.labelling.rounds import Answer, Elsewhere, Learner, least_labelled
+from aam_vision.training.labelling.settings import ACTIVE, Way
 from aam_vision.training.labels import NO_LABEL, Labels, label
 from aam_vision.training.lesson import teach
 

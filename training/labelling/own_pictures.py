@@ -33,7 +33,8 @@ from aam_vision.training.folder import read_image
 from aam_vision.training.labelling.desk import Stale
 from aam_vision.training.labelling.pool import Walked
 from aam_vision.training.labelling.server import BUSY
-from aam_vision.training.labelling.session import PAGE, Session, at_page, keep, opened
+from aam_vision.training.labelling.session import at_page, keep, opened
+from aam_vision.training.labelling.settings import PAGE, Session
 from aam_vision.training.looks import place_looks
 
 MOST_PICTURES: Final = 2000

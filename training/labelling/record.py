@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
 from io import FileIO
@@ -15,6 +15,7 @@ import numpy as np
 from aam_vision.agents.encoding import Malformed, loads
 from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.commandline import write_atomically
+from aam_vision.envs.labelled import Labelled
 from aam_vision.errors import UnusableInput
 from aam_vision.files import read_limited
 from aam_vision.perception import Frame
@@ -32,7 +33,8 @@ from aam_vision.training.folder import (
     perceived_atoms,
     read_labels,
 )
-from aam_vision.training.labelling.pool import AskedAtom, LabelQuestion, Pool
+from aam_vision.training.labelling.pool import AskedAtom, LabelQuestion, Pool, Walked
+from aam_vision.training.labelling.rounds import Answer
 from aam_vision.training.labels import NO_LABEL
 from aam_vision.training.single_answers import BETWEEN, Said, check_possible, labels_of
 
@@ -103,20 +105,17 @@ class LabelRecord:
             labels = labels_of(Said(yes, no), self._heads, index)
             if np.any(labels != NO_LABEL):
                 check_possible(self._heads, index, labels)
-            kind = "skipped" if answer is None else "yes" if answer else "no"
-            facts: dict[str, object] = {kind: [BETWEEN.join((head, place))]}
         else:
             named = Named(self._file.lines + 1, image, picture.problem)
             if isinstance(answer, State):
                 one = labelling(self._domain, index, answer.true, picture.frame, named, CELL_PIXELS)
                 check_together(self._heads, [*self._whole.values(), one])
-                facts = {"true": perceived_atoms(self._domain, picture.scene, answer)}
             else:
                 said = Said(whole_skipped=True)
                 one = partly_labelled(self._domain, index, said, picture.frame, named, CELL_PIXELS)
-                facts = said.facts()
         if digest not in self._names:
             self._file.picture(image, picture.frame)
+        facts = _facts(self._domain, picture, [(question, answer)])
         self._file.write({"image": image, "problem": picture.problem, **facts})
         self._names[digest], self._answers[key] = image, answer
         if not isinstance(question, AskedAtom):
@@ -170,6 +169,50 @@ class LabelRecord:
             return None if number is None else LabelQuestion(number)
         places = self._pool.pictures[number].index.places
         return AskedAtom(number, places.index(place), self._heads.index(head))
+
+
+def write_answers(
+    domain: Labellable,
+    pictures: Sequence[Walked],
+    told: Sequence[tuple[LabelQuestion, Answer | None]],
+    folder: Path,
+) -> None:
+    """Write pictures and answers about them, one line per picture, at once; all are complete on disk, or none.
+
+    Raises:
+        UnusableInput: nothing can be written there.
+    """
+    lines: list[str] = []
+    try:
+        (folder / "images").mkdir(parents=True, exist_ok=True)
+        for number in dict.fromkeys(asked.number for asked, _ in told):
+            picture, name = pictures[number], f"{len(lines) + 1:04d}.png"
+            write_atomically(folder / "images" / name, encode(picture.frame))
+            facts = _facts(domain, picture, [one for one in told if one[0].number == number])
+            lines.append(json.dumps({"image": name, "problem": picture.problem, **facts}) + "\n")
+        write_atomically(folder / LABELS, "".join(lines))
+    except OSError as error:
+        raise UnusableInput(f"cannot write labels to {folder}: {error.strerror or error}") from None
+
+
+def _facts(
+    domain: Labellable, picture: Walked, told: Sequence[tuple[LabelQuestion, Answer | None]]
+) -> dict[str, object]:
+    """What a line says of a picture: all that is true, or single answers."""
+    answer = told[0][1]
+    if isinstance(answer, State | Labelled):
+        state = State(answer.true, picture.scene.objects)
+        return {"true": perceived_atoms(domain, picture.scene, state)}
+    heads, places = domain.visual.cell_heads(), [one for one, cells in picture.scene.cells.items() if cells]
+    yes, no, skipped = (
+        tuple(
+            (heads[asked.head], places[asked.place])
+            for asked, value in told
+            if isinstance(asked, AskedAtom) and value is wanted
+        )
+        for wanted in (True, False, None)
+    )
+    return Said(yes, no, skipped, whole_skipped=not (yes or no or skipped)).facts()
 
 
 def _digest(problem: str, frame: Frame) -> bytes:

@@ -25,30 +25,12 @@ from aam_vision.envs.labelled import Labelled
 from aam_vision.strips import State
 from aam_vision.training.folder import Labellable
 from aam_vision.training.labelling.pool import AskedAtom, LabelQuestion, Walked
+from aam_vision.training.labelling.settings import Way
 from aam_vision.training.settings import limited_threads
 from aam_vision.wording import counted
 
-RANDOM, ACTIVE = "random", "active"
-
 Answer = State | Labelled | bool
 """The perceived atoms that are true in a picture, with pixels where it has no cells; or whether a single atom is."""
-
-
-@dataclass(frozen=True)
-class Way:
-    """How labels are come by.
-
-    Args:
-        choice: of questions, ``RANDOM`` or ``ACTIVE``.
-        free: whether labels that follow, or pictures made of labelled ones, are learned from, too.
-        most: pictures to label at most, or answers about single atoms.
-        seed: of weights, chance and audits.
-    """
-
-    choice: str = ACTIVE
-    free: bool = True
-    most: int = 10
-    seed: int = 0
 
 
 # When labels are enough: a test on answers that were not learned from.
@@ -123,12 +105,12 @@ class Elsewhere:
     Attributes:
         right: those that are as labelled.
         wrong: those that are not.
-        refused: places that look like none of the other layouts.
+        refused_places: those that look like none of the other layouts.
     """
 
     right: int = 0
     wrong: int = 0
-    refused: int = 0
+    refused_places: int = 0
 
     @property
     def bound(self) -> float:

@@ -31,14 +31,8 @@ from aam_vision.training.camera.lesson import teach
 from aam_vision.training.folder import Labellable
 from aam_vision.training.labelling.montage import Montage, Parts, backdrop_of, taken_apart
 from aam_vision.training.labelling.pool import LabelQuestion, Walked
-from aam_vision.training.labelling.rounds import (
-    ACTIVE,
-    Answer,
-    Learner,
-    Way,
-    least_labelled,
-    upper_bound,
-)
+from aam_vision.training.labelling.rounds import Answer, Learner, least_labelled, upper_bound
+from aam_vision.training.labelling.settings import ACTIVE, Way
 from aam_vision.training.labels import NO_LABEL
 
 AUDITED: Final = 6

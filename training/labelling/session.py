@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,13 +14,10 @@ from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.classifiers.store import untaught
 from aam_vision.commandline import Progress, write_atomically
 from aam_vision.envs.image_domain import ImageDomain
-from aam_vision.envs.labelled import Labelled
 from aam_vision.errors import UnusableInput
 from aam_vision.files import read_limited
-from aam_vision.pictures import encode
-from aam_vision.strips import State
 from aam_vision.training import described
-from aam_vision.training.folder import LABELS, Labellable, perceived_atoms
+from aam_vision.training.folder import LABELS, Labellable
 from aam_vision.training.labelling.answers import SimulatorLabels, SimulatorScenes
 from aam_vision.training.labelling.atoms import AtomLearner
 from aam_vision.training.labelling.boards import BoardLearner
@@ -29,97 +26,25 @@ from aam_vision.training.labelling.draft import PictureSheets
 from aam_vision.training.labelling.pool import (
     SCENE_STEPS,
     STEPS,
-    AskedAtom,
-    LabelQuestion,
     Pool,
     Walked,
     walked,
 )
-from aam_vision.training.labelling.record import LabelRecord
+from aam_vision.training.labelling.record import LabelRecord, write_answers
 from aam_vision.training.labelling.rounds import (
-    Answer,
     Labeller,
     LabellingResult,
     LabellingRounds,
     Learner,
-    Way,
 )
 from aam_vision.training.labelling.scenes import SceneLearner
-from aam_vision.training.labelling.server import Front, check_installed, served
+from aam_vision.training.labelling.server import Front, served
+from aam_vision.training.labelling.settings import ATOMS, PAGE, PICTURES, SIMULATOR, Session, Way
 from aam_vision.training.settings import write_files
-from aam_vision.training.single_answers import Said
 from aam_vision.wording import counted
-
-PAGE, SIMULATOR = "page", "simulator"
-"""Who can be asked."""
-PICTURES, ATOMS = "pictures", "atoms"
-"""What can be asked about."""
-
-MOST: Final = 10
-MOST_SCENES: Final = 60
-"""Pictures to label at most, where nobody says how many: of boards, and of pictures without cells."""
-
-ANSWERS: Final = 60
-"""Likewise, answers about single atoms."""
 
 LINGER: Final = 5.0
 """Seconds in which the page can learn that all is done, before its server ends."""
-
-
-@dataclass(frozen=True)
-class Session:
-    """How pictures are labelled.
-
-    Args:
-        labels: who is asked, ``PAGE`` or ``SIMULATOR``.
-        pictures: to label at most; None: ``MOST``, or ``MOST_SCENES`` where pictures have no cells.
-        ask: about whole ``PICTURES`` or single ``ATOMS``.
-        answers: about single atoms at most; None: ``ANSWERS``.
-        steps: of the walk in every problem; None: ``pool.STEPS``, or ``pool.SCENE_STEPS``.
-        seed: of walks, choice and weights.
-        port: of the page; 0 for any free one.
-        out: the folder that a command is to be given to go on, where it is another one than that of the labels.
-    """
-
-    labels: str = PAGE
-    pictures: int | None = None
-    ask: str = PICTURES
-    answers: int | None = None
-    steps: int | None = None
-    seed: int = 0
-    port: int = 0
-    out: Path | None = None
-
-    def check(self) -> None:
-        """Say at once what cannot be used.
-
-        Raises:
-            UnusableInput: nobody of that name can be asked, options do not go together, or the page's packages are missing.
-        """
-        if self.labels not in (PAGE, SIMULATOR):
-            raise UnusableInput(f"no --labels {self.labels}: use {PAGE} or {SIMULATOR}")
-        if self.ask not in (PICTURES, ATOMS):
-            raise UnusableInput(f"no --ask {self.ask}: use {PICTURES} or {ATOMS}")
-        if self.answers is not None and self.ask != ATOMS:
-            raise UnusableInput(f"goes with --ask {ATOMS} only; give --pictures", "answers", self.answers)
-        if self.pictures is not None and self.ask == ATOMS:
-            raise UnusableInput(f"does not go with --ask {ATOMS}; give --answers", "pictures", self.pictures)
-        if self.labels == PAGE:
-            check_installed()
-
-    def way(self, *, cellless: bool = False) -> Way:
-        """How labels are come by; ``cellless``: of pictures without cells."""
-        usual = self.pictures or (MOST_SCENES if cellless else MOST)
-        return Way(most=self.answers or ANSWERS if self.ask == ATOMS else usual, seed=self.seed)
-
-    def settings(self, **others: Any) -> dict[str, Any]:
-        """What the pictures and the answers of a folder depend on."""
-        others["seed"] = self.seed
-        if self.ask != PICTURES:
-            others["ask"] = self.ask
-        if self.labels != PAGE:
-            others["labels"] = self.labels
-        return others
 
 
 def label_walks(domain: ImageDomain, folder: Path, session: Session, progress: Progress) -> dict[str, Any]:
@@ -267,12 +192,8 @@ def written(
         "cpu_s": [round(seconds, 1) for seconds in found.seconds],
     }
     if not domain.visual.cellless:  # layouts are compared by the looks of their cells
-        summary["other_layouts"] = {
-            "right": found.elsewhere.right,
-            "wrong": found.elsewhere.wrong,
-            "refused_places": found.elsewhere.refused,
-            "bound": round(found.elsewhere.bound, 4),
-        }
+        bound = round(found.elsewhere.bound, 4)
+        summary["other_layouts"] = {**asdict(found.elsewhere), "bound": bound}
     write_atomically(folder / SUMMARY, json.dumps(summary, indent=2) + "\n")
     what = (
         f"{counted(found.atoms, 'answer')} about {len(found.pictures)} of {pictures} pictures"
@@ -291,46 +212,6 @@ def ended(found: LabellingResult, most: int) -> str:
     if found.answered < most:
         return "nothing is left to be labelled, and the test is not passed"
     return f"stopped at {counted(most, option[2:-1])} without passing its test: a larger {option} goes on"
-
-
-# Labels as plain files, which ``train --images`` reads: ``images/*.png`` and ``labels.jsonl``.
-
-
-def write_answers(
-    domain: Labellable,
-    pictures: Sequence[Walked],
-    told: Sequence[tuple[LabelQuestion, Answer | None]],
-    folder: Path,
-) -> None:
-    """Write pictures and answers about them, one line per picture; all are complete on disk, or none.
-
-    Raises:
-        UnusableInput: nothing can be written there.
-    """
-    heads = domain.visual.cell_heads()
-    lines: list[str] = []
-    try:
-        (folder / "images").mkdir(parents=True, exist_ok=True)
-        for number in dict.fromkeys(asked.number for asked, _ in told):
-            picture, name = pictures[number], f"{len(lines) + 1:04d}.png"
-            own = [(asked, answer) for asked, answer in told if asked.number == number]
-            write_atomically(folder / "images" / name, encode(picture.frame))
-            answer = own[0][1]
-            if isinstance(answer, State | Labelled):
-                state = State(answer.true, picture.scene.objects)
-                facts: dict[str, Any] = {"true": perceived_atoms(domain, picture.scene, state)}
-            else:
-                places = [place for place, cells in picture.scene.cells.items() if cells]
-                atoms = [(one, value) for one, value in own if isinstance(one, AskedAtom)]
-                yes, no, skipped = (
-                    tuple((heads[one.head], places[one.place]) for one, value in atoms if value is wanted)
-                    for wanted in (True, False, None)
-                )
-                facts = Said(yes, no, skipped).facts()
-            lines.append(json.dumps({"image": name, "problem": picture.problem, **facts}) + "\n")
-        write_atomically(folder / LABELS, "".join(lines))
-    except OSError as error:
-        raise UnusableInput(f"cannot write labels to {folder}: {error.strerror or error}") from None
 
 
 # What the labels of a folder belong to, so that the same command goes on with them and no other one does.
@@ -352,38 +233,25 @@ def keep(folder: Path, settings: Mapping[str, Any]) -> None:
             the usual ones.
 
     Raises:
-        UnusableInput: it holds other labels.
+        UnusableInput: it holds other labels, or what is noted cannot be read.
     """
-    known = _known(folder / FILE) if _begun(folder) else None
+    labels, known = folder / LABELS, None
+    if (labels.is_file() and labels.stat().st_size > 0) or (folder / described.FILE).exists():
+        try:
+            known = loads(read_limited(folder / FILE, MOST_BYTES))
+            if not isinstance(known, dict):
+                raise ValueError("no object")
+        except FileNotFoundError:
+            if settings.get("labels") == SIMULATOR:
+                raise UnusableInput(
+                    f"{folder}: holds labels already, which would be lost; give another --out"
+                ) from None
+        except (OSError, ValueError) as error:
+            raise UnusableInput(f"cannot read {folder / FILE} ({error}): give another --out") from None
     if known is None:
-        if _begun(folder) and settings.get("labels") == SIMULATOR:
-            raise UnusableInput(f"{folder}: holds labels already, which would be lost; give another --out")
         write_atomically(folder / FILE, json.dumps(settings, indent=2) + "\n")
     elif known != settings:
         raise UnusableInput(f"{folder}: {_difference(known, settings)}, or another --out")
-
-
-def _begun(folder: Path) -> bool:
-    """Whether a folder has labels, or a described scene."""
-    labels = folder / LABELS
-    return (labels.is_file() and labels.stat().st_size > 0) or (folder / described.FILE).exists()
-
-
-def _known(path: Path) -> dict[str, Any] | None:
-    """What is noted in a file; None if there is none.
-
-    Raises:
-        UnusableInput: it cannot be read.
-    """
-    try:
-        found = loads(read_limited(path, MOST_BYTES))
-        if not isinstance(found, dict):
-            raise ValueError("no object")
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError) as error:
-        raise UnusableInput(f"cannot read {path} ({error}): give another --out") from None
-    return found
 
 
 def _difference(known: Mapping[str, Any], settings: Mapping[str, Any]) -> str:

@@ -12,7 +12,8 @@ from aam_vision.training.labelling import atoms, boards
 from aam_vision.training.labelling.answers import SimulatorLabels
 from aam_vision.training.labelling.atoms import AtomLearner
 from aam_vision.training.labelling.pool import Pool, walk
-from aam_vision.training.labelling.rounds import LabellingRounds, Way
+from aam_vision.training.labelling.rounds import LabellingRounds
+from aam_vision.training.labelling.settings import Way
 from aam_vision.training.labels import label
 
 DOMAIN = board_domain("sokoban")

@@ -15,7 +15,8 @@ from aam_vision.training.labelling.answers import SimulatorLabels
 from aam_vision.training.labelling.boards import BoardLearner, Mosaics, shown
 from aam_vision.training.labelling.pool import NO_LOOK, KnownLooks, Pool, walk
 from aam_vision.training.labelling.references import labelled_looks
-from aam_vision.training.labelling.rounds import RANDOM, LabellingRounds, Way
+from aam_vision.training.labelling.rounds import LabellingRounds
+from aam_vision.training.labelling.settings import RANDOM, Way
 from aam_vision.training.labels import NO_LABEL, label
 
 

@@ -23,7 +23,7 @@ from aam_vision.training.labelling import boards, own_pictures
 from aam_vision.training.labelling.answers import SimulatorLabels
 from aam_vision.training.labelling.own_pictures import chosen, label_pictures, pictures_of, vocabulary_named
 from aam_vision.training.labelling.pool import walk
-from aam_vision.training.labelling.session import Session
+from aam_vision.training.labelling.settings import Session
 from aam_vision.training.labels import label
 from tests.report.test_browser import CHROMIUM
 from tests.training.labelling.person import Person

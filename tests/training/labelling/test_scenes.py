@@ -11,8 +11,9 @@ from aam_vision.commandline import Progress
 from aam_vision.errors import UnusableInput
 from aam_vision.training.labelling import scenes
 from aam_vision.training.labelling.pool import Walked
-from aam_vision.training.labelling.rounds import RANDOM, LabellingRounds, Way
+from aam_vision.training.labelling.rounds import LabellingRounds
 from aam_vision.training.labelling.scenes import SceneLearner
+from aam_vision.training.labelling.settings import RANDOM, Way
 from tests.training.labelling.table import SIZE, VOCABULARY, labelled
 
 
