@@ -96,7 +96,7 @@ results: $(VENV)/ready $(VENV)/fast-downward .venv-peers/ready
 	$(PY) -m experiments.growth --first-seed 100 --seeds 3 --out $(RESULTS)/growth || failed=1; \
 	.venv-peers/bin/python -m experiments.peers --seeds 5 --out $(RESULTS)/peers || failed=1; \
 	$(PY) -m experiments.few_labels --out $(RESULTS)/few-labels || failed=1; \
-	$(PY) -m experiments.headline --results $(RESULTS) --out docs/results --readme README.md || failed=1; \
+	$(PY) -m experiments.headline --results $(RESULTS) --out docs/results || failed=1; \
 	cp $(RESULTS)/*/*.md $(RESULTS)/*/*.svg docs/results; \
 	exit $$failed
 
@@ -172,7 +172,7 @@ $(VENV)/ray: $(VENV)/ready
 	$(if $(PYTHON),,$(error no Python 3.11 or later found: install one, or name it with PYTHON=...))
 	$(PYTHON) -m venv --clear .venv-fuzz
 	.venv-fuzz/bin/python -m pip install --quiet --constraint constraints.txt \
-	    atheris==3.0.0 numpy pillow unified-planning
+	    atheris==3.0.0 numpy pillow
 	touch $@
 
 # mutmut is needed nowhere else. All other packages are those of $(VENV), which must be of the same Python.

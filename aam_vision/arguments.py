@@ -25,43 +25,73 @@ class Arguments:
     """All options. Those marked ``kept=False`` do not change what is asked and answered; the journal leaves them out."""
 
     env: str | None = option(
-        "Environment of the agent: sokoban, doors, ..., one of a package of yours, MODULE:NAME, or a PDDL domain; with --agent that "
-        "whose concepts and classifiers read its images."
+        "An environment: sokoban, doors, ..., yours as MODULE:NAME, or a packaged PDDL domain; with --agent what reads its images."
     )
-    domain: Path | None = option("A PDDL domain file: a symbolic agent.")
+    domain: Path | None = option("A PDDL domain file: an agent that tells its states as symbols.")
     agent: str | None = option("A command: any program that speaks the protocol of docs/agent-protocol.md.")
-    agent_seconds: float = option("Wall time that it may take for one answer.", 60.0)
-    agent_memory: int = option("Megabytes of memory that it may take.", 4096, min=1)
     problem: list[str] | None = option(
-        "With --env the number of a problem, or its name (test/7; of an environment of yours any seed), with --domain a PDDL file (repeatable)."
+        "A problem (repeatable): with --env a number or name (test/7; of your environment any seed), with --domain a PDDL file."
     )
-    problem_size: int = option("Size of a packaged domain's problems.", 2, min=1)
-    controls: bool = flag("With --env or --agent: bring nothing but the controls; find out what they do.")
+    controls: bool = flag("Bring nothing but the controls (--env, --agent); find out what they do.")
+    chance: bool = flag(
+        "A step may have several outcomes; learn them, how often they come, and how sure that is."
+    )
+    label: bool = flag("No classifiers yet: first label pictures of walks, and learn from them.", kept=False)
+    seed: int = option("Seed of every random choice.", 0, min=0)
+    out: Path | None = option("Folder for results; default runs/ENV-TIME.", kept=False)
+    resume: Path | None = option("Folder of a run that was ended: go on with it.", kept=False)
+    access: str | None = option(
+        "What the agent allows: settable (symbolic agents only), snapshot, reset, or trajectory "
+        "(one problem: the first, or the one named); default the most that it can.",
+        heading="What is assessed",
+    )
     bare: list[str] | None = option(
         "With --domain: a control, and the operators that it may carry out: 'move(?dir)=move,push' (repeatable)."
     )
-    chance: bool = flag(
-        "A step may have several outcomes; learn them, how often they come, and how sure that is. With --domain, which may be PPDDL, with "
-        "--agent, or with --env: explodingblocks, tabletop:slippery, river, tireworld, or one of yours."
+    problem_size: int = option("Size of a packaged domain's problems.", 2, min=1)
+    repeated_arguments: bool = flag(
+        "Also learn what happens when one object is named twice (symbolic agents only)."
     )
-    within: float = option(
-        "With --chance: how narrow each probability's interval is to be (half its width).", 0.05
+    prior: Path | None = option(
+        "A model learned earlier (PDDL), with --chance also the folder of its run: verify it, and say what is different now."
     )
-    access: str | None = option(
-        "What the agent allows: settable (symbolic agents only), snapshot, reset, or trajectory "
-        "(one problem: the first, or the one named); default the most that it can."
+    agent_seconds: float = option("Wall time that it may take for one answer.", 60.0)
+    agent_memory: int = option("Megabytes of memory that it may take.", 4096, min=1)
+    max_queries: int | None = option("Stop at so many queries.", min=0, heading="What it may cost")
+    max_steps: int | None = option("Stop at so many steps, walks included.", min=0)
+    max_seconds: float | None = option(
+        "Stop after so many CPU seconds, with what is known; with --resume they are counted anew.", kept=False
     )
     policy: str = option("How questions are chosen: economical or aia.", "economical")
     planner: str = option(
         "pyperplan, or an installed engine of unified-planning, such as fast-downward.", "pyperplan"
     )
-    repeated_arguments: bool = flag(
-        "Also learn what happens when one object is named twice (symbolic agents only)."
+    workers: int = option(
+        "Copies of the agent that answer at a time, each in a process of its own.", 1, min=1
     )
-    classifiers: Path | None = option("Folder of classifier weights; default the shipped ones.")
-    label: bool = flag(
-        "With --env: no classifiers yet; first label pictures of walks, and learn from them.", kept=False
+    address: str | None = option(
+        "Of a Ray cluster that runs the workers: host:port, auto, or local for one of its own.", kept=False
     )
+    cache: Path | None = option(
+        "File that keeps answers for other runs (deterministic symbolic agents only).", kept=False
+    )
+    exam: int | None = option(
+        "Steps of the examination before a model counts as complete; default a quarter of the interrogation's, 60 at least; "
+        "none with --controls or --bare, where a walk follows anyway.",
+        min=0,
+        heading="How sure it is to be",
+    )
+    within: float = option(
+        "With --chance: how narrow each probability's interval is to be (half its width).", 0.05
+    )
+    confirm: bool = flag(
+        "Take no answer at its word, even if none proves unreliable; with --chance: look at each situation until it is certain."
+    )
+    confidence: float = option("Where answers prove unreliable: how probable the model has to be.", 0.999)
+    classifiers: Path | None = option(
+        "Folder of classifier weights; default the shipped ones.", heading="Pictures and labels"
+    )
+    backend: str = option("What runs the classifiers: numpy, torch or onnx.", "numpy")
     labels: str = option(
         "With --label: who labels: page (you, in a browser) or simulator (where it knows its states).",
         "page",
@@ -76,49 +106,21 @@ class Arguments:
         "With --label: what is asked about: whole pictures, or single atoms of them.", "pictures", kept=False
     )
     answers: int | None = option("With --ask atoms: answers at most; default 60.", min=1, kept=False)
-    seed: int = option("Seed of every random choice.", 0, min=0)
-    workers: int = option(
-        "Copies of the agent that answer at a time, each in a process of its own.", 1, min=1
+    image_noise: float = option(
+        "Gaussian noise put on the agent's images: its sigma, 0 to 1.",
+        0.0,
+        heading="Faults put between the agent and its interrogator",
     )
-    address: str | None = option(
-        "Of a Ray cluster that runs the workers: host:port, auto, or local for one of its own.", kept=False
-    )
-    max_queries: int | None = option("Stop at so many queries.", min=0)
-    max_steps: int | None = option("Stop at so many steps, walks included.", min=0)
-    max_seconds: float | None = option(
-        "Stop after so many CPU seconds, with what is known; with --resume they are counted anew.", kept=False
-    )
-    exam: int | None = option(
-        "Steps of the examination before a model counts as complete; default a quarter of the interrogation's, 60 at least; "
-        "none with --controls or --bare, where a walk follows anyway.",
-        min=0,
-    )
-    out: Path | None = option("Folder for results; default runs/ENV-TIME.", kept=False)
-    force: bool = flag("Overwrite the run that the folder for results holds.", kept=False)
-    image_noise: float = option("Gaussian noise put on the agent's images: its sigma, 0 to 1.", 0.0)
     flip_rate: float = option("Share of the observed atoms that are flipped, each time anew, 0 to 1.", 0.0)
     refusal_rate: float = option("Share of the executable steps that the agent refuses, 0 to 1.", 0.0)
-    confidence: float = option("Where answers prove unreliable: how probable the model has to be.", 0.999)
-    confirm: bool = flag(
-        "Take no answer at its word, even if none proves unreliable; with --chance: look at each situation until it is certain."
-    )
-    prior: Path | None = option(
-        "A model learned earlier (PDDL), with --chance also the folder of its run: verify it, and say what is different now."
-    )
-    backend: str = option("What runs the classifiers: numpy, torch or onnx.", "numpy")
-    cache: Path | None = option(
-        "File that keeps answers for other runs (deterministic symbolic agents only).", kept=False
-    )
-    resume: Path | None = option(
-        "Folder of a run that was ended: go on with it, with the options that it had.", kept=False
-    )
+    force: bool = flag("Overwrite the run that the folder for results holds.", kept=False, heading="Output")
     quiet: bool = flag("No progress on stderr.", kept=False)
     images: bool = option("Show the agent's images while it runs, on a terminal that can.", True, kept=False)
+    record: Path | None = option("Write the images of all queries to this file, an animated GIF.", kept=False)
     write_ppo: Path | None = option(
         "Write the planning problem that each query of --policy aia solves to this folder, as PDDL.",
         kept=False,
     )
-    record: Path | None = option("Write the images of all queries to this file, an animated GIF.", kept=False)
 
     def json(self) -> dict[str, Any]:
         """The options that are kept, as JSON; paths are absolute, since a run may be resumed from another folder."""

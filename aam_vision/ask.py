@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aam_vision.checks import is_chance_run
 from aam_vision.commandline import run_command
 from aam_vision.errors import UnusableInput
+from aam_vision.runs.checks import is_chance_run
 from aam_vision.wording import counted
 
 if TYPE_CHECKING:

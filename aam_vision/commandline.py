@@ -18,6 +18,7 @@ from time import monotonic
 from typing import Any, TextIO
 
 import typer
+from typer.core import TyperCommand
 
 from aam_vision.errors import AamWarning, AgentFailed, UnusableInput
 from aam_vision.options import with_options
@@ -46,19 +47,32 @@ class _Stopped(Exception):
 def parser_of(command: Callable[..., int | None]) -> Any:
     """The command line of a function: its parameters are the options, its docstring is the help.
 
-    A parameter that is a dataclass stands for its fields (``aam_vision.options``). Lines under ``Examples:`` are shown
-    below the options as they stand. The result is a command of click, in the copy that typer brings along.
+    A parameter that is a dataclass stands for its fields (``aam_vision.options``), whose headings are those of the help. Lines
+    under ``Examples:`` are shown below the options as they stand. The result is a command of click, in the copy that typer brings along.
     """
     told, _, examples = cleandoc(command.__doc__ or "").partition("\nExamples:\n")
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    app.command(help=told, epilog=f"\b\nExamples:\n{cleandoc(examples)}" if examples else None)(
-        with_options(command)
-    )
+    shown = f"\b\nExamples:\n{cleandoc(examples)}" if examples else None
+    app.command(cls=_UnderHeadings, help=told, epilog=shown)(with_options(command))
     return typer.main.get_command(app)
 
 
-def run_command(command: Callable[..., int | None]) -> int:
-    """Run a function as a command line.
+class _UnderHeadings(TyperCommand):
+    """A command whose help shows its options under headings."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for one in self.get_params(ctx):
+            usual = "Arguments" if one.param_type_name == "argument" else "Options"
+            if (shown := one.get_help_record(ctx)) is not None:
+                sections.setdefault(getattr(one, "rich_help_panel", None) or usual, []).append(shown)
+        for heading, lines in sections.items():
+            with formatter.section(heading):
+                formatter.write_dl(lines)
+
+
+def run_command(command: Callable[..., int | None], name: str | None = None) -> int:
+    """Run a function as a command line; the help calls it by this name, or else as Python was called.
 
     Returns:
         The exit code: 0; after one line on stderr that says what it was, 2 for what cannot be used and 3 for an agent that
@@ -76,7 +90,7 @@ def run_command(command: Callable[..., int | None]) -> int:
     gc.set_threshold(_ALLOCATIONS_UNTIL_COLLECTION)
     parser = parser_of(stoppable)
     try:
-        result = parser.main(standalone_mode=False)
+        result = parser.main(prog_name=name, standalone_mode=False)
     except _Stopped:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED

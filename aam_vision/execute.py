@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aam_vision.arguments import Arguments
-from aam_vision.checks import recorded_arguments
 from aam_vision.commandline import run_command, told_if_slow, told_warnings, write_atomically
 from aam_vision.errors import AgentFailed, PlannerFailed, UnusableInput
 from aam_vision.options import option
+from aam_vision.runs.checks import recorded_arguments
 from aam_vision.wording import counted
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def execute_plan(
     """
     from aam_vision.execution.replanning import Film
     from aam_vision.planning.engines import planner_named
-    from aam_vision.recording import check_images, check_recording
+    from aam_vision.runs.recording import check_images, check_recording
     from aam_vision.targets import controls
 
     if (wanted.plan is None) is (wanted.goal is None):

@@ -12,7 +12,6 @@ A command may take such a dataclass as a parameter; every field of it becomes an
 Drawing(size=8, plain=True)
 """
 
-# ruff: noqa: A002 - options are called what typer calls them
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
@@ -32,22 +31,32 @@ class _Option:
     min: float | None = None
     max: float | None = None
     flag: bool = False
+    heading: str | None = None
 
-    def typer(self, name: str) -> Any:
+    def typer(self, name: str, heading: str | None) -> Any:
         names = [f"--{name.replace('_', '-')}"] if self.flag else []
-        return typer.Option(*names, help=self.help, min=self.min, max=self.max)
+        return typer.Option(*names, help=self.help, min=self.min, max=self.max, rich_help_panel=heading)
 
 
 def option(
-    help: str, default: Any = None, *, min: float | None = None, max: float | None = None, **metadata: object
+    help: str,  # noqa: A002
+    default: Any = None,
+    *,
+    min: float | None = None,  # noqa: A002
+    max: float | None = None,  # noqa: A002
+    heading: str | None = None,
+    **metadata: object,
 ) -> Any:
-    """A field that is an option; ``metadata`` is kept with the field."""
-    return field(default=default, metadata={"option": _Option(help, min, max), **metadata})
+    """A field that is an option; ``metadata`` is kept with the field.
+
+    ``heading``: under which the help shows it and the fields after it, up to the next heading.
+    """
+    return field(default=default, metadata={"option": _Option(help, min, max, heading=heading), **metadata})
 
 
-def flag(help: str, **metadata: object) -> Any:
+def flag(help: str, *, heading: str | None = None, **metadata: object) -> Any:  # noqa: A002
     """A field that is an option without a value: False unless it is given."""
-    return field(default=False, metadata={"option": _Option(help, flag=True), **metadata})
+    return field(default=False, metadata={"option": _Option(help, flag=True, heading=heading), **metadata})
 
 
 def with_options(command: Callable[..., int | None]) -> Callable[..., int | None]:
@@ -81,13 +90,14 @@ def with_options(command: Callable[..., int | None]) -> Callable[..., int | None
 
 def _options(kind: type, defaults: object) -> Iterator[Parameter]:
     """A parameter for every field of a dataclass."""
-    hints = get_type_hints(kind)
+    hints, heading = get_type_hints(kind), None
     for one in fields(kind):
         shown: _Option = one.metadata["option"]
+        heading = shown.heading or heading
         default = one.default if defaults is Parameter.empty else getattr(defaults, one.name)
         yield Parameter(
             one.name,
             Parameter.KEYWORD_ONLY,
             default=Parameter.empty if default is MISSING else default,
-            annotation=Annotated[hints[one.name], shown.typer(one.name)],
+            annotation=Annotated[hints[one.name], shown.typer(one.name, heading)],
         )

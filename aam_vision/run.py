@@ -6,7 +6,6 @@ Only light modules are imported here, so that ``--help`` answers at once.
 from __future__ import annotations
 
 import sys
-import warnings
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
@@ -15,36 +14,25 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from aam_vision import targets
 from aam_vision.arguments import Arguments
-from aam_vision.checks import check, check_unused, given_about_labels, recorded_arguments
 from aam_vision.commandline import (
     AGENT_FAILED,
     INTERRUPTED,
-    NOT_EXPLAINED,
     Progress,
     check_writable,
     run_command,
     told_if_slow,
     told_warnings,
 )
-from aam_vision.errors import AamWarning, AccessViolation, UnusableInput
-from aam_vision.labelling_note import told_unlike, untested, with_other_cause
-from aam_vision.recording import check_images, check_recording, recording
+from aam_vision.errors import AgentFailed, UnusableInput
+from aam_vision.runs.checks import check, check_unused, given_about_labels, recorded_arguments
+from aam_vision.runs.recording import check_images, check_recording, recording
 
 if TYPE_CHECKING:
-    from aam_vision.agents.counting import CountingAgent
     from aam_vision.agents.journal import Journal
-    from aam_vision.interrogation.evidence.graph import Evidence
-    from aam_vision.interrogation.evidence.moves import Move
-    from aam_vision.interrogation.statistics.assessment import Assessment
-    from aam_vision.interrogation.task.assembly import Interrogation
-    from aam_vision.interrogation.task.loop import Interrupted
-    from aam_vision.interrogation.task.result import Result
-    from aam_vision.interrogation.task.trial_design import Proposal
-    from aam_vision.planning.planner import Clock, Planner
-    from aam_vision.strips import Model
-    from aam_vision.targets import Target
+    from aam_vision.runs.chance import ChanceRun
+    from aam_vision.runs.controls import ControlsRun
+    from aam_vision.runs.told import ToldRun
 
 FIRST_LINE = 0.1
 """Seconds of loading after which a line says so."""
@@ -136,168 +124,63 @@ def _resume(arguments: Arguments, folder: Path, began: float) -> int:
 
 @told_warnings()
 def _run(arguments: Arguments, folder: Path, resumed: Journal | None, began: float) -> int:
-    """Interrogate, from the beginning or from where the journal ends; save and print what was learned."""
-    if arguments.controls or arguments.bare:
-        from aam_vision.control_run import run_controls
+    """Interrogate, from the beginning or from where the journal ends; save and print what was learned.
 
-        return run_controls(arguments, folder, _name(arguments), resumed)
-    if arguments.chance:
-        from aam_vision.chance_run import run_chance
-
-        return run_chance(arguments, folder, _name(arguments), resumed)
+    A run that was cut short makes the same moves again and gets the recorded answers.
+    """
     from aam_vision.planning.engines import planner_named
-    from aam_vision.planning.planner import Clock, TimedPlanner
 
-    planner, clock = TimedPlanner(planner_named(arguments.planner)), Clock()
+    planner = planner_named(arguments.planner)
     check_writable(folder)
     if resumed is None:
         check_unused(folder, force=arguments.force)
-    if arguments.write_ppo is not None:
-        check_writable(arguments.write_ppo, "--write-ppo")
     with told_if_slow(f"Loading {_name(arguments)}", quiet=arguments.quiet, seconds=FIRST_LINE):
-        target = targets.of(arguments)
-    if arguments.record is not None:
-        check_images(arguments.record, target)
-    interrogation = _interrogation(arguments, target, planner)
-    if arguments.cache is not None:
-        target = targets.cached(target, arguments.cache)
-    from aam_vision.agents.image import image_test, unlike
-    from aam_vision.agents.journal import Journal
-    from aam_vision.run_folder import Times, clear, keep_images, note_origins, save
+        run = _kind(arguments)(arguments, planner)
+    with closing(run.target):
+        if arguments.record is not None:
+            check_images(arguments.record, run.target)
+        from aam_vision.agents.journal import Journal
+        from aam_vision.runs.folder import clear, keep_images, note_origins
 
-    with (
-        closing(target),
-        resumed
-        or Journal.create(folder, arguments.json(), arguments.inputs(), force=arguments.force) as journal,
-        recording(arguments.record, folder, journal),
-    ):
-        if resumed is None:
-            clear(folder)
-        keep_images(target, folder)
-        note_origins(target, journal)
-        try:
-            result, failure = _interrogated(arguments, interrogation, target, journal, clock)
-        except KeyboardInterrupt:
-            print(f"interrupted; go on with --resume {folder}", file=sys.stderr)
-            return INTERRUPTED
-        if failure is not None and not journal.rows():  # before there was anything to learn
-            print(f"error: {failure}; go on with --resume {folder}", file=sys.stderr)
-            return AGENT_FAILED
-        test, own = image_test(target.agent), arguments.classifiers
-        if strange := told_unlike(unlike(target.agent), target.problems, target.name):
-            warnings.warn(strange, AamWarning, stacklevel=2)
-        result = replace(result, untested=untested(own, test))
-        if result.diagnosis is not None:
-            result = replace(result, diagnosis=with_other_cause(result.diagnosis, own, test, strange))
-        times = Times(began, clock.seconds, planner.seconds, target.perception_s())
-        status = save(folder, arguments, target, result, times, interrogation.prior, journal)
-        if failure is None or failure.contradicted:  # then the same answers would be the same again
-            journal.note("finished", status)
-        if result.not_strips:
-            print(f"error: {_accusation(result)}; what was learned is saved in {folder}", file=sys.stderr)
-            return NOT_EXPLAINED
-        if result.suspected:
-            print(f"warning: {result.missing}; what was learned is saved in {folder}", file=sys.stderr)
-            return 0
-        if failure is not None:
-            print(f"error: {failure}; what was learned is saved in {folder}", file=sys.stderr)
-            return AGENT_FAILED
-    return 0
+        with (
+            resumed
+            or Journal.create(folder, arguments.json(), arguments.inputs(), force=arguments.force) as journal,
+            recording(arguments.record, folder, journal),
+        ):
+            if resumed is None:
+                clear(folder)
+            keep_images(run.target, folder)
+            note_origins(run.target, journal)
+            try:
+                ended = run.go(folder, journal, began)
+            except KeyboardInterrupt:
+                print(f"interrupted; go on with --resume {folder}", file=sys.stderr)
+                return INTERRUPTED
+            except AgentFailed as error:  # before there was anything to learn
+                print(f"error: {error}; go on with --resume {folder}", file=sys.stderr)
+                return AGENT_FAILED
+            if ended.final:
+                journal.note("finished", ended.status)
+            if ended.code:
+                print(f"error: {ended.why}; what was learned is saved in {folder}", file=sys.stderr)
+            elif ended.why:
+                print(f"warning: {ended.why}", file=sys.stderr)
+    return ended.code
 
 
-def _accusation(result: Result) -> str:
-    """What is wrong with the agent, in a line."""
-    assert result.diagnosis is not None, "only then it is accused"
-    found = result.diagnosis
-    return (
-        f"{found.why}; or pictures were misread (diagnosis in result.json)" if found.otherwise else found.why
-    )
+def _kind(arguments: Arguments) -> type[ToldRun | ControlsRun | ChanceRun]:
+    """The kind of run that the options ask for."""
+    if arguments.controls or arguments.bare:
+        from aam_vision.runs.controls import ControlsRun
 
+        return ControlsRun
+    if arguments.chance:
+        from aam_vision.runs.chance import ChanceRun
 
-def _interrogation(arguments: Arguments, target: Target, planner: Planner) -> Interrogation:
-    """How the options say that the agent is interrogated.
+        return ChanceRun
+    from aam_vision.runs.told import ToldRun
 
-    Raises:
-        UnusableInput: they do not fit the agent.
-    """
-    from aam_vision.interrogation.task.assembly import Interrogation
-    from aam_vision.interrogation.task.budget import Budget
-    from aam_vision.resources import MEGABYTES, Resources
-
-    resources = Resources(arguments.max_seconds, MEGABYTES)
-    return Interrogation(
-        target.agent,
-        policy=arguments.policy,
-        planner=planner,
-        prior=_prior(arguments, target),
-        budget=Budget(arguments.max_queries, arguments.max_steps, resources),
-        repeated=arguments.repeated_arguments,
-        confidence=arguments.confidence,
-        confirm=arguments.confirm,
-        exam=arguments.exam,
-        copies=target.copies,
-        write_ppo=arguments.write_ppo,
-    )
-
-
-def _prior(arguments: Arguments, target: Target) -> Model | None:
-    """The model learned earlier, if there is one.
-
-    Raises:
-        UnusableInput: the file cannot be used, or is a model of another agent.
-    """
-    if arguments.prior is None:
-        return None
-    from aam_vision.interrogation.task.result import check_prior
-    from aam_vision.pddl import read_domain
-
-    model = read_domain(arguments.prior)
-    check_prior(model, target.agent.vocabulary, target.agent.headers, arguments.prior)
-    return model
-
-
-def _interrogated(
-    arguments: Arguments, interrogation: Interrogation, target: Target, journal: Journal, clock: Clock
-) -> tuple[Result, Interrupted | None]:
-    """The result of the interrogation, with every exchange in the journal; and what ended it early, if anything."""
-    import numpy as np
-
-    from aam_vision.agents.decorator import AnnouncedAgent
-    from aam_vision.agents.journalled import JournalledAgent
-    from aam_vision.display import Display, Sights
-    from aam_vision.interrogation.task.loop import Interrupted
-    from aam_vision.interrogation.task.robust import Observer
-
-    announced = AnnouncedAgent(target.agent, lambda text: display.announce(text))
-    agent = JournalledAgent(announced, journal, target.generators, target.crew)
-    interrogation = replace(interrogation, agent=agent)
-    sights = Sights(journal.path.parent, agent.image) if arguments.images and target.keep_images else None
-    with Display(quiet=arguments.quiet, sights=sights) as display:
-
-        def watch(move: Move, evidence: Evidence, counting: CountingAgent) -> None:
-            if agent.live:
-                display.watch(move, evidence, counting)
-
-        def watch_trial(proposal: Proposal, assessment: Assessment, counting: CountingAgent) -> None:
-            if agent.live:
-                display.watch_trial(proposal, assessment, counting)
-
-        seed, problems = arguments.seed, ", ".join(target.problems)
-        display.say(f"Interrogating {target.name} (problems {problems}), seed {seed}")
-        if agent.recorded:
-            display.say(f"Going on after {agent.recorded} recorded exchanges, which are not made again")
-        try:
-            with clock:
-                result = interrogation.run(
-                    np.random.default_rng(seed), record=agent, observer=Observer(watch, watch_trial)
-                )
-        except Interrupted as error:
-            return error.result, error
-        except AccessViolation as error:
-            if agent.live:
-                raise
-            raise UnusableInput(f"{journal.path}: not a transcript of such a run ({error})") from None
-    return result, None
+    return ToldRun
 
 
 if __name__ == "__main__":

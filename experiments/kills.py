@@ -27,7 +27,7 @@ import numpy as np
 import typer
 
 from aam_vision.commandline import Progress, check_writable, run_command
-from aam_vision.summary import TIMES
+from aam_vision.runs.summary import TIMES
 from experiments.jobs import Row, Table
 
 # Runs that are killed with ``kill -9`` at random moments, and compared with one that was left alone.

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from aam_vision.arguments import Arguments
-from aam_vision.checks import check
 from aam_vision.errors import UnusableInput
+from aam_vision.runs.checks import check
 
 JOURNAL = Path("transcript.sqlite")
 CHANGED = Arguments(

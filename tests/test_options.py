@@ -67,3 +67,31 @@ def test_the_function_can_still_be_called_with_keywords(capsys: pytest.CaptureFi
     drawing = {"size": 8, "colours": None, "out": Path("b"), "plain": False}
     assert with_options(draw)(title="T", copies=2, **drawing) == 0
     assert capsys.readouterr().out == f"T {Drawing(8, None, Path('b'))} 2\n"
+
+
+@dataclass(frozen=True)
+class Printing:
+    copies: int = option("Copies.", 1)
+    paper: str = option("Of what size.", "A4", heading="Paper and ink")
+    ink: str = option("Of what colour.", "black")
+    out: Path = option("File.", Path("out.ps"), heading="Output")
+
+
+def test_help_shows_a_heading_above_the_options_up_to_the_next_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def show(printing: Printing = Printing()) -> None:
+        """Print something."""
+
+    monkeypatch.setattr("sys.argv", ["show", "--help"])
+    assert run_command(show) == 0
+    heads = [
+        line.strip().split()[0] if line.startswith("  --") else line
+        for line in capsys.readouterr().out.splitlines()
+        if line.startswith("  --") or line.endswith(":")
+    ]
+    assert heads == [
+        *("Options:", "--copies", "--help"),
+        *("Paper and ink:", "--paper", "--ink"),
+        *("Output:", "--out"),
+    ]

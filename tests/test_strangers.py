@@ -10,8 +10,8 @@ import pytest
 
 from aam_vision.agents.encoding import MAX_PARTS, Malformed, loads, read_vocabulary
 from aam_vision.arguments import MAX_PROBLEM_SIZE, Arguments
-from aam_vision.checks import check
 from aam_vision.errors import UnusableInput
+from aam_vision.runs.checks import check
 
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("aam_vision", "envs", "classifiers", "training", "experiments")

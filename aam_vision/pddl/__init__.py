@@ -1,13 +1,12 @@
 """PDDL in and out: domains and problems read from files, models and problems written as text.
 
 Only STRIPS with typing, constants and negative preconditions is read; every other feature is named and
-refused, in one line that says where. ``syntax`` turns text into nested lists that remember their lines,
-``declarations`` and ``literals`` check them, ``library`` has unified-planning read what passed, ``reading``
-makes models and problems of that, ``writing`` prints them. ``instructions`` leaves out what PDDLGym's files say of instructions. ``goal`` reads a goal that stands alone. ``probabilistic``
-reads and prints models with outcomes.
+refused, in one line that says where. ``syntax`` turns text into nested lists that remember their lines, and checks
+literals; ``reading`` checks declarations and makes models and problems, ``probabilistic`` models with outcomes; ``writing``
+prints them.
 
-The check is ours because unified-planning seldom says where a mistake is and insists on one order of the
-sections. The atoms of an initial state are read by us as well: it would take minutes for 200,000 tokens.
+The reader is ours: libraries seldom say where a mistake is, insist on one order of the sections, and take minutes for an
+initial state of 200,000 tokens.
 """
 
 from __future__ import annotations

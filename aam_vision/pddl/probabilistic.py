@@ -1,6 +1,6 @@
 """PPDDL in and out: domains in which an effect may be ``(probabilistic 0.8 EFFECT 0.2 EFFECT)`` or ``(when CONDITION EFFECT)``.
 
-Read by us, over the checks that every PDDL file passes: of the libraries that read PDDL, those that read this are no longer kept up.
+Read over the checks that every PDDL file passes.
 The language is that of Younes and Littman, "PPDDL1.0" (2004), without quantifiers and rewards; conditions are conjunctions.
 """
 
@@ -25,16 +25,7 @@ from aam_vision.outcomes import (
     cases,
 )
 from aam_vision.pddl.problem import Problem
-from aam_vision.pddl.reading import (
-    DOMAIN_SECTIONS,
-    fields,
-    objects,
-    parameters,
-    predicates,
-    read_problem,
-    sections,
-    types_of,
-)
+from aam_vision.pddl.reading import ActionText, DomainReader, read_problem
 from aam_vision.pddl.syntax import (
     EFFECTS_ONLY,
     Definition,
@@ -42,15 +33,11 @@ from aam_vision.pddl.syntax import (
     Group,
     Literal,
     LiteralReader,
-    Names,
     Word,
-    name_of,
-    new_name,
-    read_without_instructions,
     show,
 )
 from aam_vision.pddl.writing import action_of, conjunction, domain_of, literals_text
-from aam_vision.strips import ActionHeader, LiftedAtom, Model, Predicate, Vocabulary
+from aam_vision.strips import ActionHeader, Model, Vocabulary
 
 _DIGITS = 6, 18
 """Decimal places of a probability that is written: so many, and at most so many where else an outcome would get none."""
@@ -66,28 +53,26 @@ def read_chance_domain(path: Path | str) -> ChanceModel:
         UnusableInput: the file cannot be read, uses another feature, the probabilities of an effect add up to more than
             one, an action has more than ten outcomes, or its effect depends on more than six atoms.
     """
-    definition, left_out = read_without_instructions(Path(path))
-    found = sections(definition, DOMAIN_SECTIONS)
-    types = types_of(definition, found[":types"])
-    constants = objects(definition, found[":constants"], types, {})
-    names = Names(types, predicates(definition, found[":predicates"], types), constants)
-    name = name_of(definition, definition.name, "the name of the domain")
-    reader = _ActionReader(definition, names)
-    actions: dict[str, ChanceSchema] = {}
-    for section in found[":action"]:
-        schema = reader.action(section)
-        if schema.header.name in actions:
-            definition.refuse(section.line, f"action {show(schema.header.name)} is defined twice; remove one")
-        actions[schema.header.name] = schema
-    instructions = _instructions(list(actions.values()))
-    vocabulary = Vocabulary(
-        name,
-        tuple(Predicate(one, kinds) for one, kinds in names.predicates.items() if one not in instructions),
-        types,
-        constants,
-        (*left_out, *sorted(instructions)),
+    domain = DomainReader(Path(path), EFFECTS_ONLY)
+    schemas = [_schema(domain, action) for action in domain.actions()]
+    instructions = _instructions(schemas)
+    vocabulary = replace(
+        domain.vocabulary,
+        predicates=tuple(one for one in domain.vocabulary.predicates if one.name not in instructions),
+        left_out=(*domain.left_out, *sorted(instructions)),
     )
-    return ChanceModel(vocabulary, tuple(_without(schema, instructions) for schema in actions.values()))
+    return ChanceModel(vocabulary, tuple(_without(schema, instructions) for schema in schemas))
+
+
+def _schema(domain: DomainReader, action: ActionText) -> ChanceSchema:
+    """An action with the cases of its effect."""
+    positive, negative = action.split(action.precondition)
+    known = dict.fromkeys(negative, False) | dict.fromkeys(positive, True)
+    found = EffectReader(domain.definition, domain.literals, action).read(action.effect, known)
+    several = len(found) > 1
+    return ChanceSchema(
+        action.header, positive, negative, () if several else found[0].outcomes, found if several else ()
+    )
 
 
 def read_chance_problem(model: ChanceModel, path: Path | str) -> Problem:
@@ -177,39 +162,6 @@ def _parts(
     return [f"(probabilistic{''.join(chances)})"]
 
 
-class _ActionReader:
-    """Reads the actions of one file."""
-
-    def __init__(self, definition: Definition, names: Names) -> None:
-        self._definition = definition
-        self._names = names
-        self._literals = LiteralReader(definition, names, told=EFFECTS_ONLY)
-
-    def action(self, section: Group) -> ChanceSchema:
-        """The schema that an action's section states."""
-        if len(section.parts) < 2:
-            self._definition.refuse(section.line, "expected the name of an action after ':action'")
-        name = new_name(self._definition, section.parts[1], "the name of an action")
-        empty = Group([], section.line)
-        field = fields(self._definition, section, name)
-        kinds = parameters(self._definition, field.get(":parameters", empty), self._names.types, name)
-        marked = {f"?{parameter}": kind for parameter, kind in kinds.items()}
-        effects = EffectReader(self._definition, self._literals, marked, name)
-        wanted = field.get(":precondition", empty)
-        precondition = [
-            (effects.lifted(one), one.positive)
-            for one in self._literals.literals(wanted, marked, f"the precondition of {show(name)}")
-        ]
-        found = effects.read(field.get(":effect", empty), dict(precondition))
-        return ChanceSchema(
-            ActionHeader(name, tuple(kinds), tuple(kinds.values())),
-            frozenset(atom for atom, positive in precondition if positive),
-            frozenset(atom for atom, positive in precondition if not positive),
-            found[0].outcomes if len(found) == 1 else (),
-            found if len(found) > 1 else (),
-        )
-
-
 def _instructions(actions: Sequence[ChanceSchema]) -> frozenset[str]:
     """Predicates that only say that their action was the instruction: see ``read_chance_domain``."""
     own = {schema.header.name for schema in actions}
@@ -253,24 +205,16 @@ class EffectReader:
     Args:
         definition: the file.
         literals: reads its literals.
-        kinds: the type of every parameter, with its ``?``.
-        name: the action's.
+        action: whose effect it is.
     """
 
-    def __init__(
-        self, definition: Definition, literals: LiteralReader, kinds: dict[str, str], name: str
-    ) -> None:
+    def __init__(self, definition: Definition, literals: LiteralReader, action: ActionText) -> None:
         self._definition = definition
         self._literals = literals
-        self._kinds = kinds
-        self._place = {parameter: number for number, parameter in enumerate(kinds)}
-        self._name = name
-        self._where = f"the effect of {show(name)}"
-
-    def lifted(self, literal: Literal) -> LiftedAtom:
-        """The literal's atom over the action's parameters."""
-        terms = tuple(self._place.get(term, term) for term in literal.atom.objects)
-        return LiftedAtom(literal.atom.predicate, terms)
+        self._kinds = action.marked
+        self._name = action.name
+        self._lifted = action.lifted
+        self._where = f"the effect of {show(action.name)}"
 
     def read(self, effect: Expression, known: Assignment) -> tuple[Case, ...]:
         """The cases of an effect.
@@ -284,7 +228,7 @@ class EffectReader:
                 outcomes, or it depends on too many atoms.
         """
         conditions = {
-            id(group): [(self.lifted(one), one.positive) for one in self._condition(group)]
+            id(group): [(self._lifted(one), one.positive) for one in self._condition(group)]
             for group in self._whens(effect)
         }
         atoms = dict.fromkeys(atom for one in conditions.values() for atom, _ in one if atom not in known)
@@ -308,8 +252,8 @@ class EffectReader:
         """All ways in which the effect may come out where these conditions hold, equal ones joined."""
         found: dict[Effects, Fraction] = {}
         for branch in self._branches(effect, holds):
-            add = frozenset(self.lifted(one) for one in branch.literals if one.positive)
-            delete = frozenset(self.lifted(one) for one in branch.literals if not one.positive)
+            add = frozenset(self._lifted(one) for one in branch.literals if one.positive)
+            delete = frozenset(self._lifted(one) for one in branch.literals if not one.positive)
             effects = Effects(add, delete - add)
             if branch.probability:
                 found[effects] = found.get(effects, Fraction(0)) + branch.probability

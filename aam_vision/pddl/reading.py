@@ -1,26 +1,18 @@
-"""PDDL files to models and problems: checked by us, built by unified-planning.
+"""PDDL files to models and problems.
 
-Sections may come in any order, and each name's case is ignored.
+Sections may come in any order, and each name's case is ignored. The check is ours, since it says where a mistake is; what passed
+it needs no other reader.
 """
 
 from __future__ import annotations
 
-import re
-import sys
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cache
-from importlib import import_module
-from importlib.util import find_spec
-from itertools import groupby
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from typing import NamedTuple
 
 from aam_vision.pddl.problem import Problem
 from aam_vision.pddl.syntax import (
+    CHANCE,
     CLASS,
     MAX_DEPTH,
     Definition,
@@ -68,32 +60,117 @@ def read_domain(path: Path | str) -> Model:
         UnusableInput: the file cannot be read, does not parse, contradicts itself, or uses a feature outside
             STRIPS with typing, constants and negative preconditions.
     """
-    definition, left_out = read_without_instructions(Path(path))
-    found = sections(definition, DOMAIN_SECTIONS)
-    types = types_of(definition, found[":types"])
-    names = Names(
-        types,
-        predicates(definition, found[":predicates"], types),
-        objects(definition, found[":constants"], types, {}),
-    )
-    name = name_of(definition, definition.name, "the name of the domain")
-    actions = _checked_actions(definition, found[":action"], names)
-    parsed = parse(definition, name, names, actions=actions)
-    vocabulary = Vocabulary(
-        plain(parsed),
-        tuple(Predicate(plain(fluent), _kinds(fluent.signature)) for fluent in parsed.fluents),
-        _types(parsed),
-        {plain(constant): plain(constant.type) for constant in parsed.all_objects},
-        left_out,
-    )
-    model = Model(vocabulary, tuple(_schema(action) for action in parsed.actions))
-    if (size := count_lifted_atoms(vocabulary, model.headers)) > MAX_LIFTED_ATOMS:
-        definition.refuse(
-            definition.name.line,
-            f"{size} predicates with an action's parameters are more than {MAX_LIFTED_ATOMS}; "
-            "use fewer parameters, or arguments",
-        )
+    domain = DomainReader(Path(path))
+    schemas = []
+    for action in domain.actions():
+        found = domain.literals.literals(action.effect, action.marked, f"the effect of {show(action.name)}")
+        add, delete = action.split(found)
+        positive, negative = action.split(action.precondition)
+        schemas.append(ActionSchema(action.header, positive, negative, add, delete - add))
+    model = Model(domain.vocabulary, tuple(schemas))
+    domain.check_size(model.headers)
     return model
+
+
+class ActionText(NamedTuple):
+    """An action of a file in which every name is known but those in its effect, which is as the file has it."""
+
+    name: str
+    kinds: Mapping[str, str]
+    """The types of its parameters, which are named without their question mark."""
+    precondition: tuple[Literal, ...]
+    effect: Group
+
+    @property
+    def header(self) -> ActionHeader:
+        return ActionHeader(self.name, tuple(self.kinds), tuple(self.kinds.values()))
+
+    @property
+    def marked(self) -> dict[str, str]:
+        """The types of its parameters, which are named as in the file."""
+        return {f"?{parameter}": kind for parameter, kind in self.kinds.items()}
+
+    def lifted(self, literal: Literal) -> LiftedAtom:
+        """The literal's atom over the action's parameters."""
+        place = {parameter: number for number, parameter in enumerate(self.marked)}
+        return LiftedAtom(
+            literal.atom.predicate, tuple(place.get(term, term) for term in literal.atom.objects)
+        )
+
+    def split(self, literals: Iterable[Literal]) -> tuple[frozenset[LiftedAtom], frozenset[LiftedAtom]]:
+        """The atoms that stand plain, and those under ``not``."""
+        found = [(self.lifted(one), one.positive) for one in literals]
+        plain, negated = (
+            frozenset(atom for atom, positive in found if positive is wanted) for wanted in (True, False)
+        )
+        return plain, negated
+
+
+class DomainReader:
+    """Reads a domain file: what it declares at once, its actions one by one.
+
+    Args:
+        path: the file.
+        told: what to do about chance or a condition where literals are expected, for messages.
+
+    Raises:
+        UnusableInput: the file cannot be read, or what it declares is no domain.
+    """
+
+    def __init__(self, path: Path, told: str = CHANCE) -> None:
+        self.definition, self.left_out = read_without_instructions(path)
+        found = sections(self.definition, DOMAIN_SECTIONS)
+        types = types_of(self.definition, found[":types"])
+        self.names = Names(
+            types,
+            predicates(self.definition, found[":predicates"], types),
+            objects(self.definition, found[":constants"], types, {}),
+        )
+        self.name = name_of(self.definition, self.definition.name, "the name of the domain")
+        self.literals = LiteralReader(self.definition, self.names, told)
+        self._actions = found[":action"]
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """What the file declares."""
+        declared = tuple(Predicate(one, types) for one, types in self.names.predicates.items())
+        return Vocabulary(self.name, declared, self.names.types, self.names.constants, self.left_out)
+
+    def actions(self) -> Iterator[ActionText]:
+        """The actions in their order.
+
+        Raises:
+            UnusableInput: one is not as actions are, or there are two of one name.
+        """
+        definition, known = self.definition, set[str]()
+        for section in self._actions:
+            if len(section.parts) < 2:
+                definition.refuse(section.line, "expected the name of an action after ':action'")
+            name = new_name(definition, section.parts[1], "the name of an action")
+            empty = Group([], section.line)
+            field = fields(definition, section, name)
+            kinds = parameters(definition, field.get(":parameters", empty), self.names.types, name)
+            action = ActionText(name, kinds, (), field.get(":effect", empty))
+            wanted = field.get(":precondition", empty)
+            where = f"the precondition of {show(name)}"
+            precondition = tuple(self.literals.literals(wanted, action.marked, where))
+            yield action._replace(precondition=precondition)
+            if name in known:
+                definition.refuse(section.line, f"action {show(name)} is defined twice; remove one")
+            known.add(name)
+
+    def check_size(self, headers: Sequence[ActionHeader]) -> None:
+        """Refuse a domain with too many predicates over the parameters of its actions.
+
+        Raises:
+            UnusableInput: there are more than ``MAX_LIFTED_ATOMS``.
+        """
+        if (size := count_lifted_atoms(self.vocabulary, headers)) > MAX_LIFTED_ATOMS:
+            self.definition.refuse(
+                self.definition.name.line,
+                f"{size} predicates with an action's parameters are more than {MAX_LIFTED_ATOMS}; "
+                "use fewer parameters, or arguments",
+            )
 
 
 def read_problem(domain: Path | str | Model, problem: Path | str) -> Problem:
@@ -118,18 +195,12 @@ def read_problem(domain: Path | str | Model, problem: Path | str) -> Problem:
         for condition in contents(found[":goal"])
         for literal in reader.literals(condition, kinds, "the goal")
     ]
-    own = {name: kind for name, kind in kinds.items() if name not in names.constants}
-    parsed = parse(definition, vocabulary.name, names, objects=own, goal=goal)
-    wanted, unwanted = _split(parsed.goals)
     return Problem(
-        plain(parsed),
-        State(initial, Objects({plain(o): plain(o.type) for o in parsed.all_objects}, _types(parsed))),
-        frozenset(_ground(fluent) for fluent in wanted),
-        frozenset(_ground(fluent) for fluent in unwanted),
+        definition.name.text,
+        State(initial, Objects(kinds, names.types)),
+        frozenset(one.atom for one in goal if one.positive),
+        frozenset(one.atom for one in goal if not one.positive),
     )
-
-
-# --- our check ----------------------------------------------------------------------------------
 
 
 def _check_domain(definition: Definition, given: Sequence[Group], wanted: str) -> None:
@@ -143,31 +214,10 @@ def _check_domain(definition: Definition, given: Sequence[Group], wanted: str) -
         )
 
 
-def _checked_actions(definition: Definition, given: Sequence[Group], names: Names) -> list[CheckedAction]:
-    reader = LiteralReader(definition, names)
-    actions: dict[str, CheckedAction] = {}
-    for section in given:
-        if len(section.parts) < 2:
-            definition.refuse(section.line, "expected the name of an action after ':action'")
-        name = new_name(definition, section.parts[1], "the name of an action")
-        empty = Group([], section.line)
-        field = fields(definition, section, name)
-        kinds = parameters(definition, field.get(":parameters", empty), names.types, name)
-        marked = {f"?{parameter}": kind for parameter, kind in kinds.items()}
-        precondition, effect = (
-            list(reader.literals(field.get(f":{what}", empty), marked, f"the {what} of {show(name)}"))
-            for what in ("precondition", "effect")
-        )
-        if name in actions:
-            definition.refuse(section.line, f"action {show(name)} is defined twice; remove one")
-        actions[name] = CheckedAction(name, kinds, precondition, effect)
-    return list(actions.values())
-
-
 def _initial(
     definition: Definition, given: Sequence[Group], reader: LiteralReader, kinds: dict[str, str]
 ) -> frozenset[Atom]:
-    """The atoms of the initial state, which unified-planning does not read (see ``parse``)."""
+    """The atoms of the initial state."""
     true: set[Atom] = set()
     false: dict[Atom, int] = {}
     for fact in contents(given):
@@ -182,55 +232,6 @@ def _initial(
                 line, f"{show(str(atom))} is both true and false in the initial state; remove one"
             )
     return frozenset(true)
-
-
-# --- what unified-planning built ----------------------------------------------------------------
-
-
-def _types(parsed: Any) -> Types:
-    kinds = [kind for kind in parsed.user_types if plain(kind) != ROOT_TYPE]
-    return Types({plain(kind): plain(kind.father) for kind in kinds})
-
-
-def _kinds(parameters: Iterable[Any]) -> tuple[str, ...]:
-    return tuple(plain(parameter.type) for parameter in parameters)
-
-
-def _split(conditions: Iterable[Any]) -> tuple[list[Any], list[Any]]:
-    """The fluents of conjunctions: those that stand plain, and those under ``not``."""
-    literals = [part for whole in conditions for part in (whole.args if whole.is_and() else [whole])]
-    plain_ones = [literal for literal in literals if literal.is_fluent_exp()]
-    return plain_ones, [literal.arg(0) for literal in literals if literal.is_not()]
-
-
-def _ground(fluent: Any) -> Atom:
-    return Atom(plain(fluent.fluent()), tuple(plain(argument.object()) for argument in fluent.args))
-
-
-def _schema(action: Any) -> ActionSchema:
-    names = tuple(plain(parameter) for parameter in action.parameters)
-    place = {name: i for i, name in enumerate(names)}
-
-    def lifted(fluents: Iterable[Any]) -> frozenset[LiftedAtom]:
-        return frozenset(
-            LiftedAtom(
-                plain(fluent.fluent()),
-                tuple(
-                    place[plain(a.parameter())] if a.is_parameter_exp() else plain(a.object())
-                    for a in fluent.args
-                ),
-            )
-            for fluent in fluents
-        )
-
-    positive, negative = _split(action.preconditions)
-    return ActionSchema(
-        ActionHeader(plain(action), names, _kinds(action.parameters)),
-        lifted(positive),
-        lifted(negative),
-        lifted(effect.fluent for effect in action.effects if effect.value.is_true()),
-        lifted(effect.fluent for effect in action.effects if effect.value.is_false()),
-    )
 
 
 # Checks of sections and declarations: every name that a file declares or uses in one, and where it is wrong.
@@ -310,7 +311,7 @@ def _split_dash(part: Expression) -> tuple[Expression, ...]:
 
 
 def types_of(definition: Definition, sections: Sequence[Group]) -> Types:
-    """The type hierarchy, in which parents that are only mentioned are types as well."""
+    """The type hierarchy, parents first; those that are only mentioned are types as well."""
     parents: dict[str, str] = {}
     lines: dict[str, int] = {}
     for word, above in _typed(definition, contents(sections), "a type"):
@@ -335,7 +336,9 @@ def types_of(definition: Definition, sections: Sequence[Group]) -> Types:
                 definition.refuse(
                     line, f"type {show(name)} has more than {MAX_DEPTH} ancestors, or a circle of them"
                 )
-    return Types(parents)
+    found = Types(parents)
+    ordered = (above for name in parents for above in reversed([*found.ancestry(name)][:-1]))
+    return Types({name: parents[name] for name in dict.fromkeys(ordered)})
 
 
 def _known_type(definition: Definition, word: Word, types: Types) -> str:
@@ -415,147 +418,3 @@ def fields(definition: Definition, section: Group, name: str) -> dict[str, Group
             definition.refuse(keyword.line, f"{keyword.text} comes twice in {show(name)}; keep one")
         given[keyword.text] = value
     return given
-
-
-# Reading with unified-planning: checked declarations, actions and goals go in as text and come out as its objects.
-#
-# The text is written anew from what was checked, because unified-planning insists on one order of the sections and
-# of an action's fields, on names that begin with a letter, and reads an argument that has the name of a predicate
-# as that predicate. So every name gets a prefix that says what it names, which ``plain`` takes off again.
-
-
-MAX_LIBRARY_TOKENS = 10_000
-"""The most words and parentheses for unified-planning, which takes 2-4 s for so many, and much longer for more."""
-
-_TOKEN = re.compile(r"[()]|[^\s()]+")
-
-
-@dataclass(frozen=True)
-class CheckedAction:
-    """An action in which every name is known: the types of its parameters, and its literals."""
-
-    name: str
-    parameters: Mapping[str, str]
-    precondition: Sequence[Literal]
-    effect: Sequence[Literal]
-
-    @property
-    def text(self) -> str:
-        """The action for unified-planning, which refuses an atom that is both added and deleted."""
-        added = {literal.atom for literal in self.effect if literal.positive}
-        effect = [literal for literal in self.effect if literal.positive or literal.atom not in added]
-        return (
-            f"(:action a-{self.name} :parameters ({_typed_names('?v-', self.parameters)})\n"
-            f":precondition {_conjunction(self.precondition)}\n:effect {_conjunction(effect)})"
-        )
-
-
-def parse(
-    definition: Definition,
-    domain: str,
-    names: Names,
-    *,
-    actions: Iterable[CheckedAction] = (),
-    objects: Mapping[str, str] | None = None,
-    goal: Iterable[Literal] = (),
-) -> Any:
-    """A domain as unified-planning reads it, or a problem if objects are given.
-
-    The initial state is not among it: its atoms are plain, up to 200,000 tokens, and would take minutes.
-
-    Raises:
-        UnusableInput: there is too much of it, or unified-planning refuses it although our own check passed.
-    """
-    kinds = {**names.types.parents, ROOT_TYPE: ""}
-    predicates = [
-        f"(p-{name} {_typed_names('?v-', {str(i): kind for i, kind in enumerate(types)})})"
-        for name, types in names.predicates.items()
-    ]
-    texts = [
-        f"(define (domain n-{domain})\n(:types {_typed_names('t-', kinds)})\n"
-        f"(:constants {_typed_names('o-', names.constants)})\n"
-        + (f"(:predicates {' '.join(predicates)})\n" if predicates else "")
-        + "\n".join(action.text for action in actions)
-        + ")"
-    ]
-    if objects is not None:
-        texts.append(
-            f"(define (problem n-{definition.name.text}) (:domain n-{domain})\n"
-            f"(:objects {_typed_names('o-', objects)})\n(:init)\n(:goal {_conjunction(goal)}))"
-        )
-    if sum(len(_TOKEN.findall(text)) for text in texts) > MAX_LIBRARY_TOKENS:
-        definition.refuse(
-            definition.name.line,
-            f"more than {MAX_LIBRARY_TOKENS} words and parentheses outside the initial state; give a smaller file",
-        )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        reader = _reader()
-        try:
-            return reader.parse_problem_string(*texts)
-        except Exception as error:  # it raises many kinds, AssertionError among them
-            what = " ".join(str(error).split())[:200].encode("ascii", "backslashreplace").decode()
-            definition.refuse(
-                definition.name.line,
-                f"unified-planning cannot read this {definition.kind} ({what or type(error).__name__}); simplify it",
-            )
-
-
-@cache
-def _reader() -> Any:
-    """The reader, made once: that takes as long as reading a small file."""
-    with _configurations_later():
-        from unified_planning.environment import Environment
-        from unified_planning.io import PDDLReader
-
-        Environment()  # imports its engines
-    environment = Environment()
-    environment.error_used_name = False
-    return PDDLReader(environment)
-
-
-@contextmanager
-def _configurations_later() -> Iterator[None]:
-    """Let unified-planning be imported without ConfigSpace, and so without scipy, three quarters of the time.
-
-    It takes one name from there, to be called by those who tune planners: then it is imported.
-    """
-    name = "ConfigSpace"
-    if name in sys.modules or find_spec(name) is None:
-        yield
-        return
-
-    def called(*arguments: Any, **options: Any) -> Any:
-        return import_module(name).ConfigurationSpace(*arguments, **options)
-
-    stand_in = ModuleType(name)
-    stand_in.ConfigurationSpace = called  # type: ignore[attr-defined]
-    sys.modules[name] = stand_in
-    try:
-        yield
-    finally:
-        if sys.modules.get(name) is stand_in:
-            del sys.modules[name]
-
-
-def plain(named: Any) -> str:
-    """The name of one of unified-planning's objects as the file has it."""
-    return str(named.name)[2:]
-
-
-def _typed_names(prefix: str, kinds: Mapping[str, str]) -> str:
-    """Names and their types; the root type has none."""
-    groups = groupby(kinds, key=lambda name: kinds[name])
-    return " ".join(
-        " ".join(f"{prefix}{name}" for name in group) + (f" - t-{kind}" if kind else "")
-        for kind, group in groups
-    )
-
-
-def _conjunction(literals: Iterable[Literal]) -> str:
-    texts = []
-    for literal in literals:
-        arguments = [f" ?v-{a[1:]}" if a.startswith("?") else f" o-{a}" for a in literal.atom.objects]
-        atom = f"(p-{literal.atom.predicate}{''.join(arguments)})"
-        texts.append(atom if literal.positive else f"(not {atom})")
-    return f"(and {' '.join(dict.fromkeys(texts))})"

@@ -23,7 +23,7 @@ from aam_vision.wording import counted, some
 MAX_BYTES = 20_000_000
 """Larger files are refused: they are not planning problems that this toolkit can handle."""
 MAX_TOKENS = 200_000
-"""Files of more parentheses and words than this are refused; outside the initial state far fewer may be."""
+"""Files of more parentheses and words than this are refused."""
 MAX_DEPTH = 200
 """Parentheses (and type hierarchies) nested deeper than this are refused."""
 

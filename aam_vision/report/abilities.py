@@ -16,47 +16,17 @@ from aam_vision import wording
 from aam_vision.interrogation.evidence.attempted_steps import attempted
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.report import english
+from aam_vision.report.screen import EXPLAINED, ROOM, Abilities, Deed
 from aam_vision.strips import ActionHeader, ActionSchema, LiftedAtom, Mode, Model
 
-MOST = 460
-"""Characters of the paragraph, about: with more, fewer conditions and changes are described."""
-EXPLAINED, CASES = 8, 4
-"""Actions that are described however long that is, and the cases of a control that are."""
+CASES = 4
+"""Cases of a control that are described, however long that is."""
 ALL = 10_000
 """More than the conditions or changes of any action."""
 _SHARES: Sequence[tuple[int, int]] = ((4, 3), (3, 2), (3, 1), (2, 1))
 """Conditions and changes of each action, tried in turn."""
 
 _Literal = tuple[LiftedAtom, Mode]
-
-
-@dataclass(frozen=True)
-class Deed:
-    """One action in a clause: ``if ?to is clear: ?p is at ?to``."""
-
-    action: str
-    words: str
-
-    def __str__(self) -> str:
-        return f"{self.action}: {self.words}"
-
-
-@dataclass(frozen=True)
-class Abilities:
-    """The paragraph: a number, some actions described, and the others named."""
-
-    beginning: str
-    deeds: tuple[Deed, ...]
-    others: str
-    """The actions that are only named, as a sentence; empty if there are none."""
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """The paragraph, sentence by sentence."""
-        return tuple(filter(None, [self.beginning, *(f"{deed}." for deed in self.deeds), self.others]))
-
-    def __str__(self) -> str:
-        return " ".join(self.parts)
 
 
 @dataclass(frozen=True)
@@ -114,10 +84,8 @@ def abilities(
             and len(schema.add | schema.delete) <= changes
             for schema in model.actions
         )
-        beginning = (
-            f"It has {wording.counted(total, noun)}{_qualified(whole, complete, total == 1)}.{unknown}"
-        )
-        if len(beginning) + sum(len(str(deed)) + 2 for deed in deeds) <= MOST:
+        beginning = f"It has {wording.counted(total, noun)}{qualified(whole, complete, total == 1)}.{unknown}"
+        if len(beginning) + sum(len(str(deed)) + 2 for deed in deeds) <= ROOM:
             return Abilities(beginning, tuple(deeds), "")
     rest = [deed.action for deed in deeds[EXPLAINED:]]
     return Abilities(
@@ -130,8 +98,8 @@ def executed_actions(transcript: Transcript) -> set[str]:
     return {step.action.name for step in attempted(transcript.in_single_steps()) if step.executed}
 
 
-def _qualified(whole: bool, complete: bool, one: bool) -> str:
-    """How far the description of the actions goes; ``one`` if there is one only."""
+def qualified(whole: bool, complete: bool, one: bool) -> str:
+    """How far the description of the actions goes, to follow their number; ``one`` if there is one only."""
     told = "" if whole else f", here with {'its' if one else 'their'} main conditions and changes"
     if complete:
         return told
@@ -157,12 +125,8 @@ def clause(
 
     Of several ``cases`` of a control, what tells this one from the others is named beside its main conditions.
     """
-    required = [*_marked(schema.positive, Mode.POSITIVE), *_marked(schema.negative, Mode.NEGATIVE)]
+    required, kinds = _required(model, schema)
     effects = [*_marked(schema.add, Mode.POSITIVE), *_marked(schema.delete, Mode.NEGATIVE)]
-    kinds = _kinds(model, schema)
-    required = sorted(
-        (one for one in required if one[0] not in kinds.values()), key=_importance(model, schema)
-    )
     telling = _telling(schema, cases, required) if len(cases) > 1 else None
     if telling is not None and telling not in required[:conditions]:
         required.remove(telling)
@@ -172,16 +136,36 @@ def clause(
     named = {argument: place for place, (atom, _) in reversed(told) for argument in atom.arguments}
     effects.sort(key=_effect_importance(model, named))
     header, said = schema.header, _Named(schema.header, kinds)
-    needs = [
-        said(english.literal(atom, mode, header.parameters, model.vocabulary))
-        for atom, mode in required[:conditions]
-    ]
+    needs = _told(required[:conditions], model, schema, said)
     does = [
         said(english.effect(atom, mode, header.parameters, model.vocabulary))
         for atom, mode in effects[:changes]
     ]
-    condition = f"if {english.listed(needs)}, then " if needs else "always: "
+    condition = f"if {needs}, then " if needs else "always: "
     return condition + english.listed(does or ["nothing changes"])
+
+
+def main_conditions(model: Model, schema: ActionSchema, most: int) -> str:
+    """What an action needs, so many of its main conditions; empty if it needs nothing."""
+    required, kinds = _required(model, schema)
+    return _told(required[:most], model, schema, _Named(schema.header, kinds))
+
+
+def _required(model: Model, schema: ActionSchema) -> tuple[list[_Literal], dict[int, LiftedAtom]]:
+    """The conditions of an action, main ones first, and by parameter what goes without a clause of its own."""
+    required = [*_marked(schema.positive, Mode.POSITIVE), *_marked(schema.negative, Mode.NEGATIVE)]
+    kinds = _kinds(model, schema)
+    left = (one for one in required if one[0] not in kinds.values())
+    return sorted(left, key=_importance(model, schema)), kinds
+
+
+def _told(literals: Sequence[_Literal], model: Model, schema: ActionSchema, said: _Named) -> str:
+    """Conditions in words; empty if there are none."""
+    words = (
+        said(english.literal(atom, mode, schema.header.parameters, model.vocabulary))
+        for atom, mode in literals
+    )
+    return english.listed(words) if literals else ""
 
 
 def _telling(

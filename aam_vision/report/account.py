@@ -18,11 +18,12 @@ from aam_vision.interrogation.task.undetermined import (
 )
 from aam_vision.interrogation.task.verdict import Verdict
 from aam_vision.report import english
-from aam_vision.report.abilities import Abilities, ControlNames, abilities
+from aam_vision.report.abilities import ControlNames, abilities
 from aam_vision.report.differences import Difference, differences
 from aam_vision.report.ending import printable, unfinished
 from aam_vision.report.events import Event, Events, Line, idle_controls, value_words
 from aam_vision.report.recorded import Answers, Recorded, Weighing, certain_starts, chances, read_model
+from aam_vision.report.screen import Abilities
 from aam_vision.strips import ActionHeader, Location, Mode, PalTuple
 from aam_vision.wording import counted
 

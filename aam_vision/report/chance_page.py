@@ -2,53 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from aam_vision import wording
-from aam_vision.chance.frequency import Frequency
 from aam_vision.files import read_limited
-from aam_vision.interrogation.task.verdict import COMPLETE, NOT_STRIPS
+from aam_vision.interrogation.task.verdict import COMPLETE
+from aam_vision.outcomes import ChanceSchema
 from aam_vision.pddl import chance_domain_text
 from aam_vision.report import chance, english, rendering
+from aam_vision.report.abilities import main_conditions, qualified
 from aam_vision.report.chance_account import ActionAccount, ChanceAccount
 from aam_vision.report.ending import MAX_BYTES
 from aam_vision.report.events import LETTER_HEIGHT, Event, ShownImage
+from aam_vision.report.screen import EXPLAINED, ROOM, Abilities, Deed, FirstScreen
+from aam_vision.strips import ActionSchema, Model
 
-MOST, MOST_BESIDE = 420, 220
-"""Characters of the actions that are described on the first screen, about; and beside pictures."""
 MOST_NUMBER = 1e9
 """Figures of a stranger that are shown are below this."""
-BRIEF = 2
-"""Effects of an outcome that are told there."""
-
-
-@dataclass(frozen=True)
-class Deed:
-    """An action on the first screen: what follows its name, and the frequency that is drawn.
-
-    That of an action with conditional effects is of one of its cases, and would be taken for the action's: none is drawn.
-    """
-
-    name: str
-    words: str
-    found: Frequency | None
-
-
-@dataclass(frozen=True)
-class FirstScreen:
-    """What a person sees first."""
-
-    deeds: tuple[Deed, ...]
-    others: str
-    """The actions that are only named, as a sentence; empty if there are none."""
-    shown: tuple[ShownImage, ...]
-    """The picture before and after the most telling step, or none."""
-    about: str
-    grade: str
-    """The class of the verdict in the style sheet."""
-    wrong: bool
-    """Whether the agent is not as was assumed: then the verdict comes first."""
+_SHARES: Sequence[tuple[int, int]] = ((3, 2), (2, 2), (1, 1))
+"""Conditions of each action and effects of each outcome that are told on the first screen, tried in turn."""
 
 
 def page(account: ChanceAccount) -> str:
@@ -77,37 +50,46 @@ def page(account: ChanceAccount) -> str:
         times=wording.times,
         title=f"What the agent of {name} does, and how often",
         truth=_truth(account),
-        verdict=account.verdict,
     )
 
 
 def first_screen(account: ChanceAccount) -> FirstScreen:
     """The first screen of a run: actions with several outcomes before those that always do the same."""
-    deeds, rest = list[Deed](), list[str]()
-    told = _telling(account)
-    left = MOST if told is None else MOST_BESIDE
-    for action in sorted(account.actions, key=lambda action: -min(2, len(action.outcomes))):
-        deed = _deed(action)
-        left -= len(deed.name) + len(deed.words)
-        if left < 0 and deeds:
-            rest.append(action.name)
-        else:
-            deeds.append(deed)
-    status = "" if account.figures is None else account.figures["status"]
-    return FirstScreen(
-        tuple(deeds),
-        f"There {'is' if len(rest) == 1 else 'are'} also {wording.some(rest, 8)}." if rest else "",
-        () if told is None else told[1],
-        "" if told is None else told[0],
-        {COMPLETE: "proven", NOT_STRIPS: "estimated"}.get(status, "open"),
-        status == NOT_STRIPS,
+    actions = sorted(account.actions, key=lambda action: -min(2, len(action.outcomes)))
+    whole = Model(account.model.vocabulary, tuple(_all_effects(one) for one in account.model.actions))
+    for conditions, effects in _SHARES:
+        deeds = [_deed(action, whole, conditions, effects) for action in actions]
+        if sum(len(str(deed)) for deed in deeds) <= ROOM:
+            break
+    all_told = all(
+        len(one.positive | one.negative) <= conditions and len(one.add | one.delete) <= effects
+        for one in whole.actions
     )
+    rest = [deed.action for deed in deeds[EXPLAINED:]]
+    others = f"There {'is' if len(rest) == 1 else 'are'} also {wording.some(rest, 8)}." if rest else ""
+    about, shown = _telling(account) or ("", ())
+    status = "" if account.figures is None else account.figures["status"]
+    how_far = qualified(all_told, status == COMPLETE, len(deeds) == 1)
+    can = Abilities(
+        f"It has {wording.counted(len(deeds), 'action')}{how_far}.", tuple(deeds[:EXPLAINED]), others
+    )
+    return FirstScreen(can, account.verdict, status, shown, about)
 
 
-def _deed(action: ActionAccount) -> Deed:
+def _all_effects(schema: ChanceSchema) -> ActionSchema:
+    """An action with all that it may change, for what tells actions apart."""
+    adds = frozenset(atom for one in schema.single for atom in one.add)
+    deletes = frozenset(atom for one in schema.single for atom in one.delete)
+    return ActionSchema(schema.header, schema.positive, schema.negative, adds, deletes - adds)
+
+
+def _deed(action: ActionAccount, whole: Model, conditions: int, effects: int) -> Deed:
     if action.best is None:
-        return Deed(action.name, " was never executed.", None)
-    words = chance.doing(action.known, most=BRIEF).removeprefix(action.name)
+        return Deed(action.name, "it was never executed")
+    does = chance.doing(action.known, most=effects).removeprefix(action.name).removesuffix(".")
+    does = does.removeprefix(": ") if does.startswith(": ") else f"it{does}"
+    needs = main_conditions(whole, whole.schema(action.name), conditions)
+    words = f"if {needs}, then {does}" if needs else does
     return Deed(action.name, words, None if len(action.known.cases) > 1 else action.best.way.found)
 
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from aam_vision import wording
 from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
 from aam_vision.interrogation.evidence.entries import Asked
-from aam_vision.interrogation.task.verdict import COMPLETE, NOT_STRIPS, Verdict
+from aam_vision.interrogation.task.verdict import NOT_STRIPS
 from aam_vision.pddl import domain_text
 from aam_vision.report import chart, english, rendering
-from aam_vision.report.abilities import Abilities
 from aam_vision.report.account import Account, ActionAccount, ProofStep
 from aam_vision.report.controls import ControlsAccount, controls_of
 from aam_vision.report.ending import ShownExample
 from aam_vision.report.events import LETTER_HEIGHT, Event, Line, ShownImage
+from aam_vision.report.screen import FirstScreen
 from aam_vision.strips import Location, Mode
 
 MAX_EVENTS = 300
@@ -138,28 +138,6 @@ def _pddl_literal(line: Line, view: _ActionView) -> str:
 # The first screen of the page: the abilities, the verdict, and one pair of pictures.
 
 
-_GRADES = {COMPLETE: "proven", NOT_STRIPS: "estimated"}
-"""Classes of the style sheet by status; every other run is ``open``."""
-
-
-@dataclass(frozen=True)
-class FirstScreen:
-    """What a person sees first."""
-
-    abilities: Abilities
-    verdict: Verdict
-    grade: str
-    """The class of the verdict in the style sheet."""
-    wrong: bool
-    """Whether the agent is not as was assumed: then the verdict comes first."""
-    shown: tuple[ShownImage, ...]
-    """Two pictures, or one, or none."""
-    about: str
-    """What the pictures show, in words; empty without pictures."""
-    examples: tuple[ShownExample, ...]
-    """The two situations that show what is wrong, if anything is."""
-
-
 def first_screen(account: Account, controls: ControlsAccount | None = None) -> FirstScreen:
     """The first screen of a run; ``controls`` if it knew only these."""
     ending = account.run.ending
@@ -173,15 +151,7 @@ def first_screen(account: Account, controls: ControlsAccount | None = None) -> F
     best = None if controls is None or not told else controls.telling(told[0].action)
     if not wrong and (event := best or _telling(account)) is not None:
         shown, about = event.shown, f"{event.name}: {event.step}"
-    return FirstScreen(
-        account.abilities,
-        account.verdict,
-        _GRADES.get(status, "open"),
-        wrong,
-        shown,
-        about,
-        examples,
-    )
+    return FirstScreen(account.abilities, account.verdict, status, shown, about, examples)
 
 
 def _of_examples(examples: tuple[ShownExample, ...]) -> tuple[tuple[ShownImage, ...], str]:

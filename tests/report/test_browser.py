@@ -57,7 +57,7 @@ def opened(request: pytest.FixtureRequest, browser: Any, report: Path) -> Iterat
 
 
 def test_the_image_proof_that_no_stone_is_pushed_into_an_occupied_cell_is_two_clicks_away(opened):
-    opened.get_by_role("link", name="push-to-nongoal", exact=True).click()
+    opened.get_by_role("banner").get_by_role("link", name="push-to-nongoal").click()
     proof = opened.locator(f"#{PUSHED_INTO_STONE}")
     proof.locator("summary").first.click()
     image = proof.get_by_role("img").first
@@ -122,7 +122,7 @@ def test_paragraph_picture_and_verdict_are_on_the_first_screen(browser, run_of, 
     images = 0 if env == "gripper" else 2
     assert opened.locator(".pair svg").count() == images
     parts = [opened.locator(".verdict"), *opened.locator(".pair figure").all()]
-    parts.append(opened.locator(".can" if env != "diagnosed" else ".can > span >> nth=0"))
+    parts.append(opened.locator(".can" if env != "diagnosed" else ".can li >> nth=0"))
     for part in parts:
         box = part.bounding_box()
         assert box["x"] >= 0

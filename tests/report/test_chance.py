@@ -106,16 +106,25 @@ def test_the_trials_of_all_kinds_are_the_executions(chance_run_of: ChanceRuns) -
 
 def test_chance_comes_first_on_the_first_screen(chance_run_of: ChanceRuns) -> None:
     screen = first_screen(ChanceAccount(read_run(chance_run_of())))
-    assert [deed.name for deed in screen.deeds] == ["grab", "drop"]
-    assert screen.deeds[0].words.startswith(" works ")
+    first, second = screen.abilities.deeds
+    assert (first.action, second.action) == ("grab", "drop")
+    assert re.match(r"if .*, then it works \d+% of the time", first.words), first.words
+    assert screen.abilities.beginning.startswith("It has 2 actions")
+
+
+def test_every_action_has_a_row_on_the_first_screen(chance_run_of: ChanceRuns) -> None:
+    account = ChanceAccount(read_run(chance_run_of(DOORS, DOOR_PROBLEM, within=0.15, seed=1)))
+    told = first_screen(account).abilities
+    assert {deed.action for deed in told.deeds} == {action.name for action in account.actions}
+    assert told.others == ""
 
 
 def test_no_bar_of_one_case_stands_for_an_action_with_several(chance_run_of: ChanceRuns) -> None:
     account = ChanceAccount(read_run(chance_run_of(DOORS, DOOR_PROBLEM, within=0.15, seed=1)))
     several = {action.name for action in account.actions if len(action.known.cases) > 1}
     assert "pull" in several
-    for deed in first_screen(account).deeds:
-        assert (deed.found is None) is (deed.name in several)
+    for deed in first_screen(account).abilities.deeds:
+        assert (deed.found is None) is (deed.action in several)
 
 
 @pytest.mark.parametrize(

@@ -24,11 +24,12 @@ from aam_vision.interrogation.examination.diagnosis import Diagnosis, Example, F
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.pddl import read_domain
 from aam_vision.report import terminal
-from aam_vision.report.abilities import EXPLAINED, MOST, abilities
+from aam_vision.report.abilities import abilities
 from aam_vision.report.account import account_of
 from aam_vision.report.page import first_screen, page
 from aam_vision.report.recorded import images, read_run
-from aam_vision.summary import summary
+from aam_vision.report.screen import EXPLAINED, ROOM
+from aam_vision.runs.summary import summary
 from aam_vision.targets import from_environment
 from tests import domains
 from tests.domains import Domain
@@ -42,7 +43,7 @@ def test_the_paragraph_is_short_and_accounts_for_every_action(name: str) -> None
     model = packaged.load(name)
     actions = [schema.header.name for schema in model.actions]
     told = abilities(model, actions, complete=True)
-    assert len(str(told)) <= max(MOST, len(actions) * MOST // 3)
+    assert len(str(told)) <= max(ROOM, len(actions) * ROOM // 3)
     assert len(told.deeds) == min(len(actions), EXPLAINED), "each of a few actions has a sentence"
     assert str(told).startswith(f"It has {len(actions)} actions")
     described = [deed.action for deed in told.deeds]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from aam_vision.commandline import NOT_EXPLAINED
-from aam_vision.summary import TIMES
+from aam_vision.runs.summary import TIMES
 
 from .commands import Run, Runs, command
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from aam_vision.checks import RESULTS
+from aam_vision.runs.checks import RESULTS
 from aam_vision.commandline import write_atomically
 from aam_vision.planning.planner import cpu_seconds
 from aam_vision.report.album import Album
@@ -44,8 +44,11 @@ class Times(NamedTuple):
 
 
 def clear(folder: Path) -> None:
-    """Remove the images and the results of an earlier run: beside the journal of a new one they would be wrong."""
+    """Remove the images, the results and the operators of an earlier run: beside the journal of a new one they would be wrong."""
+    from aam_vision.runs.operators import clear_operators
+
     Album(folder).clear()
+    clear_operators(folder)
     for name in RESULTS:
         (folder / name).unlink(missing_ok=True)
 
@@ -74,7 +77,7 @@ def save(
     """Write and print what was learned; return its status."""
     from aam_vision.pddl import domain_text
     from aam_vision.report.recorded import images
-    from aam_vision.summary import summary, text
+    from aam_vision.runs.summary import summary, text
 
     model = domain_text(result.model)
     found = summary(arguments, target, result, times.figures(), prior, partial(images, journal))

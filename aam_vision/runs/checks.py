@@ -148,7 +148,7 @@ def _check_controls(arguments: Arguments) -> None:
     usual = Arguments()
     others = (
         "policy", "prior", "workers", "repeated_arguments", "flip_rate", "refusal_rate",
-        "cache", "record", "write_ppo",
+        "cache", "write_ppo",
     )  # fmt: skip
     for name in others:
         if getattr(arguments, name) != getattr(usual, name):
@@ -174,7 +174,7 @@ def _check_chance(arguments: Arguments) -> None:
     if not MIN_WITHIN <= arguments.within <= MAX_WITHIN:
         raise _out_of_range("within", arguments, f"a number from {MIN_WITHIN:g} to {MAX_WITHIN:g}")
     others = (
-        "policy", "workers", "repeated_arguments", "refusal_rate", "cache", "record", "write_ppo", "controls", "bare",
+        "policy", "workers", "repeated_arguments", "refusal_rate", "cache", "write_ppo", "controls", "bare",
         "exam", "max_queries",
     )  # fmt: skip
     for name in others:

@@ -19,7 +19,8 @@ from aam_vision.interrogation.examination.figures import Exam
 from aam_vision.interrogation.task.result import Result, differences, lifted_predicates
 from aam_vision.interrogation.task.result_text import aligned, figures
 from aam_vision.labelling_note import labelled
-from aam_vision.report.abilities import Abilities, ControlNames, abilities, executed_actions
+from aam_vision.report.abilities import ControlNames, abilities, executed_actions
+from aam_vision.report.screen import Abilities
 from aam_vision.strips import Model
 from aam_vision.targets import Target
 from aam_vision.wording import counted

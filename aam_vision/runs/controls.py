@@ -3,28 +3,19 @@
 from __future__ import annotations
 
 import json
-import sys
 import warnings
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from aam_vision.checks import check_unused
-from aam_vision.commandline import (
-    AGENT_FAILED,
-    NOT_EXPLAINED,
-    Progress,
-    check_writable,
-    told_if_slow,
-    write_atomically,
-)
-from aam_vision.errors import AamWarning, AgentFailed
+from aam_vision.commandline import AGENT_FAILED, NOT_EXPLAINED, Progress, write_atomically
+from aam_vision.errors import AamWarning
 from aam_vision.labelling_note import told_unlike, untested, with_other_cause
 from aam_vision.report.album import FOLDER as FRAMES
+from aam_vision.runs.ended import Ended
 from aam_vision.wording import some
 
 if TYPE_CHECKING:
@@ -33,6 +24,7 @@ if TYPE_CHECKING:
     from aam_vision.controls.conditional import Split
     from aam_vision.controls.misreading import Misread
     from aam_vision.controls.result import ControlsResult
+    from aam_vision.planning.planner import Planner
     from aam_vision.strips import ActionHeader, LiftedAtom
     from aam_vision.targets import Target
     from aam_vision.targets.controls import ControlTarget
@@ -47,43 +39,34 @@ NATIVE_STEPS = 1000
 """Held-out steps on which the learned model is compared with the environment."""
 
 
-def run_controls(arguments: Arguments, folder: Path, name: str, resumed: Journal | None) -> int:
-    """Interrogate an agent of which only the controls are known; save and print what was learned.
-
-    A run that was cut short makes the same moves again and gets the recorded answers.
+class ControlsRun:
+    """A run of an agent of which only the controls are known.
 
     Raises:
-        UnusableInput: the agent or an option cannot be used, or the folder holds another run.
+        UnusableInput: the agent or an option cannot be used.
         AgentFailed: the agent cannot be started.
     """
-    began = perf_counter()
-    from aam_vision.agents.journal import Journal
-    from aam_vision.agents.journalled import JournalledAgent
-    from aam_vision.control_folder import clear_operators
-    from aam_vision.controls.interrogating import Options, interrogate
-    from aam_vision.interrogation.task.verdict import FAILED, NOT_STRIPS
-    from aam_vision.planning.engines import planner_named
-    from aam_vision.resources import MEGABYTES, Resources
-    from aam_vision.run_folder import clear, keep_images, note_origins
-    from aam_vision.targets.controls import of
 
-    planner = planner_named(arguments.planner)
-    check_writable(folder)
-    if resumed is None:
-        check_unused(folder, force=arguments.force)
-    with told_if_slow(f"Loading {name}", quiet=arguments.quiet, seconds=0.1):
-        known = of(arguments)
-    target = known.target
-    with (
-        closing(target),
-        resumed
-        or Journal.create(folder, arguments.json(), arguments.inputs(), force=arguments.force) as journal,
-    ):
-        if resumed is None:
-            clear(folder)
-            clear_operators(folder)
-        keep_images(target, folder)
-        note_origins(target, journal)
+    def __init__(self, arguments: Arguments, planner: Planner) -> None:
+        from aam_vision.targets.controls import of
+
+        self._arguments = arguments
+        self._planner = planner
+        self._known = of(arguments)
+        self.target = self._known.target
+
+    def go(self, folder: Path, journal: Journal, began: float) -> Ended:
+        """Interrogate, and save and print what was learned.
+
+        Raises:
+            AgentFailed: before there was anything to learn.
+        """
+        from aam_vision.agents.journalled import JournalledAgent
+        from aam_vision.controls.interrogating import Options, interrogate
+        from aam_vision.interrogation.task.verdict import FAILED, NOT_STRIPS
+        from aam_vision.resources import MEGABYTES, Resources
+
+        arguments, target = self._arguments, self.target
         agent = JournalledAgent(target.agent, journal, target.generators)
         progress = Progress()
         options = Options(
@@ -94,21 +77,12 @@ def run_controls(arguments: Arguments, folder: Path, name: str, resumed: Journal
             (lambda text: None) if arguments.quiet else progress.stage,
             Resources(arguments.max_seconds, MEGABYTES),
         )
-        try:
-            with progress.never_silent(AT_WORK, quiet=arguments.quiet):
-                result = interrogate(agent, arguments.seed, options, planner)
-        except AgentFailed as error:  # before there was anything to learn
-            print(f"error: {error}; go on with --resume {folder}", file=sys.stderr)
-            return AGENT_FAILED
-        told = _save(folder, arguments, known, result, journal, perf_counter() - began)
-        if told["status"] != FAILED:
-            journal.note("finished", told["status"])
-    if told["status"] in (FAILED, NOT_STRIPS):
-        print(f"error: {_why(told, folder)}; what was learned is saved in {folder}", file=sys.stderr)
-        return AGENT_FAILED if told["status"] == FAILED else NOT_EXPLAINED
-    if why := _why(told, folder):
-        print(f"warning: {why}", file=sys.stderr)
-    return 0
+        with progress.never_silent(AT_WORK, quiet=arguments.quiet):
+            result = interrogate(agent, arguments.seed, options, self._planner)
+        told = _save(folder, arguments, self._known, result, journal, perf_counter() - began)
+        codes = {FAILED: AGENT_FAILED, NOT_STRIPS: NOT_EXPLAINED}
+        status = told["status"]
+        return Ended(status, status != FAILED, _why(told, folder), codes.get(status, 0))
 
 
 def _why(told: dict[str, Any], folder: Path) -> str:
@@ -133,15 +107,15 @@ def _save(
 ) -> dict[str, Any]:
     """Write the files of the run, print the model and the summary, and return the contents of ``result.json``."""
     from aam_vision.agents.image import image_test, unlike
-    from aam_vision.control_folder import keep_operators
+    from aam_vision.runs.operators import keep_operators
     from aam_vision.controls.conditional_text import conditional_text
     from aam_vision.controls.mapping import CONDITIONAL
     from aam_vision.controls.result_text import figures as result_figures
     from aam_vision.interrogation.task.result_text import aligned
     from aam_vision.pddl import domain_text
     from aam_vision.report.recorded import images
-    from aam_vision.run_folder import write_report
-    from aam_vision.summary import abilities_of_controls, diagnosis_figures, figures_of_controls
+    from aam_vision.runs.folder import write_report
+    from aam_vision.runs.summary import abilities_of_controls, diagnosis_figures, figures_of_controls
 
     test = image_test(known.target.agent)
     result = replace(result, untested=untested(arguments.classifiers, test))

@@ -1,0 +1,16 @@
+"""How a run ended, as its command reports it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Ended(NamedTuple):
+    """How a run ended."""
+
+    status: str
+    final: bool = True
+    """Whether the same answers would end it again: a run of which this is not so may go on with ``--resume``."""
+    why: str = ""
+    """What is to be said of it on stderr, in a line: an error if there is an exit code, or else a warning; empty for nothing."""
+    code: int = 0
