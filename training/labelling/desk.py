@@ -310,7 +310,7 @@ class AtomSheets(Sheets):
         where = {Reading.WHERE: f"{look}, {place}", Reading.ON: f"what is at {place}"}
         text = f"{name}({where.get(entry.reading, place)})?"
         facts = {"kind": "atom", "text": text, "description": entry.description, "place": place}
-        return AtomSheet(question, index, facts, self._answers)
+        return AtomSheet(question, index, facts, self)
 
     def learned(self, perception: BoardPerception) -> None:
         """Nothing: no answer is filled in."""
@@ -318,11 +318,11 @@ class AtomSheets(Sheets):
     def note(self, question: LabelQuestion, answer: State | bool) -> None:
         """Keep what follows from an answer."""
         assert isinstance(question, AskedAtom)
-        self._answers.add(question, yes=bool(answer))
+        self.known.add(question, yes=bool(answer))
 
     def forget(self, question: LabelQuestion | None) -> None:
         """What follows from all that the record says by now."""
-        self._answers = SiteAnswers(self._pool.sites, len(self._heads))
+        self.known = SiteAnswers(self._pool.sites, len(self._heads))
         for asked, value in self._record.answers():
             try:
                 self.note(asked, value)
@@ -339,13 +339,13 @@ class AtomSheet(Sheet):
         atom: what is asked.
         index: of the scene.
         facts: the question in words, and what it means.
-        known: what is known by other answers.
+        sheets: know the other answers.
     """
 
     atom: AskedAtom
     index: SceneIndex
     facts: dict[str, Any]
-    known: SiteAnswers
+    sheets: AtomSheets
 
     def view(self, frame: Frame) -> dict[str, Any]:
         """The question, and where the place is."""
@@ -353,7 +353,7 @@ class AtomSheet(Sheet):
 
     def answer(self, what: str) -> bool:
         """Whether it is true; UnusableInput if that contradicts other answers."""
-        self.known.check(self.atom, yes=what == "yes")
+        self.sheets.known.check(self.atom, yes=what == "yes")
         return what == "yes"
 
     def told(self, what: str, number: int) -> tuple[str, str]:

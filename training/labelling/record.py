@@ -64,9 +64,8 @@ class LabelRecord:
         self._answers: dict[Key, State | bool | None] = {}
         self._whole: dict[bytes, Labelling] = {}
         try:
-            for one in (
-                read_labels(domain, folder, CELL_PIXELS, none_is_fine=True) if self._file.lines else ()
-            ):
+            known = read_labels(domain, folder, CELL_PIXELS, none_is_fine=True) if self._file.lines else []
+            for one in known:
                 self._read(one, folder, atoms)
         except UnusableInput:
             self.close()
