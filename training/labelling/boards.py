@@ -29,7 +29,7 @@ from aam_vision.training.labelling.pool import NO_LOOK, KnownLooks, LabelQuestio
 from aam_vision.training.labelling.references import labelled_looks
 from aam_vision.training.labelling.rounds import Answer, Elsewhere, Learner, least_labelled
 from aam_vision.training.labelling.settings import ACTIVE, Way
-from aam_vision.training.labels import NO_LABEL, Labels, label
+from aam_vision.training.labels import NO_LABEL, Labels
 from aam_vision.training.lesson import teach
 
 AUDITED: Final = 2
@@ -84,9 +84,8 @@ class BoardLearner(Learner[BoardPerception]):
         if answer is None:
             return
         assert isinstance(answer, State)
-        number, pooled = question.number, self._pool.pictures[question.number]
-        labels = label(self._visual, pooled.picture.scene, pooled.index.places, answer)
-        self._answers[number] = labels
+        number = question.number
+        self._answers[number] = labels = self._pool.pictures[number].labels(answer)
         self._known.answer(number, labels)
         self._open.close(self._pool, number)
         self.found.atoms += int((labels != NO_LABEL).sum())
@@ -249,7 +248,8 @@ def most_telling(pool: Pool, known: KnownLooks, labelled: Sequence[int], doubted
         doubted: what is not read surely.
     """
     weight = np.where(doubted.looks, DOUBTED, 1.0)
-    near = np.where(doubted.looks, STRANGE, np.minimum(known.nearest(), STRANGE)) ** 2
+    nearest = pool.distances[:, list(known.looks)].min(1, initial=STRANGE)
+    near = np.where(doubted.looks, STRANGE, nearest) ** 2
     candidates = _others(pool, labelled)
     if len(labelled) % 2 and not doubted.rooms.any():
         strangest = int((weight * near).argmax())

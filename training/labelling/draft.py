@@ -21,7 +21,7 @@ from aam_vision.errors import UnusableInput
 from aam_vision.perception import Frame, Never, Perceived, Reading, VisualVocabulary, board_box
 from aam_vision.strips import Atom, State
 from aam_vision.training.labelling.pool import NO_LOOK, LabelQuestion, Pool
-from aam_vision.training.labels import Labels, label
+from aam_vision.training.labels import Labels
 from aam_vision.wording import counted
 
 KEYS: Final = "123456789abcdefghijklmopqrtvwxyz"
@@ -301,7 +301,8 @@ class PictureSheets:
 
     def note(self, question: LabelQuestion, answer: State | bool) -> None:
         """Keep an answer for guesses."""
-        self._labels[question.number] = self._labelled(question.number, answer)
+        assert isinstance(answer, State)
+        self._labels[question.number] = self._pool.pictures[question.number].labels(answer)
 
     def forget(self, question: LabelQuestion | None) -> None:
         """Forget an answer, or all."""
@@ -314,17 +315,12 @@ class PictureSheets:
         """A picture with the best guess, or with what it was labelled before that was withdrawn."""
         pooled = self._pool.pictures[question.number]
         guess = self._guess(question.number)
-        if former is not None:
-            guess = Guess(self._labelled(question.number, former) == 1, np.zeros_like(guess.unsure))
+        if isinstance(former, State):
+            guess = Guess(pooled.labels(former) == 1, np.zeros_like(guess.unsure))
         looks = pooled.looks
         alike: Truth = self._pool.distances[np.ix_(looks, looks)] <= ALIKE
         alike &= (looks != NO_LOOK)[:, None] & (looks != NO_LOOK)[None]
         return Draft(self._visual, pooled.index, guess, alike)
-
-    def _labelled(self, number: int, answer: State | bool) -> Labels:
-        assert isinstance(answer, State)
-        pooled = self._pool.pictures[number]
-        return label(self._visual, pooled.picture.scene, pooled.index.places, answer)
 
     def _guess(self, number: int) -> Guess:
         """What a picture probably shows: what places that look the same were labelled, else what the classifiers say.

@@ -30,8 +30,9 @@ from aam_vision.envs.image_domain import ImageDomain, Problem
 from aam_vision.envs.own import SPLIT, OwnEnvironment
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Frame, Scene, VisualVocabulary
+from aam_vision.strips import State
 from aam_vision.training.boards import Example
-from aam_vision.training.labels import NO_LABEL, Labels
+from aam_vision.training.labels import NO_LABEL, Labels, label
 from aam_vision.training.single_answers import possible
 
 MOST: Final = 400
@@ -69,6 +70,10 @@ class PooledPicture:
         pooling = pooling_matrix(self.index.cells, scene.rows * scene.columns)
         board = self.pixels if pixels is None else pixels
         return Example(torch.from_numpy(board), pooling, torch.from_numpy(labels))
+
+    def labels(self, state: State) -> Labels:
+        """(heads, places): what a state says about it."""
+        return label(self.index.vocabulary, self.picture.scene, self.index.places, state)
 
     def read(self, perception: BoardPerception) -> tuple[Probabilities, Truth, Truth]:
         """(heads, places) each: how likely every answer is, those that are sure, and where the classifiers cannot say."""
@@ -152,7 +157,8 @@ class KnownLooks:
     def __init__(self, pool: Pool, heads: int) -> None:
         self._pool = pool
         self._heads = heads
-        self._answered: dict[int, Labels] = {}
+        self.looks: dict[int, Labels] = {}
+        """The labels (heads,) of answered looks, by number."""
         self._several: dict[tuple[int, int], Labels] = {}
         self.answers: dict[int, Labels] = {}
         """The labels (heads, places) of answered pictures, by number."""
@@ -162,7 +168,7 @@ class KnownLooks:
         self.answers[number] = labels
         for place, look in enumerate(self._pool.pictures[number].looks):
             if look != NO_LOOK:
-                self._answered.setdefault(int(look), labels[:, place])
+                self.looks.setdefault(int(look), labels[:, place])
 
     def answer_place(self, number: int, place: int, labels: Labels) -> None:
         """Take in the labels (heads,) of one place of a picture."""
@@ -170,14 +176,7 @@ class KnownLooks:
         if look == NO_LOOK:
             self._several[number, place] = labels
         else:
-            self._answered[look] = labels
-
-    def nearest(self) -> NDArray[np.float32]:
-        """(looks,): the distance of each from the nearest answered one."""
-        if not self._answered:
-            return np.full(len(self._pool.looks), np.inf, np.float32)
-        found: NDArray[np.float32] = self._pool.distances[:, list(self._answered)].min(1)
-        return found
+            self.looks[look] = labels
 
     def follow(self, recognition: Recognition) -> tuple[Labels, list[Labels]]:
         """What must be labelled how, as far as that follows from looks; ``NO_LABEL`` where it does not.
@@ -194,7 +193,7 @@ class KnownLooks:
         for look, found in enumerate(recognition.labels(list(pool.looks[:, None]), asked.T)):
             if found is not None:
                 looks[look] = found
-        for look, labels in self._answered.items():
+        for look, labels in self.looks.items():
             looks[look] = labels
         pictures = []
         rooms: list[tuple[int, int]] = []
@@ -276,7 +275,11 @@ def walked_problems(domain: ImageDomain, further: int = FURTHER) -> tuple[Proble
 
 
 def walk(
-    domain: ImageDomain, problems: Sequence[Problem], rng: np.random.Generator, steps: int = STEPS
+    domain: ImageDomain,
+    problems: Sequence[Problem],
+    rng: np.random.Generator,
+    steps: int = STEPS,
+    shorter: int = SHORTER,
 ) -> list[Walked]:
     """The different pictures of random walks, in the order in which they were seen.
 
@@ -284,47 +287,37 @@ def walk(
         domain: the environment; its agent chooses the steps.
         problems: each is walked in by itself.
         rng: the source of all chance.
-        steps: of the walk in every problem; ``SHORTER`` in further ones.
+        steps: of the walk in every problem.
+        shorter: so many times fewer of them are walked in further problems.
     """
     found: list[Walked] = []
-    for problem in problems:
-        further = isinstance(domain, OwnEnvironment) and problem[1] >= FIRST_SEED
-        found += _walked(domain, problem, rng, ceil(steps / SHORTER) if further else steps)
+    for split, seed in problems:
+        further = isinstance(domain, OwnEnvironment) and seed >= FIRST_SEED
+        simulator = domain.simulator((split, seed))
+        simulator.start()
+        seen: dict[bytes, object] = {}
+        for _ in range(ceil(steps / shorter) if further else steps):
+            frame = simulator.frame()
+            if (content := frame.tobytes()) not in seen:
+                seen[content] = token = simulator.snapshot()
+                found.append(Walked(f"{split}/{seed}", simulator.scene, frame.copy(), token))
+            choice = None if rng.random() < RETURN else simulator.choose(rng)
+            if choice is None:
+                simulator.restore(list(seen.values())[int(rng.integers(len(seen)))])
+            else:
+                simulator.instruct(*choice)
     return found
-
-
-def walk_scenes(domain: ImageDomain, rng: np.random.Generator, steps: int = SCENE_STEPS) -> list[Walked]:
-    """The same where pictures have no cells: short walks in many scenes, as in each of them most things stay as they are."""
-    return [
-        one for problem in walked_problems(domain, SCENES) for one in _walked(domain, problem, rng, steps)
-    ]
 
 
 def walked(domain: ImageDomain, seed: int, steps: int | None = None) -> list[Walked]:
-    """Pictures to label, of walks of so many steps in every problem; None: of as many as are usual."""
+    """Pictures to label, of walks of so many steps in every problem; None: of as many as are usual.
+
+    Where pictures have no cells, walks are short, in many scenes: in each of them most things stay as they are.
+    """
     rng = np.random.default_rng([seed, 81])
     if domain.visual.cellless:
-        return walk_scenes(domain, rng, steps or SCENE_STEPS)
+        return walk(domain, walked_problems(domain, SCENES), rng, steps or SCENE_STEPS, 1)
     return rarest(walk(domain, walked_problems(domain), rng, steps or STEPS), CELL_PIXELS)
-
-
-def _walked(domain: ImageDomain, problem: Problem, rng: np.random.Generator, steps: int) -> list[Walked]:
-    """The different pictures of a walk in one problem."""
-    found: list[Walked] = []
-    simulator = domain.simulator(problem)
-    simulator.start()
-    seen: dict[bytes, object] = {}
-    for _ in range(steps):
-        frame = simulator.frame()
-        if (content := frame.tobytes()) not in seen:
-            seen[content] = token = simulator.snapshot()
-            found.append(Walked(f"{problem[0]}/{problem[1]}", simulator.scene, frame.copy(), token))
-        choice = None if rng.random() < RETURN else simulator.choose(rng)
-        if choice is None:
-            simulator.restore(list(seen.values())[int(rng.integers(len(seen)))])
-        else:
-            simulator.instruct(*choice)
-    return found
 
 
 # Single answers about the places of many pictures, and what follows from them.
