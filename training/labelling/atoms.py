@@ -51,10 +51,8 @@ class AtomLearner(BoardLearner):
     def questions(self, perception: BoardPerception | None) -> Iterator[tuple[AskedAtom, bool]]:
         """About the place that says most until it is known; places at random, to be examined on, once nothing is open."""
         while True:
-            look, self._farthest = strangest_look(self._single, self._open.looks, self._left_out) or (
-                None,
-                0.0,
-            )
+            found = strangest_look(self._single, self._open.looks, self._left_out)
+            look, self._farthest = found or (None, 0.0)
             if perception is None or self._open.any() or self._farthest > COVERED:
                 rooms = [one for one in self._open_rooms if self._wanted(one)]
                 if rooms and self._turn % ROOMS == ROOMS - 1:

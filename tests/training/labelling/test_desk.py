@@ -33,11 +33,9 @@ class _Asking(Asker):
     """Rounds that ask about all pictures."""
 
     def __init__(self, pool, folder):
-        self.record, questions = (
-            LabelRecord(DOMAIN, folder, pool),
-            map(LabelQuestion, range(len(pool.pictures))),
-        )
-        desk, asked = Desk(pool, self.record, PictureSheets(DOMAIN.visual, pool), 10), list(questions)
+        self.record = LabelRecord(DOMAIN, folder, pool)
+        desk = Desk(pool, self.record, PictureSheets(DOMAIN.visual, pool), 10)
+        asked = [LabelQuestion(number) for number in range(len(pool.pictures))]
         super().__init__(desk, lambda: [desk.answer(one) for one in asked], "ask")
 
     def say(self, right, what="next"):
