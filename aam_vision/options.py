@@ -29,12 +29,13 @@ class _Option:
 
     help: str
     min: float | None = None
+    max: float | None = None
     flag: bool = False
     heading: str | None = None
 
     def typer(self, name: str, heading: str | None) -> Any:
         names = [f"--{name.replace('_', '-')}"] if self.flag else []
-        return typer.Option(*names, help=self.help, min=self.min, rich_help_panel=heading)
+        return typer.Option(*names, help=self.help, min=self.min, max=self.max, rich_help_panel=heading)
 
 
 def option(
@@ -42,6 +43,7 @@ def option(
     default: Any = None,
     *,
     min: float | None = None,  # noqa: A002
+    max: float | None = None,  # noqa: A002
     heading: str | None = None,
     **metadata: object,
 ) -> Any:
@@ -49,7 +51,7 @@ def option(
 
     ``heading``: under which the help shows it and the fields after it, up to the next heading.
     """
-    return field(default=default, metadata={"option": _Option(help, min, heading=heading), **metadata})
+    return field(default=default, metadata={"option": _Option(help, min, max, heading=heading), **metadata})
 
 
 def flag(help: str, *, heading: str | None = None, **metadata: object) -> Any:  # noqa: A002

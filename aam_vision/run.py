@@ -84,13 +84,14 @@ def _new_folder(name: str) -> Path:
 def _labelled(arguments: Arguments, folder: Path) -> Arguments:
     """The options of a run whose classifiers learn from labels that are asked for here, and kept in its folder."""
     from aam_vision.envs.registry import image_domain
-    from aam_vision.training.labelling.session import Session, label_walks
+    from aam_vision.training.labelling.session import label_walks
+    from aam_vision.training.labelling.settings import Session
 
     session = Session(
-        arguments.labels,
-        arguments.pictures,
-        arguments.ask,
-        arguments.answers,
+        labels=arguments.labels,
+        ask=arguments.ask,
+        pictures=arguments.pictures,
+        answers=arguments.answers,
         seed=arguments.seed,
         out=folder,
     )

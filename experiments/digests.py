@@ -220,12 +220,12 @@ def trained(env: str) -> tuple[str, dict[str, Any]]:
 def labelled(env: str, way: str) -> tuple[str, dict[str, Any]]:
     """A way from no label to classifiers, with the simulator's own answers: what was asked, and the weights."""
     from aam_vision.envs.registry import image_domain
-    from aam_vision.training.labelling.rounds import Way
-    from experiments.few_labels import WAYS, learned, learned_scenes
+    from aam_vision.training.labelling.settings import Way
+    from experiments.few_labels import WAYS, learned
 
     began, domain, atoms = process_time(), image_domain(env), way == "atoms"
     how = Way(*WAYS[way], MOST_ATOMS if atoms else MOST_PICTURES)
-    _, found = learned_scenes(domain, how) if domain.visual.cellless else learned(domain, how, atoms=atoms)
+    _, found = learned(domain, how, atoms=atoms)
     lines = [str(found.pictures), str(found.skipped), str(found.answers), str(found.examination)]
     assert found.network is not None, "something was labelled"
     lines.append(_weights(found.network))

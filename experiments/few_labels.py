@@ -13,20 +13,17 @@ from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from time import process_time
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from aam_vision.commandline import run_command
 from experiments.jobs import Parameters, Presentation, Row, Scale, Table, chosen_domains, report
 
 if TYPE_CHECKING:
-    from aam_vision.classifiers.camera.perception import CameraPerception
-    from aam_vision.classifiers.perception import BoardPerception
-    from aam_vision.envs.image_domain import ImageDomain, Pictures
-    from aam_vision.training.assessment import PerceptionScores
-    from aam_vision.training.labelling.rounds import Labelled, Way
+    from aam_vision.envs.image_domain import ImageDomain
+    from aam_vision.training.labelling.rounds import LabellingResult
+    from aam_vision.training.labelling.settings import Way
 
 WAYS = {
     "active-free": ("active", True),
@@ -47,9 +44,6 @@ CAMERAS = ("tabletop",)
 
 MOST, MORE, MOST_SCENES = 10, 20, 60
 """Pictures to label at most: in a board domain, in one of the worlds, which show more kinds of things, and from a camera."""
-
-CHUNK = 64
-"""Pictures that are read together: more of them cost memory."""
 
 COLUMNS = (
     "environment",
@@ -149,22 +143,18 @@ def labelling(env: str, way: str, seed: int, most: int, states: int) -> Row:
         most: pictures to label, or atoms.
         states: of unseen layouts, to read.
     """
+    from aam_vision.envs.board import BoardDomain
     from aam_vision.envs.registry import image_domain
-    from aam_vision.training.labelling.rounds import Way
+    from aam_vision.training.evaluation import evaluate_domain
+    from aam_vision.training.labelling.settings import Way
 
     began, domain, (choice, free) = process_time(), image_domain(env), WAYS[way]
     how = Way(choice, free, most, seed)
-    if domain.visual.cellless:
-        eyes, found = learned_scenes(domain, how)
-        seconds = process_time() - began
-        # How pictures of scenes are read in which nobody walks, one after the other: many do not fit in memory.
-        from aam_vision.training.evaluation import evaluate_domain
-
-        scores = evaluate_domain(domain, eyes, states=states, seed=0)["unseen"]
-    else:
-        perception, found = learned(domain, how, atoms=way == "atoms")
-        seconds = process_time() - began
-        scores = _scores(perception, _unseen(domain, states))
+    perception, found = learned(domain, how, atoms=way == "atoms")
+    seconds = process_time() - began
+    layouts = replace(domain, trained_on=domain.walked) if isinstance(domain, BoardDomain) else domain
+    unseen = {"unseen": layouts.examinations(states, 0)["unseen"]}  # in which nobody walks
+    scores = evaluate_domain(domain, perception, states=states, seed=0, examined=unseen)["unseen"]
     return {
         "pictures": len(found.pictures),
         "atoms": found.atoms,
@@ -184,52 +174,13 @@ def _most(env: str) -> int:
     return MOST_SCENES if env in CAMERAS else MORE if env in WORLDS else MOST
 
 
-def learned(domain: ImageDomain, how: Way, *, atoms: bool) -> tuple[BoardPerception, Labelled]:
-    """What is learned from labelled boards of walks, or from single atoms of them."""
-    from aam_vision.classifiers.architecture import CELL_PIXELS
+def learned(domain: ImageDomain, how: Way, *, atoms: bool) -> tuple[Any, LabellingResult]:
+    """The classifiers that are learned from labelled pictures of walks, or from single atoms of them, and what came of it."""
     from aam_vision.commandline import Progress
-    from aam_vision.training.labelling.answers import SimulatorAtoms, SimulatorLabels
-    from aam_vision.training.labelling.atom_rounds import AtomRounds
-    from aam_vision.training.labelling.pool import Pool, Sites, rarest, walk, walked_problems
-    from aam_vision.training.labelling.rounds import Rounds
+    from aam_vision.training.labelling import pool, session, settings
 
-    pictures = walk(domain, walked_problems(domain), np.random.default_rng([how.seed, 81]))
-    pool, quiet = Pool(domain.visual, rarest(pictures, CELL_PIXELS), CELL_PIXELS), Progress(StringIO())
-    if atoms:
-        return AtomRounds(domain, pool, SimulatorAtoms(domain, pool), how, quiet, Sites(pool)).run()
-    return Rounds(domain, pool, SimulatorLabels(domain), how, quiet).run()
-
-
-def learned_scenes(domain: ImageDomain, how: Way) -> tuple[CameraPerception, Labelled]:
-    """What is learned from labelled pictures of walks that have no cells."""
-    from aam_vision.commandline import Progress
-    from aam_vision.training.labelling.answers import SimulatorPictures
-    from aam_vision.training.labelling.camera.rounds import PictureRounds
-    from aam_vision.training.labelling.pool import walk_scenes
-
-    pictures = walk_scenes(domain, np.random.default_rng([how.seed, 81]))
-    return PictureRounds(domain, pictures, SimulatorPictures(domain), how, Progress(StringIO())).run()
-
-
-def _unseen(domain: ImageDomain, states: int) -> list[Pictures]:
-    """States of layouts in which nobody walks."""
-    from aam_vision.envs.board import BoardDomain
-
-    if isinstance(domain, BoardDomain):
-        domain = replace(domain, trained_on=domain.walked)
-    return list(domain.examinations(states, 0)["unseen"])
-
-
-def _scores(perception: BoardPerception, unseen: Sequence[Pictures]) -> PerceptionScores:
-    """How the pictures of some layouts are read."""
-    from aam_vision.training.assessment import PerceptionScores, assess, samples
-
-    scores = PerceptionScores()
-    for pictures in unseen:
-        for begin in range(0, len(pictures.states), CHUNK):
-            known = samples(perception.vocabulary, pictures, pictures.states[begin : begin + CHUNK])
-            assess(perception, pictures.scene, known, [one.frame for one in known], scores)
-    return scores
+    pictures, ask = pool.walked(domain, how.seed), settings.ATOMS if atoms else settings.PICTURES
+    return session.learned(domain, pictures, ask, how, Progress(StringIO()))
 
 
 if __name__ == "__main__":

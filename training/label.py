@@ -6,63 +6,33 @@ Only light modules are imported here, so that ``--help`` answers at once.
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from aam_vision.commandline import Progress, check_writable, run_command, told_warnings
 from aam_vision.errors import UnusableInput
+from aam_vision.options import option
+from aam_vision.training.labelling.settings import Session
 
 
-def label(
-    env: Annotated[
-        str | None,
-        typer.Option(
-            help="Environment whose images are to be read, e.g. sokoban; with --images it brings the vocabulary only."
-        ),
-    ] = None,
-    domain: Annotated[
-        Path | None,
-        typer.Option(
-            help="With --images, instead of --env: a PDDL domain file, whose predicates are asked about."
-        ),
-    ] = None,
-    cell: Annotated[
-        str | None,
-        typer.Option(help="With --domain: the type of the cells, where the file does not tell it."),
-    ] = None,
-    images: Annotated[
-        Path | None,
-        typer.Option(help="Label the pictures of this folder (*.png, of one size), whatever they come from."),
-    ] = None,
-    labels: Annotated[
-        str, typer.Option(help="Who labels the pictures: you, at a page, or the simulator, where it knows.")
-    ] = "page",
-    ask: Annotated[
-        str, typer.Option(help="What is asked about: whole pictures, or single atoms of them.")
-    ] = "pictures",
-    pictures: Annotated[
-        int | None, typer.Option(min=1, help="Pictures to label at most.  [10; 60 without cells]")
-    ] = None,
-    answers: Annotated[
-        int | None, typer.Option(min=1, help="With --ask atoms: answers at most.  [60]")
-    ] = None,
-    steps: Annotated[
-        int | None, typer.Option(min=1, help="Steps of the walk in every problem.  [800; 40 without cells]")
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of walks, choice and weights.")] = 0,
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Of the page, on this machine; 0 for any free one.")
-    ] = 0,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder for labels and weights, or one to go on with; default runs/label-ENV-TIME."
-        ),
-    ] = None,
-) -> None:
+@dataclass(frozen=True)
+class Origin:
+    """Where the pictures come from."""
+
+    env: str | None = option(
+        "Environment whose images are to be read, e.g. sokoban; with --images it brings the vocabulary only."
+    )
+    domain: Path | None = option(
+        "With --images, instead of --env: a PDDL domain file, whose predicates are asked about."
+    )
+    cell: str | None = option("With --domain: the type of the cells, where the file does not tell it.")
+    images: Path | None = option(
+        "Label the pictures of this folder (*.png, of one size), whatever they come from."
+    )
+
+
+def label(origin: Origin, session: Session) -> None:
     """Walk about, have the pictures labelled that tell most, train, and stop when unlabelled ones are read surely.
 
     The pictures are labelled at a page whose address is printed; it is served to this machine only. Every answer is written
@@ -87,11 +57,11 @@ def label(
         python -m aam_vision.training.label --env tabletop --labels simulator
     """
     from aam_vision.envs.registry import image_domain
-    from aam_vision.training.labelling.own_pictures import vocabulary_named
+    from aam_vision.training.labelling.own_pictures import label_pictures, vocabulary_named
     from aam_vision.training.labelling.pddl_vocabulary import pddl_vocabulary
-    from aam_vision.training.labelling.session import Session, label_pictures, label_walks
+    from aam_vision.training.labelling.session import label_walks
 
-    session = Session(labels, pictures, ask, answers, steps, seed, port)
+    env, domain, images = origin.env, origin.domain, origin.images
     session.check()
     if (env is None) == (domain is None):
         raise UnusableInput("give --env, or --domain with --images")
@@ -99,20 +69,22 @@ def label(
         raise UnusableInput(
             "no simulator belongs to it: give the pictures to label with --images", "domain", domain
         )
-    if steps is not None and images is not None:
-        raise UnusableInput("is about walks, and --images brings the pictures; leave it out", "steps", steps)
-    if cell is not None and domain is None:
-        raise UnusableInput("is of use with --domain only; leave it out", "cell", cell)
+    if session.steps is not None and images is not None:
+        raise UnusableInput(
+            "is about walks, and --images brings the pictures; leave it out", "steps", session.steps
+        )
+    if origin.cell is not None and domain is None:
+        raise UnusableInput("is of use with --domain only; leave it out", "cell", origin.cell)
     if images is None:
         assert env is not None
         walked, source = image_domain(env), env
     elif domain is not None:
-        visual = pddl_vocabulary(domain, cell)
+        visual = pddl_vocabulary(domain, origin.cell)
         named, source = (visual.name, visual), domain.stem
     else:
         assert env is not None
         named, source = vocabulary_named(env), env
-    folder = out or Path("runs") / f"label-{source.replace(':', '-')}-{datetime.now():%Y%m%d-%H%M%S}"
+    folder = session.out or Path("runs") / f"label-{source.replace(':', '-')}-{datetime.now():%Y%m%d-%H%M%S}"
     check_writable(folder)
     if images is None:
         with told_warnings():

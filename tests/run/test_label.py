@@ -10,15 +10,15 @@ from aam_vision.commandline import run_command
 from aam_vision.envs.registry import board_domain
 from aam_vision.labelling_note import labelled
 from aam_vision.run import _labelled, interrogate_agent
-from aam_vision.training.labelling import rounds, session
+from aam_vision.training.labelling import boards, pool
 from aam_vision.training.labelling.pool import walk
 
 
 def test_the_run_reads_with_what_it_learned_and_tells_the_labels(tmp_path, monkeypatch):
-    monkeypatch.setattr(rounds, "STEPS", 10)
-    monkeypatch.setattr(rounds, "MOST_STEPS", 10)
-    monkeypatch.setattr(rounds, "FREE", 6)
-    monkeypatch.setattr(session, "walk", lambda *given: walk(*given[:3], 20))
+    monkeypatch.setattr(boards, "STEPS", 10)
+    monkeypatch.setattr(boards, "MOST_STEPS", 10)
+    monkeypatch.setattr(boards, "FREE", 6)
+    monkeypatch.setattr(pool, "walk", lambda *given: walk(*given[:3], 20))
     given = Arguments(env="slidetile", label=True, labels="simulator", pictures=3)
     arguments = _labelled(given, tmp_path / "run")
     assert arguments.classifiers == tmp_path / "run" / "labels"
@@ -33,10 +33,10 @@ def test_the_run_reads_with_what_it_learned_and_tells_the_labels(tmp_path, monke
 
 
 def test_single_answers_are_enough_to_begin_with(tmp_path, monkeypatch):
-    monkeypatch.setattr(rounds, "STEPS", 10)
-    monkeypatch.setattr(rounds, "MOST_STEPS", 10)
-    monkeypatch.setattr(rounds, "FREE", 6)
-    monkeypatch.setattr(session, "walk", lambda *given: walk(*given[:3], 20))
+    monkeypatch.setattr(boards, "STEPS", 10)
+    monkeypatch.setattr(boards, "MOST_STEPS", 10)
+    monkeypatch.setattr(boards, "FREE", 6)
+    monkeypatch.setattr(pool, "walk", lambda *given: walk(*given[:3], 20))
     given = Arguments(env="slidetile", label=True, labels="simulator", ask="atoms", answers=15)
     arguments = _labelled(given, tmp_path / "run")
     read(board_domain("slidetile").visual, "slidetile", arguments.classifiers)

@@ -1,495 +1,362 @@
 """Where questions wait for a person: the rounds of labelling ask here and wait, a page shows the picture and brings the answer.
 
 Both run in threads of their own. Every answer is on disk before it counts. An answer that is withdrawn has the rounds begin again
-with the answers that are left (``Corrected``): so all is as if the mistake had never been made.
+with the answers that are left (``Corrected``): so all is as if the mistake had never been made. What a page shows of a question, and what
+a person can do there, is a ``Sheet``'s: ``draft`` has those of whole pictures, here are those of single atoms.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from threading import Condition
+from typing import Any, Final, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-from aam_vision.classifiers.legality import Truth
 from aam_vision.classifiers.perception import BoardPerception
-from aam_vision.errors import UnusableInput
-from aam_vision.perception import Box, Frame, Perceived, Reading, Scene, VisualVocabulary, board_box
+from aam_vision.classifiers.reading import SceneIndex
+from aam_vision.errors import AamError, UnusableInput
+from aam_vision.perception import Frame, Perceived, Reading, VisualVocabulary
+from aam_vision.pictures import encode
 from aam_vision.strips import State
-from aam_vision.training.labelling.draft import Draft, Guess
-from aam_vision.training.labelling.pool import (
-    NO_LOOK,
-    AskedAtom,
-    Pool,
-    PooledPicture,
-    SiteAnswers,
-    Sites,
-    Walked,
-)
-from aam_vision.training.labelling.record import AtomRecord, Digest, LabelRecord, digest_of
-from aam_vision.training.labelling.waiting import Waiting
-from aam_vision.training.labels import Labels, label
+from aam_vision.training.described import PROBLEM
+from aam_vision.training.labelling.draft import boxes_of
+from aam_vision.training.labelling.pool import AskedAtom, LabelQuestion, Pool, SiteAnswers
+from aam_vision.training.labelling.record import LabelRecord
 from aam_vision.wording import counted
 
+SOON: Final = 0.3
+"""Seconds in which the next question may come with the answer to what a page did; a page asks for later ones itself."""
 
-@dataclass
-class Question:
-    """A picture that is asked about."""
+
+class Corrected(AamError):
+    """Raised where the rounds ask, after an earlier answer was corrected: begin again, what is known is not asked again."""
+
+
+class Stale(AamError):
+    """Raised when a page speaks of a question that is no longer the one that is asked."""
+
+
+class Sheet(Protocol):
+    """A question as a page shows it, while a person works on the answer."""
+
+    def view(self, frame: Frame) -> dict[str, Any]:
+        """The kind of view that a question has, and all that belongs to this kind alone."""
+        ...
+
+    def change(self, what: str, facts: dict[str, Any]) -> None:
+        """Do what the page asks for; ValueError if it is nothing that can be done."""
+        raise ValueError(what)
+
+    def take_back(self) -> bool:
+        """Undo the last change; False if there is none."""
+        return False
+
+    def answer(self, what: str) -> State | bool:
+        """The answer that the page gives; UnusableInput if it cannot be right."""
+        ...
+
+    def told(self, what: str, number: int) -> tuple[str, str]:
+        """What the page says after so many answers, while it waits, and about this one."""
+        ...
+
+
+class Sheets(Protocol):
+    """Makes the sheets of questions of one kind, and keeps what helps to answer them.
+
+    Attributes:
+        name: of an answer.
+        endings: what a page can do to end a question.
+    """
+
+    name: str
+    endings: tuple[str, ...]
+
+    def sheet(self, question: LabelQuestion, former: State | bool | None) -> Sheet:
+        """The sheet of a question, with the answer that was withdrawn, if there is one."""
+        ...
+
+    def note(self, question: LabelQuestion, answer: State | bool) -> None:
+        """Keep an answer that is on disk; it may be kept already."""
+        ...
+
+    def forget(self, question: LabelQuestion | None) -> None:
+        """Forget an answer that was withdrawn; None: all, as the rounds begin again."""
+        ...
+
+    def learned(self, perception: BoardPerception) -> None:
+        """Take note of classifiers that were trained on the answers so far."""
+        ...
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A question that a page shows, under a number of its own."""
 
     serial: int
-    number: int
-    draft: Draft
+    question: LabelQuestion
+    sheet: Sheet
     tested: bool
 
 
-class Desk(Waiting[Question]):
-    """Questions and answers of one session; a ``Labeller``.
+class Desk:
+    """Questions and answers of one session; a ``Labeller``, and ``server.Shown``.
+
+    ``_changed`` is held wherever anything here is read or changed. An answer that is withdrawn is asked about first
+    (``_correcting``), and what the rounds asked meanwhile waits.
 
     Args:
-        visual: the vocabulary.
         pool: all pictures.
         record: where answers are kept.
-        most: pictures to label at most, as the page tells it.
+        sheets: of the questions.
+        most: answers at most, as the page tells it.
     """
 
-    def __init__(self, visual: VisualVocabulary, pool: Pool, record: LabelRecord, most: int) -> None:
-        super().__init__(pool, most)
-        self._visual, self._record = visual, record
-        self._guesser = Guesser(pool, len(visual.cell_heads()))
-        self._numbers = {
-            digest_of(one.picture.problem, one.picture.frame): number
-            for number, one in enumerate(pool.pictures)
-        }
-        self._labels: dict[int, Labels] = {}
-        self._former: dict[Digest, State | None] = {}
+    def __init__(self, pool: Pool, record: LabelRecord, sheets: Sheets, most: int) -> None:
+        self._pool, self._record, self._sheets, self._most = pool, record, sheets, most
+        self._changed = Condition()
+        self._asked: _Asked | None = None
+        self._correcting: _Asked | None = None
+        self._former: dict[LabelQuestion, State | bool | None] = {}
+        self._serial, self._withdrawn, self._redo = 0, 0, False
+        self._told, self._ended, self._seen = "", False, False
 
-    def label(self, picture: Walked, *, tested: bool = False) -> State | None:
-        """What a person says about a picture, None if they skip it; what is on disk is not asked again.
+    def answer(self, question: LabelQuestion, *, tested: bool = False) -> State | bool | None:
+        """What a person answers, None if they skip it; what is on disk is not asked again.
 
         Raises:
             Corrected: an earlier answer was corrected meanwhile.
         """
         with self._changed:
             self._begin_again()
-            known = self._record.known(picture)
-            if known is None and not self._record.skipped(picture):
-                number = self._numbers[digest_of(picture.problem, picture.frame)]
-                self._wait(self._question(number, tested=tested))
-                known = self._record.known(picture)
-            if known is not None:
-                self._note(picture, known)
-            return known
+            if question not in self._record:
+                self._asked = self._sheet(question, tested=tested)
+                self._changed.notify_all()
+                while self._asked is not None:
+                    self._changed.wait()
+                self._begin_again()
+            answer = self._record[question]
+            if answer is not None:
+                self._sheets.note(question, answer)
+            return answer
 
     def learned(self, perception: BoardPerception) -> None:
         """Take note of classifiers, for guesses."""
         with self._changed:
-            self._guesser.perception = perception
+            self._sheets.learned(perception)
 
-    def _answered(self) -> int:
-        return len(self._record)
+    def settle(self) -> None:
+        """Wait until no earlier answer is being corrected.
 
-    def _pictured(self, question: Question) -> PooledPicture:
-        return self._pool.pictures[question.number]
+        Raises:
+            Corrected: one was.
+        """
+        with self._changed:
+            while self._correcting is not None:
+                self._changed.wait()
+            self._begin_again()
 
-    def _view(self, question: Question) -> dict[str, Any]:
-        frame = self._pictured(question).picture.frame
-        return {"kind": "ask", **view_of(self._visual, question.draft, frame)}
+    def end(self, text: str, seconds: float) -> None:
+        """Tell the page that all is done, and wait for so long at most until it has seen it."""
+        with self._changed:
+            self._told, self._ended = text, True
+            self._changed.wait_for(lambda: self._seen, seconds)
 
-    def _act(self, what: str, facts: dict[str, Any]) -> str:
-        """See ``Waiting.act``.
+    def view(self) -> dict[str, Any]:
+        """All that the page shows; once it is ``done``, the page has seen the end."""
+        with self._changed:
+            facts = {"labelled": len(self._record), "most": self._most, "told": self._told}
+            asked = self._shown()
+            if asked is None:
+                self._seen = self._ended
+                return {"kind": "done" if self._ended else "busy", **facts}
+            picture = self._pool.walked[asked.question.number]
+            height, width = picture.frame.shape[:2]
+            return {
+                **facts,
+                "question": asked.serial,
+                "problem": picture.problem,
+                "described": picture.problem == PROBLEM,
+                "tested": asked.tested,
+                "corrected": asked is self._correcting,
+                "width": width,
+                "height": height,
+                **asked.sheet.view(picture.frame),
+            }
+
+    def picture(self, serial: int) -> bytes:
+        """The picture of the present question, as PNG; Stale if it is another one."""
+        with self._changed:
+            return encode(self._pool.walked[self._present(serial).question.number].frame)
+
+    def act(self, what: str, facts: dict[str, Any]) -> str:
+        """Do what the page asks for; returns what it should say. The next question is there then, if it comes soon.
 
         Args:
-            what: ``toggle``, ``clear``, ``next``, ``skip`` or ``undo``.
-            facts: ``question``, and for the first two ``places`` (numbers); for the first ``head``, its number.
+            what: ``undo``, one of ``Sheets.endings``, or what the sheet can do.
+            facts: ``question``, and what belongs to it.
+
+        Raises:
+            Stale: something else is asked by now.
+            UnusableInput: the answer cannot be right, or cannot be written.
+            ValueError: the page sent something else.
         """
-        if what == "undo" and facts.get("question") is None:  # asked while the page waited
-            return self._withdraw()
-        question = self._present(facts.get("question"))
-        draft = question.draft
-        if what == "toggle":
-            head = facts.get("head")
-            if not isinstance(head, int) or not 0 <= head < len(draft.heads):
-                raise ValueError("head")
-            draft.toggle(head, _places(facts, draft))
-        elif what == "clear":
-            draft.clear(_places(facts, draft))
-        elif what == "undo":
-            return "Undone." if draft.take_back() else self._withdraw()
-        elif what == "next":
-            return self._answer(question)
-        elif what == "skip":
-            return self._skip(question)
+        with self._changed:
+            if what == "undo" and facts.get("question") is None:  # asked while the page waited
+                said = self._withdraw()
+            else:
+                said = self._act(self._present(facts.get("question")), what, facts)
+            self._changed.wait_for(lambda: self._ended or self._shown() is not None, SOON)
+            return said
+
+    def _act(self, asked: _Asked, what: str, facts: dict[str, Any]) -> str:
+        if what == "undo":
+            return "Undone." if asked.sheet.take_back() else self._withdraw()
+        if what not in self._sheets.endings:
+            asked.sheet.change(what, facts)
+            return ""
+        question, answer = asked.question, None if what == "skip" else asked.sheet.answer(what)
+        self._record.add(question, answer)
+        if answer is not None:
+            self._sheets.note(question, answer)
+        if asked is self._correcting:
+            changed = question in self._former and answer != self._former[question]
+            self._redo = self._redo or self._withdrawn > 1 or changed
+            self._correcting, self._withdrawn = None, 0
+            if self._redo:  # what was asked after it may not be asked now
+                self._asked = None
         else:
-            raise ValueError(what)
-        return ""
-
-    def _question(self, number: int, *, tested: bool) -> Question:
-        """A picture with the best guess, or what it was labelled before that was withdrawn."""
-        pooled = self._pool.pictures[number]
-        former = self._former.get(digest_of(pooled.picture.problem, pooled.picture.frame))
-        guess = self._guesser.guess(number, self._labels)
-        if former is not None:
-            yes = label(self._visual, pooled.picture.scene, pooled.index.places, former) == 1
-            guess = Guess(yes, np.zeros_like(guess.unsure))
-        draft = Draft(self._visual, pooled.index, guess, self._guesser.alike(number))
-        return Question(self._next(), number, draft, tested)
-
-    def _answer(self, question: Question) -> str:
-        """Write an answer, and give it to whoever asked."""
-        problems = question.draft.problems()
-        if problems:
-            raise UnusableInput(problems[0].why)
-        state = question.draft.state()
-        pooled = self._pictured(question)
-        self._record.add(pooled.picture, pooled.index, state)
-        self._taken(question, state)
-        self._note(pooled.picture, state)
-        self._told = f"Learning from {counted(len(self._record), 'labelled picture')} ..."
-        return f"Picture {len(self._record)} is labelled."
-
-    def _skip(self, question: Question) -> str:
-        """Write that nobody can tell what a picture shows."""
-        pooled = self._pictured(question)
-        self._record.skip(pooled.picture, pooled.index)
-        self._taken(question, None)
-        self._told = "Looking for another picture ..."
-        return "The picture is skipped: it is left out."
-
-    def _taken(self, question: Question, state: State | None) -> None:
-        """Give an answer that is written to whoever asked."""
-        picture = self._pictured(question).picture
-        digest = digest_of(picture.problem, picture.frame)
-        self._given(question, changed=digest in self._former and state != self._former[digest])
+            self._asked = None
+        self._changed.notify_all()
+        self._told, said = asked.sheet.told(what, len(self._record))
+        return said
 
     def _withdraw(self) -> str:
-        """Ask again about the picture that was labelled last."""
+        """Ask again what was answered last."""
+        name = self._sheets.name
         if self._ended:
-            return "The labels are learned: start the command again to go on."
+            return f"The {name}s are learned: start the command again to go on."
         found = self._record.withdraw()
         if found is None:
             return "There is nothing to undo."
-        problem, frame, state = found
-        digest = digest_of(problem, frame)
-        self._former[digest] = state
-        number = self._numbers.get(digest)
-        if number is not None:
-            self._labels.pop(number, None)
-        self._ask_again(None if number is None else self._question(number, tested=False))
-        return "The last label is withdrawn: correct it."
+        question, answer = found
+        self._sheets.forget(question)
+        self._withdrawn += 1
+        if question is None:  # about a picture of another walk
+            self._redo, self._asked = True, None
+        else:
+            self._former[question] = answer
+            self._correcting = self._sheet(question, tested=False)
+        self._changed.notify_all()
+        return f"The last {name} is withdrawn: correct it."
 
-    def _forget(self) -> None:
-        self._labels.clear()
+    def _begin_again(self) -> None:
+        """Raise ``Corrected`` once the corrected answer is there."""
+        if self._redo and self._correcting is None:
+            self._redo = False
+            self._sheets.forget(None)
+            raise Corrected("an answer was corrected")
 
-    def _note(self, picture: Walked, state: State) -> None:
-        """Keep an answer for guesses."""
-        number = self._numbers[digest_of(picture.problem, picture.frame)]
-        pooled = self._pool.pictures[number]
-        self._labels[number] = label(self._visual, picture.scene, pooled.index.places, state)
+    def _shown(self) -> _Asked | None:
+        """What the page asks: a withdrawn answer first."""
+        return self._correcting or self._asked
 
+    def _present(self, serial: object) -> _Asked:
+        """What the page asks, by its number; Stale if that is another one."""
+        asked = self._shown()
+        if asked is None or asked.serial != serial:
+            raise Stale("this is not asked any more")
+        return asked
 
-def _places(facts: dict[str, Any], draft: Draft) -> list[int]:
-    """The places that a page names."""
-    places = facts.get("places")
-    known = range(len(draft.index.places))
-    if (
-        not isinstance(places, list)
-        or not places
-        or not all(type(one) is int and one in known for one in places)
-    ):
-        raise ValueError("places")
-    return sorted(set(places))
-
-
-# What a picture probably shows, so that a person has little to correct.
-
-
-ALIKE: Final = 4.0
-"""Largest distance of looks that are taken for the same while a person watches: a larger one fills in more, and more wrongly."""
-
-
-class Guesser:
-    """Guesses what the pictures of a pool show.
-
-    Args:
-        pool: the pictures.
-        heads: number of classifiers.
-    """
-
-    def __init__(self, pool: Pool, heads: int) -> None:
-        self._pool, self._heads = pool, heads
-        self.perception: BoardPerception | None = None
-        """Classifiers that were trained on the answers so far, if there are any."""
-
-    def guess(self, number: int, answered: Mapping[int, Labels]) -> Guess:
-        """What a picture probably shows: what places that look the same were labelled, else what the classifiers say.
-
-        Args:
-            number: of the picture in the pool.
-            answered: the labels (heads, places) of pictures by their numbers.
-        """
-        pooled = self._pool.pictures[number]
-        yes: Truth = np.zeros((self._heads, len(pooled.looks)), bool)
-        unsure: NDArray[np.bool_] = np.ones(len(pooled.looks), bool)
-        if self.perception is not None:
-            picture = pooled.picture
-            (probabilities,) = self.perception.probabilities([picture.frame], picture.scene)
-            sure, doubtful = pooled.index.legality.settle(probabilities, *self.perception.thresholds)
-            yes, unsure = np.where(doubtful, probabilities > 0.5, sure), np.asarray(doubtful.any(0))
-        columns: dict[int, Labels] = {}
-        for other, labels in answered.items():
-            looks = self._pool.pictures[other].looks
-            columns.update(
-                {int(look): labels[:, place] for place, look in enumerate(looks) if look != NO_LOOK}
-            )
-        for place, look in enumerate(pooled.looks):
-            if look == NO_LOOK:
-                self._as_before(number, place, answered, yes, unsure)
-            elif columns:
-                known = list(columns)
-                nearest = int(self._pool.distances[look, known].argmin())
-                near = self._pool.distances[look, known[nearest]] <= ALIKE
-                if near or (unsure[place] and self.perception is None):
-                    yes[:, place] = columns[known[nearest]] == 1
-                    unsure[place] = not near
-        return Guess(yes, unsure)
-
-    def alike(self, number: int) -> Truth:
-        """(places, places): which places of a picture look the same."""
-        looks = self._pool.pictures[number].looks
-        found: Truth = self._pool.distances[np.ix_(looks, looks)] <= ALIKE
-        found &= (looks != NO_LOOK)[:, None] & (looks != NO_LOOK)[None]
-        return found
-
-    def _as_before(
-        self, number: int, place: int, answered: Mapping[int, Labels], yes: Truth, unsure: Truth
-    ) -> None:
-        """Fill in what a place with several cells showed last in the same problem, in place."""
-        if self.perception is not None and not unsure[place]:
-            return
-        problem = self._pool.pictures[number].picture.problem
-        same = [other for other in answered if self._pool.pictures[other].picture.problem == problem]
-        if same:
-            yes[:, place] = answered[same[-1]][:, place] == 1
-
-
-# What the labelling page shows of a picture, as JSON.
-
-
-KEYS: Final = "123456789abcdefghijklmopqrtvwxyz"
-"""By which answers are toggled: neither n, s, u nor 0, which mean something else."""
-
-
-def view_of(visual: VisualVocabulary, draft: Draft, frame: Frame) -> dict[str, Any]:
-    """A picture, its places, and what is said about them."""
-    height, width = frame.shape[:2]
-    scene = draft.index.scene
-    problems = draft.problems()
-    wrong = {place for problem in problems for place in problem.places}
-    told = _descriptions(visual)
-    taken: set[tuple[int, ...]] = set()
-    places = []
-    for number, name in enumerate(draft.index.places):
-        cells = draft.index.cells[number]
-        large = len(cells) > 1 or cells in taken
-        taken.add(cells)
-        boxes = [box_of(scene, cell, height, width) for cell in cells]
-        asked = draft.asked(number)
-        places.append(
-            {
-                "name": name,
-                "boxes": [[round(edge, 5) for edge in box] for box in boxes if box is not None],
-                "large": large,
-                "asked": asked,
-                "yes": [head for head in asked if draft.yes[head, number]],
-                "unsure": bool(draft.unsure[number]),
-                "wrong": number in wrong,
-            }
+    def _sheet(self, question: LabelQuestion, *, tested: bool) -> _Asked:
+        self._serial += 1
+        return _Asked(
+            self._serial, question, self._sheets.sheet(question, self._former.get(question)), tested
         )
-    return {
-        "width": width,
-        "height": height,
-        "heads": [
-            {"name": head, "key": KEYS[number % len(KEYS)], "description": told[head]}
-            for number, head in enumerate(draft.heads)
-        ],
-        "places": places,
-        "problems": [
-            {"places": list(problem.places), "why": problem.why, "number": problem.number}
-            for problem in problems
-        ],
-    }
 
 
-def _descriptions(visual: VisualVocabulary) -> dict[str, str]:
-    """What the user wrote about every classifier's predicate."""
-    found: dict[str, str] = {}
-    for entry in visual.entries:
-        if isinstance(entry, Perceived):
-            for head in entry.heads.values():
-                found.setdefault(head, f"{entry.predicate.name}: {entry.description}")
-    return found
+# Single atoms as a page shows them: nothing is filled in, so that the answer is the person's own.
 
 
-def box_of(scene: Scene, cell: int, height: int, width: int) -> Box | None:
-    """Top, bottom, left and right edge of a cell, as shares of the picture; None if it is nowhere."""
-    row, column = divmod(cell, scene.columns)
-    if scene.boxes is not None:
-        return scene.boxes.get((row, column))
-    top, bottom, left, right = board_box(height, width, scene.rows, scene.columns)
-    down, across = (bottom - top) / scene.rows / height, (right - left) / scene.columns / width
-    return (
-        top / height + row * down,
-        top / height + (row + 1) * down,
-        left / width + column * across,
-        left / width + (column + 1) * across,
-    )
-
-
-# The same with questions about single atoms, where those above are about whole pictures.
-
-
-ANSWERS: dict[str, bool | None] = {"yes": True, "no": False, "skip": None}
-
-
-@dataclass(frozen=True)
-class AtomQuestion:
-    """An atom that is asked about."""
-
-    serial: int
-    atom: AskedAtom
-    tested: bool
-
-
-class AtomDesk(Waiting[AtomQuestion]):
-    """Questions and answers of one session; an ``AtomLabeller``.
+class AtomSheets(Sheets):
+    """The sheets of single atoms.
 
     Args:
         visual: the vocabulary.
-        sites: of the pictures.
-        record: where answers are kept.
-        most: answers at most, as the page tells it.
+        pool: the pictures.
+        record: the answers so far.
 
     Raises:
         UnusableInput: the answers in the record contradict each other.
     """
 
-    def __init__(self, visual: VisualVocabulary, sites: Sites, record: AtomRecord, most: int) -> None:
-        super().__init__(sites.pool, most)
-        self._visual, self._sites, self._record = visual, sites, record
-        self._heads = visual.cell_heads()
+    name = "answer"
+    endings: tuple[str, ...] = ("yes", "no", "skip")
+
+    def __init__(self, visual: VisualVocabulary, pool: Pool, record: LabelRecord) -> None:
+        self._pool, self._record, self._heads = pool, record, visual.cell_heads()
         self._entries = {
-            head: entry
+            head: (look, entry)
             for entry in visual.entries
             if isinstance(entry, Perceived)
-            for head in entry.heads.values()
+            for look, head in reversed([*entry.heads.items()])
         }
-        self._answers = self._rebuilt()
-        self._former: dict[AskedAtom, bool | None] = {}
+        self.forget(None)
 
-    def label(self, picture: Walked, *, tested: bool = False) -> State | None:
-        """None: nobody is asked about whole pictures here."""
-        return None
-
-    def atom(self, atom: AskedAtom, *, tested: bool = False) -> bool | None:
-        """What a person says about an atom, None if they skip it; what is on disk is not asked again.
-
-        Raises:
-            Corrected: an earlier answer was corrected meanwhile.
-        """
-        with self._changed:
-            self._begin_again()
-            if atom not in self._record:
-                self._wait(AtomQuestion(self._next(), atom, tested))
-            return self._record[atom]
+    def sheet(self, question: LabelQuestion, former: State | bool | None) -> AtomSheet:
+        """A question in words, and what its predicate means."""
+        assert isinstance(question, AskedAtom)
+        index = self._pool.pictures[question.number].index
+        look, entry = self._entries[self._heads[question.head]]
+        name, place = entry.predicate.name, index.places[question.place]
+        where = {Reading.WHERE: f"{look}, {place}", Reading.ON: f"what is at {place}"}
+        text = f"{name}({where.get(entry.reading, place)})?"
+        facts = {"kind": "atom", "text": text, "description": entry.description, "place": place}
+        return AtomSheet(question, index, facts, self)
 
     def learned(self, perception: BoardPerception) -> None:
-        """Nothing: no answer is filled in, so that it is the person's own."""
+        """Nothing: no answer is filled in."""
 
-    def _answered(self) -> int:
-        return len(self._record)
+    def note(self, question: LabelQuestion, answer: State | bool) -> None:
+        """Keep what follows from an answer."""
+        assert isinstance(question, AskedAtom)
+        self.known.add(question, yes=bool(answer))
 
-    def _pictured(self, question: AtomQuestion) -> PooledPicture:
-        return self._pool.pictures[question.atom.number]
-
-    def _view(self, question: AtomQuestion) -> dict[str, Any]:
-        pooled = self._pictured(question)
-        height, width = pooled.picture.frame.shape[:2]
-        cells = pooled.index.cells[question.atom.place]
-        boxes = [box_of(pooled.index.scene, cell, height, width) for cell in cells]
-        return {
-            "kind": "atom",
-            "width": width,
-            "height": height,
-            "boxes": [[round(edge, 5) for edge in box] for box in boxes if box is not None],
-            **self._text(question.atom),
-        }
-
-    def _act(self, what: str, facts: dict[str, Any]) -> str:
-        """See ``Waiting.act``.
-
-        Args:
-            what: ``yes``, ``no``, ``skip`` or ``undo``.
-            facts: ``question``.
-        """
-        if what == "undo":
-            if facts.get("question") is not None:  # else it was asked while the page waited
-                self._present(facts["question"])
-            return self._withdraw()
-        question = self._present(facts.get("question"))
-        if what not in ANSWERS:
-            raise ValueError(what)
-        return self._answer(question, what)
-
-    def _answer(self, question: AtomQuestion, what: str) -> str:
-        """Write an answer, and give it to whoever asked."""
-        atom, value = question.atom, ANSWERS[what]
-        if value is not None:
-            self._answers.check(atom, yes=value)
-        self._record.add(atom, value)
-        if value is not None:
-            self._answers.add(atom, yes=value)
-        self._told = f"Learning from {counted(len(self._record), 'answer')} ..."
-        self._given(question, changed=atom in self._former and value != self._former[atom])
-        return f"{self._text(atom)['text']} {'skipped' if value is None else what}"
-
-    def _withdraw(self) -> str:
-        """Ask again what was answered last."""
-        if self._ended:
-            return "The answers are learned: start the command again to go on."
-        found = self._record.withdraw()
-        if found is None:
-            return "There is nothing to undo."
-        atom, value = found
-        self._answers = self._rebuilt()
-        if atom is not None:
-            self._former[atom] = value
-        self._ask_again(None if atom is None else AtomQuestion(self._next(), atom, tested=False))
-        return "The last answer is withdrawn: correct it."
-
-    def _rebuilt(self) -> SiteAnswers:
-        """What the record says."""
-        found = SiteAnswers(self._sites, len(self._heads))
-        for atom, value in self._record.answers():
+    def forget(self, question: LabelQuestion | None) -> None:
+        """What follows from all that the record says by now."""
+        self.known = SiteAnswers(self._pool.sites, len(self._heads))
+        for asked, value in self._record.answers():
             try:
-                found.add(atom, yes=value)
+                self.note(asked, value)
             except UnusableInput as error:
-                raise UnusableInput(
-                    f"the answers on disk contradict each other at {self._text(atom)['text']} {error}"
-                ) from None
-        return found
+                text = self.sheet(asked, None).facts["text"]
+                raise UnusableInput(f"the answers on disk contradict each other at {text} {error}") from None
 
-    def _text(self, atom: AskedAtom) -> dict[str, str]:
-        """A question in words, and what its predicate means."""
-        head = self._heads[atom.head]
-        entry, place = self._entries[head], self._pool.pictures[atom.number].index.places[atom.place]
-        name = entry.predicate.name
-        if entry.reading is Reading.WHERE:
-            look = next(look for look, own in entry.heads.items() if own == head)
-            text = f"{name}({look}, {place})?"
-        elif entry.reading is Reading.ON:
-            text = f"{name}(what is at {place})?"
-        else:
-            text = f"{name}({place})?"
-        return {"text": text, "description": entry.description, "place": place}
+
+@dataclass(frozen=True)
+class AtomSheet(Sheet):
+    """A single atom that is asked about.
+
+    Args:
+        atom: what is asked.
+        index: of the scene.
+        facts: the question in words, and what it means.
+        sheets: know the other answers.
+    """
+
+    atom: AskedAtom
+    index: SceneIndex
+    facts: dict[str, Any]
+    sheets: AtomSheets
+
+    def view(self, frame: Frame) -> dict[str, Any]:
+        """The question, and where the place is."""
+        return {**self.facts, "boxes": boxes_of(self.index, self.atom.place, frame)}
+
+    def answer(self, what: str) -> bool:
+        """Whether it is true; UnusableInput if that contradicts other answers."""
+        self.sheets.known.check(self.atom, yes=what == "yes")
+        return what == "yes"
+
+    def told(self, what: str, number: int) -> tuple[str, str]:
+        """What the page says after so many answers, while it waits, and about this one."""
+        said = f"{self.facts['text']} {'skipped' if what == 'skip' else what}"
+        return f"Learning from {counted(number, 'answer')} ...", said

@@ -1,24 +1,34 @@
-"""An answer about one picture while a person works on it: what every place shows, and what cannot be.
+"""A picture while a person works on its answer: what every place shows, what cannot be, and what a page shows of it.
 
 A person says one thing about a place: it shows a stone. What follows is filled in: the place takes the nearest combination of
 answers that the constraints of the vocabulary allow, and places of the same picture that look alike and were not spoken of
-take it, too.
+take it, too. Before anybody has spoken, all is filled in that can be guessed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aam_vision.classifiers.legality import Truth
+from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.errors import UnusableInput
-from aam_vision.perception import Never, Perceived, Reading, VisualVocabulary
+from aam_vision.perception import Frame, Never, Perceived, Reading, VisualVocabulary, board_box
 from aam_vision.strips import Atom, State
+from aam_vision.training.labelling.pool import NO_LOOK, LabelQuestion, Pool
+from aam_vision.training.labels import Labels
 from aam_vision.wording import counted
+
+KEYS: Final = "123456789abcdefghijklmopqrtvwxyz"
+"""By which answers are toggled: neither n, s, u nor 0, which mean something else."""
+
+ALIKE: Final = 4.0
+"""Largest distance of looks that are taken for the same while a person watches: a larger one fills in more, and more wrongly."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +60,7 @@ class Problem:
 
 
 class Draft:
-    """The answers about one picture.
+    """The answers about one picture; a ``desk.Sheet``.
 
     Args:
         vocabulary: of the picture.
@@ -62,6 +72,8 @@ class Draft:
     def __init__(self, vocabulary: VisualVocabulary, index: SceneIndex, guess: Guess, alike: Truth) -> None:
         self._vocabulary, self.index, self._alike = vocabulary, index, alike
         self.heads = vocabulary.cell_heads()
+        covered = [one for one in vocabulary.entries if isinstance(one, Perceived) and one.hidden_by]
+        self._can_be_hidden = {self.heads.index(head) for one in covered for head in one.heads.values()}
         self._most = {count.head: count.number for count in index.legality.counts}
         self._kinds = [index.legality.kind(place) for place in range(len(index.places))]
         self.yes: Truth = np.zeros((len(self.heads), len(index.places)), bool)
@@ -81,19 +93,30 @@ class Draft:
         if kind is None:
             return []
         means = kind.meaningful[int(self.yes[kind.heads, place] @ kind.weights)]
-        hidden = set(kind.heads[~means].tolist()) & self._can_be_hidden()
+        hidden = self._can_be_hidden.intersection(kind.heads[~means].tolist())
         return [head for head in kind.heads.tolist() if head not in hidden]
 
     def toggle(self, head: int, places: Sequence[int]) -> None:
-        """Say that places show something; or that they do not, if all of them did."""
-        spoken = [place for place in places if self._asked_of(head, place)]
+        """Say that places show something; or that they do not, if all of them did.
+
+        Each takes the nearest legal combination in which the answer is this one.
+        """
+        kinds = ((place, self._kinds[place]) for place in places)
+        spoken = {place: kind for place, kind in kinds if kind is not None and head in kind.heads}
         if not spoken:
             return
         self._remember()
-        value = not self.yes[head, spoken].all()
-        for place in spoken:
-            self._answer(place, head, value=value)
-        self._tell(spoken)
+        value = not self.yes[head, list(spoken)].all()
+        for place, kind in spoken.items():
+            own, now = kind.heads == head, self.yes[kind.heads, place].copy()
+            fitting = kind.patterns[(kind.patterns[:, own] == value).all(1)]
+            if len(fitting):
+                changed, kept = (fitting != now).sum(1), (fitting & now).sum(1)
+                now = fitting[np.lexsort((-kept, changed))[0]]
+            else:
+                now[own] = value
+            self.yes[kind.heads, place] = now
+        self._tell(list(spoken))
 
     def clear(self, places: Sequence[int]) -> None:
         """Say that places show nothing."""
@@ -112,8 +135,17 @@ class Draft:
         """What the constraints of the vocabulary exclude, and what there is too often or too seldom."""
         found = []
         for place, kind in enumerate(self._kinds):
-            if kind is not None and not kind.legal[int(self.yes[kind.heads, place] @ kind.weights)]:
-                found.append(Problem((place,), f"{self.index.places[place]} shows {self._excluded(place)}"))
+            if kind is None or kind.legal[int(self.yes[kind.heads, place] @ kind.weights)]:
+                continue
+            why, yes = (
+                "what a constraint excludes",
+                {self.heads[head] for head in np.flatnonzero(self.yes[:, place])},
+            )
+            for item in reversed(self._vocabulary.constraints):
+                if isinstance(item, Never) and yes.issuperset(item.shows) and yes.isdisjoint(item.without):
+                    without = f" without {' or '.join(item.without)}" if item.without else ""
+                    why = f"{' with '.join(item.shows)}{without}, which a constraint excludes"
+            found.append(Problem((place,), f"{self.index.places[place]} shows {why}"))
         for count in self.index.legality.counts:
             shown = np.flatnonzero(self.yes[count.head])
             if len(shown) > count.number or (count.exact and len(shown) < count.number):
@@ -124,64 +156,112 @@ class Draft:
         return found
 
     def state(self) -> State:
-        """The perceived atoms that are true.
+        """The perceived atoms that are true; look-alikes stay where they were first, or follow in order.
 
         Raises:
             UnusableInput: more places show something than there are things that look like that.
         """
-        where = self._things()
-        true = {Atom(name, (thing, place)) for thing, (name, place) in where.items()}
         scene, rows = self.index.scene, {head: row for row, head in enumerate(self.heads)}
         columns = {place: column for column, place in enumerate(self.index.places)}
-        for entry in self._vocabulary.entries:
-            if not isinstance(entry, Perceived) or entry.reading is Reading.WHERE:
-                continue
-            row, name = rows[entry.heads[""]], entry.predicate.name
-            for item in scene.objects_of(entry).of_type(entry.predicate.types[0]):
-                place = item if entry.reading is Reading.THERE else where.get(item, ("", ""))[1]
-                if place in columns and self.yes[row, columns[place]]:
-                    true.add(Atom(name, (item,)))
-        return State(frozenset(true), scene.objects)
-
-    def _things(self) -> dict[str, tuple[str, str]]:
-        """Thing -> where it is, as a predicate and a place; look-alikes stay where they were first, or follow in order."""
-        found: dict[str, tuple[str, str]] = {}
-        scene = self.index.scene
-        for entry in self._vocabulary.entries:
-            if not isinstance(entry, Perceived) or entry.reading is not Reading.WHERE:
-                continue
-            objects = scene.objects_of(entry)
-            allowed = objects.members(entry.predicate.types[1])
+        perceived = [one for one in self._vocabulary.entries if isinstance(one, Perceived)]
+        where: dict[str, Atom] = {}
+        for entry in (one for one in perceived if one.reading is Reading.WHERE):
+            objects, (kind, place_kind) = scene.objects_of(entry), entry.predicate.types
+            allowed = objects.members(place_kind)
             for look, head in entry.heads.items():
-                shown = np.flatnonzero(self.yes[self.heads.index(head)])
-                places = [self.index.places[one] for one in shown if self.index.places[one] in allowed]
-                alike = [
-                    one for one in objects.of_type(entry.predicate.types[0]) if scene.looks.get(one) == look
-                ]
+                shown = [self.index.places[one] for one in np.flatnonzero(self.yes[rows[head]])]
+                places = [place for place in shown if place in allowed]
+                alike = [one for one in objects.of_type(kind) if scene.looks.get(one) == look]
                 if len(places) > len(alike):
                     raise UnusableInput(
                         f"{head} is in {counted(len(places), 'place')} instead of {len(alike)} at most"
                     )
                 same = {one: scene.anchors[one] for one in alike if scene.anchors.get(one) in places}
                 others = [one for one in places if one not in same.values()]
-                rest = [one for one in alike if one not in same]
-                same.update(zip(rest, others, strict=False))
-                found.update({one: (entry.predicate.name, place) for one, place in same.items()})
-        return found
+                same.update(zip([one for one in alike if one not in same], others, strict=False))
+                where.update({one[0]: Atom(entry.predicate.name, one) for one in same.items()})
+        true = set(where.values())
+        for entry in (one for one in perceived if one.reading is not Reading.WHERE):
+            row, name = rows[entry.heads[""]], entry.predicate.name
+            for item in scene.objects_of(entry).of_type(entry.predicate.types[0]):
+                seen = where.get(item) if entry.reading is Reading.ON else None
+                place = item if entry.reading is Reading.THERE else seen.objects[1] if seen else ""
+                if place in columns and self.yes[row, columns[place]]:
+                    true.add(Atom(name, (item,)))
+        return State(frozenset(true), scene.objects)
 
-    def _answer(self, place: int, head: int, *, value: bool) -> None:
-        """Let a place show the nearest legal combination in which one answer has this value."""
-        kind = self._kinds[place]
-        assert kind is not None
-        own = int(np.flatnonzero(kind.heads == head)[0])
-        now = self.yes[kind.heads, place].copy()
-        fitting = kind.patterns[kind.patterns[:, own] == value]
-        if len(fitting):
-            changed, kept = (fitting != now).sum(1), (fitting & now).sum(1)
-            now = fitting[np.lexsort((-kept, changed))[0]]
+    def view(self, frame: Frame) -> dict[str, Any]:
+        """The picture's places, and what is said about them, as JSON."""
+        problems = self.problems()
+        wrong = {place for problem in problems for place in problem.places}
+        meaning: dict[str, str] = {}
+        for entry in (one for one in self._vocabulary.entries if isinstance(one, Perceived)):
+            for head in entry.heads.values():
+                meaning.setdefault(head, f"{entry.predicate.name}: {entry.description}")
+        cells, asked = self.index.cells, [self.asked(place) for place in range(len(self.index.places))]
+        first = {own: number for number, own in reversed([*enumerate(cells)])}
+        places = [
+            {
+                "name": name,
+                "boxes": boxes_of(self.index, number, frame),
+                "large": len(cells[number]) > 1 or first[cells[number]] < number,
+                "asked": asked[number],
+                "yes": [head for head in asked[number] if self.yes[head, number]],
+                "unsure": bool(self.unsure[number]),
+                "wrong": number in wrong,
+            }
+            for number, name in enumerate(self.index.places)
+        ]
+        heads = [
+            {"name": head, "key": KEYS[number % len(KEYS)], "description": meaning[head]}
+            for number, head in enumerate(self.heads)
+        ]
+        told = [{"places": list(one.places), "why": one.why, "number": one.number} for one in problems]
+        return {"kind": "ask", "heads": heads, "places": places, "problems": told}
+
+    def change(self, what: str, facts: dict[str, Any]) -> None:
+        """Say something about places.
+
+        Args:
+            what: ``toggle`` or ``clear``.
+            facts: ``places``, their numbers; to toggle, ``head``, its number.
+
+        Raises:
+            ValueError: it is none of that.
+        """
+        places, head = facts.get("places"), facts.get("head")
+        if what not in ("toggle", "clear"):
+            raise ValueError(what)
+        if what == "toggle" and not (isinstance(head, int) and 0 <= head < len(self.heads)):
+            raise ValueError("head")
+        if (
+            not isinstance(places, list)
+            or not places
+            or not all(type(one) is int and one in range(len(self.index.places)) for one in places)
+        ):
+            raise ValueError("places")
+        if isinstance(head, int) and what == "toggle":
+            self.toggle(head, sorted(set(places)))
         else:
-            now[own] = value
-        self.yes[kind.heads, place] = now
+            self.clear(sorted(set(places)))
+
+    def answer(self, what: str) -> State:
+        """What is said, once the person says that it is all.
+
+        Raises:
+            UnusableInput: it cannot all be right.
+        """
+        problems = self.problems()
+        if problems:
+            raise UnusableInput(problems[0].why)
+        return self.state()
+
+    def told(self, what: str, number: int) -> tuple[str, str]:
+        """What the page says after so many answers, while it waits, and about this one."""
+        if what == "skip":
+            return "Looking for another picture ...", "The picture is skipped: it is left out."
+        labelled = counted(number, "labelled picture")
+        return f"Learning from {labelled} ...", f"Picture {number} is labelled."
 
     def _tell(self, places: Sequence[int]) -> None:
         """Note that somebody has spoken of places, and fill in those that look alike."""
@@ -198,20 +278,93 @@ class Draft:
     def _remember(self) -> None:
         self._before.append((self.yes.copy(), self.unsure.copy(), self._told.copy()))
 
-    def _asked_of(self, head: int, place: int) -> bool:
-        kind = self._kinds[place]
-        return kind is not None and head in kind.heads
 
-    def _can_be_hidden(self) -> set[int]:
-        """The classifiers whose answers a thing may cover."""
-        entries = [one for one in self._vocabulary.entries if isinstance(one, Perceived) and one.hidden_by]
-        return {self.heads.index(head) for entry in entries for head in entry.heads.values()}
+class PictureSheets:
+    """Whole pictures as a page shows them, with guesses filled in; ``desk.Sheets``.
 
-    def _excluded(self, place: int) -> str:
-        """What a place shows although a constraint excludes it."""
-        yes = {self.heads[head] for head in np.flatnonzero(self.yes[:, place])}
-        for item in self._vocabulary.constraints:
-            if isinstance(item, Never) and yes.issuperset(item.shows) and yes.isdisjoint(item.without):
-                without = f" without {' or '.join(item.without)}" if item.without else ""
-                return f"{' with '.join(item.shows)}{without}, which a constraint excludes"
-        return "what a constraint excludes"
+    Args:
+        visual: the vocabulary.
+        pool: the pictures.
+    """
+
+    name = "label"
+    endings: tuple[str, ...] = ("next", "skip")
+
+    def __init__(self, visual: VisualVocabulary, pool: Pool) -> None:
+        self._visual, self._pool = visual, pool
+        self._labels: dict[int, Labels] = {}
+        self._perception: BoardPerception | None = None
+
+    def learned(self, perception: BoardPerception) -> None:
+        """Take note of classifiers, for guesses."""
+        self._perception = perception
+
+    def note(self, question: LabelQuestion, answer: State | bool) -> None:
+        """Keep an answer for guesses."""
+        assert isinstance(answer, State)
+        self._labels[question.number] = self._pool.pictures[question.number].labels(answer)
+
+    def forget(self, question: LabelQuestion | None) -> None:
+        """Forget an answer, or all."""
+        if question is None:
+            self._labels.clear()
+        else:
+            self._labels.pop(question.number, None)
+
+    def sheet(self, question: LabelQuestion, former: State | bool | None) -> Draft:
+        """A picture with the best guess, or with what it was labelled before that was withdrawn."""
+        pooled = self._pool.pictures[question.number]
+        guess = self._guess(question.number)
+        if isinstance(former, State):
+            guess = Guess(pooled.labels(former) == 1, np.zeros_like(guess.unsure))
+        looks = pooled.looks
+        alike: Truth = self._pool.distances[np.ix_(looks, looks)] <= ALIKE
+        alike &= (looks != NO_LOOK)[:, None] & (looks != NO_LOOK)[None]
+        return Draft(self._visual, pooled.index, guess, alike)
+
+    def _guess(self, number: int) -> Guess:
+        """What a picture probably shows: what places that look the same were labelled, else what the classifiers say.
+
+        A place with several cells shows what it showed last in the same problem.
+        """
+        pooled, trained = self._pool.pictures[number], self._perception is not None
+        yes: Truth = np.zeros((len(self._visual.cell_heads()), len(pooled.looks)), bool)
+        unsure: NDArray[np.bool_] = np.ones(len(pooled.looks), bool)
+        if self._perception is not None:
+            probabilities, sure, doubtful = pooled.read(self._perception)
+            yes, unsure = np.where(doubtful, probabilities > 0.5, sure), np.asarray(doubtful.any(0))
+        columns: dict[int, Labels] = {}
+        before: Labels | None = None
+        for other, labels in self._labels.items():
+            one = self._pool.pictures[other]
+            columns.update(
+                {int(look): labels[:, place] for place, look in enumerate(one.looks) if look != NO_LOOK}
+            )
+            before = labels if one.picture.problem == pooled.picture.problem else before
+        for place, look in enumerate(pooled.looks):
+            if look == NO_LOOK:
+                if before is not None and (unsure[place] or not trained):
+                    yes[:, place] = before[:, place] == 1
+            elif columns:
+                known = list(columns)
+                nearest = int(self._pool.distances[look, known].argmin())
+                near = self._pool.distances[look, known[nearest]] <= ALIKE
+                if near or (unsure[place] and not trained):
+                    yes[:, place] = columns[known[nearest]] == 1
+                    unsure[place] = not near
+        return Guess(yes, unsure)
+
+
+def boxes_of(index: SceneIndex, place: int, frame: Frame) -> list[list[float]]:
+    """Top, bottom, left and right edge of the cells of a place, as shares of the picture; cells that are nowhere have none."""
+    scene, (height, width) = index.scene, frame.shape[:2]
+    top, bottom, left, right = board_box(height, width, scene.rows, scene.columns)
+    down, across = (bottom - top) / scene.rows / height, (right - left) / scene.columns / width
+    rows = [top / height + row * down for row in range(scene.rows + 1)]
+    columns = [left / width + column * across for column in range(scene.columns + 1)]
+    cells = [divmod(cell, scene.columns) for cell in index.cells[place]]
+    if scene.boxes is None:
+        boxes = [(rows[row], rows[row + 1], columns[column], columns[column + 1]) for row, column in cells]
+    else:
+        boxes = [scene.boxes[cell] for cell in cells if cell in scene.boxes]
+    return [[round(edge, 5) for edge in box] for box in boxes]

@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Future, InvalidStateError
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from threading import Condition
 from typing import Any, Final
 
 import numpy as np
 
 from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.classifiers.board import resample_scene
+from aam_vision.commandline import Progress
 from aam_vision.envs import registry
 from aam_vision.envs.references import imported, is_reference
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Frame, Scene, VisualVocabulary
 from aam_vision.pictures import encode
-from aam_vision.training.described import PROBLEM, Description, check_types, described, looks, place_types
+from aam_vision.training.described import (
+    PROBLEM,
+    Description,
+    check_types,
+    described,
+    looks,
+    place_types,
+    read_description,
+)
 from aam_vision.training.folder import read_image
-from aam_vision.training.labelling.waiting import Stale
+from aam_vision.training.labelling.desk import Stale
+from aam_vision.training.labelling.pool import Walked
+from aam_vision.training.labelling.server import BUSY
+from aam_vision.training.labelling.session import at_page, keep, opened
+from aam_vision.training.labelling.settings import PAGE, Session
 from aam_vision.training.looks import place_looks
 
 MOST_PICTURES: Final = 2000
@@ -84,13 +98,13 @@ def pictures_of(folder: Path) -> list[Frame]:
             f"holds {len(files)} pictures; at most {MOST_PICTURES} can be compared", "images", folder
         )
     found: dict[bytes, Frame] = {}
-    first: Frame | None = None
+    sizes: list[str] = []
     for path in files:
         frame = read_image(path)
-        first = frame if first is None else first
-        if frame.shape != first.shape:
+        sizes.append(f"{frame.shape[1]}x{frame.shape[0]}")
+        if sizes[-1] != sizes[0]:
             raise UnusableInput(
-                f"{path.name} has {_size(frame)} pixels, {files[0].name} {_size(first)}; give pictures of one size",
+                f"{path.name} has {sizes[-1]} pixels, {files[0].name} {sizes[0]}; give pictures of one size",
                 "images",
                 folder,
             )
@@ -116,10 +130,7 @@ def chosen(frames: Sequence[Frame], scene: Scene, rng: np.random.Generator) -> l
 
 def digest_of_all(frames: Sequence[Frame]) -> str:
     """What tells a folder of pictures from another one."""
-    digest = sha256()
-    for frame in frames:
-        digest.update(sha256(frame.tobytes()).digest())
-    return digest.hexdigest()
+    return sha256(b"".join(sha256(frame.tobytes()).digest() for frame in frames)).hexdigest()
 
 
 class Describer:
@@ -129,35 +140,27 @@ class Describer:
         visual: their vocabulary.
         frame: one of them.
         number: of all of them.
+
+    Attributes:
+        description: the description, once it is there.
     """
 
     def __init__(self, visual: VisualVocabulary, frame: Frame, number: int) -> None:
         self._visual, self._frame, self._number = visual, frame, number
-        self._changed = Condition()
-        self._found: Description | None = None
-
-    def wait(self) -> Description:
-        """The description, when it is there."""
-        with self._changed:
-            while self._found is None:
-                self._changed.wait()
-            return self._found
+        self.description: Future[Description] = Future()
 
     def view(self) -> dict[str, Any]:
         """All that the page shows."""
-        height, width = self._frame.shape[:2]
-        if self._found is not None:
-            return {"kind": "busy", "labelled": 0, "most": 0, "told": "Comparing the pictures ..."}
+        (height, width), vanish = self._frame.shape[:2], self._visual.may_vanish
+        if self.description.done():
+            return dict(BUSY)
         return {
             "kind": "describe",
             "told": f"The first of {self._number} pictures",
             "question": 0,
             "width": width,
             "height": height,
-            "looks": [
-                {"name": look, "vanishes": self._visual.may_vanish.get(look, False)}
-                for look in looks(self._visual)
-            ],
+            "looks": [{"name": look, "vanishes": vanish.get(look, False)} for look in looks(self._visual)],
             "types": list(place_types(self._visual)),
         }
 
@@ -169,15 +172,49 @@ class Describer:
 
     def act(self, what: str, facts: dict[str, Any]) -> str:
         """Take in the description; see ``server.Shown``."""
-        with self._changed:
-            if self._found is not None or facts.pop("question", None) != 0:
-                raise Stale("the scene is described already")
-            if what != "describe":
-                raise ValueError(what)
-            self._found = described(facts, self._visual)
-            self._changed.notify_all()
-            return "The scene is described."
+        if self.description.done() or facts.pop("question", None) != 0:
+            raise Stale("the scene is described already")
+        if what != "describe":
+            raise ValueError(what)
+        found = described(facts, self._visual)
+        with suppress(InvalidStateError):  # two pages may describe it at once: the first one counts
+            self.description.set_result(found)
+        return "The scene is described."
 
 
-def _size(frame: Frame) -> str:
-    return f"{frame.shape[1]}x{frame.shape[0]}"
+def label_pictures(
+    named: tuple[str, VisualVocabulary], images: Path, folder: Path, session: Session, progress: Progress
+) -> dict[str, Any]:
+    """Have a person describe and label pictures of any origin; see ``label_walks``.
+
+    Args:
+        named: name and vocabulary, see ``vocabulary_named`` and ``pddl_vocabulary``.
+        images: the folder of the pictures.
+        folder: as for ``label_walks``; this and the next two.
+        session: its labels are those of a page.
+        progress: is told what is done.
+
+    Raises:
+        UnusableInput: the pictures or the vocabulary cannot be used, or the folder holds something else.
+    """
+    if session.labels != PAGE:
+        raise UnusableInput(
+            f"no simulator knows what these pictures show: use --labels {PAGE}", "images", images
+        )
+    name, visual = named
+    frames = pictures_of(images)
+    keep(folder, session.settings(env=name, pictures=digest_of_all(frames)))
+    with opened(session, folder, progress) as front:
+        description = read_description(folder, visual)
+        if description is None:
+            front.shown = describer = Describer(visual, frames[0], len(frames))
+            description = describer.description.result()
+            description.write(folder)
+        scene = description.scene(visual)
+        kept = chosen(frames, scene, np.random.default_rng([session.seed, 82]))
+        if len(kept) < len(frames):
+            progress.stage(
+                f"{name}: {len(kept)} of {len(frames)} pictures, drawn at random, have all that fits in memory"
+            )
+        pictures = [Walked(PROBLEM, scene, frame, None) for frame in kept]
+        return at_page(DescribedPictures(name, visual, scene), pictures, folder, session, progress, front)

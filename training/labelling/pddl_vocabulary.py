@@ -17,7 +17,7 @@ from pathlib import Path
 from aam_vision.errors import UnusableInput
 from aam_vision.pddl.reading import read_domain
 from aam_vision.perception import Entry, Given, Perceived, Reading, VisualVocabulary
-from aam_vision.strips import ROOT_TYPE, Predicate, Types, Vocabulary
+from aam_vision.strips import ROOT_TYPE, Types, Vocabulary
 
 
 def pddl_vocabulary(domain: Path, cell: str | None = None) -> VisualVocabulary:
@@ -31,30 +31,27 @@ def pddl_vocabulary(domain: Path, cell: str | None = None) -> VisualVocabulary:
         UnusableInput: the file cannot be read, no predicate can be seen, or it does not tell which type the cells have.
     """
     vocabulary = read_domain(domain).vocabulary
-    kind = _cell_type(vocabulary, cell, domain)
-    readings = {one.name: _reading(one, kind, vocabulary.types) for one in vocabulary.predicates}
-    where = [one for one in vocabulary.predicates if readings[one.name] is Reading.WHERE]
+    kind, types = _cell_type(vocabulary, cell, domain), vocabulary.types
+    where = [
+        one
+        for one in vocabulary.predicates
+        if one.arity == 2 and one.types[1] == kind and not _meet(one.types[0], kind, types)
+    ]
     entries: list[Entry] = []
-    heads: set[str] = {
-        one.name for one in vocabulary.predicates if readings[one.name] not in (None, Reading.WHERE)
-    }
+    heads = {one.name for one in vocabulary.predicates if one.arity == 1}
     for one in vocabulary.predicates:
-        reading = readings[one.name]
-        if reading is Reading.ON and not any(
-            _meet(one.types[0], other.types[0], vocabulary.types) for other in where
-        ):
-            reading = None
-        if reading is None:
-            entries.append(Given(one, "not seen: to be stated"))
-        elif reading is Reading.WHERE:
+        if one in where:
             named = {}
-            for look in _leaves(one.types[0], vocabulary.types):
+            for look in _leaves(one.types[0], types):
                 named[look] = look if look not in heads else f"{one.name}-{look}"
                 heads.add(named[look])
-            entries.append(Perceived(one, reading, named, f"the {one.types[0]} is seen there"))
+            entries.append(Perceived(one, Reading.WHERE, named, f"the {one.types[0]} is seen there"))
+        elif one.arity == 1 and types.is_a(kind, one.types[0]):
+            entries.append(Perceived(one, Reading.THERE, {"": one.name}, "seen at the cell"))
+        elif one.arity == 1 and any(_meet(one.types[0], other.types[0], types) for other in where):
+            entries.append(Perceived(one, Reading.ON, {"": one.name}, f"seen at the {one.types[0]}"))
         else:
-            what = "cell" if reading is Reading.THERE else one.types[0]
-            entries.append(Perceived(one, reading, {"": one.name}, f"seen at the {what}"))
+            entries.append(Given(one, "not seen: to be stated"))
     seen = [one for one in entries if isinstance(one, Perceived)]
     if not seen:
         raise UnusableInput(
@@ -63,7 +60,7 @@ def pddl_vocabulary(domain: Path, cell: str | None = None) -> VisualVocabulary:
             domain,
         )
     looks = [look for one in seen if one.reading is Reading.WHERE for look in one.heads]
-    return VisualVocabulary(vocabulary.name, tuple(entries), vocabulary.types, dict.fromkeys(looks, True))
+    return VisualVocabulary(vocabulary.name, tuple(entries), types, dict.fromkeys(looks, True))
 
 
 def _cell_type(vocabulary: Vocabulary, cell: str | None, domain: Path) -> str:
@@ -99,16 +96,6 @@ def _cell_type(vocabulary: Vocabulary, cell: str | None, domain: Path) -> str:
             f"does not tell which type the cells have: say it with --cell, one of {choice}", "domain", domain
         )
     return found[0]
-
-
-def _reading(predicate: Predicate, cell: str, types: Types) -> Reading | None:
-    """How a predicate is seen on cells, if at all."""
-    kinds = predicate.types
-    if len(kinds) == 1:
-        return Reading.THERE if types.is_a(cell, kinds[0]) else Reading.ON
-    if len(kinds) == 2 and kinds[1] == cell and not _meet(kinds[0], cell, types):
-        return Reading.WHERE
-    return None
 
 
 def _meet(one: str, other: str, types: Types) -> bool:

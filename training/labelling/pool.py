@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import ceil
 from typing import Final
 
@@ -16,9 +17,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.classifiers.board import resample_scene
+from aam_vision.classifiers.legality import Probabilities, Truth
 from aam_vision.classifiers.looks import Looks, cells_of, distances
 from aam_vision.classifiers.network import pooling_matrix
+from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.classifiers.recognition import Recognition
 from aam_vision.envs.board import BoardDomain
@@ -26,8 +30,9 @@ from aam_vision.envs.image_domain import ImageDomain, Problem
 from aam_vision.envs.own import SPLIT, OwnEnvironment
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Frame, Scene, VisualVocabulary
+from aam_vision.strips import State
 from aam_vision.training.boards import Example
-from aam_vision.training.labels import NO_LABEL, Labels
+from aam_vision.training.labels import NO_LABEL, Labels, label
 from aam_vision.training.single_answers import possible
 
 MOST: Final = 400
@@ -66,6 +71,15 @@ class PooledPicture:
         board = self.pixels if pixels is None else pixels
         return Example(torch.from_numpy(board), pooling, torch.from_numpy(labels))
 
+    def labels(self, state: State) -> Labels:
+        """(heads, places): what a state says about it."""
+        return label(self.index.vocabulary, self.picture.scene, self.index.places, state)
+
+    def read(self, perception: BoardPerception) -> tuple[Probabilities, Truth, Truth]:
+        """(heads, places) each: how likely every answer is, those that are sure, and where the classifiers cannot say."""
+        (probabilities,) = perception.probabilities([self.picture.frame], self.picture.scene)
+        return probabilities, *self.index.legality.settle(probabilities, *perception.thresholds)
+
 
 class Pool:
     """Pictures, their looks, and the distances of all looks.
@@ -79,10 +93,8 @@ class Pool:
     def __init__(self, vocabulary: VisualVocabulary, pictures: Sequence[Walked], side: int) -> None:
         numbers: dict[tuple[bytes, bytes], int] = {}
         indices: dict[str, SceneIndex] = {}
-        self._side = side
+        self._side, self.walked = side, pictures
         self.pictures: list[PooledPicture] = []
-        self.problems: list[str] = []
-        """Per look, the problem in which it was seen first."""
         for picture in pictures:
             if picture.problem not in indices:
                 indices[picture.problem] = SceneIndex(vocabulary, picture.scene)
@@ -93,8 +105,6 @@ class Pool:
                 if len(cells) == 1:
                     kind = index.legality.asked[:, place].tobytes()
                     looks[place] = numbers.setdefault((kind, cells.tobytes()), len(numbers))
-                    if len(numbers) > len(self.problems):
-                        self.problems.append(picture.problem)
             self.pictures.append(PooledPicture(picture, index, pixels, looks))
         contents = [np.frombuffer(look, np.uint8) for _, look in numbers]
         self.looks = np.array(contents, np.uint8).reshape(-1, 3, side + 2, side + 2)
@@ -105,6 +115,11 @@ class Pool:
             kinds[:, None] == kinds, distances(self.looks, self.looks), np.float32(np.inf)
         )
         """(looks, looks)."""
+
+    @cached_property
+    def sites(self) -> Sites:
+        """The sites of its pictures."""
+        return Sites(self)
 
     def cells(self, number: int, place: int) -> Looks:
         """The looks of the cells of a place of a picture."""
@@ -142,7 +157,8 @@ class KnownLooks:
     def __init__(self, pool: Pool, heads: int) -> None:
         self._pool = pool
         self._heads = heads
-        self._answered: dict[int, Labels] = {}
+        self.looks: dict[int, Labels] = {}
+        """The labels (heads,) of answered looks, by number."""
         self._several: dict[tuple[int, int], Labels] = {}
         self.answers: dict[int, Labels] = {}
         """The labels (heads, places) of answered pictures, by number."""
@@ -152,7 +168,7 @@ class KnownLooks:
         self.answers[number] = labels
         for place, look in enumerate(self._pool.pictures[number].looks):
             if look != NO_LOOK:
-                self._answered.setdefault(int(look), labels[:, place])
+                self.looks.setdefault(int(look), labels[:, place])
 
     def answer_place(self, number: int, place: int, labels: Labels) -> None:
         """Take in the labels (heads,) of one place of a picture."""
@@ -160,14 +176,7 @@ class KnownLooks:
         if look == NO_LOOK:
             self._several[number, place] = labels
         else:
-            self._answered[look] = labels
-
-    def nearest(self) -> NDArray[np.float32]:
-        """(looks,): the distance of each from the nearest answered one."""
-        if not self._answered:
-            return np.full(len(self._pool.looks), np.inf, np.float32)
-        found: NDArray[np.float32] = self._pool.distances[:, list(self._answered)].min(1)
-        return found
+            self.looks[look] = labels
 
     def follow(self, recognition: Recognition) -> tuple[Labels, list[Labels]]:
         """What must be labelled how, as far as that follows from looks; ``NO_LABEL`` where it does not.
@@ -184,36 +193,29 @@ class KnownLooks:
         for look, found in enumerate(recognition.labels(list(pool.looks[:, None]), asked.T)):
             if found is not None:
                 looks[look] = found
-        for look, labels in self._answered.items():
+        for look, labels in self.looks.items():
             looks[look] = labels
-        pictures = [self._follows(number, looks) for number in range(len(pool.pictures))]
-        rooms = [
-            (number, int(place))
-            for number, one in enumerate(pool.pictures)
-            for place in np.flatnonzero(one.looks == NO_LOOK)
-            if number not in self.answers
-        ]
+        pictures = []
+        rooms: list[tuple[int, int]] = []
+        for number, one in enumerate(pool.pictures):
+            if number in self.answers:
+                pictures.append(self.answers[number])
+                continue
+            single = one.looks != NO_LOOK
+            follows: Labels = np.full((self._heads, len(single)), NO_LABEL, np.int8)
+            follows[:, single] = looks[one.looks[single]].T
+            pictures.append(follows)
+            rooms += [(number, place) for place in np.flatnonzero(~single).tolist()]
         if rooms:
             cells = [pool.cells(number, place) for number, place in rooms]
-            kinds = np.array(
-                [pool.pictures[number].index.legality.asked[:, place] for number, place in rooms]
-            )
-            for (number, place), found in zip(rooms, recognition.labels(cells, kinds.T), strict=True):
+            kinds = [pool.pictures[number].index.legality.asked[:, place] for number, place in rooms]
+            found_rooms = recognition.labels(cells, np.array(kinds).T)
+            for (number, place), found in zip(rooms, found_rooms, strict=True):
                 if found is not None:
                     pictures[number][:, place] = found
         for (number, place), labels in self._several.items():
             pictures[number][:, place] = labels
         return looks, pictures
-
-    def _follows(self, number: int, looks: Labels) -> Labels:
-        """The labels of a picture (heads, places): its answer, or what follows for places of one cell."""
-        if number in self.answers:
-            return self.answers[number]
-        pooled = self._pool.pictures[number]
-        single = pooled.looks != NO_LOOK
-        found: Labels = np.full((self._heads, len(pooled.looks)), NO_LABEL, np.int8)
-        found[:, single] = looks[pooled.looks[single]].T
-        return found
 
 
 # Pictures to label: of situations that the agent came to on walks, never of states that were put together.
@@ -261,21 +263,23 @@ SCENE_STEPS: Final = 40
 """Steps in each of these."""
 
 
-def walked_problems(domain: ImageDomain) -> tuple[Problem, ...]:
+def walked_problems(domain: ImageDomain, further: int = FURTHER) -> tuple[Problem, ...]:
     """The problems in which an agent may walk for pictures: those for training, then those that are interrogated.
 
     Problems of a user's own environment are made by seeds, so that there are always further ones.
     """
     if isinstance(domain, BoardDomain):
         return domain.walked
-    further: tuple[Problem, ...] = ()
-    if isinstance(domain, OwnEnvironment):
-        further = tuple((SPLIT, FIRST_SEED + number) for number in range(FURTHER))
-    return (*domain.interrogated, *further)
+    made = range(FIRST_SEED, FIRST_SEED + further) if isinstance(domain, OwnEnvironment) else ()
+    return (*domain.interrogated, *((SPLIT, seed) for seed in made))
 
 
 def walk(
-    domain: ImageDomain, problems: Sequence[Problem], rng: np.random.Generator, steps: int = STEPS
+    domain: ImageDomain,
+    problems: Sequence[Problem],
+    rng: np.random.Generator,
+    steps: int = STEPS,
+    shorter: int = SHORTER,
 ) -> list[Walked]:
     """The different pictures of random walks, in the order in which they were seen.
 
@@ -283,40 +287,37 @@ def walk(
         domain: the environment; its agent chooses the steps.
         problems: each is walked in by itself.
         rng: the source of all chance.
-        steps: of the walk in every problem; ``SHORTER`` in further ones.
+        steps: of the walk in every problem.
+        shorter: so many times fewer of them are walked in further problems.
     """
     found: list[Walked] = []
-    for problem in problems:
-        further = isinstance(domain, OwnEnvironment) and problem[1] >= FIRST_SEED
-        found += _walked(domain, problem, rng, ceil(steps / SHORTER) if further else steps)
+    for split, seed in problems:
+        further = isinstance(domain, OwnEnvironment) and seed >= FIRST_SEED
+        simulator = domain.simulator((split, seed))
+        simulator.start()
+        seen: dict[bytes, object] = {}
+        for _ in range(ceil(steps / shorter) if further else steps):
+            frame = simulator.frame()
+            if (content := frame.tobytes()) not in seen:
+                seen[content] = token = simulator.snapshot()
+                found.append(Walked(f"{split}/{seed}", simulator.scene, frame.copy(), token))
+            choice = None if rng.random() < RETURN else simulator.choose(rng)
+            if choice is None:
+                simulator.restore(list(seen.values())[int(rng.integers(len(seen)))])
+            else:
+                simulator.instruct(*choice)
     return found
 
 
-def walk_scenes(domain: ImageDomain, rng: np.random.Generator, steps: int = SCENE_STEPS) -> list[Walked]:
-    """The same where pictures have no cells: short walks in many scenes, as in each of them most things stay as they are."""
-    problems = domain.interrogated
-    if isinstance(domain, OwnEnvironment):
-        problems = (*problems, *((SPLIT, FIRST_SEED + number) for number in range(SCENES)))
-    return [picture for problem in problems for picture in _walked(domain, problem, rng, steps)]
+def walked(domain: ImageDomain, seed: int, steps: int | None = None) -> list[Walked]:
+    """Pictures to label, of walks of so many steps in every problem; None: of as many as are usual.
 
-
-def _walked(domain: ImageDomain, problem: Problem, rng: np.random.Generator, steps: int) -> list[Walked]:
-    """The different pictures of a walk in one problem."""
-    found: list[Walked] = []
-    simulator = domain.simulator(problem)
-    simulator.start()
-    seen: dict[bytes, object] = {}
-    for _ in range(steps):
-        frame = simulator.frame()
-        if (content := frame.tobytes()) not in seen:
-            seen[content] = token = simulator.snapshot()
-            found.append(Walked(f"{problem[0]}/{problem[1]}", simulator.scene, frame.copy(), token))
-        choice = None if rng.random() < RETURN else simulator.choose(rng)
-        if choice is None:
-            simulator.restore(list(seen.values())[int(rng.integers(len(seen)))])
-        else:
-            simulator.instruct(*choice)
-    return found
+    Where pictures have no cells, walks are short, in many scenes: in each of them most things stay as they are.
+    """
+    rng = np.random.default_rng([seed, 81])
+    if domain.visual.cellless:
+        return walk(domain, walked_problems(domain, SCENES), rng, steps or SCENE_STEPS, 1)
+    return rarest(walk(domain, walked_problems(domain), rng, steps or STEPS), CELL_PIXELS)
 
 
 # Single answers about the places of many pictures, and what follows from them.
@@ -331,16 +332,21 @@ Place = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class AskedAtom:
-    """What is asked: whether a picture shows something at a place.
+class LabelQuestion:
+    """What is asked: all that the picture of a number shows."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class AskedAtom(LabelQuestion):
+    """Whether the picture shows something at a place.
 
     Args:
-        number: of the picture in its pool.
         place: its number.
         head: the number of the classifier.
     """
 
-    number: int
     place: int
     head: int
 
@@ -395,9 +401,8 @@ class SiteAnswers:
     def __init__(self, sites: Sites, heads: int) -> None:
         self.sites = sites
         self._known: Labels = np.full((len(sites), heads), NO_LABEL, np.int8)
-        self._whole: dict[int, Labels] = {}
-        self.answered: set[int] = set()
-        """The sites about which something was answered, be it by what follows."""
+        self.wholes: dict[int, Labels] = {}
+        """The labels (heads,) of the sites of which all are known, in the order in which they were."""
 
     def add(self, atom: AskedAtom, *, yes: bool) -> None:
         """Take in an answer, and what follows from it.
@@ -405,12 +410,11 @@ class SiteAnswers:
         Raises:
             UnusableInput: it contradicts others; nothing is taken in then.
         """
-        site = int(self.sites.of[atom.number][atom.place])
-        before = self._known.copy(), dict(self._whole), set(self.answered)
+        before = self._known.copy(), dict(self.wholes)
         try:
-            self._say(site, atom.head, int(yes))
+            self._say(int(self.sites.of[atom.number][atom.place]), atom.head, int(yes))
         except UnusableInput:
-            self._known, self._whole, self.answered = before
+            self._known, self.wholes = before
             raise
 
     def check(self, atom: AskedAtom, *, yes: bool) -> None:
@@ -419,25 +423,14 @@ class SiteAnswers:
         Raises:
             UnusableInput: it does.
         """
-        before = self._known.copy(), dict(self._whole), set(self.answered)
-        try:
-            self.add(atom, yes=yes)
-        finally:
-            self._known, self._whole, self.answered = before
+        before = self._known.copy(), dict(self.wholes)
+        self.add(atom, yes=yes)
+        self._known, self.wholes = before
 
     def possible(self, site: int) -> Labels:
         """(n, heads): all that a site may show."""
         number, place = self.sites.members[site][0]
         return possible(self.sites.pool.pictures[number].index, place, self._known[site])
-
-    def whole(self, site: int) -> Labels | None:
-        """(heads,), the labels of a site, if all of them are known."""
-        return self._whole.get(site)
-
-    @property
-    def wholes(self) -> Sequence[int]:
-        """The sites of which all is known, in the order in which it was."""
-        return list(self._whole)
 
     def labels(self, number: int, *, whole: bool = False) -> Labels:
         """(heads, places): what is known of a picture.
@@ -449,7 +442,7 @@ class SiteAnswers:
         sites = self.sites.of[number]
         found: Labels = np.full((self._known.shape[1], len(sites)), NO_LABEL, np.int8)
         for place in np.flatnonzero(sites != NO_LOOK).tolist():
-            labels = self._whole.get(int(sites[place]))
+            labels = self.wholes.get(int(sites[place]))
             if labels is not None:
                 found[:, place] = labels
             elif not whole:
@@ -464,14 +457,13 @@ class SiteAnswers:
             if self._known[site, head] == value:
                 continue
             self._known[site, head] = value
-            self.answered.add(site)
             left = self.possible(site)
             if not len(left):
                 raise UnusableInput(
                     "it contradicts earlier answers about places that look the same; undo, or correct it"
                 )
             if len(left) == 1:
-                self._whole[site] = left[0]
+                self.wholes[site] = left[0]
             certain = (left == left[0]).all(0) & (left[0] != NO_LABEL)
             todo += [
                 (site, int(other), int(left[0][other]))

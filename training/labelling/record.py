@@ -1,12 +1,11 @@
-"""The labels of pictures as they are given: every one is on disk before the next is asked for, and so is every withdrawal.
-
-See ``LineFile``.
-"""
+"""The answers about pictures as they are given: every one is on disk before the next is asked for, and so is every withdrawal."""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
 from io import FileIO
 from pathlib import Path
@@ -15,8 +14,8 @@ import numpy as np
 
 from aam_vision.agents.encoding import Malformed, loads
 from aam_vision.classifiers.architecture import CELL_PIXELS
-from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.commandline import write_atomically
+from aam_vision.envs.labelled import Labelled
 from aam_vision.errors import UnusableInput
 from aam_vision.files import read_limited
 from aam_vision.perception import Frame
@@ -34,124 +33,190 @@ from aam_vision.training.folder import (
     perceived_atoms,
     read_labels,
 )
-from aam_vision.training.labelling.pool import AskedAtom, Pool, Walked
+from aam_vision.training.labelling.pool import AskedAtom, LabelQuestion, Pool, Walked
+from aam_vision.training.labelling.rounds import Answer
 from aam_vision.training.labels import NO_LABEL
 from aam_vision.training.single_answers import BETWEEN, Said, check_possible, labels_of
 
-Digest = bytes
-"""Of a picture and its problem."""
-
-
-def digest_of(problem: str, frame: Frame) -> Digest:
-    """What tells pictures apart."""
-    return sha256(repr((problem, frame.shape)).encode() + frame.tobytes()).digest()
+Key = tuple[bytes, str, str]
+"""What tells a picture and its problem from others, a classifier and a place; both are empty where all of the picture is asked."""
 
 
 class LabelRecord:
-    """The labels of a folder, to read and to go on with.
+    """The answers of a folder, to read and to go on with; all are about whole pictures, or all about single atoms.
 
     Args:
         domain: knows the vocabulary and the scenes.
         folder: with ``labels.jsonl`` and ``images``, or without.
+        pool: the pictures that are asked about.
+        atoms: whether single atoms are.
 
     Raises:
-        UnusableInput: the labels in it are not sound, or it cannot be written.
+        UnusableInput: the answers in it are not sound, or are of the other kind, or it cannot be written.
     """
 
-    def __init__(self, domain: Labellable, folder: Path) -> None:
-        self._domain, self._file = domain, LineFile(folder)
-        self._names: dict[Digest, str] = {}
-        self._active: dict[Digest, Labelling] = {}
+    def __init__(self, domain: Labellable, folder: Path, pool: Pool, *, atoms: bool = False) -> None:
+        self._domain, self._pool, self._file = domain, pool, LineFile(folder)
+        self._heads = domain.visual.cell_heads()
+        self._digests = [_digest(one.picture.problem, one.picture.frame) for one in pool.pictures]
+        self._numbers = {digest: number for number, digest in enumerate(self._digests)}
+        self._names: dict[bytes, str] = {}
+        self._answers: dict[Key, State | bool | None] = {}
+        self._whole: dict[bytes, Labelling] = {}
         try:
             known = read_labels(domain, folder, CELL_PIXELS, none_is_fine=True) if self._file.lines else []
-            if any(one.said is not None and not one.said.whole_skipped for one in known):
-                raise UnusableInput(
-                    f"{folder}: holds single answers; go on with --ask atoms, or give another --out"
-                )
+            for one in known:
+                self._read(one, folder, atoms)
         except UnusableInput:
             self.close()
             raise
-        for one in known:
-            digest = digest_of(one.problem, one.frame)
-            self._names[digest], self._active[digest] = one.image, one
 
     def __len__(self) -> int:
-        return sum(one.said is None for one in self._active.values())
+        """The number of answers, without what was skipped."""
+        return sum(value is not None for value in self._answers.values())
 
-    def known(self, picture: Walked) -> State | None:
-        """What a picture was labelled; None if it is not."""
-        one = self._active.get(digest_of(picture.problem, picture.frame))
-        return None if one is None or one.said is not None else State(one.atoms, one.index.scene.objects)
+    def __contains__(self, question: LabelQuestion) -> bool:
+        return self._key(question) in self._answers
 
-    def skipped(self, picture: Walked) -> bool:
-        """Whether nobody could tell what a picture shows."""
-        one = self._active.get(digest_of(picture.problem, picture.frame))
-        return one is not None and one.said is not None
+    def __getitem__(self, question: LabelQuestion) -> State | bool | None:
+        """The answer to a question; None if it was skipped."""
+        return self._answers[self._key(question)]
 
-    def check(self, picture: Walked, index: SceneIndex, state: State) -> Labelling:
-        """A label as it would be read from the file, compared with all others.
+    def answers(self) -> list[tuple[LabelQuestion, State | bool]]:
+        """All answers about pictures of the pool, without what was skipped, in their order."""
+        found = ((self._question(key), value) for key, value in self._answers.items())
+        return [(asked, value) for asked, value in found if asked is not None and value is not None]
 
-        Raises:
-            UnusableInput: ``train --images`` would refuse it.
-        """
-        digest = digest_of(picture.problem, picture.frame)
-        named = Named(self._file.lines + 1, self._name(digest), picture.problem)
-        one = labelling(self._domain, index, state.true, picture.frame, named, CELL_PIXELS)
-        check_together(self._domain.visual.cell_heads(), [*self._active.values(), one])
-        return one
-
-    def add(self, picture: Walked, index: SceneIndex, state: State) -> None:
-        """Write a label; it is on disk when this returns.
+    def add(self, question: LabelQuestion, answer: State | bool | None) -> None:
+        """Write an answer, or None that it was skipped; it is on disk when this returns.
 
         Raises:
-            UnusableInput: it is wrong, or cannot be written.
+            UnusableInput: it is wrong, other answers exclude it, or it cannot be written.
         """
-        one = self.check(picture, index, state)
-        true = perceived_atoms(self._domain, picture.scene, state)
-        self._keep(one, {"image": one.image, "problem": picture.problem, "true": true})
+        digest, head, place = key = self._key(question)
+        pooled = self._pool.pictures[question.number]
+        picture, index = pooled.picture, pooled.index
+        image = self._names.get(digest) or self._file.free_name(len(self._names) + 1)
+        if isinstance(question, AskedAtom):
+            told = {own[1:]: value for own, value in self._answers.items() if own[0] == digest}
+            told[head, place] = answer
+            yes, no = (tuple(one for one, said in told.items() if said is value) for value in (True, False))
+            labels = labels_of(Said(yes, no), self._heads, index)
+            if np.any(labels != NO_LABEL):
+                check_possible(self._heads, index, labels)
+        else:
+            named = Named(self._file.lines + 1, image, picture.problem)
+            if isinstance(answer, State):
+                one = labelling(self._domain, index, answer.true, picture.frame, named, CELL_PIXELS)
+                check_together(self._heads, [*self._whole.values(), one])
+            else:
+                said = Said(whole_skipped=True)
+                one = partly_labelled(self._domain, index, said, picture.frame, named, CELL_PIXELS)
+        if digest not in self._names:
+            self._file.picture(image, picture.frame)
+        facts = _facts(self._domain, picture, [(question, answer)])
+        self._file.write({"image": image, "problem": picture.problem, **facts})
+        self._names[digest], self._answers[key] = image, answer
+        if not isinstance(question, AskedAtom):
+            self._whole[digest] = one
 
-    def skip(self, picture: Walked, index: SceneIndex) -> None:
-        """Note that nobody can tell what a picture shows; it is on disk when this returns.
-
-        Raises:
-            UnusableInput: that cannot be written.
-        """
-        said = Said(whole_skipped=True)
-        digest = digest_of(picture.problem, picture.frame)
-        named = Named(self._file.lines + 1, self._name(digest), picture.problem)
-        one = partly_labelled(self._domain, index, said, picture.frame, named, CELL_PIXELS)
-        self._keep(one, {"image": one.image, "problem": picture.problem, **said.facts()})
-
-    def withdraw(self) -> tuple[str, Frame, State | None] | None:
-        """Take back the last label; its problem, picture and atoms (None if it was skipped), or None if there is none."""
-        if not self._active:
+    def withdraw(self) -> tuple[LabelQuestion | None, State | bool | None] | None:
+        """Take back the last answer; the question (None if it is of another walk) and the answer, or None if there is none."""
+        if not self._answers:
             return None
-        digest, one = list(self._active.items())[-1]
-        self._file.write({"image": one.image, "withdrawn": True})
-        del self._active[digest]
-        return (
-            one.problem,
-            one.frame,
-            None if one.said is not None else State(one.atoms, one.index.scene.objects),
+        digest, head, place = key = next(reversed(self._answers))
+        self._file.write(
+            {"image": self._names[digest], "withdrawn": [BETWEEN.join((head, place))] if head else True}
         )
+        self._whole.pop(digest, None)
+        return self._question(key), self._answers.pop(key)
 
     def close(self) -> None:
-        """Close the file."""
+        """Let others write to the folder."""
         self._file.close()
 
-    def _name(self, digest: Digest) -> str:
-        """The name of a picture's file: the one it has, or the next free one."""
-        known = self._names.get(digest)
-        if known is not None:
-            return known
-        return self._file.free_name(len(self._names) + 1)
+    def _read(self, one: Labelling, folder: Path, atoms: bool) -> None:
+        """Take in a line of the file."""
+        digest, whole = _digest(one.problem, one.frame), one.said is None or one.said.whole_skipped
+        if whole and atoms:
+            raise UnusableInput(
+                f"{folder}: holds labels of whole pictures; go on with --ask pictures, or give another --out"
+            )
+        if not whole and not atoms:
+            raise UnusableInput(
+                f"{folder}: holds single answers; go on with --ask atoms, or give another --out"
+            )
+        self._names[digest] = one.image
+        if one.said is None or whole:
+            state = State(one.atoms, one.index.scene.objects) if one.said is None else None
+            self._answers[digest, "", ""], self._whole[digest] = state, one
+            return
+        for value, said in ((True, one.said.yes), (False, one.said.no), (None, one.said.skipped)):
+            self._answers.update({(digest, head, place): value for head, place in said})
 
-    def _keep(self, one: Labelling, facts: dict[str, object]) -> None:
-        digest = digest_of(one.problem, one.frame)
-        if digest not in self._names:
-            self._file.picture(one.image, one.frame)
-        self._file.write(facts)
-        self._names[digest], self._active[digest] = one.image, one
+    def _key(self, question: LabelQuestion) -> Key:
+        digest = self._digests[question.number]
+        if not isinstance(question, AskedAtom):
+            return digest, "", ""
+        places = self._pool.pictures[question.number].index.places
+        return digest, self._heads[question.head], places[question.place]
+
+    def _question(self, key: Key) -> LabelQuestion | None:
+        digest, head, place = key
+        number = self._numbers.get(digest)
+        if number is None or not head:
+            return None if number is None else LabelQuestion(number)
+        places = self._pool.pictures[number].index.places
+        return AskedAtom(number, places.index(place), self._heads.index(head))
+
+
+def write_answers(
+    domain: Labellable,
+    pictures: Sequence[Walked],
+    told: Sequence[tuple[LabelQuestion, Answer | None]],
+    folder: Path,
+) -> None:
+    """Write pictures and answers about them, one line per picture, at once; all are complete on disk, or none.
+
+    Raises:
+        UnusableInput: nothing can be written there.
+    """
+    lines: list[str] = []
+    try:
+        (folder / "images").mkdir(parents=True, exist_ok=True)
+        for number in dict.fromkeys(asked.number for asked, _ in told):
+            picture, name = pictures[number], f"{len(lines) + 1:04d}.png"
+            write_atomically(folder / "images" / name, encode(picture.frame))
+            facts = _facts(domain, picture, [one for one in told if one[0].number == number])
+            lines.append(json.dumps({"image": name, "problem": picture.problem, **facts}) + "\n")
+        write_atomically(folder / LABELS, "".join(lines))
+    except OSError as error:
+        raise UnusableInput(f"cannot write labels to {folder}: {error.strerror or error}") from None
+
+
+def _facts(
+    domain: Labellable, picture: Walked, told: Sequence[tuple[LabelQuestion, Answer | None]]
+) -> dict[str, object]:
+    """What a line says of a picture: all that is true, or single answers."""
+    answer = told[0][1]
+    if isinstance(answer, State | Labelled):
+        state = State(answer.true, picture.scene.objects)
+        return {"true": perceived_atoms(domain, picture.scene, state)}
+    heads, places = domain.visual.cell_heads(), [one for one, cells in picture.scene.cells.items() if cells]
+    yes, no, skipped = (
+        tuple(
+            (heads[asked.head], places[asked.place])
+            for asked, value in told
+            if isinstance(asked, AskedAtom) and value is wanted
+        )
+        for wanted in (True, False, None)
+    )
+    return Said(yes, no, skipped, whole_skipped=not (yes or no or skipped)).facts()
+
+
+def _digest(problem: str, frame: Frame) -> bytes:
+    """What tells pictures apart."""
+    return sha256(repr((problem, frame.shape)).encode() + frame.tobytes()).digest()
 
 
 # A file of labels that only grows: every line is on disk before the next is asked for.
@@ -174,14 +239,11 @@ class LineFile:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        file = folder / LABELS
-        try:
+        with self._told():
             (folder / "images").mkdir(parents=True, exist_ok=True)
-            self._open = file.open("ab", buffering=0)
+            self._open = (folder / LABELS).open("ab", buffering=0)
             _lock(self._open, folder)
-            self.lines = _mended(file)
-        except OSError as error:
-            raise self._unwritten(error) from None
+            self.lines = _mended(folder / LABELS)
 
     def picture(self, name: str, frame: Frame) -> None:
         """Write a picture; it is on disk when this returns.
@@ -190,12 +252,14 @@ class LineFile:
             UnusableInput: it cannot be written.
         """
         path = self._folder / "images" / name
-        try:
+        with self._told():
             write_atomically(path, encode(frame))
-            _sync(path)
-            _sync(path.parent)
-        except OSError as error:
-            raise self._unwritten(error) from None
+            for one in (path, path.parent):
+                descriptor = os.open(one, os.O_RDONLY)
+                try:
+                    os.fsync(descriptor)
+                finally:
+                    os.close(descriptor)
 
     def free_name(self, number: int) -> str:
         """The name of the next picture, from a number on; no picture has it."""
@@ -209,7 +273,7 @@ class LineFile:
         Raises:
             UnusableInput: it cannot be written.
         """
-        try:
+        with self._told():
             before = self._open.seek(0, os.SEEK_END)
             try:
                 self._open.write(json.dumps(facts).encode() + b"\n")
@@ -217,16 +281,19 @@ class LineFile:
             except OSError:  # a full disk: half a line would spoil the next one
                 self._open.truncate(before)
                 raise
-        except OSError as error:
-            raise self._unwritten(error) from None
         self.lines += 1
 
     def close(self) -> None:
         """Let others write to it."""
         self._open.close()
 
-    def _unwritten(self, error: OSError) -> UnusableInput:
-        return UnusableInput(f"cannot write labels to {self._folder}: {error.strerror or error}")
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Say that something could not be written."""
+        try:
+            yield
+        except OSError as error:
+            raise UnusableInput(f"cannot write labels to {self._folder}: {error.strerror or error}") from None
 
 
 def _lock(file: FileIO, folder: Path) -> None:
@@ -266,134 +333,3 @@ def _mended(file: Path) -> int:
                 opened.write(b"\n")
                 whole = content
     return whole.count(b"\n") + 1 if whole else 0
-
-
-def _sync(path: Path) -> None:
-    """Have a file or a folder written to the disk, where the system can."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-# Single answers as they are given: every one is on disk before the next is asked for, and so is every withdrawal.
-
-
-Key = tuple[Digest, str, str]
-"""A picture, a classifier and a place."""
-
-
-class AtomRecord:
-    """The single answers of a folder, to read and to go on with.
-
-    Args:
-        domain: knows the vocabulary and the scenes.
-        folder: with ``labels.jsonl`` and ``images``, or without.
-        pool: the pictures that are asked about.
-
-    Raises:
-        UnusableInput: the answers in it are not sound, or it cannot be written.
-    """
-
-    def __init__(self, domain: Labellable, folder: Path, pool: Pool) -> None:
-        self._heads, self._pool, self._file = domain.visual.cell_heads(), pool, LineFile(folder)
-        self._digests = [digest_of(one.picture.problem, one.picture.frame) for one in pool.pictures]
-        self._numbers = {digest: number for number, digest in enumerate(self._digests)}
-        self._names: dict[Digest, str] = {}
-        self._answers: dict[Key, bool | None] = {}
-        try:
-            for one in (
-                read_labels(domain, folder, CELL_PIXELS, none_is_fine=True) if self._file.lines else []
-            ):
-                if one.said is None or one.said.whole_skipped:
-                    raise UnusableInput(
-                        f"{folder}: holds labels of whole pictures; go on with --ask pictures, or give another --out"
-                    )
-                digest = digest_of(one.problem, one.frame)
-                self._names[digest] = one.image
-                for value, said in ((True, one.said.yes), (False, one.said.no), (None, one.said.skipped)):
-                    self._answers.update({(digest, head, place): value for head, place in said})
-        except UnusableInput:
-            self.close()
-            raise
-
-    def __len__(self) -> int:
-        """The number of answers, without what was skipped."""
-        return sum(value is not None for value in self._answers.values())
-
-    def __contains__(self, atom: AskedAtom) -> bool:
-        return self._key(atom) in self._answers
-
-    def __getitem__(self, atom: AskedAtom) -> bool | None:
-        """The answer about an atom; None if it was skipped."""
-        return self._answers[self._key(atom)]
-
-    def answers(self) -> list[tuple[AskedAtom, bool]]:
-        """All answers about pictures of the pool, without what was skipped, in their order."""
-        found = ((self._atom(key), value) for key, value in self._answers.items())
-        return [(atom, value) for atom, value in found if atom is not None and value is not None]
-
-    def add(self, atom: AskedAtom, value: bool | None) -> None:
-        """Write an answer; it is on disk when this returns.
-
-        Raises:
-            UnusableInput: other answers about the picture exclude it, or it cannot be written.
-        """
-        digest, head, place = key = self._key(atom)
-        one = self._pool.pictures[atom.number]
-        self._check(atom, value)
-        if digest not in self._names:
-            name = self._file.free_name(len(self._names) + 1)
-            self._file.picture(name, one.picture.frame)
-            self._names[digest] = name
-        kind = "skipped" if value is None else "yes" if value else "no"
-        self._file.write(
-            {
-                "image": self._names[digest],
-                "problem": one.picture.problem,
-                kind: [BETWEEN.join((head, place))],
-            }
-        )
-        self._answers[key] = value
-
-    def withdraw(self) -> tuple[AskedAtom | None, bool | None] | None:
-        """Take back the last answer; the atom (None if it is of another walk) and the answer, or None if there is none."""
-        if not self._answers:
-            return None
-        key, value = list(self._answers.items())[-1]
-        digest, head, place = key
-        self._file.write({"image": self._names[digest], "withdrawn": [BETWEEN.join((head, place))]})
-        del self._answers[key]
-        return self._atom(key), value
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-
-    def _check(self, atom: AskedAtom, value: bool | None) -> None:
-        """Refuse what could not be read again."""
-        index = self._pool.pictures[atom.number].index
-        digest, head, place = self._key(atom)
-        told = {(h, p): answer for (d, h, p), answer in self._answers.items() if d == digest}
-        told[head, place] = value
-        said = Said(
-            tuple(one for one, answer in told.items() if answer is True),
-            tuple(one for one, answer in told.items() if answer is False),
-        )
-        labels = labels_of(said, self._heads, index)
-        if np.any(labels != NO_LABEL):
-            check_possible(self._heads, index, labels)
-
-    def _key(self, atom: AskedAtom) -> Key:
-        one = self._pool.pictures[atom.number]
-        return self._digests[atom.number], self._heads[atom.head], one.index.places[atom.place]
-
-    def _atom(self, key: Key) -> AskedAtom | None:
-        digest, head, place = key
-        number = self._numbers.get(digest)
-        if number is None:
-            return None
-        return AskedAtom(
-            number, self._pool.pictures[number].index.places.index(place), self._heads.index(head)
-        )

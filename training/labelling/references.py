@@ -107,8 +107,19 @@ def _looks_of(labelled: Iterable[_Place]) -> LabelledLooks:
 
 
 def _near_enough(places: Sequence[_Place], limits: NDArray[np.float32]) -> LabelledLooks:
-    """Places with their limits, none of one cell with a limit beyond half the way to one that is labelled otherwise."""
-    looks, cells = _merged(np.concatenate([place.cells for place in places]))
+    """Places with their limits, none of one cell with a limit beyond half the way to one that is labelled otherwise.
+
+    One look stands for all that are nearly the same.
+    """
+    every, own = np.unique(np.concatenate([place.cells for place in places]), axis=0, return_inverse=True)
+    near = distances(every, every) < SAME
+    stands = np.full(len(every), -1, np.intp)
+    for look in range(len(every)):
+        if stands[look] < 0:
+            stands[near[look] & (stands < 0)] = look
+            stands[look] = look
+    used, numbers = np.unique(stands, return_inverse=True)
+    looks, cells = every[used], numbers[own.reshape(-1)].astype(np.int32)
     sizes = [len(place.cells) for place in places]
     asked, labels = np.array([place.asked for place in places]), np.array([place.labels for place in places])
     away, first = distances_in_sizes(looks, in_sizes(looks)), np.cumsum([0, *sizes[:-1]])
@@ -139,19 +150,6 @@ def _apart(places: Sequence[_Place]) -> tuple[float, int]:
         near = [distances_in_sizes(looks, sized[other]).min(1) for other in names if other != name]
         most = max(most, float(np.sort(near, axis=0)[(len(near) - 1) // 2].max()))
     return most, len(names)
-
-
-def _merged(cells: Looks) -> tuple[Looks, NDArray[np.int32]]:
-    """Looks that stand for cells, and the number of every cell's look: one stands for all that are nearly the same."""
-    looks, own = np.unique(cells, axis=0, return_inverse=True)
-    near = distances(looks, looks) < SAME
-    stands = np.full(len(looks), -1, np.intp)
-    for look in range(len(looks)):
-        if stands[look] < 0:
-            stands[near[look] & (stands < 0)] = look
-            stands[look] = look
-    used, numbers = np.unique(stands, return_inverse=True)
-    return looks[used], numbers[own.reshape(-1)].astype(np.int32)
 
 
 def _different(places: Sequence[_Place]) -> list[_Place]:

@@ -12,9 +12,9 @@ import socket
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
+from importlib.util import find_spec
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import parse_qs
@@ -24,7 +24,7 @@ from markupsafe import Markup
 
 from aam_vision.agents.encoding import Malformed, loads
 from aam_vision.errors import UnusableInput, reason
-from aam_vision.training.labelling.waiting import Stale
+from aam_vision.training.labelling.desk import Stale
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -37,6 +37,10 @@ MOST_BYTES: Final = 200_000
 """Of what a page sends at once."""
 TOKEN: Final = "x-aam-token"
 """The header with the token."""
+OWN: Final = frozenset({b"same-origin", b"none"})
+"""What a browser calls the site from which its own page asks."""
+BUSY: Final = {"kind": "busy", "labelled": 0, "most": 0, "told": "Comparing the pictures ..."}
+"""What a page shows before anything is asked."""
 
 
 class Shown(Protocol):
@@ -67,14 +71,9 @@ def check_installed() -> None:
     Raises:
         UnusableInput: they are; the message says how to install them.
     """
-    try:
-        import starlette
-        import uvicorn
-    except ImportError as error:
-        raise UnusableInput(
-            f"the labelling page needs {error.name}: pip install 'aam-vision[label]'"
-        ) from None
-    del starlette, uvicorn
+    for name in ("starlette", "uvicorn"):
+        if find_spec(name) is None:
+            raise UnusableInput(f"the labelling page needs {name}: pip install 'aam-vision[label]'")
 
 
 class Guard:
@@ -118,17 +117,11 @@ class Guard:
         hosts = found.get(b"host", [])
         if len(hosts) != 1 or hosts[0] not in self._hosts:
             return "This server answers to its own address only."
-        if any(origin not in self._origins for origin in found.get(b"origin", [])):
+        first, sites = scope["path"] == "/", {*found.get(b"sec-fetch-site", [])}
+        if not self._origins.issuperset(found.get(b"origin", [])) or not (first or sites <= OWN):
             return "This server answers to its own page only."
-        if any(site not in (b"same-origin", b"none") for site in found.get(b"sec-fetch-site", [])) and (
-            scope["path"] != "/"
-        ):
-            return "This server answers to its own page only."
-        given = found.get(TOKEN.encode(), [])
-        if scope["path"] == "/":
-            given = [
-                one.encode() for one in parse_qs(scope["query_string"].decode("latin-1")).get("token", [])
-            ]
+        asked = parse_qs(scope["query_string"].decode("latin-1")).get("token", []) if first else []
+        given = [one.encode() for one in asked] if first else found.get(TOKEN.encode(), [])
         if len(given) != 1 or not secrets.compare_digest(given[0], self._token):
             return "Open the address that the command printed: it has a token that is missing or wrong here."
         return None
@@ -147,10 +140,10 @@ def application(shown: Shown, token: str, port: int) -> ASGIApp:
     from starlette.responses import Response as Answer
     from starlette.routing import Route
 
-    page = Page.of(token)
+    content, headers = page(token)
 
     async def html(request: Request) -> Response:
-        return HTMLResponse(page.html)
+        return HTMLResponse(content)
 
     def view(request: Request) -> Response:
         return JSONResponse(shown.view())
@@ -192,7 +185,7 @@ def application(shown: Shown, token: str, port: int) -> ASGIApp:
         Route("/act/{what:str}", act, methods=["POST"]),
     ]
     app: Starlette = Starlette(routes=routes)
-    return Guard(app, token, port, page.headers)
+    return Guard(app, token, port, headers)
 
 
 @contextmanager
@@ -245,93 +238,66 @@ def served(shown: Shown, port: int = 0) -> Iterator[str]:
 # The labelling page itself: one HTML file with its style and script, which fetches nothing but from its own server.
 
 
-@dataclass(frozen=True)
-class Page:
-    """The page and the headers that go with every answer of its server."""
-
-    html: str
-    headers: dict[str, str]
-
-    @classmethod
-    def of(cls, token: str) -> Page:
-        """The page that sends this token along."""
-        environment = jinja2.Environment(
-            loader=jinja2.PackageLoader("aam_vision.training.labelling"),
-            autoescape=True,
-            undefined=jinja2.StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-        )
-        style, script = _resource("label.css"), _resource("label.js") + _resource("describe.js")
-        html = environment.get_template("label.html.jinja").render(
-            css=Markup(style), script=Markup(script), token=token
-        )
-        policy = (
-            f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; img-src blob: data:; "
-            "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-        )
-        return cls(
-            html,
-            {
-                "Content-Security-Policy": policy,
-                "X-Content-Type-Options": "nosniff",
-                "X-Frame-Options": "DENY",
-                "Referrer-Policy": "no-referrer",
-                "Cache-Control": "no-store",
-                "Cross-Origin-Opener-Policy": "same-origin",
-                "Cross-Origin-Resource-Policy": "same-origin",
-            },
-        )
-
-
-def _resource(name: str) -> str:
-    return (files("aam_vision.training.labelling") / "templates" / name).read_text(encoding="utf-8")
-
-
-def _hash(text: str) -> str:
-    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+def page(token: str) -> tuple[str, dict[str, str]]:
+    """The page that sends a token along, and the headers that go with every answer of its server."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("aam_vision.training.labelling"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    folder = files("aam_vision.training.labelling") / "templates"
+    style, *scripts = (
+        (folder / name).read_text(encoding="utf-8") for name in ("label.css", "label.js", "describe.js")
+    )
+    script = "".join(scripts)
+    html = environment.get_template("label.html.jinja").render(
+        css=Markup(style), script=Markup(script), token=token
+    )
+    only = [b64encode(sha256(text.encode()).digest()).decode() for text in (script, style)]
+    policy = (
+        f"default-src 'none'; script-src 'sha256-{only[0]}'; style-src 'sha256-{only[1]}'; img-src blob: data:; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    )
+    return html, {
+        "Content-Security-Policy": policy,
+        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "DENY",
+        "Referrer-Policy": "no-referrer",
+        "Cache-Control": "no-store",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+    }
 
 
 # What a page shows first, and what afterwards.
 
 
-class Busy:
-    """A page that says what it waits for; a ``server.Shown``."""
-
-    def __init__(self, told: str) -> None:
-        self._told = told
-
-    def view(self) -> dict[str, Any]:
-        """All that the page shows."""
-        return {"kind": "busy", "labelled": 0, "most": 0, "told": self._told}
-
-    def picture(self, serial: int) -> bytes:
-        """No picture."""
-        raise Stale("no picture is shown")
-
-    def act(self, what: str, facts: dict[str, Any]) -> str:
-        """Nothing can be done."""
-        raise Stale("nothing is asked")
-
-
 class Front:
-    """Passes everything on to what is shown at present; a ``server.Shown``.
+    """Passes everything on to what is shown at present; a ``Shown``.
 
     Attributes:
-        shown: that.
+        shown: that; None as long as nothing is asked.
     """
 
-    def __init__(self, shown: Shown) -> None:
-        self.shown = shown
+    def __init__(self) -> None:
+        self.shown: Shown | None = None
 
     def view(self) -> dict[str, Any]:
         """All that the page shows."""
+        if self.shown is None:
+            return dict(BUSY)
         return self.shown.view()
 
     def picture(self, serial: int) -> bytes:
         """A picture as PNG."""
+        if self.shown is None:
+            raise Stale("no picture is shown")
         return self.shown.picture(serial)
 
     def act(self, what: str, facts: dict[str, Any]) -> str:
         """Do what the page asks for."""
+        if self.shown is None:
+            raise Stale("nothing is asked")
         return self.shown.act(what, facts)

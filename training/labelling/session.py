@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
-
-import numpy as np
 
 from aam_vision.agents.encoding import loads
 from aam_vision.classifiers.architecture import CELL_PIXELS
@@ -17,113 +16,35 @@ from aam_vision.commandline import Progress, write_atomically
 from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.errors import UnusableInput
 from aam_vision.files import read_limited
-from aam_vision.perception import VisualVocabulary
-from aam_vision.pictures import encode
-from aam_vision.strips import State
 from aam_vision.training import described
-from aam_vision.training.described import PROBLEM, read_description
-from aam_vision.training.folder import LABELS, Labellable, perceived_atoms
-from aam_vision.training.labelling.answers import SimulatorAtoms, SimulatorLabels, SimulatorPictures
-from aam_vision.training.labelling.atom_rounds import AtomRounds
-from aam_vision.training.labelling.desk import AtomDesk, Desk
-from aam_vision.training.labelling.own_pictures import (
-    DescribedPictures,
-    Describer,
-    chosen,
-    digest_of_all,
-    pictures_of,
-)
+from aam_vision.training.folder import LABELS, Labellable
+from aam_vision.training.labelling.answers import SimulatorLabels, SimulatorScenes
+from aam_vision.training.labelling.atoms import AtomLearner
+from aam_vision.training.labelling.boards import BoardLearner
+from aam_vision.training.labelling.desk import AtomSheets, Corrected, Desk, Sheets
+from aam_vision.training.labelling.draft import PictureSheets
 from aam_vision.training.labelling.pool import (
     SCENE_STEPS,
     STEPS,
-    AskedAtom,
     Pool,
-    Sites,
     Walked,
-    rarest,
-    walk,
-    walk_scenes,
-    walked_problems,
+    walked,
 )
-from aam_vision.training.labelling.record import AtomRecord, LabelRecord
-from aam_vision.training.labelling.rounds import Labelled, Rounds, Way
-from aam_vision.training.labelling.server import Busy, Front, check_installed, served
-from aam_vision.training.labelling.waiting import Corrected
+from aam_vision.training.labelling.record import LabelRecord, write_answers
+from aam_vision.training.labelling.rounds import (
+    Labeller,
+    LabellingResult,
+    LabellingRounds,
+    Learner,
+)
+from aam_vision.training.labelling.scenes import SceneLearner
+from aam_vision.training.labelling.server import Front, served
+from aam_vision.training.labelling.settings import ATOMS, PAGE, PICTURES, SIMULATOR, Session, Way
 from aam_vision.training.settings import write_files
-from aam_vision.training.single_answers import Said
 from aam_vision.wording import counted
-
-PAGE, SIMULATOR = "page", "simulator"
-"""Who can be asked."""
-PICTURES, ATOMS = "pictures", "atoms"
-"""What can be asked about."""
-
-MOST: Final = 10
-MOST_SCENES: Final = 60
-"""Pictures to label at most, where nobody says how many: of boards, and of pictures without cells."""
-
-ANSWERS: Final = 60
-"""Likewise, answers about single atoms."""
 
 LINGER: Final = 5.0
 """Seconds in which the page can learn that all is done, before its server ends."""
-
-
-@dataclass(frozen=True)
-class Session:
-    """How pictures are labelled.
-
-    Args:
-        labels: who is asked, ``PAGE`` or ``SIMULATOR``.
-        pictures: to label at most; None: ``MOST``, or ``MOST_SCENES`` where pictures have no cells.
-        ask: about whole ``PICTURES`` or single ``ATOMS``.
-        answers: about single atoms at most; None: ``ANSWERS``.
-        steps: of the walk in every problem; None: ``pool.STEPS``, or ``pool.SCENE_STEPS``.
-        seed: of walks, choice and weights.
-        port: of the page; 0 for any free one.
-        out: the folder that a command is to be given to go on, where it is another one than that of the labels.
-    """
-
-    labels: str = PAGE
-    pictures: int | None = None
-    ask: str = PICTURES
-    answers: int | None = None
-    steps: int | None = None
-    seed: int = 0
-    port: int = 0
-    out: Path | None = None
-
-    def check(self) -> None:
-        """Say at once what cannot be used.
-
-        Raises:
-            UnusableInput: nobody of that name can be asked, options do not go together, or the page's packages are missing.
-        """
-        if self.labels not in (PAGE, SIMULATOR):
-            raise UnusableInput(f"no --labels {self.labels}: use {PAGE} or {SIMULATOR}")
-        if self.ask not in (PICTURES, ATOMS):
-            raise UnusableInput(f"no --ask {self.ask}: use {PICTURES} or {ATOMS}")
-        if self.answers is not None and self.ask != ATOMS:
-            raise UnusableInput(f"goes with --ask {ATOMS} only; give --pictures", "answers", self.answers)
-        if self.pictures is not None and self.ask == ATOMS:
-            raise UnusableInput(f"does not go with --ask {ATOMS}; give --answers", "pictures", self.pictures)
-        if self.labels == PAGE:
-            check_installed()
-
-    @property
-    def way(self) -> Way:
-        """How labels are come by."""
-        most = self.answers or ANSWERS if self.ask == ATOMS else self.pictures or MOST
-        return Way(most=most, seed=self.seed)
-
-    def settings(self, **others: Any) -> dict[str, Any]:
-        """What the pictures and the answers of a folder depend on."""
-        others["seed"] = self.seed
-        if self.ask != PICTURES:
-            others["ask"] = self.ask
-        if self.labels != PAGE:
-            others["labels"] = self.labels
-        return others
 
 
 def label_walks(domain: ImageDomain, folder: Path, session: Session, progress: Progress) -> dict[str, Any]:
@@ -142,101 +63,56 @@ def label_walks(domain: ImageDomain, folder: Path, session: Session, progress: P
         UnusableInput: the environment cannot be labelled, or the folder holds something else.
     """
     session.check()
-    if domain.visual.cellless:
-        return _label_scenes(domain, folder, session, progress)
-    steps = session.steps or STEPS
-    simulator = SimulatorLabels(domain) if session.labels == SIMULATOR else None
-    keep(folder, session.settings(env=domain.name, steps=steps))
-    progress.stage(f"{domain.name}: walking")
-    rng = np.random.default_rng([session.seed, 81])
-    walked = rarest(walk(domain, walked_problems(domain), rng, steps), CELL_PIXELS)
-    if simulator is None:
-        front = Front(Busy("Comparing the pictures ..."))
-        with served(front, session.port) as address:
-            _tell(address, session.out or folder, progress)
-            return _at_page(domain, walked, folder, session, progress, front)
-    pool = Pool(domain.visual, walked, CELL_PIXELS)
-    if session.ask == ATOMS:
-        oracle = SimulatorAtoms(domain, pool)
-        _, found = AtomRounds(domain, pool, oracle, session.way, progress, Sites(pool)).run()
-        write_answers(domain, pool, found.answers, folder)
-        return written(domain, found, len(walked), session.way.most, folder, progress)
-    _, found = Rounds(domain, pool, simulator, session.way, progress).run()
-    asked = [pool.pictures[number].picture for number in found.pictures]
-    write_labels(domain, [(picture, simulator.label(picture)) for picture in asked], folder)
-    return written(domain, found, len(walked), session.way.most, folder, progress)
-
-
-def _label_scenes(domain: ImageDomain, folder: Path, session: Session, progress: Progress) -> dict[str, Any]:
-    """The same for pictures without cells, which only a simulator can label so far."""
-    from aam_vision.training.labelling.camera.rounds import PictureRounds
-
-    if session.labels != SIMULATOR or session.ask != PICTURES:
+    cellless, simulated = domain.visual.cellless, session.labels == SIMULATOR
+    if cellless and not (simulated and session.ask == PICTURES):
         raise UnusableInput(
             f"{domain.name}: its pictures have no cells, and only boards can be labelled at the page or by single "
             f"atoms; give --labels {SIMULATOR}, or learn with python -m aam_vision.training.train --env {domain.name}"
         )
-    simulator = SimulatorPictures(domain)
-    steps = session.steps or SCENE_STEPS
+    steps, way = session.steps or (SCENE_STEPS if cellless else STEPS), session.way(cellless=cellless)
+    if simulated:
+        simulator_of(domain, ())  # whether it tells anything is told before anything is written
     keep(folder, session.settings(env=domain.name, steps=steps))
     progress.stage(f"{domain.name}: walking")
-    walked = walk_scenes(domain, np.random.default_rng([session.seed, 81]), steps)
-    way = Way(most=session.pictures or MOST_SCENES, seed=session.seed)
-    rounds = PictureRounds(domain, walked, simulator, way, progress)
-    _, found = rounds.run()
-    labelled = [(walked[one], rounds.labelled(one)) for one in found.pictures]
-    states = [(picture, State(one.true, picture.scene.objects)) for picture, one in labelled]
-    write_labels(domain, states, folder)
-    return written(domain, found, len(walked), way.most, folder, progress)
+    pictures = walked(domain, session.seed, steps)
+    if not simulated:
+        with opened(session, folder, progress) as front:
+            return at_page(domain, pictures, folder, session, progress, front)
+    _, found = learned(domain, pictures, session.ask, way, progress)
+    write_answers(domain, pictures, found.told, folder)
+    return written(domain, found, len(pictures), way.most, folder, progress)
 
 
-def label_pictures(
-    named: tuple[str, VisualVocabulary], images: Path, folder: Path, session: Session, progress: Progress
-) -> dict[str, Any]:
-    """Have a person describe and label pictures of any origin; see ``label_walks``.
+def learned(
+    domain: ImageDomain, pictures: Sequence[Walked], ask: str, way: Way, progress: Progress
+) -> tuple[Any, LabellingResult]:
+    """Classifiers that learned from what the simulator tells of pictures, and what came of the rounds."""
+    learner: Learner[Any]
+    if domain.visual.cellless:
+        learner = SceneLearner(domain, pictures, way)
+    else:
+        pool = Pool(domain.visual, pictures, CELL_PIXELS)
+        learner = (AtomLearner if ask == ATOMS else BoardLearner)(domain, pool, way)
+    simulator = simulator_of(domain, pictures)
+    return LabellingRounds[Any](learner, simulator, progress).run()
 
-    Args:
-        named: name and vocabulary, see ``vocabulary_named`` and ``pddl_vocabulary``.
-        images: the folder of the pictures.
-        folder: as for ``label_walks``; this and the next two.
-        session: its labels are those of a page.
-        progress: is told what is done.
 
-    Raises:
-        UnusableInput: the pictures or the vocabulary cannot be used, or the folder holds something else.
-    """
-    if session.labels != PAGE:
-        raise UnusableInput(
-            f"no simulator knows what these pictures show: use --labels {PAGE}", "images", images
-        )
-    name, visual = named
-    frames = pictures_of(images)
-    keep(folder, session.settings(env=name, pictures=digest_of_all(frames)))
-    front = Front(Busy("Comparing the pictures ..."))
+def simulator_of(domain: ImageDomain, pictures: Sequence[Walked]) -> Labeller[Any]:
+    """Tells what pictures of walks show; UnusableInput if the simulator does not."""
+    return (SimulatorScenes if domain.visual.cellless else SimulatorLabels)(domain, pictures)
+
+
+@contextmanager
+def opened(session: Session, folder: Path, progress: Progress) -> Iterator[Front]:
+    """Serve the page for as long as the context lasts; say where it is, and how to go on."""
+    front = Front()
     with served(front, session.port) as address:
-        _tell(address, session.out or folder, progress)
-        description = read_description(folder, visual)
-        if description is None:
-            front.shown = describer = Describer(visual, frames[0], len(frames))
-            description = describer.wait()
-            description.write(folder)
-        scene = description.scene(visual)
-        kept = chosen(frames, scene, np.random.default_rng([session.seed, 82]))
-        if len(kept) < len(frames):
-            progress.stage(
-                f"{name}: {len(kept)} of {len(frames)} pictures, drawn at random, have all that fits in memory"
-            )
-        walked = [Walked(PROBLEM, scene, frame, None) for frame in kept]
-        return _at_page(DescribedPictures(name, visual, scene), walked, folder, session, progress, front)
+        progress.stage(f"Label the pictures at {address}")
+        progress.stage(f"Ctrl-C ends this; the same command with --out {session.out or folder} goes on")
+        yield front
 
 
-def _tell(address: str, out: Path, progress: Progress) -> None:
-    """Say where the page is, and how to go on."""
-    progress.stage(f"Label the pictures at {address}")
-    progress.stage(f"Ctrl-C ends this; the same command with --out {out} goes on")
-
-
-def _at_page(
+def at_page(
     domain: Labellable,
     pictures: Sequence[Walked],
     folder: Path,
@@ -244,55 +120,39 @@ def _at_page(
     progress: Progress,
     front: Front,
 ) -> dict[str, Any]:
-    """Have a person label pictures at a page that is served until all is done."""
-    pool = Pool(domain.visual, pictures, CELL_PIXELS)
-    sites = Sites(pool)
-    record = AtomRecord(domain, folder, pool) if session.ask == ATOMS else LabelRecord(domain, folder)
+    """Have a person label pictures at a page that is served until all is done, and correct answers until the end."""
+    pool, way, atoms = Pool(domain.visual, pictures, CELL_PIXELS), session.way(), session.ask == ATOMS
+    record = LabelRecord(domain, folder, pool, atoms=atoms)
     try:
-        desk: Desk | AtomDesk
-        if isinstance(record, AtomRecord):
-            desk = AtomDesk(domain.visual, sites, record, session.way.most)
-        else:
-            desk = Desk(domain.visual, pool, record, session.way.most)
-        front.shown = desk
-
-        def made() -> Rounds:
-            if isinstance(desk, AtomDesk):
-                return AtomRounds(domain, pool, desk, session.way, progress, sites)
-            return Rounds(domain, pool, desk, session.way, progress)
-
+        sheets: Sheets = (
+            AtomSheets(domain.visual, pool, record) if atoms else PictureSheets(domain.visual, pool)
+        )
+        front.shown = desk = Desk(pool, record, sheets, way.most)
         if len(record):
-            what = "answer" if session.ask == ATOMS else "labelled picture"
-            progress.stage(f"{domain.name}: going on after {counted(len(record), what)}")
-        try:
-            found = _asked(made, desk)
-        except UnusableInput as error:
-            desk.end(f"The command has ended: {error}", LINGER)
-            raise
-        summary = written(domain, found, len(pictures), session.way.most, folder, progress)
+            done = counted(len(record), "answer" if atoms else "labelled picture")
+            progress.stage(f"{domain.name}: going on after {done}")
+        while True:
+            learner = (AtomLearner if atoms else BoardLearner)(domain, pool, way)
+            try:
+                _, found = LabellingRounds(learner, desk, progress).run()
+                desk.settle()
+                break
+            except Corrected:
+                continue
+            except UnusableInput as error:
+                desk.end(f"The command has ended: {error}", LINGER)
+                raise
+        summary = written(domain, found, len(pictures), way.most, folder, progress)
         told = (
-            f"{counted(found.atoms, 'answer')} given"
-            if session.ask == ATOMS
-            else f"{counted(len(found.pictures), 'picture')} labelled"
+            f"{counted(found.answered, 'answer' if atoms else 'picture')} {'given' if atoms else 'labelled'}"
         )
         desk.end(
-            f"Done: {told}, {ended(found, session.way.most)}. The classifiers are in {folder}. You can close this page.",
+            f"Done: {told}, {ended(found, way.most)}. The classifiers are in {folder}. You can close this page.",
             LINGER,
         )
     finally:
         record.close()
     return summary
-
-
-def _asked(made: Callable[[], Rounds], desk: Desk | AtomDesk) -> Labelled:
-    """What the rounds find with the answers of a person, who may correct them until the end."""
-    while True:
-        try:
-            _, found = made().run()
-            desk.settle()
-        except Corrected:
-            continue
-        return found
 
 
 # What labelling leaves behind: the weights, and a summary of what they took.
@@ -302,7 +162,7 @@ SUMMARY: Final = "labelling.json"
 
 
 def written(
-    domain: Labellable, found: Labelled, pictures: int, most: int, folder: Path, progress: Progress
+    domain: Labellable, found: LabellingResult, pictures: int, most: int, folder: Path, progress: Progress
 ) -> dict[str, Any]:
     """Write weights and summary, and tell what came of it.
 
@@ -332,12 +192,8 @@ def written(
         "cpu_s": [round(seconds, 1) for seconds in found.seconds],
     }
     if not domain.visual.cellless:  # layouts are compared by the looks of their cells
-        summary["other_layouts"] = {
-            "right": found.elsewhere.right,
-            "wrong": found.elsewhere.wrong,
-            "refused_places": found.elsewhere.refused,
-            "bound": round(found.elsewhere.bound, 4),
-        }
+        bound = round(found.elsewhere.bound, 4)
+        summary["other_layouts"] = {**asdict(found.elsewhere), "bound": bound}
     write_atomically(folder / SUMMARY, json.dumps(summary, indent=2) + "\n")
     what = (
         f"{counted(found.atoms, 'answer')} about {len(found.pictures)} of {pictures} pictures"
@@ -348,65 +204,14 @@ def written(
     return summary
 
 
-def ended(found: Labelled, most: int) -> str:
+def ended(found: LabellingResult, most: int) -> str:
     """Why labelling ended, and how it can go on; see ``written``."""
     if found.sure:
         return "stopped by its test"
-    asked, option = (found.atoms, "--answers") if found.answers else (len(found.pictures), "--pictures")
-    if asked < most:
+    option = "--answers" if found.answers else "--pictures"
+    if found.answered < most:
         return "nothing is left to be labelled, and the test is not passed"
     return f"stopped at {counted(most, option[2:-1])} without passing its test: a larger {option} goes on"
-
-
-# Labels as plain files, which ``train --images`` reads: ``images/*.png`` and ``labels.jsonl``.
-
-
-def write_answers(
-    domain: Labellable, pool: Pool, answers: Sequence[tuple[AskedAtom, bool | None]], folder: Path
-) -> None:
-    """Write pictures and single answers about them, one line per picture; all are complete on disk, or none.
-
-    Raises:
-        UnusableInput: nothing can be written there.
-    """
-    heads = domain.visual.cell_heads()
-    lines: list[str] = []
-    try:
-        (folder / "images").mkdir(parents=True, exist_ok=True)
-        for number in dict.fromkeys(atom.number for atom, _ in answers):
-            one, name = pool.pictures[number], f"{len(lines) + 1:04d}.png"
-            own = [(atom, value) for atom, value in answers if atom.number == number]
-            yes, no, skipped = (
-                tuple(
-                    (heads[atom.head], one.index.places[atom.place]) for atom, value in own if value is wanted
-                )
-                for wanted in (True, False, None)
-            )
-            write_atomically(folder / "images" / name, encode(one.picture.frame))
-            said = Said(yes, no, skipped).facts()
-            lines.append(json.dumps({"image": name, "problem": one.picture.problem, **said}))
-        write_atomically(folder / "labels.jsonl", "".join(line + "\n" for line in lines))
-    except OSError as error:
-        raise UnusableInput(f"cannot write labels to {folder}: {error.strerror or error}") from None
-
-
-def write_labels(domain: ImageDomain, labelled: Sequence[tuple[Walked, State]], folder: Path) -> None:
-    """Write pictures and what they show; all labels are complete on disk, or none.
-
-    Raises:
-        UnusableInput: nothing can be written there.
-    """
-    lines = []
-    try:
-        (folder / "images").mkdir(parents=True, exist_ok=True)
-        for number, (picture, state) in enumerate(labelled, start=1):
-            name = f"{number:04d}.png"
-            write_atomically(folder / "images" / name, encode(picture.frame))
-            true = perceived_atoms(domain, picture.scene, state)
-            lines.append(json.dumps({"image": name, "problem": picture.problem, "true": true}))
-        write_atomically(folder / "labels.jsonl", "".join(line + "\n" for line in lines))
-    except OSError as error:
-        raise UnusableInput(f"cannot write labels to {folder}: {error.strerror or error}") from None
 
 
 # What the labels of a folder belong to, so that the same command goes on with them and no other one does.
@@ -428,38 +233,25 @@ def keep(folder: Path, settings: Mapping[str, Any]) -> None:
             the usual ones.
 
     Raises:
-        UnusableInput: it holds other labels.
+        UnusableInput: it holds other labels, or what is noted cannot be read.
     """
-    known = _known(folder / FILE) if _begun(folder) else None
+    labels, known = folder / LABELS, None
+    if (labels.is_file() and labels.stat().st_size > 0) or (folder / described.FILE).exists():
+        try:
+            known = loads(read_limited(folder / FILE, MOST_BYTES))
+            if not isinstance(known, dict):
+                raise ValueError("no object")
+        except FileNotFoundError:
+            if settings.get("labels") == SIMULATOR:
+                raise UnusableInput(
+                    f"{folder}: holds labels already, which would be lost; give another --out"
+                ) from None
+        except (OSError, ValueError) as error:
+            raise UnusableInput(f"cannot read {folder / FILE} ({error}): give another --out") from None
     if known is None:
-        if _begun(folder) and settings.get("labels") == SIMULATOR:
-            raise UnusableInput(f"{folder}: holds labels already, which would be lost; give another --out")
         write_atomically(folder / FILE, json.dumps(settings, indent=2) + "\n")
     elif known != settings:
         raise UnusableInput(f"{folder}: {_difference(known, settings)}, or another --out")
-
-
-def _begun(folder: Path) -> bool:
-    """Whether a folder has labels, or a described scene."""
-    labels = folder / LABELS
-    return (labels.is_file() and labels.stat().st_size > 0) or (folder / described.FILE).exists()
-
-
-def _known(path: Path) -> dict[str, Any] | None:
-    """What is noted in a file; None if there is none.
-
-    Raises:
-        UnusableInput: it cannot be read.
-    """
-    try:
-        found = loads(read_limited(path, MOST_BYTES))
-        if not isinstance(found, dict):
-            raise ValueError("no object")
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError) as error:
-        raise UnusableInput(f"cannot read {path} ({error}): give another --out") from None
-    return found
 
 
 def _difference(known: Mapping[str, Any], settings: Mapping[str, Any]) -> str:

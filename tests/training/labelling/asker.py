@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import Event, Thread
 from time import monotonic, sleep
 
-from aam_vision.training.labelling.waiting import Corrected
+from aam_vision.training.labelling.desk import Corrected
 
 
 class Asker:

@@ -9,11 +9,10 @@ from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.envs.registry import board_domain
 from aam_vision.errors import UnusableInput
 from aam_vision.training.folder import labelled_images, read_labels
-from aam_vision.training.labelling.answers import SimulatorAtoms
-from aam_vision.training.labelling.desk import AtomDesk
-from aam_vision.training.labelling.pool import AskedAtom, Pool, Sites, walk
-from aam_vision.training.labelling.record import AtomRecord, LabelRecord
-from aam_vision.training.labelling.waiting import Stale
+from aam_vision.training.labelling.answers import SimulatorLabels
+from aam_vision.training.labelling.desk import AtomSheets, Desk, Stale
+from aam_vision.training.labelling.pool import AskedAtom, Pool, walk
+from aam_vision.training.labelling.record import LabelRecord
 from aam_vision.training.labels import label
 from tests.training.labelling.asker import Asker
 
@@ -28,7 +27,7 @@ def pool():
 
 @pytest.fixture(scope="module")
 def oracle(pool):
-    return SimulatorAtoms(DOMAIN, pool)
+    return SimulatorLabels(DOMAIN, pool.walked)
 
 
 @pytest.fixture(scope="module")
@@ -48,9 +47,9 @@ class _Asking(Asker):
     """Rounds that ask about all atoms."""
 
     def __init__(self, pool, folder, atoms):
-        self.record = AtomRecord(DOMAIN, folder, pool)
-        desk = AtomDesk(DOMAIN.visual, Sites(pool), self.record, 60)
-        super().__init__(desk, lambda: [desk.atom(one) for one in atoms], "atom")
+        self.record = LabelRecord(DOMAIN, folder, pool, atoms=True)
+        desk = Desk(pool, self.record, AtomSheets(DOMAIN.visual, pool, self.record), 60)
+        super().__init__(desk, lambda: [desk.answer(one) for one in atoms], "atom")
 
     def say(self, what):
         return self.desk.act(what, {"question": self.question()["question"]})
@@ -76,7 +75,7 @@ def test_answers_are_kept_and_read_and_nothing_else_is_taken_for_false(asking, p
     examples = labelled_images(DOMAIN, tmp_path)
     assert [int((one.labels >= 0).sum()) for one in examples] == [1, 1]
     assert examples[0].labels[STONE, atoms[0].place] == 1
-    again = AtomRecord(DOMAIN, _copy(tmp_path), pool)
+    again = LabelRecord(DOMAIN, _copy(tmp_path), pool, atoms=True)
     assert [again[one] for one in atoms] == [True, None, False]
     again.close()
 
@@ -136,7 +135,7 @@ def test_answers_and_whole_labels_do_not_mix(asking, pool, tmp_path):
     asking.say("yes")
     asking.record.close()
     with pytest.raises(UnusableInput, match="--ask atoms"):
-        LabelRecord(DOMAIN, tmp_path)
+        LabelRecord(DOMAIN, tmp_path, pool)
 
 
 @pytest.mark.parametrize(

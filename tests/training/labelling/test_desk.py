@@ -8,10 +8,10 @@ from aam_vision.envs.registry import board_domain
 from aam_vision.errors import UnusableInput
 from aam_vision.training.folder import labelled_images, read_labels
 from aam_vision.training.labelling.answers import SimulatorLabels
-from aam_vision.training.labelling.desk import Desk
-from aam_vision.training.labelling.pool import Pool, walk
+from aam_vision.training.labelling.desk import Desk, Stale
+from aam_vision.training.labelling.draft import PictureSheets
+from aam_vision.training.labelling.pool import LabelQuestion, Pool, walk
 from aam_vision.training.labelling.record import LabelRecord
-from aam_vision.training.labelling.waiting import Stale
 from aam_vision.training.labels import label
 from tests.training.labelling.asker import Asker
 
@@ -33,9 +33,10 @@ class _Asking(Asker):
     """Rounds that ask about all pictures."""
 
     def __init__(self, pool, folder):
-        self.pool, self.record = pool, LabelRecord(DOMAIN, folder)
-        desk = Desk(DOMAIN.visual, pool, self.record, 10)
-        super().__init__(desk, lambda: [desk.label(one.picture) for one in pool.pictures], "ask")
+        self.record = LabelRecord(DOMAIN, folder, pool)
+        desk = Desk(pool, self.record, PictureSheets(DOMAIN.visual, pool), 10)
+        asked = [LabelQuestion(number) for number in range(len(pool.pictures))]
+        super().__init__(desk, lambda: [desk.answer(one) for one in asked], "ask")
 
     def say(self, right, what="next"):
         """Answer the present question as the truth says."""
@@ -168,7 +169,7 @@ def test_pages_that_are_late_or_wrong_change_nothing(asking, truth):
 
 
 def test_a_picture_that_nobody_can_judge_is_left_out_and_comes_back_when_that_is_undone(
-    asking, truth, tmp_path
+    asking, pool, truth, tmp_path
 ):
     view = asking.question()
     assert "left out" in asking.desk.act("skip", {"question": view["question"]})
@@ -187,6 +188,6 @@ def test_a_picture_that_nobody_can_judge_is_left_out_and_comes_back_when_that_is
     assert len(asking.record) == len(truth) - 1
     assert len(labelled_images(DOMAIN, tmp_path)) == len(truth) - 1
     asking.record.close()
-    record = LabelRecord(DOMAIN, tmp_path)
-    assert record.skipped(asking.pool.pictures[0].picture)
+    record = LabelRecord(DOMAIN, tmp_path, pool)
+    assert record[LabelQuestion(0)] is None
     record.close()

@@ -9,7 +9,7 @@ from aam_vision.commandline import run_command
 from aam_vision.envs.registry import board_domain
 from aam_vision.training.folder import labelled_images, read_labels
 from aam_vision.training.label import label
-from aam_vision.training.labelling import rounds, session
+from aam_vision.training.labelling import boards, pool
 
 SIMULATED = ("--env", "sokoban", "--labels", "simulator")
 
@@ -20,8 +20,8 @@ def _ended(monkeypatch, *arguments):
 
 
 def test_labels_and_weights_that_other_commands_read(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(rounds, "STEPS", 10)
-    monkeypatch.setattr(rounds, "MOST_STEPS", 10)
+    monkeypatch.setattr(boards, "STEPS", 10)
+    monkeypatch.setattr(boards, "MOST_STEPS", 10)
     options = [*SIMULATED, "--pictures", "5", "--steps", "20", "--out", str(tmp_path / "few")]
     assert _ended(monkeypatch, *options) in (0, None)
     domain = board_domain("sokoban")
@@ -39,8 +39,8 @@ def test_labels_and_weights_that_other_commands_read(tmp_path, monkeypatch, caps
 
 
 def test_single_answers_that_other_commands_read(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(rounds, "STEPS", 10)
-    monkeypatch.setattr(rounds, "MOST_STEPS", 10)
+    monkeypatch.setattr(boards, "STEPS", 10)
+    monkeypatch.setattr(boards, "MOST_STEPS", 10)
     folder = tmp_path / "few"
     options = [*SIMULATED, "--ask", "atoms", "--answers", "10", "--steps", "20"]
     assert _ended(monkeypatch, *options, "--out", str(folder)) in (0, None)
@@ -62,7 +62,7 @@ def test_single_answers_that_other_commands_read(tmp_path, monkeypatch, capsys):
 
 def test_answers_that_tell_too_little_end_in_one_line(tmp_path, monkeypatch, capsys):
     options = [*SIMULATED, "--ask", "atoms", "--answers", "1", "--steps", "3"]
-    monkeypatch.setattr(session, "walked_problems", lambda domain: domain.walked[:1])
+    monkeypatch.setattr(pool, "walked_problems", lambda domain: domain.walked[:1])
     assert _ended(monkeypatch, *options, "--out", str(tmp_path / "few")) == 2
     assert "error: no place is known by 1 answer" in capsys.readouterr().err
 

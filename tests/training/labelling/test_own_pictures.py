@@ -19,11 +19,11 @@ from aam_vision.perception import board_box
 from aam_vision.training.described import described, read_description
 from aam_vision.training.folder import read_labels
 from aam_vision.training.label import label as command
-from aam_vision.training.labelling import own_pictures, rounds
+from aam_vision.training.labelling import boards, own_pictures
 from aam_vision.training.labelling.answers import SimulatorLabels
-from aam_vision.training.labelling.own_pictures import chosen, pictures_of, vocabulary_named
+from aam_vision.training.labelling.own_pictures import chosen, label_pictures, pictures_of, vocabulary_named
 from aam_vision.training.labelling.pool import walk
-from aam_vision.training.labelling.session import Session, label_pictures
+from aam_vision.training.labelling.settings import Session
 from aam_vision.training.labels import label
 from tests.report.test_browser import CHROMIUM
 from tests.training.labelling.person import Person
@@ -66,9 +66,9 @@ def test_describe_and_label_at_the_page(folder, walked, tmp_path, monkeypatch):
     playwright = pytest.importorskip("playwright.sync_api")
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     pytest.importorskip("uvicorn")
-    monkeypatch.setattr(rounds, "STEPS", 10)
-    monkeypatch.setattr(rounds, "MOST_STEPS", 10)
-    monkeypatch.setattr(rounds, "FREE", 6)
+    monkeypatch.setattr(boards, "STEPS", 10)
+    monkeypatch.setattr(boards, "MOST_STEPS", 10)
+    monkeypatch.setattr(boards, "FREE", 6)
     told, found, out = [], [], tmp_path / "out"
     out.mkdir()
 

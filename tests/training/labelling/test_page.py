@@ -14,11 +14,11 @@ from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.commandline import run_command
 from aam_vision.envs.registry import board_domain
 from aam_vision.training.folder import read_labels
-from aam_vision.training.labelling.desk import AtomDesk, Desk
-from aam_vision.training.labelling.pool import AskedAtom, Pool, Sites, walk
-from aam_vision.training.labelling.record import AtomRecord, LabelRecord
+from aam_vision.training.labelling.desk import AtomSheets, Corrected, Desk
+from aam_vision.training.labelling.draft import PictureSheets
+from aam_vision.training.labelling.pool import AskedAtom, LabelQuestion, Pool, walk
+from aam_vision.training.labelling.record import LabelRecord
 from aam_vision.training.labelling.server import served
-from aam_vision.training.labelling.waiting import Corrected
 from aam_vision.training.train import train
 from tests.report.test_browser import CHROMIUM
 from tests.training.labelling.person import STEPS, Person, Truth, command
@@ -155,9 +155,12 @@ def asked(tmp_path_factory):
     """A page that asks about one picture after the other, and its address; nothing is trained."""
     domain = board_domain("doors")
     walked = walk(domain, [("train", 0)], np.random.default_rng(0), 12)
-    record = LabelRecord(domain, tmp_path_factory.mktemp("asked"))
-    desk = Desk(domain.visual, Pool(domain.visual, walked, CELL_PIXELS), record, 10)
-    Thread(target=lambda: [desk.label(one, tested=True) for one in walked], daemon=True).start()
+    pool = Pool(domain.visual, walked, CELL_PIXELS)
+    record = LabelRecord(domain, tmp_path_factory.mktemp("asked"), pool)
+    desk, asked = Desk(pool, record, PictureSheets(domain.visual, pool), 10), range(len(walked))
+    Thread(
+        target=lambda: [desk.answer(LabelQuestion(one), tested=True) for one in asked], daemon=True
+    ).start()
     with served(desk) as address:
         yield address
     record.close()
@@ -169,8 +172,8 @@ def asked_atoms(tmp_path_factory):
     domain, folder = board_domain("doors"), tmp_path_factory.mktemp("atoms")
     walked = walk(domain, [("train", 0)], np.random.default_rng(0), 12)
     pool = Pool(domain.visual, walked, CELL_PIXELS)
-    record, sites = AtomRecord(domain, folder, pool), Sites(pool)
-    desk = AtomDesk(domain.visual, sites, record, 60)
+    record, sites = LabelRecord(domain, folder, pool, atoms=True), pool.sites
+    desk = Desk(pool, record, AtomSheets(domain.visual, pool, record), 60)
     first = [sites.looks, *range(sites.looks)]
     heads = [
         int(np.argmax(pool.pictures[n].index.legality.asked[:, p]))
@@ -181,7 +184,7 @@ def asked_atoms(tmp_path_factory):
     def ask():
         while True:
             with suppress(Corrected):
-                return [desk.atom(one, tested=True) for one in atoms]
+                return [desk.answer(one, tested=True) for one in atoms]
 
     Thread(target=ask, daemon=True).start()
     with served(desk) as address:

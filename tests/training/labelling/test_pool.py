@@ -8,9 +8,10 @@ from aam_vision.classifiers.looks import distances
 from aam_vision.classifiers.recognition import Recognition
 from aam_vision.envs.registry import board_domain
 from aam_vision.training.labelling.answers import SimulatorLabels
-from aam_vision.training.labelling.choice import Open, at_random, least_labelled, most_telling
+from aam_vision.training.labelling.boards import Open, at_random, most_telling
 from aam_vision.training.labelling.pool import NO_LOOK, KnownLooks, Pool, rarest, walk
 from aam_vision.training.labelling.references import labelled_looks
+from aam_vision.training.labelling.rounds import least_labelled
 from aam_vision.training.labels import NO_LABEL, label
 
 
@@ -78,7 +79,7 @@ def test_distances_forgive_a_shift_by_one_pixel_and_nothing_else(walked):
 
 def test_the_most_telling_picture_brings_all_looks_nearer_than_others(walked):
     _, pool, truth = walked
-    known, nothing = KnownLooks(pool, len(truth[0])), Open.nothing(pool)
+    known, nothing = KnownLooks(pool, len(truth[0])), Open(pool)
     chosen = most_telling(pool, known, [], nothing)
     assert _left(pool, [chosen]) == min(_left(pool, [number]) for number in range(len(pool.pictures)))
     labelled = list(range(1, len(pool.pictures)))
@@ -95,9 +96,9 @@ def test_tests_are_of_the_layouts_that_are_labelled_least(walked):
         for problem in dict.fromkeys(one.picture.problem for one in pool.pictures)
     )
     rng = np.random.default_rng(0)
-    assert all(least_labelled(pool, first[:2], rng) in other for _ in range(5))
-    assert least_labelled(pool, [*first, *other[:-1]], rng) == other[-1]
-    assert least_labelled(pool, [*first, *other], rng) is None
+    assert all(least_labelled(pool.walked, first[:2], rng) in other for _ in range(5))
+    assert least_labelled(pool.walked, [*first, *other[:-1]], rng) == other[-1]
+    assert least_labelled(pool.walked, [*first, *other], rng) is None
 
 
 def test_the_pictures_with_the_rarest_looks_are_kept(walked):
@@ -113,7 +114,7 @@ def test_the_pictures_with_the_rarest_looks_are_kept(walked):
 
 def test_a_few_chosen_pictures_leave_less_unlike_anything_labelled_than_random_ones(walked):
     _, pool, truth = walked
-    known, nothing = KnownLooks(pool, len(truth[0])), Open.nothing(pool)
+    known, nothing = KnownLooks(pool, len(truth[0])), Open(pool)
     chosen = []
     while len(chosen) < 4:
         chosen.append(most_telling(pool, known, chosen, nothing))

@@ -5,13 +5,13 @@ import json
 import numpy as np
 import pytest
 
-from aam_vision.classifiers.reading import SceneIndex
+from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.envs.registry import board_domain
 from aam_vision.errors import UnusableInput
 from aam_vision.strips import Atom, State
 from aam_vision.training.folder import read_labels
 from aam_vision.training.labelling.answers import SimulatorLabels
-from aam_vision.training.labelling.pool import walk
+from aam_vision.training.labelling.pool import LabelQuestion, Pool, walk
 from aam_vision.training.labelling.record import LabelRecord
 
 DOMAIN = board_domain("sokoban")
@@ -19,25 +19,23 @@ ORACLE = SimulatorLabels(DOMAIN)
 
 
 @pytest.fixture(scope="module")
-def pictures():
-    return walk(DOMAIN, [("train", 0)], np.random.default_rng(3), 12)
+def pool():
+    pictures = walk(DOMAIN, [("train", 0)], np.random.default_rng(3), 12)
+    return Pool(DOMAIN.visual, pictures, CELL_PIXELS)
 
 
-def _index(picture):
-    return SceneIndex(DOMAIN.visual, picture.scene)
-
-
-def _seen(picture):
+def _seen(pool, number):
     """The perceived atoms of a picture."""
+    picture = pool.walked[number]
     true = ORACLE.label(picture).true
     names = {"at", "clear", "at-goal", "is-goal"}
     return State(frozenset(atom for atom in true if atom.predicate in names), picture.scene.objects)
 
 
-def _filled(folder, pictures):
-    record = LabelRecord(DOMAIN, folder)
-    for one in pictures:
-        record.add(one, _index(one), _seen(one))
+def _filled(folder, pool, number):
+    record = LabelRecord(DOMAIN, folder, pool)
+    for one in range(number):
+        record.add(LabelQuestion(one), _seen(pool, one))
     return record
 
 
@@ -45,25 +43,24 @@ def _lines(folder):
     return (folder / "labels.jsonl").read_bytes().splitlines(keepends=True)
 
 
-def test_what_was_added_is_there_again_in_order(tmp_path, pictures):
-    _filled(tmp_path, pictures[:3]).close()
-    again = LabelRecord(DOMAIN, tmp_path)
+def test_what_was_added_is_there_again_in_order(tmp_path, pool):
+    _filled(tmp_path, pool, 3).close()
+    again = LabelRecord(DOMAIN, tmp_path, pool)
     assert len(again) == 3
-    assert [again.known(one) for one in pictures[:4]] == [*map(_seen, pictures[:3]), None]
+    assert [again[LabelQuestion(one)] for one in range(3)] == [_seen(pool, one) for one in range(3)]
+    assert LabelQuestion(3) not in again
     assert [one.image for one in read_labels(DOMAIN, tmp_path)] == ["0001.png", "0002.png", "0003.png"]
     again.close()
 
 
-def test_a_withdrawal_is_recorded_and_the_picture_keeps_its_name(tmp_path, pictures):
-    record = _filled(tmp_path, pictures[:2])
+def test_a_withdrawal_is_recorded_and_the_picture_keeps_its_name(tmp_path, pool):
+    record = _filled(tmp_path, pool, 2)
     before = _lines(tmp_path)
-    problem, frame, state = record.withdraw()
-    assert (problem, state) == ("train/0", _seen(pictures[1]))
-    assert (frame == pictures[1].frame).all()
+    assert record.withdraw() == (LabelQuestion(1), _seen(pool, 1))
     assert _lines(tmp_path)[:2] == before
     assert len(read_labels(DOMAIN, tmp_path)) == 1
-    assert record.known(pictures[1]) is None
-    record.add(pictures[1], _index(pictures[1]), _seen(pictures[1]))
+    assert LabelQuestion(1) not in record
+    record.add(LabelQuestion(1), _seen(pool, 1))
     assert json.loads(_lines(tmp_path)[-1])["image"] == "0002.png"
     assert len(list((tmp_path / "images").iterdir())) == 2
     while record.withdraw():
@@ -72,46 +69,45 @@ def test_a_withdrawal_is_recorded_and_the_picture_keeps_its_name(tmp_path, pictu
     record.close()
     with pytest.raises(UnusableInput, match="labels no image"):
         read_labels(DOMAIN, tmp_path)
-    LabelRecord(DOMAIN, tmp_path).close()
+    LabelRecord(DOMAIN, tmp_path, pool).close()
 
 
-def test_two_commands_do_not_write_to_one_file(tmp_path, pictures):
+def test_two_commands_do_not_write_to_one_file(tmp_path, pool):
     pytest.importorskip("fcntl")
-    record = _filled(tmp_path, pictures[:1])
+    record = _filled(tmp_path, pool, 1)
     with pytest.raises(UnusableInput, match="another command is labelling there"):
-        LabelRecord(DOMAIN, tmp_path)
+        LabelRecord(DOMAIN, tmp_path, pool)
     record.close()
-    LabelRecord(DOMAIN, tmp_path).close()
+    LabelRecord(DOMAIN, tmp_path, pool).close()
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.99])
-def test_what_was_half_written_is_cut_off(tmp_path, pictures, share):
-    _filled(tmp_path, pictures[:2]).close()
+def test_what_was_half_written_is_cut_off(tmp_path, pool, share):
+    _filled(tmp_path, pool, 2).close()
     whole = (tmp_path / "labels.jsonl").read_bytes()
     last = len(_lines(tmp_path)[-1])
     (tmp_path / "labels.jsonl").write_bytes(whole[: len(whole) - last + int(share * (last - 1))])
-    again = LabelRecord(DOMAIN, tmp_path)
+    again = LabelRecord(DOMAIN, tmp_path, pool)
     assert len(again) == 1
-    again.add(pictures[1], _index(pictures[1]), _seen(pictures[1]))
+    again.add(LabelQuestion(1), _seen(pool, 1))
     again.close()
     assert len(read_labels(DOMAIN, tmp_path)) == 2
 
 
-def test_a_last_line_without_its_end_is_kept(tmp_path, pictures):
-    _filled(tmp_path, pictures[:2]).close()
+def test_a_last_line_without_its_end_is_kept(tmp_path, pool):
+    _filled(tmp_path, pool, 2).close()
     (tmp_path / "labels.jsonl").write_bytes((tmp_path / "labels.jsonl").read_bytes().rstrip(b"\n"))
-    again = LabelRecord(DOMAIN, tmp_path)
+    again = LabelRecord(DOMAIN, tmp_path, pool)
     assert len(again) == 2
-    again.add(pictures[2], _index(pictures[2]), _seen(pictures[2]))
+    again.add(LabelQuestion(2), _seen(pool, 2))
     again.close()
     assert len(read_labels(DOMAIN, tmp_path)) == 3
 
 
-def test_wrong_labels_are_not_written(tmp_path, pictures):
-    record = _filled(tmp_path, pictures[:1])
+def test_wrong_labels_are_not_written(tmp_path, pool):
+    record = _filled(tmp_path, pool, 1)
     before = _lines(tmp_path)
-    second, index = pictures[1], _index(pictures[1])
-    seen = _seen(second)
+    seen = _seen(pool, 1)
     clear = min(atom for atom in seen.true if atom.predicate == "clear")
     player = next(atom for atom in seen.true if atom.objects[0] == "player-01")
     for wrong, told in (
@@ -120,15 +116,15 @@ def test_wrong_labels_are_not_written(tmp_path, pictures):
         (seen.true - {clear}, "look the same to the pixel"),
     ):
         with pytest.raises(UnusableInput, match=told):
-            record.add(second, index, State(wrong, second.scene.objects))
+            record.add(LabelQuestion(1), State(wrong, seen.objects))
     assert _lines(tmp_path) == before
     record.close()
 
 
-def test_labels_of_strangers_are_checked(tmp_path):
+def test_labels_of_strangers_are_checked(tmp_path, pool):
     (tmp_path / "labels.jsonl").write_text('{"image": "../0001.png", "problem": "train/0", "true": []}\n')
     with pytest.raises(UnusableInput, match="line 1"):
-        LabelRecord(DOMAIN, tmp_path)
+        LabelRecord(DOMAIN, tmp_path, pool)
     (tmp_path / "labels.jsonl").write_text('{"image": "7.png", "withdrawn": true}\n')
     with pytest.raises(UnusableInput, match="no line above"):
-        LabelRecord(DOMAIN, tmp_path)
+        LabelRecord(DOMAIN, tmp_path, pool)

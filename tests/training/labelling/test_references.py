@@ -10,9 +10,9 @@ from aam_vision.classifiers.store import read
 from aam_vision.envs.registry import board_domain
 from aam_vision.perception import board_box
 from aam_vision.training.labelling.answers import SimulatorLabels
+from aam_vision.training.labelling.boards import read_elsewhere
 from aam_vision.training.labelling.pool import KnownLooks, Pool, walk
 from aam_vision.training.labelling.references import LEAST, labelled_looks
-from aam_vision.training.labelling.rounds import read_elsewhere
 from aam_vision.training.labels import NO_LABEL, label
 
 DOMAIN = board_domain("sokoban")

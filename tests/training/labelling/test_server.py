@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from aam_vision.errors import UnusableInput
+from aam_vision.training.labelling.desk import Stale
 from aam_vision.training.labelling.server import MOST_BYTES, TOKEN, check_installed, served
-from aam_vision.training.labelling.waiting import Stale
 
 pytest.importorskip("uvicorn")
 

@@ -6,8 +6,8 @@ import pytest
 from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.envs.registry import board_domain
 from aam_vision.errors import UnusableInput
-from aam_vision.training.labelling.answers import SimulatorAtoms
-from aam_vision.training.labelling.atom_rounds import most_telling_head, strangest_look
+from aam_vision.training.labelling.answers import SimulatorLabels
+from aam_vision.training.labelling.atoms import most_telling_head, strangest_look
 from aam_vision.training.labelling.pool import NO_LOOK, AskedAtom, Pool, SiteAnswers, Sites, walk
 from aam_vision.training.labels import NO_LABEL, label
 
@@ -17,7 +17,7 @@ CLEAR, PLAYER, STONE, STONE_ON_GOAL, GOAL = range(5)
 def _sites(name, problems, steps):
     domain = board_domain(name)
     pool = Pool(domain.visual, walk(domain, problems, np.random.default_rng(1), steps), CELL_PIXELS)
-    return domain, Sites(pool), SimulatorAtoms(domain, pool)
+    return domain, Sites(pool), SimulatorLabels(domain, pool.walked)
 
 
 def _truth(domain, sites, oracle, number):
@@ -38,9 +38,7 @@ def test_all_that_follows_is_true_and_every_place_is_known_in_the_end(name, prob
     while True:
         found = strangest_look(answers, nothing, set())
         site = (
-            found[0]
-            if found is not None
-            else next((one for one in rooms if answers.whole(one) is None), None)
+            found[0] if found is not None else next((one for one in rooms if one not in answers.wholes), None)
         )
         if site is None:
             break
@@ -49,11 +47,11 @@ def test_all_that_follows_is_true_and_every_place_is_known_in_the_end(name, prob
             distance = found[1]
         while (head := most_telling_head(answers, site)) is not None:
             number, place = sites.members[site][0]
-            yes = oracle.atom(AskedAtom(number, place, head))
+            yes = oracle.answer(AskedAtom(number, place, head))
             assert yes is not None, "what may be hidden is not asked"
             answers.add(AskedAtom(number, place, head), yes=yes)
             asked += 1
-        assert answers.whole(site) is not None
+        assert site in answers.wholes
     for number in range(len(sites.pool.pictures)):
         assert (answers.labels(number) == _truth(domain, sites, oracle, number)).all()
     told = sum(

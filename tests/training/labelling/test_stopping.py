@@ -4,7 +4,7 @@ from math import comb
 
 import pytest
 
-from aam_vision.training.labelling.choice import (
+from aam_vision.training.labelling.rounds import (
     CONFIDENCE,
     IN_A_ROW,
     TOLERATED,

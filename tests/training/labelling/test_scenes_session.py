@@ -9,14 +9,16 @@ from aam_vision.classifiers.store import describe
 from aam_vision.commandline import Progress
 from aam_vision.envs.registry import image_domain
 from aam_vision.training.camera.session import read_pictures
-from aam_vision.training.labelling import pool
-from aam_vision.training.labelling.camera import rounds
-from aam_vision.training.labelling.session import Session, label_walks
+from aam_vision.training.labelling import pool, scenes
+from aam_vision.training.labelling.session import label_walks
+from aam_vision.training.labelling.settings import Session
 
 
 def test_the_arm_is_labelled_by_its_simulator(tmp_path, monkeypatch):
-    for name, number in {"FIRST": 6, "MADE": 8, "MADE_TO_CALIBRATE": 2, "STEPS": 3, "WATCHED": 4}.items():
-        monkeypatch.setattr(rounds, name, number)
+    for name, number in {"MADE": 8, "MADE_TO_CALIBRATE": 2, "STEPS": 3}.items():
+        monkeypatch.setattr(scenes, name, number)
+    monkeypatch.setattr(scenes.SceneLearner, "FIRST", 6)
+    monkeypatch.setattr(scenes.SceneLearner, "WATCHED", 4)
     monkeypatch.setattr(pool, "SCENES", 1)
     domain = image_domain("tabletop")
     session = Session(labels="simulator", pictures=6, steps=3)

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from aam_vision.strips import Atom
-from aam_vision.training.labelling.camera.cutouts import backdrop_of, taken_apart
-from aam_vision.training.labelling.camera.montage import Montage, cuts_of, exchanged
-from tests.training.labelling.camera.table import COLOURS, HAND, SIDE, VOCABULARY, backdrop, labelled
+from aam_vision.training.labelling.montage import Montage, backdrop_of, cuts_of, exchanged, taken_apart
+from tests.training.labelling.table import COLOURS, HAND, SIDE, VOCABULARY, backdrop, labelled
 
 
 @pytest.fixture(scope="module")

@@ -10,12 +10,13 @@ from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.classifiers.recognition import Recognition
 from aam_vision.commandline import Progress
 from aam_vision.envs.registry import board_domain
-from aam_vision.training.labelling import rounds
+from aam_vision.training.labelling import boards
 from aam_vision.training.labelling.answers import SimulatorLabels
-from aam_vision.training.labelling.choice import RANDOM
+from aam_vision.training.labelling.boards import BoardLearner, Mosaics, shown
 from aam_vision.training.labelling.pool import NO_LOOK, KnownLooks, Pool, walk
 from aam_vision.training.labelling.references import labelled_looks
-from aam_vision.training.labelling.rounds import Mosaics, Rounds, Way, shown
+from aam_vision.training.labelling.rounds import LabellingRounds
+from aam_vision.training.labelling.settings import RANDOM, Way
 from aam_vision.training.labels import NO_LABEL, label
 
 
@@ -27,21 +28,23 @@ def pool():
 
 @pytest.fixture
 def quick(monkeypatch):
-    monkeypatch.setattr(rounds, "STEPS", 10)
-    monkeypatch.setattr(rounds, "MOST_STEPS", 10)
-    monkeypatch.setattr(rounds, "FREE", 6)
+    monkeypatch.setattr(boards, "STEPS", 10)
+    monkeypatch.setattr(boards, "MOST_STEPS", 10)
+    monkeypatch.setattr(boards, "FREE", 6)
 
 
 def _rounds(pool, way):
     domain = board_domain("sokoban")
-    return Rounds(domain, pool, SimulatorLabels(domain), way, Progress(io.StringIO())).run()
+    simulator = SimulatorLabels(domain, pool.walked)
+    learner = BoardLearner(domain, pool, way)
+    return LabellingRounds(learner, simulator, Progress(io.StringIO())).run()
 
 
 @pytest.mark.parametrize("way", [Way(most=7), Way(choice=RANDOM, free=False, most=5)])
 def test_no_more_pictures_are_labelled_than_allowed_and_none_twice(pool, quick, way):
     perception, found = _rounds(pool, way)
     assert len(found.pictures) == len(set(found.pictures)) == way.most
-    assert len(found.examination.history) <= min(rounds.AUDITED, way.most - rounds.FIRST)
+    assert len(found.examination.history) <= min(boards.AUDITED, way.most - BoardLearner.FIRST)
     assert found.sure == (found.examination.passed and not found.refused)
     assert found.elsewhere.wrong == 0
     assert found.looks is not None

@@ -9,12 +9,12 @@ import torch
 from aam_vision.classifiers.camera.perception import CameraPerception
 from aam_vision.commandline import Progress
 from aam_vision.errors import UnusableInput
-from aam_vision.training.labelling.camera import rounds
-from aam_vision.training.labelling.camera.rounds import PictureRounds
-from aam_vision.training.labelling.choice import RANDOM
+from aam_vision.training.labelling import scenes
 from aam_vision.training.labelling.pool import Walked
-from aam_vision.training.labelling.rounds import Way
-from tests.training.labelling.camera.table import SIZE, VOCABULARY, labelled
+from aam_vision.training.labelling.rounds import LabellingRounds
+from aam_vision.training.labelling.scenes import SceneLearner
+from aam_vision.training.labelling.settings import RANDOM, Way
+from tests.training.labelling.table import SIZE, VOCABULARY, labelled
 
 
 class _Domain:
@@ -28,16 +28,21 @@ class _Knows:
     def __init__(self, pictures):
         self._pictures, self.asked = pictures, []
 
-    def label_picture(self, picture):
-        self.asked.append(picture.token)
-        return self._pictures[picture.token]
+    def answer(self, question, *, tested=False):
+        self.asked.append(question.number)
+        return self._pictures[question.number]
+
+    def learned(self, perception):
+        pass
 
 
 @pytest.fixture
 def quick(monkeypatch):
-    for name, number in {"FIRST": 8, "EACH": 4, "AUDITED": 2, "MADE": 24, "STEPS": 6, "WATCHED": 10}.items():
-        monkeypatch.setattr(rounds, name, number)
-    monkeypatch.setattr(rounds, "MADE_TO_CALIBRATE", 4)
+    for name, number in {"FIRST": 8, "EACH": 4, "WATCHED": 10}.items():
+        monkeypatch.setattr(SceneLearner, name, number)
+    for name, number in {"AUDITED": 2, "MADE": 24, "STEPS": 6}.items():
+        monkeypatch.setattr(scenes, name, number)
+    monkeypatch.setattr(scenes, "MADE_TO_CALIBRATE", 4)
 
 
 def _rounds(way, looks=("red", "green", "blue", "ball"), number=30):
@@ -45,7 +50,8 @@ def _rounds(way, looks=("red", "green", "blue", "ball"), number=30):
     pictures = [labelled(rng, looks) for _ in range(number)]
     walked = [Walked(f"seed/{token % 3}", one.scene, one.frame, token) for token, one in enumerate(pictures)]
     knows = _Knows(pictures)
-    return PictureRounds(_Domain(), walked, knows, way, Progress(io.StringIO())), knows
+    learner = SceneLearner(_Domain(), walked, way)
+    return LabellingRounds(learner, knows, Progress(io.StringIO())), knows
 
 
 @pytest.mark.parametrize("way", [Way(most=14), Way(choice=RANDOM, free=False, most=10)])
@@ -54,7 +60,7 @@ def test_no_more_pictures_are_labelled_than_allowed_and_none_twice(quick, way):
     perception, found = one.run()
     assert found.pictures == knows.asked
     assert len(found.pictures) == len(set(found.pictures)) == way.most
-    assert found.sure == (found.examination.passed and found.refused <= rounds.REFUSED)
+    assert found.sure == (found.examination.passed and found.refused <= scenes.REFUSED)
     assert found.atoms > 20 * way.most
     assert (found.given[0] > 0) == way.free
     assert isinstance(perception, CameraPerception)
@@ -72,11 +78,11 @@ def test_the_same_seed_gives_the_same_choice_and_weights(quick):
 
 def test_the_test_ends_the_rounds(quick, monkeypatch):
     """Were every walked picture read as it is, no more would be asked than the test needs."""
-    monkeypatch.setattr(PictureRounds, "_passed", lambda self: True)
+    monkeypatch.setattr(SceneLearner, "passed", lambda self: True)
     one, knows = _rounds(Way(most=20))
     _, found = one.run()
     assert found.sure
-    assert len(knows.asked) == rounds.FIRST
+    assert len(knows.asked) == SceneLearner.FIRST
 
 
 def test_what_looks_alike_cannot_be_taken_apart(quick):

@@ -1,0 +1,402 @@
+"""Whole pictures of boards that are labelled, and classifiers that learn from them.
+
+Some pictures are chosen at random, the others are those that say most about the looks of all. Labels that follow from those given,
+because two places look the same, cost nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from aam_vision.classifiers.architecture import SHARED
+from aam_vision.classifiers.legality import Truth
+from aam_vision.classifiers.networks import weights_of
+from aam_vision.classifiers.perception import BoardPerception
+from aam_vision.classifiers.recognition import Recognition
+from aam_vision.classifiers.resampling import resized
+from aam_vision.errors import UnusableInput
+from aam_vision.perception import Perceived, Reading, VisualVocabulary
+from aam_vision.strips import State
+from aam_vision.training.boards import Example, fingerprint, positives
+from aam_vision.training.calibration import calibrate, shift
+from aam_vision.training.folder import Labellable
+from aam_vision.training.labelling.pool import NO_LOOK, KnownLooks, LabelQuestion, Pool
+from aam_vision.training.labelling.references import labelled_looks
+from aam_vision.training.labelling.rounds import Answer, Elsewhere, Learner, least_labelled
+from aam_vision.training.labelling.settings import ACTIVE, Way
+from aam_vision.training.labels import NO_LABEL, Labels
+from aam_vision.training.lesson import teach
+
+AUDITED: Final = 2
+"""The first ones of a round, at random of the layouts that are labelled least, which are read before they are learned from:
+more of them end the rounds sooner where all is well, and leave fewer to choose."""
+
+STEPS: Final = 120
+"""Training steps of a round on boards of ``CELLS`` cells: more of them read better, and take longer."""
+
+CELLS: Final = 60
+"""On smaller boards there are more steps, which take as long."""
+
+MOST_STEPS: Final = 360
+"""However small the boards are."""
+
+
+class BoardLearner(Learner[BoardPerception]):
+    """Asks about whole pictures of boards."""
+
+    FIRST, EACH, STREAM = 4, 3, 18
+
+    WATCHED = 150
+    """None of them may be refused when labelling stops: of so many, none tells that at most 2% of all walked pictures are (95%;
+    Clopper and Pearson). More of them tell less, and take time."""
+
+    def __init__(self, domain: Labellable, pool: Pool, way: Way) -> None:
+        super().__init__(domain, pool.walked, way)
+        self._pool, self._heads, self._open = pool, domain.visual.cell_heads(), Open(pool)
+        self._known = KnownLooks(pool, len(self._heads))
+        self._answers: dict[int, Labels] = {}
+        cells = float(np.mean([len(one.index.places) for one in pool.pictures]))
+        self._steps = int(np.clip(STEPS * CELLS / cells, STEPS, MOST_STEPS))
+
+    def questions(self, perception: BoardPerception | None) -> Iterator[tuple[LabelQuestion, bool]]:
+        """The pictures that say most; first those to be examined on, once nothing is open."""
+        begun = len(self._answers)
+        while True:
+            tested = perception is not None and len(self._answers) < begun + AUDITED and not self._open.any()
+            done = self.found.done
+            if tested:
+                chosen = least_labelled(self._pool.walked, done, self._rng)
+            elif self.way.choice == ACTIVE:
+                chosen = most_telling(self._pool, self._known, done, self._open)
+            else:
+                chosen = at_random(self._pool, done, self._rng)
+            if chosen is None:
+                return
+            yield LabelQuestion(chosen), tested
+
+    def take(self, question: LabelQuestion, answer: Answer | None) -> None:
+        """Take in what a picture shows."""
+        if answer is None:
+            return
+        assert isinstance(answer, State)
+        number = question.number
+        self._answers[number] = labels = self._pool.pictures[number].labels(answer)
+        self._known.answer(number, labels)
+        self._open.close(self._pool, number)
+        self.found.atoms += int((labels != NO_LABEL).sum())
+
+    def compared(self, question: LabelQuestion, perception: BoardPerception) -> tuple[int, int, int]:
+        """How much of a labelled picture is read rightly, wrongly and not at all."""
+        _, sure, doubtful = self._pool.pictures[question.number].read(perception)
+        wanted = self._answers[question.number]
+        asked, right = wanted != NO_LABEL, sure == (wanted == 1)
+        told = asked & ~doubtful
+        return int((told & right).sum()), int((told & ~right).sum()), int((asked & doubtful).sum())
+
+    def passed(self) -> bool:
+        """Whether the test says that labels are enough."""
+        return self.examined() and not self.found.refused and not self.elsewhere().wrong
+
+    def examined(self) -> bool:
+        """Whether enough held-out answers were foreseen."""
+        return self.found.examination.passed
+
+    def references(self) -> Mapping[int, Labels]:
+        """The labels (heads, places) of pictures that unlabelled ones are compared with."""
+        return self._answers
+
+    def elsewhere(self) -> Elsewhere:
+        """How labelled layouts are read by what was labelled in the others."""
+        return read_elsewhere(self._pool, self.references())
+
+    def train(self) -> BoardPerception:
+        """New classifiers from all labels.
+
+        Raises:
+            UnusableInput: there is none.
+        """
+        if not self.references():
+            raise UnusableInput(
+                "all was skipped, so there is nothing to learn from: begin anew in another --out"
+            )
+        looks = labelled_looks(self._pool, self.references())
+        follow = self._known.follow(Recognition(looks))
+        self._find_open(follow)
+        own = [self._pool.pictures[number].example(labels) for number, labels in self._answers.items()]
+        data = list(own)
+        if self.way.free:
+            free, self.found.given = free_examples(self._pool, self._answers, follow, self._rng)
+            data += free
+        seed = self.way.seed
+        network = teach(self._heads, data, steps=self._steps, seed=seed, progress=lambda *_: None)
+        calibration = calibrate(network, own, torch.Generator().manual_seed(seed))
+        shift(network, calibration.offsets)
+        figures = {"boards": len(data), "steps": self._steps, "positives": positives(self._heads, data)}
+        card = calibration.card(self.domain, seed, fingerprint(data), SHARED, figures=figures)
+        self.found.network, self.found.card, self.found.looks = network, card, looks
+        perception = BoardPerception(self._visual, weights_of(network), card, looks=looks, remembered=0)
+        self._watch(perception)
+        return perception
+
+    def _find_open(self, follow: tuple[Labels, list[Labels]]) -> None:
+        """Note what does not follow from the answers."""
+        self._open.looks[:] = np.all(follow[0] == NO_LABEL, axis=1)
+        for number, one in enumerate(self._pool.pictures):
+            several = np.flatnonzero(one.looks == NO_LOOK)
+            silent: NDArray[np.bool_] = np.all(follow[1][number][:, several] == NO_LABEL, axis=0)
+            asked: NDArray[np.bool_] = np.any(one.index.legality.asked[:, several], axis=0)
+            self._open.rooms[number] = int((silent & asked).sum())
+
+    def _watch(self, perception: BoardPerception) -> None:
+        """Read walked pictures: how many are refused, and which looks are not read surely."""
+        refused = 0
+        for number in self._watched:
+            one = self._pool.pictures[number]
+            looks = one.looks
+            unsure: NDArray[np.bool_] = np.any(shown(self._visual, *one.read(perception)[1:]), axis=0)
+            refused += bool(unsure.any())
+            self._open.looks[looks[unsure & (looks != NO_LOOK)]] = True
+            self._open.rooms[number] = int(unsure[looks == NO_LOOK].sum())
+        self.found.refused = refused / len(self._watched)
+
+
+# A test that speaks of other layouts: each labelled layout is read by what was labelled in the others.
+
+
+def read_elsewhere(pool: Pool, answers: Mapping[int, Labels]) -> Elsewhere:
+    """Read every layout with labelled pictures by the others; nothing is read where there is one only."""
+    right = wrong = refused = 0
+    layouts: dict[str, dict[int, Labels]] = {}
+    for number, labels in answers.items():
+        layouts.setdefault(pool.walked[number].problem, {})[number] = labels
+    for own in layouts.values() if len(layouts) > 1 else ():
+        others = {number: labels for number, labels in answers.items() if number not in own}
+        recognition = Recognition(labelled_looks(pool, others))
+        for number, labels in own.items():
+            asked = pool.pictures[number].index.legality.asked
+            cells = [pool.cells(number, place) for place in range(asked.shape[1])]
+            for place, found in enumerate(recognition.labels(cells, asked)):
+                if found is None:
+                    refused += bool((labels[:, place] != NO_LABEL).any())
+                    continue
+                told = (found != NO_LABEL) & (labels[:, place] != NO_LABEL)
+                right += int((found == labels[:, place])[told].sum())
+                wrong += int((found != labels[:, place])[told].sum())
+    return Elsewhere(right, wrong, refused)
+
+
+# Which picture to label next: the one that says most about the looks of all others.
+
+
+SAME: Final = 3.0
+"""Looks that are nearer than this to one that was just labelled are not asked for again before the next training."""
+
+STRANGE: Final = 30.0
+"""Distance from which on a look is as strange as can be: a larger one has rare large things labelled before small marks."""
+
+DOUBTED: Final = 4.0
+"""Weight of a look that the classifiers do not read surely, or otherwise than its label: a larger one follows the classifiers
+sooner, and what is merely new later."""
+
+
+def at_random(pool: Pool, labelled: Sequence[int], rng: np.random.Generator) -> int | None:
+    """Any picture that is not labelled yet; None if there is none."""
+    rest = _others(pool, labelled)
+    return rest[int(rng.integers(len(rest)))] if rest else None
+
+
+class Open:
+    """What is not known yet; of a new one, nothing.
+
+    Attributes:
+        looks: (looks,), whether a look is not read surely.
+        rooms: (pictures,), how many places of several cells are not read surely.
+    """
+
+    def __init__(self, pool: Pool) -> None:
+        self.looks: NDArray[np.bool_] = np.zeros(len(pool.looks), bool)
+        self.rooms: NDArray[np.intp] = np.zeros(len(pool.pictures), np.intp)
+
+    def any(self) -> bool:
+        """Whether anything is open."""
+        return bool(self.looks.any() or self.rooms.any())
+
+    def close(self, pool: Pool, number: int) -> None:
+        """A picture was labelled: what it shows is not open any more, nor what looks the same."""
+        looks = pool.pictures[number].looks
+        own = looks[looks != NO_LOOK]
+        self.looks[pool.distances[:, own].min(1, initial=np.inf) < SAME] = False
+        self.rooms[number] = 0
+
+
+def most_telling(pool: Pool, known: KnownLooks, labelled: Sequence[int], doubted: Open) -> int | None:
+    """The picture whose label says most; None if all are labelled.
+
+    By turns it is the one after whose label all looks together are nearest to labelled ones, and one with the strangest look of
+    all. Every look counts once, however often it is seen, so that what is rare is not drowned by floors and walls. What is not
+    read surely is as strange as can be, until something is labelled that looks the same.
+
+    Args:
+        pool: all pictures.
+        known: what was answered.
+        labelled: numbers of the pictures that are labelled.
+        doubted: what is not read surely.
+    """
+    weight = np.where(doubted.looks, DOUBTED, 1.0)
+    nearest = pool.distances[:, list(known.looks)].min(1, initial=STRANGE)
+    near = np.where(doubted.looks, STRANGE, nearest) ** 2
+    candidates = _others(pool, labelled)
+    if len(labelled) % 2 and not doubted.rooms.any():
+        strangest = int((weight * near).argmax())
+        candidates = [one for one in candidates if strangest in pool.pictures[one].looks] or candidates
+    gains = []
+    for number in candidates:
+        own = np.unique(pool.pictures[number].looks)
+        own = own[own != NO_LOOK]
+        after = pool.distances[:, own].min(1, initial=STRANGE) ** 2
+        gain = (weight * np.maximum(near - after, 0)).sum()
+        gains.append(gain + DOUBTED * STRANGE**2 * doubted.rooms[number])
+    return candidates[int(np.argmax(gains))] if candidates else None
+
+
+def _others(pool: Pool, labelled: Sequence[int]) -> list[int]:
+    """The numbers of the pictures that are not labelled."""
+    done = set(labelled)
+    return [number for number in range(len(pool.pictures)) if number not in done]
+
+
+# Labels for free: pictures that nobody labelled, with what follows from those that somebody did.
+
+
+FREE: Final = 60
+"""Pictures with labels for free that are learned from, and mosaics: more of them take longer to be learned."""
+
+
+def free_examples(
+    pool: Pool,
+    answers: Mapping[int, Labels],
+    follow: tuple[Labels, Sequence[Labels]],
+    rng: np.random.Generator,
+) -> tuple[list[Example], tuple[int, int]]:
+    """Pictures that were not answered about, with the labels that follow, as many mosaics, and the answered ones again.
+
+    Args:
+        pool: all pictures.
+        answers: the labels of those that were answered about, by number.
+        follow: the labels of all looks and of all pictures, as far as they follow; see ``KnownLooks.follow``.
+        rng: the source of all chance.
+
+    Returns:
+        The examples; how many pictures without an answer are among them, and how many labels these have.
+    """
+    looks, pictures = follow
+    drawn: list[int] = []  # by what follows about them: those with rare answers more often
+    rest = np.array([one for one in range(len(pictures)) if one not in answers], np.intp)
+    if len(rest):
+        yes = np.array([(pictures[one] == 1).any(1) for one in rest], float).reshape(len(rest), -1)
+        worth = (yes / np.maximum(yes.sum(0), 1)).sum(1)
+        useful, odds = np.flatnonzero(worth > 0), worth[worth > 0]
+        if len(useful):
+            chosen = rng.choice(useful, min(FREE, len(useful)), replace=False, p=odds / odds.sum())
+            drawn = rest[chosen].tolist()
+    mosaics = Mosaics(pool, looks)
+    found = [pool.pictures[one].example(pictures[one]) for one in drawn]
+    found += [mosaics.example(one, pictures[one], rng) for one in drawn]
+    for one, labels in answers.items():
+        found += [pool.pictures[one].example(labels) for _ in range(len(drawn) // len(answers))]
+    return found, (len(drawn), int(sum((pictures[one] != NO_LABEL).sum() for one in drawn)))
+
+
+# Boards put together of cells whose labels are known: labels for free, and any thing beside any other.
+#
+# The picture of a walk is the ground, and some of its cells are replaced by cells of other pictures. A rare look is put in as
+# often as a common one: all kinds of labels are drawn alike. A place of several cells keeps its label only if none of them is
+# replaced.
+
+
+REPLACED: Final = 0.3
+"""Share of the cells that are replaced: more of them show more neighbours, and look less like a board."""
+
+
+ZOOM: Final = 2
+"""Pixels of a cell's side that may be cut off when a look is enlarged: more of them change things more than layouts do."""
+
+
+class Mosaics:
+    """Makes boards of a pool's looks.
+
+    Args:
+        pool: the pictures.
+        labels: of all looks, (looks, heads), ``NO_LABEL`` throughout for those that are not known.
+    """
+
+    def __init__(self, pool: Pool, labels: Labels) -> None:
+        self._pool, self._labels = pool, labels
+        kinds: dict[bytes, dict[bytes, list[int]]] = {}
+        for look in np.flatnonzero((labels != NO_LABEL).any(1)):
+            own = kinds.setdefault(pool.asked[look], {})
+            own.setdefault(labels[look].tobytes(), []).append(int(look))
+        self._kinds = {asked: list(groups.values()) for asked, groups in kinds.items()}
+
+    def example(self, number: int, follows: Labels, rng: np.random.Generator) -> Example:
+        """The picture of a number with some cells replaced; what replaces them is a little larger or smaller, and moved.
+
+        Things are drawn in other sizes on boards of other shapes, as against the cell.
+
+        Args:
+            number: of a picture of the pool.
+            follows: its labels, as far as they are known: (heads, places).
+            rng: the source of all chance.
+        """
+        pooled, labels = self._pool.pictures[number], follows.copy()
+        pixels, side = pooled.pixels.copy(), pooled.pixels.shape[1] // pooled.index.scene.rows
+        replaced: set[int] = set()
+        for place, cells in enumerate(pooled.index.cells):
+            look = int(pooled.looks[place])
+            groups = self._kinds.get(self._pool.asked[look]) if look != NO_LOOK else None
+            if groups is None or cells[0] in replaced or rng.random() >= REPLACED:
+                continue
+            group = groups[int(rng.integers(len(groups)))]
+            chosen = group[int(rng.integers(len(group)))]
+            whole = self._pool.looks[chosen]
+            size = int(rng.integers(side - ZOOM, whole.shape[1] + 1))
+            down, right = (int(step) for step in rng.integers(0, whole.shape[1] - size + 1, 2))
+            part = whole[:, down : down + size, right : right + size].transpose(1, 2, 0)
+            row, column = (side * one for one in divmod(cells[0], pooled.index.scene.columns))
+            cut = resized(np.ascontiguousarray(part)[None], side, side)[0]
+            pixels[:, row : row + side, column : column + side] = cut
+            replaced.add(cells[0])
+            labels[:, place] = self._labels[chosen]
+        for place, cells in enumerate(pooled.index.cells):
+            if pooled.looks[place] == NO_LOOK and replaced.intersection(cells):
+                labels[:, place] = NO_LABEL
+        return pooled.example(labels, pixels)
+
+
+# Which answers a picture shows, hidden by nothing.
+
+
+def shown(vocabulary: VisualVocabulary, sure: Truth, doubtful: Truth) -> Truth:
+    """The doubtful answers that the picture shows, hidden by nothing: all are (heads, places)."""
+    rows = {head: row for row, head in enumerate(vocabulary.cell_heads())}
+    entries = [entry for entry in vocabulary.entries if isinstance(entry, Perceived)]
+    looks = {
+        look: rows[head]
+        for entry in entries
+        if entry.reading is Reading.WHERE
+        for look, head in entry.heads.items()
+    }
+    found = doubtful.copy()
+    for entry in entries:
+        if entry.reading is not Reading.WHERE:
+            row = rows[entry.heads[""]]
+            if entry.hidden_by is not None:
+                found[row] &= ~sure[looks[entry.hidden_by]]
+            if entry.reading is Reading.ON:
+                found[row] &= sure[list(looks.values())].any(0)
+    return found

@@ -1,0 +1,586 @@
+"""New labelled pictures, made of what labelled ones show: groups put elsewhere, with things replaced by others of their outline.
+
+What labelled pictures show is cut out along the masks of the things. Things between which a predicate of two holds (``on(a, b)``) make
+a *group*, which stays together wherever it is put. A group with a thing of which something is true that is counted over the whole scene
+(``holding``, where the vocabulary says that something is held or the hand is empty) is tied to its place.
+
+The labels follow: a group brings what is true of its things, and no predicate of two things holds between groups. What is nearer to
+the camera, lower in the picture, covers what is behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import permutations
+from typing import Final, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aam_vision.constraints import Number
+from aam_vision.envs.labelled import Labelled
+from aam_vision.perception import Frame, Mask, Perceived, Reading, Scene, VisualVocabulary
+from aam_vision.strips import Atom, Objects
+
+T = TypeVar("T", bound=np.generic)
+
+SHADOW: Final = 0.145
+"""How far from a group its shadow reaches at most, as a share of the picture's height."""
+
+BESIDE: Final = 2
+"""Pixels: a group that is nearer to another one may be partly behind it, and is not put elsewhere."""
+
+NOTHING: Final = -1
+"""No thing's pixel."""
+
+WAYS: Final = ((1, 0), (-1, 0), (0, 1), (0, -1))
+
+Spot = tuple[int, int]
+"""Row and column of a pixel."""
+
+Numbers = NDArray[np.int8]
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group of things, cut out of a picture.
+
+    Attributes:
+        looks: of its things.
+        kinds: their types.
+        atoms: what is true of them: predicates with the numbers of things.
+        owner: int8 (h, w), the number of the thing that each pixel shows, ``NOTHING`` elsewhere.
+        pixels: uint8 (h, w, 3).
+        shade: float32 (h, w, 3), what is behind is multiplied by it: below 1 in the group's shadow.
+        corner: of the cut-out in its picture.
+        foot: the middle of its lowest row, in its picture.
+        tied: whether it belongs to its place.
+        whole: whether nothing is in front of it.
+    """
+
+    looks: tuple[str, ...]
+    kinds: tuple[str, ...]
+    atoms: tuple[tuple[str, tuple[int, ...]], ...]
+    owner: Numbers
+    pixels: Frame
+    shade: NDArray[np.float32]
+    corner: Spot
+    foot: Spot
+    tied: bool
+    whole: bool
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A labelled picture, taken apart: what is true of the scene as a whole, the groups, and the picture without those not tied."""
+
+    alone: tuple[str, ...]
+    groups: tuple[Group, ...]
+    bare: Frame
+
+
+def taken_apart(vocabulary: VisualVocabulary, labelled: Labelled, backdrop: Frame) -> Parts | None:
+    """The groups of a picture; None where masks are missing, or things share a look."""
+    looks, masks = labelled.scene.looks, labelled.masks
+    if len(set(looks.values())) < len(looks) or any(thing not in masks for thing in looks):
+        return None
+    shown = {
+        entry.predicate.name
+        for entry in vocabulary.entries
+        if isinstance(entry, Perceived) and entry.reading is Reading.SHOWN
+    }
+    true = sorted((atom for atom in labelled.true if atom.predicate in shown), key=str)
+    things = [thing for thing in looks if masks[thing].any()]
+    of = {thing: thing for thing in things}
+    for atom in true:
+        if len(atom.objects) == 2 and set(atom.objects) <= of.keys():
+            one, other = (of[thing] for thing in atom.objects)
+            of = {thing: one if root == other else root for thing, root in of.items()}
+    groups = [[thing for thing in things if of[thing] == root] for root in dict.fromkeys(of.values())]
+    place = np.full(labelled.frame.shape[:2], NOTHING, np.int8)  # which group each pixel shows
+    for number, own in enumerate(groups):
+        for thing in own:
+            place[masks[thing]] = number
+    near = _nearest(place, differs(labelled.frame, backdrop))
+    counted = [dict(item.terms()) for item in vocabulary.constraints if isinstance(item, Number)]
+    tied = {name for terms in counted if None in terms.values() for name in terms}
+    found, bare = [], np.where((near == NOTHING)[..., None], labelled.frame, backdrop)
+    for number, own in enumerate(groups):
+        atoms = [atom for atom in true if atom.objects and set(atom.objects) <= set(own)]
+        belongs = any(atom.predicate in tied for atom in atoms)
+        found.append(_cut(labelled, backdrop, own, atoms, place, near == number, tied=belongs))
+        if belongs:
+            bare[near == number] = labelled.frame[near == number]
+    return Parts(tuple(atom.predicate for atom in true if not atom.objects), tuple(found), bare)
+
+
+def _cut(
+    labelled: Labelled,
+    backdrop: Frame,
+    own: Sequence[str],
+    atoms: Sequence[Atom],
+    place: Numbers,
+    near: NDArray[np.bool_],
+    *,
+    tied: bool,
+) -> Group:
+    """A group of a picture; ``near``: where it and its shadow are."""
+    rows, columns = np.nonzero(near)
+    top, left, bottom, right = rows.min(), columns.min(), rows.max() + 1, columns.max() + 1
+    part = np.s_[top:bottom, left:right]
+    owner = np.full(place.shape, NOTHING, np.int8)
+    for number, thing in enumerate(own):
+        owner[labelled.masks[thing]] = number
+    behind = np.maximum(backdrop.astype(np.float32), 1)
+    shade = np.where((near & (owner == NOTHING))[..., None], labelled.frame / behind, 1).astype(np.float32)
+    mask = owner != NOTHING
+    low = int(np.nonzero(mask.any(1))[0].max())
+    around = mask
+    for _ in range(BESIDE):
+        numbers = around.astype(np.int8) - 1
+        around = around | np.logical_or.reduce([_moved(numbers, *way) >= 0 for way in WAYS])
+    scene = labelled.scene
+    return Group(
+        tuple(scene.looks[thing] for thing in own),
+        tuple(scene.objects[thing] for thing in own),
+        tuple((atom.predicate, tuple(own.index(thing) for thing in atom.objects)) for atom in atoms),
+        owner[part],
+        labelled.frame[part],
+        shade[part].clip(0, 1.2),
+        (int(top), int(left)),
+        (low, round(float(np.nonzero(mask[low])[0].mean()))),
+        tied,
+        whole=not (around & (place != NOTHING) & ~mask).any(),
+    )
+
+
+def _nearest(place: Numbers, changed: NDArray[np.bool_]) -> Numbers:
+    """The group that each changed pixel belongs to: that which it shows, else the nearest one within ``SHADOW``."""
+    found = place.copy()
+    for _ in range(round(SHADOW * len(place))):
+        step = found.copy()
+        for way in WAYS:
+            moved = _moved(found, *way)
+            step = np.where((step == NOTHING) & changed & (moved != NOTHING), moved, step)
+        if (step == found).all():
+            break
+        found = step
+    return found
+
+
+def _moved(numbers: Numbers, down: int, across: int) -> Numbers:
+    """Moved by one pixel; ``NOTHING`` comes in."""
+    height, width = numbers.shape
+    wide = np.pad(numbers, 1, constant_values=NOTHING)
+    return wide[1 - down : 1 - down + height, 1 - across : 1 - across + width]
+
+
+# What a fixed camera sees apart from the things: the median of many pictures, which needs no label.
+
+
+MOST: Final = 120
+"""Pictures that the median is taken of, at most: more of them are steadier, and take memory."""
+
+DIFFERS: Final = 8
+"""Of 255: how much a pixel differs from the backdrop, in its most different colour, where something else shows or casts a shadow."""
+
+
+def backdrop_of(frames: Sequence[Frame]) -> Frame:
+    """The median of pictures of one camera, pixel by pixel.
+
+    Where one thing stands in more than half of the pictures, it is taken for a part of the backdrop.
+    """
+    chosen = np.linspace(0, len(frames) - 1, min(MOST, len(frames))).round().astype(int)
+    found: Frame = np.median(np.stack([frames[number] for number in chosen]), axis=0).astype(np.uint8)
+    return found
+
+
+def differs(frame: Frame, backdrop: Frame) -> NDArray[np.bool_]:
+    """(height, width): where a picture differs from the backdrop."""
+    found: NDArray[np.bool_] = np.abs(frame.astype(np.int16) - backdrop).max(2) > DIFFERS
+    return found
+
+
+# New pictures made of groups.
+
+
+JITTER: Final = 0.024
+"""How far from where a labelled group stood another one is put, as a share of the picture's height."""
+
+EXCHANGED: Final = 0.6
+"""Probability that a part of a group is exchanged with that of another one, and then again."""
+
+CROWDED: Final = 0.5
+"""Probability that a group is put as near to another one as near ones were seen, so that one hides a part of the other."""
+
+TRIED: Final = 12
+"""Places that are tried for a group; twice as many groups are tried for a picture."""
+
+SHOWS: Final = 0.25
+HIDDEN: Final = 0.08
+"""A thing shows with so large a share of the pixels of a large one of its look, and is hidden with so small a one; between them
+either answer is right."""
+
+MORE: Final = 2
+"""So many things more than in a labelled picture there are at most."""
+
+
+REPLACED: Final = 0.6
+"""Probability that a thing is replaced by one of another look."""
+
+FITS: Final = 0.06
+"""Share of a thing's pixels, at most, that lie outside of the outline of what replaces it."""
+
+OTHER_SIZE: Final = 0.2
+"""How much smaller the one of two things is at most that replace each other."""
+
+THINGS_TRIED: Final = 12
+"""Things that are tried as a replacement."""
+
+LARGE: Final = 0.9
+"""Quantile of the pixels of things of a look that counts as large."""
+
+WHOLE: Final = 0.92
+"""Share of those pixels, at least, of a thing that shows wholly."""
+
+
+class _Single(NamedTuple):
+    """A thing that shows wholly: its look and type, which pixels of a part of the picture show it, and that part."""
+
+    look: str
+    kind: str
+    mask: Mask
+    pixels: Frame
+
+
+class Montage:
+    """Makes pictures of parts of labelled ones.
+
+    Args:
+        vocabulary: of the pictures.
+        parts: the labelled pictures.
+    """
+
+    def __init__(self, vocabulary: VisualVocabulary, parts: Sequence[Parts]) -> None:
+        self._vocabulary = vocabulary
+        self._bases = [one for one in parts if all(group.whole for group in one.groups if group.tied)]
+        self._groups = [group for one in parts for group in one.groups if group.whole and not group.tied]
+        self._cuts = [cut for group in self._groups for cut in cuts_of(group)]
+        self._layouts = [[group.foot for group in one.groups if not group.tied] for one in parts]
+        self._most = MORE + max((sum(len(one.looks) for one in each.groups) for each in parts), default=-MORE)
+        sizes: dict[str, list[int]] = {}
+        for group in (group for one in parts for group in one.groups):
+            for number, look in enumerate(group.looks):
+                sizes.setdefault(look, []).append(int((group.owner == number).sum()))
+        self._large = {look: float(np.quantile(own, LARGE)) for look, own in sizes.items()}
+        self._singles: list[_Single] = []
+        for group in self._groups:
+            for number, look in enumerate(group.looks):
+                mask = group.owner == number
+                if mask.sum() >= WHOLE * self._large[look]:
+                    rows, columns = np.nonzero(mask)
+                    part = np.s_[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1]
+                    self._singles.append(_Single(look, group.kinds[number], mask[part], group.pixels[part]))
+        pairs = [pair for feet in self._layouts for pair in permutations(feet, 2)] or [((0, 0), (0, 0))]
+        self._apart = np.abs(np.diff(np.array(pairs), axis=1)[:, 0])
+        feet = np.array([foot for one in self._layouts for foot in one] or [(0, 0)])
+        self._jitter = round(JITTER * len(parts[0].bare)) if parts else 0
+        self._first, self._last = feet.min(0) - self._jitter, feet.max(0) + self._jitter
+        order = self._apart.sum(1).argsort(kind="stable")
+        self._near = self._apart[order[: max(len(order) // 4, 1)]]
+        (self._found,) = (
+            entry.predicate.name
+            for entry in vocabulary.entries
+            if isinstance(entry, Perceived) and entry.reading is Reading.FOUND
+        )
+
+    @property
+    def usable(self) -> bool:
+        """Whether the labelled pictures have parts to make new ones of."""
+        return bool(self._bases and self._groups)
+
+    def make(self, rng: np.random.Generator) -> Labelled:
+        """A picture; all chance comes from ``rng``."""
+        base = self._bases[int(rng.integers(len(self._bases)))]
+        tied = [group for group in base.groups if group.tied]
+        known = {look for group in tied for look in group.looks}
+        placed: list[tuple[Group, Spot]] = [(self._replaced(one, known, rng), (0, 0)) for one in tied]
+        taken = {look for group, _ in placed for look in group.looks}
+        most = int(rng.integers(self._most // 2, self._most + 1))
+        for _ in range(TRIED * 2):
+            group = self._replaced(self._some(rng), taken, rng)
+            if taken.intersection(group.looks) or len(taken) + len(group.looks) > most:
+                continue
+            away = self._somewhere(group, placed, base.bare.shape[:2], rng)
+            if away is not None:
+                placed.append((group, away))
+                taken.update(group.looks)
+        return self._drawn(base, placed)
+
+    def _some(self, rng: np.random.Generator) -> Group:
+        """A labelled group, or one made of two or three of them."""
+        group = self._groups[int(rng.integers(len(self._groups)))]
+        while self._cuts and rng.random() < EXCHANGED:
+            own = cuts_of(group) or self._cuts
+            other = self._cuts[int(rng.integers(len(self._cuts)))]
+            group = exchanged(own[int(rng.integers(len(own)))], other) or group
+        return group
+
+    def _replaced(self, group: Group, taken: set[str], rng: np.random.Generator) -> Group:
+        """A group with some things replaced by others of about their outline, of which the same is true."""
+        looks, kinds, pixels = list(group.looks), list(group.kinds), group.pixels.copy()
+        for number, look in enumerate(group.looks):
+            if rng.random() >= REPLACED or not self._singles:
+                continue
+            mask, large = group.owner == number, self._large[look]
+            for _ in range(THINGS_TRIED):
+                single = self._singles[int(rng.integers(len(self._singles)))]
+                sizes = large, self._large[single.look]
+                if single.look in taken or single.look in looks or min(sizes) < (1 - OTHER_SIZE) * max(sizes):
+                    continue
+                if _painted(pixels, mask, single, whole=mask.sum() >= WHOLE * large):
+                    looks[number], kinds[number] = single.look, single.kind
+                    break
+        return replace(group, looks=tuple(looks), kinds=tuple(kinds), pixels=pixels)
+
+    def _somewhere(
+        self, group: Group, placed: Sequence[tuple[Group, Spot]], size: Spot, rng: np.random.Generator
+    ) -> Spot | None:
+        """How far a group can be moved so that it stands apart from others as labelled ones do; None if no way is found."""
+        crowded = rng.random() < CROWDED
+        for _ in range(TRIED):
+            feet = self._layouts[int(rng.integers(len(self._layouts)))]
+            if not feet:
+                continue
+            foot = feet[int(rng.integers(len(feet)))]
+            goal = np.array(foot) + rng.integers(-self._jitter, self._jitter + 1, 2)
+            free = [np.array(one.foot) + move for one, move in placed if not one.tied]
+            if free and crowded:
+                signs = rng.choice((-1, 1), 2)
+                near = self._near[int(rng.integers(len(self._near)))]
+                other = free[int(rng.integers(len(free)))]
+                goal = other + signs * (near + rng.integers(0, self._jitter + 1, 2))
+            if (goal < self._first).any() or (goal > self._last).any():
+                continue
+            away = int(goal[0]) - group.foot[0], int(goal[1]) - group.foot[1]
+            first, last = _box(group, away)
+            if (first < 0).any() or (last >= size).any():
+                continue
+            boxes = [(one.tied, *_box(one, move)) for one, move in placed]
+            meets = [tied for tied, low, high in boxes if (first <= high).all() and (low <= last).all()]
+            if any(meets) or (free and crowded and not meets):
+                continue
+            # two groups were seen that are no farther apart in both directions
+            if all((self._apart <= np.abs(goal - other)).all(1).any() for other in free):
+                return away
+        return None
+
+    def _drawn(self, base: Parts, placed: Sequence[tuple[Group, Spot]]) -> Labelled:
+        """The picture of groups, each moved; what is nearer covers what is farther."""
+        frame = base.bare.copy()
+        owner: NDArray[np.int16] = np.full(frame.shape[:2], NOTHING, np.int16)
+        looks = [look for group, _ in placed for look in group.looks]
+        names = [f"{number}-{look}" for number, look in enumerate(looks)]
+        firsts = np.cumsum([0, *[len(group.looks) for group, _ in placed]]).tolist()
+        windows = [_window(group, away, owner.shape) for group, away in placed]
+        drawn = list(zip(placed, windows, firsts, strict=False))
+        drawn.sort(key=lambda one: (not one[0][0].tied, one[0][0].foot[0] + one[0][1][0]))
+        for (group, _), (there, own), _ in drawn:
+            if not group.tied:
+                frame[there] = (frame[there] * group.shade[own]).clip(0, 255).round().astype(np.uint8)
+        for (group, _), (there, own), first in drawn:
+            shows = group.owner[own] != NOTHING
+            frame[there][shows] = group.pixels[own][shows]
+            owner[there][shows] = group.owner[own][shows] + first
+        masks = {name: owner == number for number, name in enumerate(names)}
+        true, unknown = {Atom(predicate, ()) for predicate in base.alone}, set()
+        for (group, _), first in zip(placed, firsts, strict=False):
+            for predicate, about in group.atoms:
+                true.add(Atom(predicate, tuple(names[first + number] for number in about)))
+        for name, look in zip(names, looks, strict=True):
+            share, seen = masks[name].sum() / self._large[look], Atom(self._found, (name,))
+            if share >= SHOWS:
+                true.add(seen)
+            elif share > HIDDEN:
+                unknown.add(seen)
+        kinds = [kind for group, _ in placed for kind in group.kinds]
+        objects = Objects(dict(zip(names, kinds, strict=True)), self._vocabulary.types)
+        scene = Scene.of_things(objects, dict(zip(names, looks, strict=True)))
+        return Labelled(scene, frozenset(true), frame, masks, frozenset(unknown))
+
+
+def _window(
+    group: Group, away: Spot, size: tuple[int, ...]
+) -> tuple[tuple[slice, slice], tuple[slice, slice]]:
+    """The part of a picture where a moved cut-out is, and that of the cut-out which is in the picture."""
+    parts = []
+    for corner, move, length, whole in zip(group.corner, away, group.owner.shape, size, strict=True):
+        first, last = max(corner + move, 0), min(corner + move + length, whole)
+        parts.append((slice(first, last), slice(first - corner - move, last - corner - move)))
+    (down, own_down), (across, own_across) = parts
+    return (down, across), (own_down, own_across)
+
+
+def _box(group: Group, away: Spot) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The first and last row and column of a moved group's things."""
+    spots = np.argwhere(group.owner != NOTHING) + group.corner + away
+    return spots.min(0), spots.max(0)
+
+
+# Groups of things made of two others: what hangs on one side of a relation in the one, with what is on its other side in the
+# other.
+#
+# Of a pile and another pile the lower part of the first with the upper part of the second makes a third. Every thing stays on
+# its side of a relation of the same kind, so that what is true of it alone stays true: what bore something bears something, what
+# stood on a thing stands on a thing.
+
+
+GAP: Final = 0.12
+"""Share of a thing's pixels, at most, that are to be filled in where the one that comes into its place leaves a gap."""
+
+NEAR: Final = 3
+"""Gaps so near to the thing below are filled with its pixels; others show what is behind."""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A relation of a group that is all that holds its two sides together.
+
+    Attributes:
+        group: the group.
+        predicate: of the relation.
+        ends: the numbers of its two things.
+        sides: the numbers of all things on the side of the first, and of the second.
+    """
+
+    group: Group
+    predicate: str
+    ends: tuple[int, int]
+    sides: tuple[tuple[int, ...], tuple[int, ...]]
+
+
+def cuts_of(group: Group) -> list[Cut]:
+    """All such relations of a group."""
+    pairs = [(predicate, about) for predicate, about in group.atoms if len(about) == 2]
+    found = []
+    for predicate, (one, other) in pairs:
+        side = {one}
+        rest = [about for relation, about in pairs if (relation, about) != (predicate, (one, other))]
+        for _ in group.looks:
+            side.update(thing for about in rest if side.intersection(about) for thing in about)
+        if other not in side:
+            everything = range(len(group.looks))
+            sides = tuple(sorted(side)), tuple(thing for thing in everything if thing not in side)
+            found.append(Cut(group, predicate, (one, other), sides))
+    return found
+
+
+def exchanged(below: Cut, above: Cut) -> Group | None:
+    """The second side of one group with the first side of another one; None if they do not fit.
+
+    Args:
+        below: gives the second side, and the place.
+        above: gives the first side.
+    """
+    lower, upper = below.group, above.group
+    low, high = below.sides[1], above.sides[0]
+    looks = [*(lower.looks[one] for one in low), *(upper.looks[one] for one in high)]
+    if below.predicate != above.predicate or len(set(looks)) < len(looks):
+        return None
+    first = np.array(lower.corner)
+    second = np.array(upper.corner) + _foot(lower, below.ends[0]) - _foot(upper, above.ends[0])
+    corner = np.minimum(first, second)
+    size = np.maximum(first + lower.owner.shape, second + upper.owner.shape) - corner
+    first, second = first - corner, second - corner
+    before, over = _spread(lower.owner, first, size, NOTHING), _spread(upper.owner, second, size, NOTHING)
+    pixels, put = _spread(lower.pixels, first, size, 0), _spread(upper.pixels, second, size, 0)
+    owner = np.full_like(before, NOTHING)
+    for number, thing in enumerate(low):
+        owner[before == thing] = number
+    for number, thing in enumerate(high, start=len(low)):
+        owner[over == thing], pixels[over == thing] = number, put[over == thing]
+    gap = np.isin(before, below.sides[0]) & (owner == NOTHING)
+    most = GAP * (lower.owner == below.ends[0]).sum()
+    if not _filled(owner, pixels, gap, low.index(below.ends[1]), most):
+        return None
+    numbers = (
+        {one: number for number, one in enumerate(low)},
+        {one: number for number, one in enumerate(high, len(low))},
+    )
+    atoms = [
+        (predicate, tuple(own[thing] for thing in about))
+        for group, own in zip((lower, upper), numbers, strict=True)
+        for predicate, about in group.atoms
+        if set(about) <= own.keys()
+    ]
+    atoms.append((below.predicate, (numbers[1][above.ends[0]], numbers[0][below.ends[1]])))
+    kinds = (*(lower.kinds[one] for one in low), *(upper.kinds[one] for one in high))
+    shade = _spread(lower.shade, first, size, 1)
+    place = int(corner[0]), int(corner[1])
+    return Group(
+        tuple(looks), kinds, tuple(atoms), owner, pixels, shade, place, lower.foot, tied=False, whole=True
+    )
+
+
+def _spread(part: NDArray[T], at: NDArray[np.intp], size: NDArray[np.intp], value: int) -> NDArray[T]:
+    """A part of a picture in the middle of a larger one; ``value`` around it."""
+    around = [(first, whole - first - own) for first, whole, own in zip(at, size, part.shape, strict=False)]
+    return np.pad(part, [*around, (0, 0)][: part.ndim], constant_values=value)
+
+
+def _foot(group: Group, thing: int) -> NDArray[np.intp]:
+    """The lowest row of a thing, and the middle of its columns, in the picture."""
+    rows, columns = np.nonzero(group.owner == thing)
+    if not len(rows):
+        return np.array(group.foot)
+    lowest: NDArray[np.intp] = np.array([rows.max(), (columns.min() + columns.max()) // 2])
+    return lowest + group.corner
+
+
+def _filled(
+    owner: NDArray[np.int8], pixels: NDArray[np.uint8], gap: NDArray[np.bool_], thing: int, most: float
+) -> bool:
+    """Fill gaps beside a thing with its pixels; say whether there were few of them."""
+    own, spots = np.argwhere(owner == thing), np.argwhere(gap)
+    if not len(own):
+        return False
+    if not len(spots):
+        return True
+    far = np.abs(spots[:, None] - own[None]).sum(2)
+    near = far.min(1) <= NEAR
+    if near.sum() > most:
+        return False
+    for spot, source in zip(spots[near], own[far.argmin(1)[near]], strict=True):
+        owner[tuple(spot)], pixels[tuple(spot)] = thing, pixels[tuple(source)]
+    return True
+
+
+# A thing replaced by another one of its outline: a group with other looks, of which the same is true.
+
+
+def _painted(pixels: Frame, mask: Mask, single: _Single, *, whole: bool) -> bool:
+    """Paint a thing over another one, if it has its outline as far as that shows."""
+    rows, columns = np.nonzero(mask)
+    height, width = single.mask.shape
+    best: tuple[int, Spot] | None = None
+    for lower in (-1, 0, 1):
+        for further in (-1, 0, 1):
+            top = rows.max() + 1 - height + lower
+            left = (columns.min() + columns.max() + 1 - width) // 2 + further
+            inside = (rows >= top) & (rows < top + height) & (columns >= left) & (columns < left + width)
+            covered = int(single.mask[rows[inside] - top, columns[inside] - left].sum())
+            if best is None or covered > best[0]:
+                best = covered, (int(top), int(left))
+    assert best is not None
+    covered, (top, left) = best
+    if covered < (1 - FITS) * len(rows) or (whole and covered < (1 - FITS) * single.mask.sum()):
+        return False
+    at = np.stack([rows - top, columns - left], 1)
+    down, across = at.T
+    there = (down >= 0) & (down < height) & (across >= 0) & (across < width)
+    there[there] = single.mask[tuple(at[there].T)]
+    own = np.argwhere(single.mask)
+    at[~there] = own[np.abs(own - at[~there, None]).sum(2).argmin(1)]
+    pixels[rows, columns] = single.pixels[tuple(at.T)]
+    return True

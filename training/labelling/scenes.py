@@ -1,0 +1,207 @@
+"""Whole pictures without cells that are labelled, and classifiers that learn from them.
+
+A few pictures are labelled and taken apart, and the classifiers learn from thousands of pictures that are made of the parts. In every
+further round the most doubtful pictures are labelled, and some at random, which are read before they are learned from. Of all labelled
+pictures a share teaches nothing: on it, it is measured how sure is sure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from typing import Final
+
+import torch
+
+from aam_vision.classifiers.architecture import CAMERA
+from aam_vision.classifiers.camera.network import CameraNetwork, weights_of
+from aam_vision.classifiers.camera.perception import CameraPerception
+from aam_vision.classifiers.camera.plan import SceneAtoms, plan_of
+from aam_vision.classifiers.camera.typical import typical
+from aam_vision.classifiers.store import describe
+from aam_vision.envs.image_domain import Pictures
+from aam_vision.envs.labelled import Labelled
+from aam_vision.errors import UnusableInput
+from aam_vision.perception import Percept
+from aam_vision.strips import State
+from aam_vision.training.camera.assessment import samples
+from aam_vision.training.camera.calibration import calibrate, places_of
+from aam_vision.training.camera.data import Lessons, answers, lessons_of
+from aam_vision.training.camera.lesson import teach
+from aam_vision.training.folder import Labellable
+from aam_vision.training.labelling.montage import Montage, Parts, backdrop_of, taken_apart
+from aam_vision.training.labelling.pool import LabelQuestion, Walked
+from aam_vision.training.labelling.rounds import Answer, Learner, least_labelled, upper_bound
+from aam_vision.training.labelling.settings import ACTIVE, Way
+from aam_vision.training.labels import NO_LABEL
+
+AUDITED: Final = 6
+"""Pictures of a round that are chosen at random and read before they are learned from."""
+
+HELD: Final = 5
+"""One labelled picture in so many teaches nothing: the thresholds are set by them."""
+
+MADE: Final = 1600
+"""Pictures that are made for a round: more of them show more, and take time."""
+
+MADE_TO_CALIBRATE: Final = 200
+"""Pictures made of those that teach nothing."""
+
+REPEATED: Final = 4
+"""So many times the labelled pictures themselves are among those learned from."""
+
+STEPS: Final = 1200
+"""Training steps of a round, which goes on from the weights of the one before."""
+
+REFUSED: Final = 0.02
+"""Largest share of walked pictures that may be refused when labelling stops, by its upper bound: a smaller one takes more labels.
+Where things hide each other more than on walks, more is refused."""
+
+
+class SceneLearner(Learner[CameraPerception]):
+    """Asks about whole pictures without cells, of one camera; without ``Way.free`` nothing is made of labelled ones."""
+
+    FIRST, EACH, STREAM = 30, 15, 19
+
+    WATCHED = 300
+    """More of them find what is doubtful, and take time."""
+
+    def __init__(self, domain: Labellable, walked: Sequence[Walked], way: Way) -> None:
+        super().__init__(domain, walked, way)
+        self._plan = plan_of(describe(domain.visual))
+        self._backdrop = backdrop_of([one.frame for one in walked])
+        self._labels: dict[int, Labelled] = {}
+        self._parts: dict[int, Parts] = {}
+        self._doubts: dict[int, int] = {}
+        self._network: CameraNetwork | None = None
+
+    def questions(self, perception: CameraPerception | None) -> Iterator[tuple[LabelQuestion, bool]]:
+        """The pictures of which most is not read surely; first those to be examined on, at random.
+
+        After a picture the others of its problem are left alone until the next training.
+        """
+        begun = len(self._labels)
+        while self.left():
+            tested = perception is not None and len(self._labels) < begun + AUDITED
+            if perception is None or tested or self.way.choice != ACTIVE or not any(self._doubts.values()):
+                number = least_labelled(self._walked, self.found.done, self._rng)
+                assert number is not None, "some are left"
+            else:
+                number = max(self._doubts, key=lambda one: (self._doubts[one], -one))
+                problem = self._walked[number].problem
+                self._doubts = {
+                    one: doubt for one, doubt in self._doubts.items() if self._walked[one].problem != problem
+                }
+            yield LabelQuestion(number), tested
+
+    def take(self, question: LabelQuestion, answer: Answer | None) -> None:
+        """Take in what a picture shows, and what its parts are."""
+        number, picture = question.number, self._walked[question.number]
+        self._doubts.pop(number, None)
+        if answer is None:
+            return
+        assert isinstance(answer, Labelled)
+        labelled = answer._replace(scene=picture.scene, frame=picture.frame)
+        parts = taken_apart(self._visual, labelled, self._backdrop)
+        self._labels[number] = labelled
+        if parts is not None:
+            self._parts[number] = parts
+        atoms = SceneAtoms(self._visual, self._plan, picture.scene)
+        given = answers(self._visual, atoms, picture.scene, _state(labelled))
+        self.found.atoms += int((given != NO_LABEL).sum())
+
+    def compared(self, question: LabelQuestion, perception: CameraPerception) -> tuple[int, int, int]:
+        """How much of a labelled picture is read rightly, wrongly and not at all."""
+        labelled = self._labels[question.number]
+        states, scene = (_state(labelled),), labelled.scene
+        pictures = Pictures(scene, states, lambda _: labelled.frame, complete=False, checked=False)
+        (sample,) = samples(self._visual, pictures, list(states))
+        state = self._read(perception, question.number).state
+        wrong = (state.true ^ sample.true.true) - state.unknown
+        undecided = state.unknown - sample.visible.unknown
+        atoms = SceneAtoms(self._visual, self._plan, scene)
+        asked = len(atoms.atoms) - len(atoms.found)
+        right = asked - len(wrong) - len(state.unknown.intersection(atoms.atoms))
+        return right, len(wrong), len(undecided)
+
+    def passed(self) -> bool:
+        """Whether the test says that labels are enough."""
+        watched = len(self._watched)
+        bound = upper_bound(round(self.found.refused * watched), watched)
+        return self.found.examination.passed and bound <= REFUSED
+
+    def train(self) -> CameraPerception:
+        """The classifiers, trained further on all labels.
+
+        Raises:
+            UnusableInput: new pictures cannot be made of the labelled ones.
+        """
+        taught, held = self._lessons()
+        network = teach(
+            self._plan,
+            taught,
+            steps=STEPS,
+            seed=self.way.seed + len(self._labels),
+            progress=lambda *_: None,
+            further=self._network,
+        )
+        self._network = deepcopy(network)
+        calibration = calibrate(network, held, torch.Generator().manual_seed(self.way.seed))
+        network.shift(calibration.offsets)
+        yes = (taught.labels == 1).sum(0)
+        figures = {
+            "pictures": len(taught),
+            "steps": STEPS,
+            "positives": {head: int(yes[own].sum()) for head, own in places_of(self._plan).items()},
+            "typical": typical(taught.pictures),
+        }
+        card = calibration.card(
+            self.domain, self.way.seed, taught.fingerprint(), CAMERA, figures=figures, picture=taught.taken
+        )
+        self.found.network, self.found.card = network, card
+        perception = CameraPerception(self._visual, weights_of(network), card, remembered=0)
+        self._watch(perception)
+        return perception
+
+    def _read(self, perception: CameraPerception, number: int) -> Percept:
+        (percept,) = perception.read_many([self._walked[number].frame], self._walked[number].scene)
+        return percept
+
+    def _watch(self, perception: CameraPerception) -> None:
+        """Read walked pictures: how many are refused, and how much of each."""
+        refused, self._doubts = 0, {}
+        for number in self._watched:
+            percept = self._read(perception, number)
+            refused += percept.refused
+            if percept.refused and number not in self._labels:
+                self._doubts[number] = len(percept.state.unknown)
+        self.found.refused = refused / len(self._watched)
+
+    def _lessons(self) -> tuple[Lessons, Lessons]:
+        """What is learned from, and what the thresholds are set by."""
+        order = list(self._labels)
+        held = [number for place, number in enumerate(order) if place % HELD == HELD - 1]
+        taught = [number for number in order if number not in held]
+        own, test = ([self._labels[number] for number in numbers] for numbers in (taught, held))
+        learned, set_by = own, [*own, *test]
+        if self.way.free:
+            made = self._made(taught, MADE)
+            if not made:
+                raise UnusableInput(
+                    f"{self.domain.name}: no new pictures can be made of the labelled ones, in which things share looks, "
+                    "or their masks are missing; label scenes where each look is there once"
+                )
+            self.found.given = len(made), 0
+            learned = [*made, *own * REPEATED]
+            set_by = [*self._made(held, MADE_TO_CALIBRATE), *test * REPEATED, *own]
+        first = lessons_of(self._visual, self._plan, learned)
+        return first, lessons_of(self._visual, self._plan, set_by)
+
+    def _made(self, numbers: Sequence[int], most: int) -> list[Labelled]:
+        """Pictures made of labelled ones; none if that cannot be done."""
+        montage = Montage(self._visual, [self._parts[one] for one in numbers if one in self._parts])
+        return [montage.make(self._rng) for _ in range(most)] if montage.usable else []
+
+
+def _state(labelled: Labelled) -> State:
+    return State(labelled.true, labelled.scene.objects, labelled.unknown)
