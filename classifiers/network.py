@@ -7,7 +7,9 @@ needs to know which one was made.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from typing import Self
 
 import torch
 from torch import Tensor, nn
@@ -18,7 +20,37 @@ Cells = Sequence[Sequence[int]]
 """Per place, the flat indices (row * columns + column) of the cells it covers."""
 
 
-class BoardNetwork(nn.Module):
+class Classifiers(nn.Module):
+    """A network of named classifiers, as training needs to know it.
+
+    Args:
+        kind: of the network: one of ``networks.KINDS``, or ``camera``.
+        heads: names of the classifiers.
+    """
+
+    def __init__(self, kind: str, heads: Sequence[str]) -> None:
+        super().__init__()
+        self.kind, self.heads = kind, tuple(heads)
+
+    @abstractmethod
+    def freeze_shared(self, other: Self) -> None:
+        """Let training change only what belongs to single classifiers, and what another network of this kind lacks."""
+
+    @abstractmethod
+    def adopt(self, other: Self, heads: Collection[str]) -> None:
+        """Take over some classifiers of another network of this kind bit by bit, and what all of them share.
+
+        Args:
+            other: may have other classifiers as well, and in another order.
+            heads: the names of those to take over.
+        """
+
+    @abstractmethod
+    def shift(self, offsets: Mapping[str, float]) -> None:
+        """Add to the logits of every classifier, in place."""
+
+
+class BoardNetwork(Classifiers):
     """Boards in, one logit per classifier and cell out.
 
     Args:
@@ -41,9 +73,9 @@ class BoardNetwork(nn.Module):
         cell_pixels: int,
         separate: bool = False,
     ) -> None:
-        super().__init__()
+        super().__init__(kind, heads)
         groups = len(heads) if separate else 1
-        self.kind, self.heads, self.cell_pixels, self.separate = kind, tuple(heads), cell_pixels, separate
+        self.cell_pixels, self.separate = cell_pixels, separate
         self.trunk = trunk
         self.head = nn.Conv2d(features * groups, len(self.heads), 1, groups=groups)
 
@@ -63,18 +95,11 @@ class BoardNetwork(nn.Module):
         logits: Tensor = self.head(self.trunk(boards))
         return logits
 
-    def freeze_shared(self) -> None:
-        """Let training change only what belongs to single classifiers: no shared trunk, nor its statistics."""
+    def freeze_shared(self, other: Self) -> None:
         if not self.separate:
-            self.trunk.requires_grad_(False).eval()
+            self.trunk.requires_grad_(False).eval()  # nor may its statistics change
 
-    def adopt(self, other: BoardNetwork, heads: Sequence[str]) -> None:
-        """Take over some classifiers of another network of this kind bit by bit, and what all of them share.
-
-        Args:
-            other: may have other classifiers as well, and in another order.
-            heads: the names of those to take over.
-        """
+    def adopt(self, other: Self, heads: Collection[str]) -> None:
         own, theirs = self.state_dict(), other.state_dict()
         with torch.no_grad():
             for name, tensor in own.items():
@@ -85,6 +110,11 @@ class BoardNetwork(nn.Module):
                 of = theirs[name].unflatten(0, (len(other.heads), -1))
                 for head in heads:
                     to[self.heads.index(head)] = of[other.heads.index(head)]
+
+    def shift(self, offsets: Mapping[str, float]) -> None:
+        assert self.head.bias is not None
+        with torch.no_grad():
+            self.head.bias += torch.tensor([offsets[head] for head in self.heads])
 
 
 def normalised(boards: Tensor) -> Tensor:

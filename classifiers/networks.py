@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
-from typing import Final
+from typing import Final, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -22,8 +22,10 @@ from aam_vision.classifiers.architecture import (
     check_shapes,
     trunk,
 )
-from aam_vision.classifiers.network import BoardNetwork
+from aam_vision.classifiers.network import BoardNetwork, Classifiers
 from aam_vision.errors import UnusableInput
+
+Network = TypeVar("Network", bound=Classifiers)
 
 
 def make_network(kind: str, heads: Sequence[str]) -> BoardNetwork:
@@ -55,15 +57,30 @@ def network_of(weights: Weights) -> BoardNetwork:
     Raises:
         UnusableInput: the tensors are not those of such a network.
     """
-    network = make_network(weights.kind, weights.heads)
+    return filled(make_network(weights.kind, weights.heads), weights)
+
+
+def fresh(make: Callable[[], Network], seed: int) -> Network:
+    """A network whose weights depend on the seed alone."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return make()
+
+
+def filled(network: Network, weights: Weights) -> Network:
+    """The network with these weights, ready to be asked.
+
+    Raises:
+        UnusableInput: the tensors are not those of such a network.
+    """
     wanted = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
     check_shapes(wanted, weights.tensors)
     network.load_state_dict({name: torch.tensor(tensor) for name, tensor in weights.tensors.items()})
     return network.eval()
 
 
-def weights_of(network: BoardNetwork) -> Weights:
-    """The weights of a network, for what runs it without torch."""
+def weights_of(network: Classifiers) -> Weights:
+    """The weights of a network, for what runs or stores them without torch."""
     tensors = {name: tensor.detach().cpu().numpy() for name, tensor in network.state_dict().items()}
     return Weights(network.kind, network.heads, tensors)
 

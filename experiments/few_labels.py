@@ -158,7 +158,7 @@ def labelling(env: str, way: str, seed: int, most: int, states: int) -> Row:
         eyes, found = learned_scenes(domain, how)
         seconds = process_time() - began
         # How pictures of scenes are read in which nobody walks, one after the other: many do not fit in memory.
-        from aam_vision.training.evaluation import evaluate_domain
+        from aam_vision.training.assessment import evaluate_domain
 
         scores = evaluate_domain(domain, eyes, states=states, seed=0)["unseen"]
     else:

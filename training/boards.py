@@ -1,4 +1,4 @@
-"""The data set: labelled boards, grouped by shape, because boards of one shape fit in one batch."""
+"""The data set of a domain made of cells: labelled boards, of which those of one shape fit in one batch."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Generator, Tensor
-from torch.utils.data import IterableDataset
+from torch import Tensor
 
 from aam_vision.classifiers.board import resample_scene
 from aam_vision.classifiers.network import pooling_matrix
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.perception import Frame, Scene, VisualVocabulary
 from aam_vision.strips import State
-from aam_vision.training.augmentation import augment
 from aam_vision.training.labels import NO_LABEL, label
 
 Batch = tuple[Tensor, Tensor, Tensor]
@@ -80,32 +78,3 @@ def collate(group: Sequence[Example]) -> Batch:
         labels[number, :, : example.labels.shape[1]] = example.labels
     boards = torch.stack([example.pixels for example in group]).float().div_(255)
     return boards, pooling, labels
-
-
-class BoardBatches(IterableDataset[Batch]):
-    """An endless stream of augmented batches; the same seed gives the same stream.
-
-    Shapes are drawn in proportion to the number of their examples, examples without replacement until
-    a shape is used up.
-    """
-
-    def __init__(self, data: Sequence[Example], size: int, seed: int) -> None:
-        self._shapes: dict[tuple[int, ...], list[Example]] = {}
-        for example in data:
-            self._shapes.setdefault(tuple(example.pixels.shape), []).append(example)
-        self._size = size
-        self._seed = seed
-
-    def __iter__(self) -> Iterator[Batch]:
-        rng = np.random.default_rng(self._seed)
-        generator = Generator().manual_seed(self._seed)
-        groups = list(self._shapes.values())
-        share = np.array([len(group) for group in groups], dtype=float)
-        queues: list[list[int]] = [[] for _ in groups]
-        while True:
-            which = int(rng.choice(len(groups), p=share / share.sum()))
-            if len(queues[which]) < self._size:
-                queues[which] += rng.permutation(len(groups[which])).tolist()
-            chosen, queues[which] = queues[which][: self._size], queues[which][self._size :]
-            boards, pooling, labels = collate([groups[which][number] for number in chosen])
-            yield augment(boards, generator), pooling, labels

@@ -10,25 +10,26 @@ taken to be false, except what the image hides. Lines that say less about their 
 ``single_answers``. A line ``{"image": "0001.png", "withdrawn": true}`` takes the labels of that image
 back that stand above it, as the labelling page writes it when an answer is undone. Everything is read and checked before anything is learned, each line by itself
 (``labels.check_legal``) and all of them together (``check_images``). Pictures without cells are labelled in the same way:
-``camera.folder``.
+``places``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from aam_vision.agents.encoding import loads
 from aam_vision.classifiers.architecture import CELL_PIXELS, CROP_PIXELS
-from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.reading import SceneIndex
+from aam_vision.classifiers.store import Card
 from aam_vision.errors import UnusableInput
 from aam_vision.files import read_limited
 from aam_vision.perception import Frame, Perceived, Scene, VisualVocabulary
@@ -36,7 +37,7 @@ from aam_vision.pictures import NoPicture, read_picture
 from aam_vision.strips import Atom, State
 from aam_vision.training.boards import Example, examples
 from aam_vision.training.described import PROBLEM, read_description
-from aam_vision.training.labels import NO_LABEL, check_legal
+from aam_vision.training.labels import NO_LABEL, Labels, check_legal
 from aam_vision.training.looks import place_looks
 from aam_vision.training.single_answers import Said, check_possible, labels_of, without
 
@@ -463,32 +464,45 @@ MOST: Final = 10
 """Lines that are told, the others are counted: more of them hide what was told before."""
 
 
-def doubts(heads: Sequence[str], perception: BoardPerception, labellings: Sequence[Labelling]) -> list[str]:
-    """One line for every labelled place of which a classifier is sure that its label is wrong; ``MOST`` at most.
+class Told(NamedTuple):
+    """What a line says, answer by answer: labels, (answers,), their classifiers, and what each is about."""
 
-    Args:
-        heads: names of the classifiers, in the order of ``VisualVocabulary.cell_heads``.
-        perception: the trained classifiers.
-        labellings: the labels that they were trained on.
-    """
-    low, high = (np.array([[perception.card.thresholds[head][side]] for head in heads]) for side in (0, 1))
+    one: LabelledImage
+    scene: Scene
+    labels: Labels
+    heads: Sequence[str]
+    about: Sequence[object]
+
+
+class Asked(Protocol):
+    """Trained classifiers."""
+
+    card: Card
+
+    def probabilities(self, frames: Sequence[Frame], scene: Scene) -> NDArray[np.float32]:
+        """Their answers, picture by picture."""
+
+
+def told(heads: Sequence[str], labelling: Labelling) -> Told:
+    """What a line says about each place of its board; ``heads``: the classifiers, as ``VisualVocabulary.cell_heads``."""
+    places, labels = labelling.index.places, labelling.example.labels.numpy().ravel()
+    about = [f"{head} at {place}" for head in heads for place in places]
+    return Told(labelling, labelling.index.scene, labels, np.repeat(heads, len(places)).tolist(), about)
+
+
+def doubts(perception: Asked, lines: Iterable[Told]) -> list[str]:
+    """One line for every label of which a trained classifier is sure that it is wrong; ``MOST``, and how many more there are."""
     found = []
-    for one in labellings:
-        (probabilities,) = perception.probabilities([one.frame], one.index.scene)
-        labels = one.example.labels.numpy()
+    for one, scene, labels, heads, about in lines:
+        low, high = np.array([perception.card.thresholds[head] for head in heads]).T
+        probabilities = perception.probabilities([one.frame], scene)[0].ravel()
         wrong = ((labels == 0) & (probabilities > high)) | ((labels == 1) & (probabilities < low))
-        for row, column in np.argwhere(wrong & (labels != NO_LABEL)):
-            said, seen = ("yes", "no") if labels[row, column] == 1 else ("no", "yes")
+        for number in np.flatnonzero(wrong).tolist():
+            said, seen = ("yes", "no") if labels[number] == 1 else ("no", "yes")
             found.append(
-                f"line {one.line} of the labels ({one.image}) says {said} to {heads[row]} at {one.index.places[column]}, and the "
-                f"classifiers say {seen}: an atom may be forgotten or wrong"
+                f"line {one.line} of the labels ({one.image}) says {said} to {about[number]}, and the classifiers say "
+                f"{seen}: an atom may be forgotten or wrong"
             )
-    return shortened(found)
-
-
-def shortened(lines: list[str]) -> list[str]:
-    """The first ``MOST`` lines about labels, and how many more there are."""
-    rest = len(lines) - MOST
-    return (
-        lines if rest <= 0 else [*lines[:MOST], f"{rest} further labels are contradicted by the classifiers"]
-    )
+    rest = len(found) - MOST
+    more = [f"{rest} further labels are contradicted by the classifiers"] if rest > 0 else []
+    return [*found[:MOST], *more]

@@ -28,7 +28,8 @@ from aam_vision.commandline import Progress
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Perceived, Reading, VisualVocabulary
 from aam_vision.training.boards import Example, fingerprint, positives
-from aam_vision.training.calibration import calibrate, shift
+from aam_vision.training.calibration import calibrate
+from aam_vision.training.cells import CellTask
 from aam_vision.training.folder import Labellable
 from aam_vision.training.labelling.answers import Labeller
 from aam_vision.training.labelling.choice import (
@@ -43,8 +44,8 @@ from aam_vision.training.labelling.choice import (
 from aam_vision.training.labelling.pool import NO_LOOK, AskedAtom, KnownLooks, Pool, PooledPicture
 from aam_vision.training.labelling.references import labelled_looks
 from aam_vision.training.labels import NO_LABEL, Labels, label
-from aam_vision.training.lesson import teach
 from aam_vision.training.settings import limited_threads
+from aam_vision.training.trainer import teach
 from aam_vision.wording import counted
 
 FIRST: Final = 4
@@ -326,9 +327,10 @@ class Rounds:
         if way.free:
             free, self.found.given = free_examples(self._pool, self._answers, follow, self._rng)
             data += free
-        network = teach(self._heads, data, steps=self._steps, seed=way.seed, progress=lambda *_: None)
-        calibration = calibrate(network, own, torch.Generator().manual_seed(way.seed))
-        shift(network, calibration.offsets)
+        task = CellTask(self._heads)
+        network = teach(task, data, steps=self._steps, seed=way.seed, progress=lambda *_: None)
+        calibration = calibrate(task, network, own, torch.Generator().manual_seed(way.seed))
+        network.shift(calibration.offsets)
         figures = {"boards": len(data), "steps": self._steps, "positives": positives(self._heads, data)}
         card = calibration.card(self._domain, way.seed, fingerprint(data), SHARED, figures=figures)
         self.found.network, self.found.card, self.found.looks = network, card, looks

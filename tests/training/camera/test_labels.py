@@ -12,12 +12,12 @@ from aam_vision.envs.image_domain import Pictures
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Percept
 from aam_vision.strips import Atom, State
-from aam_vision.training.assessment import PerceptionScores
-from aam_vision.training.camera.assessment import assess, samples
-from aam_vision.training.camera.calibration import places_of
-from aam_vision.training.camera.corruptions import CORRUPTIONS
-from aam_vision.training.camera.data import UNKNOWN, answers, augment, lessons, places, row
+from aam_vision.training.assessment import PerceptionScores, assess, samples
+from aam_vision.training.augmentation import retaken
+from aam_vision.training.camera import UNKNOWN, answers, lessons, places, row
+from aam_vision.training.corruptions import CAMERA_CORRUPTIONS
 from aam_vision.training.labels import NO_LABEL
+from aam_vision.training.places import places_of
 from tests.classifiers.camera.piles import LOOKS, VOCABULARY, random_state, scene
 
 from .drawn import SIZE, DrawnDomain
@@ -153,12 +153,12 @@ def test_pictures_to_learn_from_have_one_size() -> None:
 
 def test_augmentation_and_corruptions_repeat_from_a_seed_and_keep_the_form() -> None:
     pictures = torch.rand(6, 3, 32, 40)
-    one, again = (augment(pictures, torch.Generator().manual_seed(3)) for _ in range(2))
+    one, again = (retaken(pictures, pictures[:, :0], torch.Generator().manual_seed(3))[0] for _ in range(2))
     assert torch.equal(one, again)
     assert one.shape == pictures.shape
     assert 0 <= float(one.min()) <= float(one.max()) <= 1
     frame = np.random.default_rng(0).integers(0, 256, (*SIZE, 3), dtype=np.uint8)
-    for name, corruption in CORRUPTIONS.items():
+    for name, corruption in CAMERA_CORRUPTIONS.items():
         worse, repeated = (corruption.corrupt(frame, np.random.default_rng(1)) for _ in range(2))
         assert worse.shape == frame.shape, name
         assert worse.dtype == np.uint8, name

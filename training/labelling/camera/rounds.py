@@ -17,10 +17,11 @@ import numpy as np
 import torch
 
 from aam_vision.classifiers.architecture import CAMERA
-from aam_vision.classifiers.camera.network import CameraNetwork, weights_of
+from aam_vision.classifiers.camera.network import CameraNetwork
 from aam_vision.classifiers.camera.perception import CameraPerception
 from aam_vision.classifiers.camera.plan import SceneAtoms, plan_of
 from aam_vision.classifiers.camera.typical import typical
+from aam_vision.classifiers.networks import weights_of
 from aam_vision.classifiers.store import describe
 from aam_vision.commandline import Progress
 from aam_vision.envs.image_domain import Pictures
@@ -28,10 +29,9 @@ from aam_vision.envs.labelled import Labelled
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Percept
 from aam_vision.strips import State
-from aam_vision.training.camera.assessment import samples
-from aam_vision.training.camera.calibration import calibrate, places_of
-from aam_vision.training.camera.data import Lessons, answers, lessons_of
-from aam_vision.training.camera.lesson import teach
+from aam_vision.training.assessment import samples
+from aam_vision.training.calibration import calibrate
+from aam_vision.training.camera import Lessons, answers, lessons_of
 from aam_vision.training.folder import Labellable
 from aam_vision.training.labelling.answers import PictureLabeller
 from aam_vision.training.labelling.camera.cutouts import Parts, backdrop_of, taken_apart
@@ -41,7 +41,9 @@ from aam_vision.training.labelling.pool import Walked
 from aam_vision.training.labelling.rounds import Labelled as Found
 from aam_vision.training.labelling.rounds import Way
 from aam_vision.training.labels import NO_LABEL
+from aam_vision.training.places import PlaceTask
 from aam_vision.training.settings import limited_threads
+from aam_vision.training.trainer import teach
 from aam_vision.wording import counted
 
 FIRST: Final = 30
@@ -237,8 +239,9 @@ class PictureRounds:
         """The classifiers, trained further on all labels."""
         began = process_time()
         taught, held = self._lessons()
+        task = PlaceTask(self._plan)
         network = teach(
-            self._plan,
+            task,
             taught,
             steps=STEPS,
             seed=self._way.seed + len(self._labels),
@@ -246,13 +249,12 @@ class PictureRounds:
             further=self._network,
         )
         self._network = deepcopy(network)
-        calibration = calibrate(network, held, torch.Generator().manual_seed(self._way.seed))
+        calibration = calibrate(task, network, held, torch.Generator().manual_seed(self._way.seed))
         network.shift(calibration.offsets)
-        yes = (taught.labels == 1).sum(0)
         figures = {
             "pictures": len(taught),
             "steps": STEPS,
-            "positives": {head: int(yes[own].sum()) for head, own in places_of(self._plan).items()},
+            "positives": task.positives(taught),
             "typical": typical(taught.pictures),
         }
         card = calibration.card(
