@@ -160,14 +160,7 @@ class PerceptionScores:
             "exact_match": self.exact_match,
             **self.reliability.summary(),
             "predicates": {
-                name: {
-                    "atoms": tally.atoms,
-                    "wrong": tally.wrong,
-                    "undecided": tally.undecided,
-                    "hidden": tally.hidden,
-                    "accuracy": tally.accuracy,
-                }
-                for name, tally in self.predicates.items()
+                name: {**asdict(tally), "accuracy": tally.accuracy} for name, tally in self.predicates.items()
             },
             "classifiers": {head: asdict(counts) for head, counts in self.classifiers.items()},
         }
@@ -221,10 +214,10 @@ def _of_pictures(
     completion = Completion(vocabulary, scene)
     for state in states:
         perceived = vocabulary.sighted(scene, state.true).intersection(atoms.atoms)
-        shows, either = showing(vocabulary, atoms, scene, state)
+        shows, either = showing(atoms, state)
         dark = {atoms.atoms[number] for number in np.flatnonzero(atoms.blind(shows & ~either))}
         visible = completion.state(perceived - dark, dark)
-        labels, whole = answers(vocabulary, atoms, scene, state), completion.state(perceived, ())
+        labels, whole = answers(atoms, state), completion.state(perceived, ())
         yield Sample(pictures.draw(state), whole, visible, labels, atoms.heads)
 
 

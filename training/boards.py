@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import torch
@@ -12,7 +13,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from aam_vision.classifiers.board import resample_scene
-from aam_vision.classifiers.network import pooling_matrix
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.perception import Frame, Scene, VisualVocabulary
 from aam_vision.strips import State
@@ -40,7 +40,7 @@ def examples(
 ) -> Iterator[Example]:
     """Labelled boards of one scene from its states and their images, with cells of ``side`` pixels."""
     index = SceneIndex(vocabulary, scene)
-    pooling = pooling_matrix(index.cells, scene.rows * scene.columns)
+    pooling = torch.from_numpy(index.pooling())
     for state, frame in pairs:
         labels = torch.from_numpy(label(vocabulary, scene, index.places, state))
         pixels = torch.from_numpy(resample_scene(frame, scene, side))
@@ -78,3 +78,29 @@ def collate(group: Sequence[Example]) -> Batch:
         labels[number, :, : example.labels.shape[1]] = example.labels
     boards = torch.stack([example.pixels for example in group]).float().div_(255)
     return boards, pooling, labels
+
+
+OUTSIDE: Final = -1
+"""Stands for pixels beyond the edge of a board, where there are none: a look of its own."""
+
+
+def place_looks(
+    board: NDArray[np.uint8], side: int, cells: Sequence[Sequence[int]], border: int
+) -> list[bytes]:
+    """Per place its look: the pixels that the answer about it can depend on, in bytes.
+
+    The networks for boards see a cell and about a quarter of a cell around it. Two places with the same pixels there get the same
+    answer, whatever the weights.
+
+    Args:
+        board: (3, side * rows, side * columns).
+        side: of a cell, in pixels.
+        cells: per place, its cells as row * columns + column.
+        border: pixels around a cell that count.
+    """
+    around = ((0, 0), (border, border), (border, border))
+    padded, size = np.pad(board.astype(np.int16), around, constant_values=OUTSIDE), side + 2 * border
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (size, size), axis=(1, 2))
+    chosen = windows[:, ::side, ::side]  # (3, rows, columns, size, size)
+    each = [patch.tobytes() for patch in chosen.transpose(1, 2, 0, 3, 4).reshape(-1, 3, size, size)]
+    return [b"".join(each[cell] for cell in covered) for covered in cells]

@@ -19,10 +19,11 @@ import torch
 from torch import Generator, Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
+from aam_vision.classifiers.networks import Network
 from aam_vision.classifiers.store import Card, describe
 from aam_vision.training.folder import Labellable
 from aam_vision.training.labels import NO_LABEL
-from aam_vision.training.trainer import Data, Network, Task
+from aam_vision.training.trainer import Data, Task
 
 TEMPERATURES = np.geomspace(0.25, 4.0, 17).round(3)
 """Below the range a classifier without a single mistake would be made infinitely sure."""

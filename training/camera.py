@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -106,7 +107,7 @@ def lessons_of(vocabulary: VisualVocabulary, plan: CameraPlan, pictures: Iterabl
         state = State(one.true, one.scene.objects, one.unknown)
         small = resized(torch.from_numpy(one.frame).permute(2, 0, 1)[None], seen_size(height, width))
         seen.append((small[0] * 255).round().to(torch.uint8))
-        labels.append(torch.from_numpy(row(vocabulary, plan, known[1], one.scene, state)))
+        labels.append(torch.from_numpy(row(known[1], state)))
         where.append(places(plan, one.scene, one.masks, size))
     return Lessons(torch.stack(seen).contiguous(), torch.stack(labels), size, torch.stack(where).contiguous())
 
@@ -151,26 +152,26 @@ def places(plan: CameraPlan, scene: Scene, masks: Mapping[str, Mask], size: Size
 # taken to show, the rest must be right, too.
 
 
-def showing(
-    vocabulary: VisualVocabulary, atoms: SceneAtoms, scene: Scene, state: State
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def showing(atoms: SceneAtoms, state: State) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Per thing that is to be found, whether it shows, and whether either answer to that is right."""
     (name,) = [
         entry.predicate.name
-        for entry in vocabulary.entries
+        for entry in atoms.vocabulary.entries
         if isinstance(entry, Perceived) and entry.reading is Reading.FOUND
     ]
-    true = {atom.objects[0] for atom in vocabulary.sighted(scene, state.true) if atom.predicate == name}
-    either = {atom.objects[0] for atom in state.unknown if atom.predicate == name}
+    sighted = atoms.vocabulary.sighted(atoms.scene, state.true)
+    true, either = (
+        {atom.objects[0] for atom in some if atom.predicate == name} for some in (sighted, state.unknown)
+    )
     told = bool(true or either)
     shows = np.array([not told or thing in true for thing in atoms.things])
     return shows, np.array([thing in either for thing in atoms.things])
 
 
-def answers(vocabulary: VisualVocabulary, atoms: SceneAtoms, scene: Scene, state: State) -> Labels:
+def answers(atoms: SceneAtoms, state: State) -> Labels:
     """The labels of a scene's atoms: int8, (atoms,), 1, 0 or ``NO_LABEL``."""
-    shows, either = showing(vocabulary, atoms, scene, state)
-    true = vocabulary.sighted(scene, state.true)
+    shows, either = showing(atoms, state)
+    true = atoms.vocabulary.sighted(atoms.scene, state.true)
     labels: Labels = np.array([atom in true for atom in atoms.atoms], np.int8)
     labels[[atom in state.unknown for atom in atoms.atoms]] = NO_LABEL
     labels[atoms.found] = np.where(either, NO_LABEL, shows)
@@ -178,28 +179,18 @@ def answers(vocabulary: VisualVocabulary, atoms: SceneAtoms, scene: Scene, state
     return labels
 
 
-def row(
-    vocabulary: VisualVocabulary, plan: CameraPlan, atoms: SceneAtoms, scene: Scene, state: State
-) -> Labels:
+def row(atoms: SceneAtoms, state: State) -> Labels:
     """The labels of all that a network says about a picture: int8, (plan.size,), in the order of ``CameraPlan``.
 
     A look that nothing in the scene has is not found; about such a look nothing else is asked.
     """
-    labels: Labels = np.full(plan.size, NO_LABEL, np.int8)
-    shown = set(scene.looks.values())
-    for number, look in enumerate(plan.looks):
-        labels[number] = 1 if look in shown else 0
-    shows, either = showing(vocabulary, atoms, scene, state)
-    for look, there, open_ in zip(atoms.looks, shows, either, strict=True):
-        if look >= 0 and (open_ or not there):
-            labels[look] = NO_LABEL if open_ or _several(plan, scene, look) else 0
-    own = answers(vocabulary, atoms, scene, state)
+    shown, looks = Counter(atoms.scene.looks.values()), atoms.plan.looks
+    labels: Labels = np.full(atoms.plan.size, NO_LABEL, np.int8)
+    labels[: len(looks)] = [look in shown for look in looks]
+    for look, there, open_ in zip(atoms.looks, *showing(atoms, state), strict=True):
+        if look >= 0 and (open_ or not there):  # of several things with a look, another may show
+            labels[look] = NO_LABEL if open_ or shown[looks[look]] > 1 else 0
     about = atoms.askable.copy()
     about[atoms.found] = False
-    labels[atoms.answers[about]] = own[about]
+    labels[atoms.answers[about]] = answers(atoms, state)[about]
     return labels
-
-
-def _several(plan: CameraPlan, scene: Scene, look: int) -> bool:
-    """Whether several things of a scene have a look."""
-    return list(scene.looks.values()).count(plan.looks[look]) > 1

@@ -15,8 +15,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from aam_vision.classifiers.architecture import KINDS, SHARED
 from aam_vision.classifiers.looks import LabelledLooks
-from aam_vision.classifiers.network import BoardNetwork, place_logits
-from aam_vision.classifiers.networks import fresh, make_network, weights_of
+from aam_vision.classifiers.networks import BoardNetwork, fresh, make_network, place_logits, weights_of
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import SURE, Card, check_alone, load
 from aam_vision.envs.image_domain import ImageDomain

@@ -35,10 +35,9 @@ from aam_vision.files import read_limited
 from aam_vision.perception import Frame, Perceived, Scene, VisualVocabulary
 from aam_vision.pictures import NoPicture, read_picture
 from aam_vision.strips import Atom, State
-from aam_vision.training.boards import Example, examples
+from aam_vision.training.boards import Example, examples, place_looks
 from aam_vision.training.described import PROBLEM, read_description
 from aam_vision.training.labels import NO_LABEL, Labels, check_legal
-from aam_vision.training.looks import place_looks
 from aam_vision.training.single_answers import Said, check_possible, labels_of, without
 
 LABELS: Final = "labels.jsonl"
@@ -154,11 +153,9 @@ def read_labels(
         return labelling(domain, indices[line.problem], line.atoms, line.frame, named, side)
 
     found = read_lines(domain, folder, made, none_is_fine=none_is_fine)
-    try:
+    with located(str(folder / LABELS)):
         check_together(domain.visual.cell_heads(), found)
         check_single(domain.visual.cell_heads(), found)
-    except UnusableInput as error:
-        raise UnusableInput(f"{folder / LABELS}: {error}") from None
     return found
 
 
@@ -181,7 +178,7 @@ def read_lines(
     scenes: dict[str, Scene] = {}
     for number, line in enumerate(lines, start=1):
         if line.strip():
-            with _told(file, number):
+            with located(f"{file} line {number}"):
                 try:
                     facts = loads(line)
                     if not isinstance(facts, dict):
@@ -193,7 +190,7 @@ def read_lines(
                 else:
                     entries.append((number, facts))
     for numbered in entries:
-        with _told(file, numbered[0]):
+        with located(f"{file} line {numbered[0]}"):
             found.append(made(_line(domain, folder, numbered, scenes)))
     if not found and not none_is_fine:
         raise UnusableInput(f"{file} labels no image: write one line per image")
@@ -201,12 +198,12 @@ def read_lines(
 
 
 @contextmanager
-def _told(file: Path, number: int) -> Iterator[None]:
-    """Say in which line something is wrong."""
+def located(where: str) -> Iterator[None]:
+    """Say where something is wrong: begin the message of an ``UnusableInput`` with that."""
     try:
         yield
     except UnusableInput as error:
-        raise UnusableInput(f"{file} line {number}: {error}") from None
+        raise UnusableInput(f"{where}: {error}") from None
 
 
 def _no_label(error: Exception) -> UnusableInput:
@@ -274,9 +271,8 @@ def partly_labelled(
 def perceived_atoms(domain: Labellable, scene: Scene, state: State) -> Sequence[str]:
     """The atoms of a state that a line of ``labels.jsonl`` lists, in order."""
     names = {e.predicate.name for e in domain.visual.entries if isinstance(e, Perceived)}
-    return [
-        text_of(atom) for atom in sorted(domain.visual.sighted(scene, state.true)) if atom.predicate in names
-    ]
+    sighted = sorted(domain.visual.sighted(scene, state.true))
+    return [str(atom) for atom in sighted if atom.predicate in names]
 
 
 def read_image(file: Path) -> Frame:
@@ -299,11 +295,6 @@ def read_image(file: Path) -> Frame:
 
 
 _ATOM = re.compile(r"([\w-]+)\(([\w\s,-]*)\)")
-
-
-def text_of(atom: Atom) -> str:
-    """An atom as it is written in a line."""
-    return f"{atom.predicate}({', '.join(atom.objects)})"
 
 
 def atom_of(visual: VisualVocabulary, scene: Scene, text: str) -> Atom:
@@ -332,47 +323,24 @@ def atom_of(visual: VisualVocabulary, scene: Scene, text: str) -> Atom:
 # Labels of several images, compared with each other: what one of them forgot, another one tells.
 
 
-def check_together(heads: Sequence[str], labellings: Sequence[Labelling]) -> None:
-    """Refuse labels that cannot all be right.
-
-    Raises:
-        UnusableInput: images of one problem differ in size, one image has two labels, or two places that
-            look the same to the pixel are labelled differently; the message names both lines.
-    """
-    check_images(labellings)
-    _check_looks(heads, labellings)
-
-
-def check_images(labellings: Sequence[LabelledImage]) -> None:
+def check_images(lines: Sequence[LabelledImage]) -> None:
     """Refuse labels of images that cannot all be right.
 
     Raises:
-        UnusableInput: images of one problem differ in size, or one image has two labels.
+        UnusableInput: images of one problem differ in size, or one image has two labels; the message names both lines.
     """
-    _check_sizes(labellings)
-    _check_same(labellings)
-
-
-def _check_sizes(labellings: Sequence[LabelledImage]) -> None:
-    first: dict[str, LabelledImage] = {}
-    for one in labellings:
-        other = first.setdefault(one.problem, one)
+    of_problem: dict[str, LabelledImage] = {}
+    for one in lines:
+        other = of_problem.setdefault(one.problem, one)
         if one.frame.shape != other.frame.shape:
+            here, there = (f"{wide}x{high}" for high, wide, _ in (one.frame.shape, other.frame.shape))
             raise UnusableInput(
-                f"line {one.line}: {one.image} has {_size(one)} pixels, and {other.image} (line {other.line}) of the "
-                f"same problem {one.problem} {_size(other)}: give pictures of one size"
+                f"line {one.line}: {one.image} has {here} pixels, and {other.image} (line {other.line}) of the "
+                f"same problem {one.problem} {there}: give pictures of one size"
             )
-
-
-def _size(one: LabelledImage) -> str:
-    height, width = one.frame.shape[:2]
-    return f"{width}x{height}"
-
-
-def _check_same(labellings: Sequence[LabelledImage]) -> None:
-    first: dict[bytes, LabelledImage] = {}
-    for one in labellings:
-        other = first.setdefault(repr(one.frame.shape).encode() + one.frame.tobytes(), one)
+    of_pixels: dict[bytes, LabelledImage] = {}
+    for one in lines:
+        other = of_pixels.setdefault(repr(one.frame.shape).encode() + one.frame.tobytes(), one)
         both = f"line {one.line} ({one.image}) contradicts line {other.line} ({other.image}), which is the same picture"
         if one.problem != other.problem:
             raise UnusableInput(
@@ -381,44 +349,34 @@ def _check_same(labellings: Sequence[LabelledImage]) -> None:
         if one.said is None and other.said is None and one.atoms != other.atoms:
             atom = min(one.atoms ^ other.atoms)
             here, there = ("true", "false") if atom in one.atoms else ("false", "true")
-            raise UnusableInput(
-                f"{both}: {atom.predicate}({', '.join(atom.objects)}) is {here} here, {there} there; correct one of them"
-            )
+            raise UnusableInput(f"{both}: {atom} is {here} here, {there} there; correct one of them")
 
 
-@dataclass(frozen=True)
-class _Place:
-    """A place of a labelled image."""
+def check_together(heads: Sequence[str], labellings: Sequence[Labelling]) -> None:
+    """Refuse labels of boards that cannot all be right: a forgotten atom shows by its look.
 
-    labelling: Labelling
-    name: str
-
-
-def _check_looks(heads: Sequence[str], labellings: Sequence[Labelling]) -> None:
-    """No classifier can give two answers about the same pixels: a forgotten atom shows by its look."""
-    first: dict[tuple[bytes, str], tuple[_Place, int]] = {}
+    Raises:
+        UnusableInput: see ``check_images``; or two places that look the same to the pixel are labelled differently, and no
+            classifier can give two answers about them.
+    """
+    check_images(labellings)
+    first: dict[tuple[bytes, str], tuple[Labelling, str, int]] = {}
     for one in labellings:
-        side = one.side
-        border = 0 if side == CROP_PIXELS else side // 4
-        looks = place_looks(one.example.pixels.numpy(), side, one.index.cells, border)
-        for row, head in enumerate(heads):
-            for look, name, value in zip(
-                looks, one.index.places, one.example.labels[row].tolist(), strict=True
-            ):
+        border = 0 if one.side == CROP_PIXELS else one.side // 4
+        looks = place_looks(one.example.pixels.numpy(), one.side, one.index.cells, border)
+        for head, row in zip(heads, one.example.labels.tolist(), strict=True):
+            for look, name, value in zip(looks, one.index.places, row, strict=True):
                 if value == NO_LABEL:
                     continue
-                other, known = first.setdefault((look, head), (_Place(one, name), value))
-                if known != value:
-                    raise UnusableInput(_contradiction(head, _Place(one, name), value, other))
-
-
-def _contradiction(head: str, one: _Place, value: int, other: _Place) -> str:
-    yes, no = (one, other) if value else (other, one)
-    return (
-        f"line {yes.labelling.line} ({yes.labelling.image}) says {head} at {yes.name}, line {no.labelling.line} "
-        f"({no.labelling.image}) does not at {no.name}, and the two look the same to the pixel: an atom is forgotten "
-        f"or wrong, or something hides it"
-    )
+                here = one, name, value
+                there = first.setdefault((look, head), here)
+                if there[2] != value:
+                    (yes, at, _), (no, elsewhere, _) = (here, there) if value else (there, here)
+                    raise UnusableInput(
+                        f"line {yes.line} ({yes.image}) says {head} at {at}, line {no.line} ({no.image}) does not at "
+                        f"{elsewhere}, and the two look the same to the pixel: an atom is forgotten or wrong, or "
+                        f"something hides it"
+                    )
 
 
 def check_single(heads: Sequence[str], labellings: Sequence[Labelling]) -> None:
@@ -433,11 +391,8 @@ def check_single(heads: Sequence[str], labellings: Sequence[Labelling]) -> None:
             images.setdefault((one.problem, one.image), []).append(one)
     for (_, image), own in images.items():
         labels = np.max([one.example.labels.numpy() for one in own], axis=0)
-        try:
+        with located(f"lines {', '.join(str(one.line) for one in own)} ({image})"):
             check_possible(heads, own[0].index, labels)
-        except UnusableInput as error:
-            lines = ", ".join(str(one.line) for one in own)
-            raise UnusableInput(f"lines {lines} ({image}): {error}") from None
 
 
 def check_places(vocabulary: VisualVocabulary, atoms: frozenset[Atom]) -> None:

@@ -19,15 +19,16 @@ from aam_vision.classifiers.camera.plan import CameraPlan, SceneAtoms, Size, pla
 from aam_vision.classifiers.camera.typical import typical
 from aam_vision.classifiers.networks import weights_of
 from aam_vision.classifiers.store import Card, describe, read
-from aam_vision.constraints import Constraint, Number
+from aam_vision.constraints import Number
 from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.envs.labelled import Labelled
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import NO_LABEL, VisualVocabulary
+from aam_vision.strips import State
 from aam_vision.training.assessment import PerceptionScores
 from aam_vision.training.augmentation import retaken
 from aam_vision.training.camera import UNKNOWN, Lessons, answers, lessons
-from aam_vision.training.folder import LABELS, Line, Told, check_images, doubts, read_lines
+from aam_vision.training.folder import LABELS, Line, Told, check_images, doubts, located, read_lines
 from aam_vision.training.rounds import Trained
 from aam_vision.training.settings import TrainingSettings, heads_of
 from aam_vision.training.trainer import Batch, Judged, StartingPoint
@@ -69,7 +70,6 @@ class PlaceTask:
         self.sure: Mapping[str, tuple[float, float]] = {
             head: FOUND if head in plan.found else SURE for head in plan.heads
         }
-        self.places = places_of(plan)
 
     def network(self, seed: int) -> CameraNetwork:
         return new_network(self.plan, seed)
@@ -85,7 +85,7 @@ class PlaceTask:
     def trained(self, only: Sequence[str]) -> Tensor:
         """(plan.size,) bool."""
         asked = torch.zeros(self.plan.size, dtype=torch.bool)
-        asked[[place for head in only or self.heads for place in self.places[head]]] = True
+        asked[[place for head in only or self.heads for place in self.plan.places[head]]] = True
         return asked
 
     def judge(self, network: CameraNetwork, batch: Batch, trained: Tensor) -> Judged:
@@ -99,8 +99,10 @@ class PlaceTask:
         return Judged(loss, answers.logits, each)
 
     def by_head(self, values: Tensor, nothing: int) -> Tensor:
-        found = values.new_full((len(values), len(self.places), max(map(len, self.places.values()))), nothing)
-        for number, own in enumerate(self.places.values()):
+        found = values.new_full(
+            (len(values), len(self.plan.places), max(map(len, self.plan.places.values()))), nothing
+        )
+        for number, own in enumerate(self.plan.places.values()):
             found[:, number, : len(own)] = values[:, own]
         return found
 
@@ -119,19 +121,7 @@ class PlaceTask:
 
     def positives(self, data: Lessons) -> dict[str, int]:
         yes = (data.labels == 1).sum(0)
-        return {head: int(yes[own].sum()) for head, own in self.places.items()}
-
-
-def places_of(plan: CameraPlan) -> dict[str, list[int]]:
-    """Where the answers of every classifier lie in a row of the network's."""
-    looks = len(plan.looks)
-    found = {head: [number] for number, head in enumerate(plan.found)}
-    begin = looks
-    for heads, times in ((plan.alone, 1), (plan.single, looks), (plan.pairs, looks * looks)):
-        for number, head in enumerate(heads):
-            found[head] = (begin + number + len(heads) * np.arange(times)).tolist()
-        begin += len(heads) * times
-    return found
+        return {head: int(yes[own].sum()) for head, own in self.plan.places.items()}
 
 
 def loss_of(plan: CameraPlan, logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
@@ -142,8 +132,7 @@ def loss_of(plan: CameraPlan, logits: Tensor, labels: Tensor) -> tuple[Tensor, T
     """
     known = (labels != NO_LABEL).float()
     each = known * binary_cross_entropy_with_logits(logits, labels.clamp(min=0).float(), reduction="none")
-    looks = len(plan.looks)
-    sizes = [looks, len(plan.alone), looks * len(plan.single), looks * looks * len(plan.pairs)]
+    sizes = list(plan.sizes)
     whole = logits.new_zeros(())
     parts, counts = torch.split(each, sizes, 1), torch.split(known, sizes, 1)
     for part, asked, weight in zip(parts, counts, (1, 1, 1, PAIRS), strict=True):
@@ -301,44 +290,37 @@ def read_pictures(domain: ImageDomain, plan: CameraPlan, folder: Path) -> list[L
             )
         if line.problem not in known:
             known[line.problem] = SceneAtoms(domain.visual, plan, line.scene)
-        _check_legal(domain.visual, known[line.problem], line)
+        _check_legal(known[line.problem], line.state)
         return line
 
     lines = read_lines(domain, folder, checked)
-    try:
+    with located(str(folder / LABELS)):
         check_images(lines)
-    except UnusableInput as error:
-        raise UnusableInput(f"{folder / LABELS}: {error}") from None
     return lines
 
 
 def told(vocabulary: VisualVocabulary, plan: CameraPlan, line: Line) -> Told:
     """What a line says about each atom of its scene."""
     atoms, heads = SceneAtoms(vocabulary, plan, line.scene), vocabulary.cell_heads()
-    labels = answers(vocabulary, atoms, line.scene, line.state)
+    labels = answers(atoms, line.state)
     return Told(line, line.scene, labels, [heads[number] for number in atoms.heads], atoms.atoms)
 
 
-def _check_legal(vocabulary: VisualVocabulary, atoms: SceneAtoms, line: Line) -> None:
+def _check_legal(atoms: SceneAtoms, state: State) -> None:
     """Refuse labels that break a constraint, which is named."""
-    labels = answers(vocabulary, atoms, line.scene, line.state)
+    labels = answers(atoms, state)
     half, blind = np.full(len(labels), 0.5), labels < 0
-    for item in vocabulary.constraints:
-        legality = SceneLegality([item], tuple(line.scene.objects), atoms.atoms)
+    for item in atoms.vocabulary.constraints:
+        legality = SceneLegality([item], tuple(atoms.scene.objects), atoms.atoms)
         _, doubtful = legality.settle(labels.astype(np.float32), half, half, blind)
         broken = np.flatnonzero(doubtful & ~blind)
-        if len(broken):
-            true = [str(atoms.atoms[number]) for number in broken if labels[number] == 1]
-            raise UnusableInput(
-                f"no legal scene: {_said(item)}, and the label has {', '.join(true) or 'none of them'}; correct it, or "
-                f"the vocabulary"
-            )
-
-
-def _said(item: Constraint) -> str:
-    """A constraint, in words."""
-    if isinstance(item, Number):
-        least, most = item.least, item.most
-        number = str(least) if least == most else f"{least} to {most}"
-        return f"of {', '.join(item.atoms)} {number} must be true"
-    return f"{item} must hold"
+        if not len(broken):
+            continue
+        true = [str(atoms.atoms[number]) for number in broken if labels[number] == 1]
+        said = f"{item} must hold"
+        if isinstance(item, Number):
+            number = str(item.least) if item.least == item.most else f"{item.least} to {item.most}"
+            said = f"of {', '.join(item.atoms)} {number} must be true"
+        raise UnusableInput(
+            f"no legal scene: {said}, and the label has {', '.join(true) or 'none of them'}; correct it, or the vocabulary"
+        )

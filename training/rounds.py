@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from time import process_time
 from typing import Any, Final, Generic, TypeVar
 
+from aam_vision.classifiers.networks import Network
 from aam_vision.classifiers.store import Card
 from aam_vision.commandline import Progress
 from aam_vision.envs.image_domain import ImageDomain, Pictures
 from aam_vision.training.assessment import PerceptionScores, Reader, evaluate_domain
 from aam_vision.training.settings import TrainingSettings
-from aam_vision.training.trainer import Examined, Network
+from aam_vision.training.trainer import Examined
 from aam_vision.wording import counted
 
 PATIENCE: Final = 2

@@ -11,16 +11,17 @@ from typing import Any, Final, Protocol
 import torch
 
 from aam_vision.classifiers.looks import LabelledLooks
+from aam_vision.classifiers.networks import Classifiers, Network
 from aam_vision.classifiers.store import Card, WeightFiles, weaknesses
 from aam_vision.commandline import Progress
 from aam_vision.envs.image_domain import ImageDomain
-from aam_vision.training.assessment import PerceptionScores
+from aam_vision.training.assessment import PerceptionScores, Reader
 from aam_vision.training.calibration import calibrate
 from aam_vision.training.cells import CellStudy
 from aam_vision.training.places import PlaceStudy
 from aam_vision.training.rounds import Rounds, Sees, Trained
-from aam_vision.training.settings import TrainingSettings, figures_of, limited_threads, write_files
-from aam_vision.training.trainer import Data, Network, StartingPoint, Task, TrainingOptions, teach
+from aam_vision.training.settings import TrainingSettings, limited_threads, write_files
+from aam_vision.training.trainer import Data, StartingPoint, Task, TrainingOptions, teach
 from aam_vision.wording import counted
 
 CALIBRATION_SHARE: Final = 10
@@ -90,75 +91,63 @@ def train_domain(
         UnusableInput: the settings do not suit the domain, or its images or labels cannot be used.
     """
     options = options or TrainingOptions()
-    started = process_time()
+    started, name = process_time(), domain.name
     with limited_threads(settings.threads):
-        if domain.visual.cellless:
-            return _trained(
-                PlaceStudy(domain, settings), domain, folder, settings, progress, options, started
-            )
-        return _trained(CellStudy(domain, settings), domain, folder, settings, progress, options, started)
+        study: Study[Any, Any, Any] = (PlaceStudy if domain.visual.cellless else CellStudy)(domain, settings)
+        task, start, kept = study.task, study.start, study.kept
+        progress.stage(f"{name}: {study.stage}")
+        data = study.data()
+        cpu = {"imports": started, "data": process_time() - started}
+        numbers = range(len(data))
+        held = task.part(data, numbers[::CALIBRATION_SHARE])
+        taught = task.part(data, [number for number in numbers if number % CALIBRATION_SHARE])
+        sha256 = task.fingerprint(data)
 
+        def finish(network: Classifiers) -> tuple[Card, Reader]:
+            start.keep(network)  # weight decay has changed the classifiers that were not trained
+            calibration = calibrate(task, network, held, torch.Generator().manual_seed(settings.seed))
+            if kept is not None:
+                calibration = calibration.only(start.only, kept)
+            network.shift(calibration.offsets)
+            picture = study.picture(data)
+            card = calibration.card(domain, settings.seed, sha256, network.kind, picture=picture)
+            return card, study.perception(network, card)
 
-def _trained(
-    study: Study[Network, Data, Sees],
-    domain: ImageDomain,
-    folder: Path,
-    settings: TrainingSettings,
-    progress: Progress,
-    options: TrainingOptions,
-    started: float,
-) -> WeightFiles:
-    name, task, start, kept = domain.name, study.task, study.start, study.kept
-    progress.stage(f"{name}: {study.stage}")
-    data = study.data()
-    cpu = {"imports": started, "data": process_time() - started}
-    numbers = range(len(data))
-    held = task.part(data, numbers[::CALIBRATION_SHARE])
-    taught = task.part(data, [number for number in numbers if number % CALIBRATION_SHARE])
-    sha256 = task.fingerprint(data)
-
-    def finish(network: Network) -> tuple[Card, Sees]:
-        start.keep(network)  # weight decay has changed the classifiers that were not trained
-        calibration = calibrate(task, network, held, torch.Generator().manual_seed(settings.seed))
+        rounds = Rounds(domain, settings, STATES // settings.fewer, finish, progress)
+        progress.stage(
+            f"{name}: {counted(len(taught), study.unit)}, {counted(rounds.steps, 'step')}, {rounds.limit} at most"
+        )
+        teach(
+            task,
+            taught,
+            steps=rounds.limit,
+            seed=settings.seed,
+            progress=rounds.step,
+            held=None if options.folder is None else held,
+            options=options,
+            start=start,
+            examined=rounds.examined,
+        )
+        cpu["training"] = process_time() - sum(cpu.values()) - rounds.cpu_s
+        best = rounds.best
+        looks, scores = study.compared(best, data)
+        cpu |= {"evaluation": rounds.cpu_s, "all": process_time()}
+        seen = task.positives(taught)
         if kept is not None:
-            calibration = calibration.only(start.only, kept)
-        network.shift(calibration.offsets)
-        picture = study.picture(data)
-        card = calibration.card(domain, settings.seed, sha256, network.kind, picture=picture)
-        return card, study.perception(network, card)
-
-    rounds = Rounds(domain, settings, STATES // settings.fewer, finish, progress)
-    progress.stage(
-        f"{name}: {counted(len(taught), study.unit)}, {counted(rounds.steps, 'step')}, {rounds.limit} at most"
-    )
-    teach(
-        task,
-        taught,
-        steps=rounds.limit,
-        seed=settings.seed,
-        progress=rounds.step,
-        held=None if options.folder is None else held,
-        options=options,
-        start=start,
-        examined=rounds.examined,
-    )
-    cpu["training"] = process_time() - sum(cpu.values()) - rounds.cpu_s
-    best = rounds.best
-    looks, scores = study.compared(best, data)
-    cpu |= {"evaluation": rounds.cpu_s, "all": process_time()}
-    seen = task.positives(taught)
-    if kept is not None:
-        known = kept.figures.get("positives")  # older cards have none
-        seen = {**(known if isinstance(known, dict) else {}), **{head: seen[head] for head in start.only}}
-    figures = {
-        **figures_of(scores, len(data), best.steps, cpu),
-        "positives": seen,
-        **study.figures(taught),
-    }
-    card = replace(best.card, figures=figures)
-    files = write_files(best.network, card, folder, looks)
-    for line in (*study.doubts(best.perception), *weaknesses(card)):
-        progress.stage(f"warning: {line}")
-    rounds.tell()
-    progress.stage(f"{name}: {cpu['all']:.1f} CPU seconds, written to {files.weights}")
+            known = kept.figures.get("positives")  # older cards have none
+            seen = {**(known if isinstance(known, dict) else {}), **{head: seen[head] for head in start.only}}
+        figures = {
+            **{group: found.summary() for group, found in scores.items()},
+            "boards": len(data),
+            "steps": best.steps,
+            "cpu_s": {part: round(seconds, 1) for part, seconds in cpu.items()},
+            "positives": seen,
+            **study.figures(taught),
+        }
+        card = replace(best.card, figures=figures)
+        files = write_files(best.network, card, folder, looks)
+        for line in (*study.doubts(best.perception), *weaknesses(card)):
+            progress.stage(f"warning: {line}")
+        rounds.tell()
+        progress.stage(f"{name}: {cpu['all']:.1f} CPU seconds, written to {files.weights}")
     return files

@@ -21,7 +21,7 @@ import torch
 from torch import Generator, Tensor
 from torch.utils.data import DataLoader
 
-from aam_vision.classifiers.network import Classifiers
+from aam_vision.classifiers.networks import Network
 from aam_vision.classifiers.torchvision_cure import cure_torchvision
 from aam_vision.errors import UnusableInput, reason
 from aam_vision.training.labels import NO_LABEL
@@ -50,7 +50,6 @@ Batch = tuple[Tensor, ...]
 Progress = Callable[[int, float], None]
 """Called after every step with the number of steps done and the mean loss since the last call."""
 
-Network = TypeVar("Network", bound=Classifiers)
 Data = TypeVar("Data", bound=Sized)
 
 

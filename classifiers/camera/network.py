@@ -22,8 +22,7 @@ from torch.nn.functional import avg_pool2d, grid_sample, interpolate, max_pool2d
 from aam_vision.classifiers.architecture import CAMERA, FLAT, Weights
 from aam_vision.classifiers.backends import check_backend
 from aam_vision.classifiers.camera.plan import CameraPlan, Size, seen_size
-from aam_vision.classifiers.network import Classifiers
-from aam_vision.classifiers.networks import filled, fresh
+from aam_vision.classifiers.networks import Classifiers, filled, fresh
 from aam_vision.classifiers.torch_backends import exported, onnx_session
 from aam_vision.perception import Frame
 

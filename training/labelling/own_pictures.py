@@ -18,10 +18,10 @@ from aam_vision.envs.references import imported, is_reference
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Frame, Scene, VisualVocabulary
 from aam_vision.pictures import encode
+from aam_vision.training.boards import place_looks
 from aam_vision.training.described import PROBLEM, Description, check_types, described, looks, place_types
 from aam_vision.training.folder import read_image
 from aam_vision.training.labelling.waiting import Stale
-from aam_vision.training.looks import place_looks
 
 MOST_PICTURES: Final = 2000
 """Of a folder: all of them are compared with each other."""

@@ -22,7 +22,7 @@ from aam_vision.errors import UnusableInput
 from aam_vision.training.assessment import evaluate_domain, speed
 from aam_vision.training.camera import Lessons, lessons
 from aam_vision.training.corruptions import CAMERA_CORRUPTIONS
-from aam_vision.training.places import PictureBatches, PlaceTask, places_of
+from aam_vision.training.places import PictureBatches, PlaceTask
 from aam_vision.training.session import train_domain
 from aam_vision.training.settings import TrainingSettings
 from aam_vision.training.trainer import CELLS, TrainingOptions, teach
@@ -169,7 +169,7 @@ def test_logs_tell_the_confusion_of_every_classifier(tmp_path, monkeypatch) -> N
     with (tmp_path / "logs" / "metrics.csv").open() as file:
         rows = [row for row in csv.DictReader(file) if row["held_loss"]]
     assert len(rows) == 2
-    heads = places_of(plan_of(describe(DrawnDomain.visual)))
+    heads = plan_of(describe(DrawnDomain.visual)).heads
     for head in heads:
         assert sum(float(rows[0][f"{head}/{cell}"]) for cell in CELLS) > 0
 
@@ -178,7 +178,7 @@ def test_answers_by_classifier_are_those_of_the_plan() -> None:
     plan = plan_of(describe(DrawnDomain.visual))
     values = torch.arange(2 * plan.size).reshape(2, plan.size)
     found = PlaceTask(plan).by_head(values, -1)
-    for row, places in zip(found.unbind(1), places_of(plan).values(), strict=True):
+    for row, places in zip(found.unbind(1), plan.places.values(), strict=True):
         assert torch.equal(row[:, : len(places)], values[:, places])
         assert (row[:, len(places) :] == -1).all()
 

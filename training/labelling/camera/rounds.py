@@ -175,7 +175,7 @@ class PictureRounds:
         if parts is not None:
             self._parts[number] = parts
         atoms = SceneAtoms(self._visual, self._plan, picture.scene)
-        given = answers(self._visual, atoms, picture.scene, _state(labelled))
+        given = answers(atoms, _state(labelled))
         self.found.pictures.append(number)
         self.found.atoms += int((given != NO_LABEL).sum())
 
