@@ -276,8 +276,8 @@ def _read(
         for sample, found in zip(known, perception.probabilities(frames, scene), strict=True):
             yield found, perception.read(found, scene, sample.before)
     else:
-        for answers in perception.answers(frames, scene):
-            yield answers[0], perception.read(answers, scene)
+        for said in perception.answers(frames, scene):
+            yield said[0], perception.read(said, scene)
 
 
 def _count_atoms(
