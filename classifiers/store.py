@@ -31,7 +31,7 @@ from aam_vision.perception import ImageTest, Perceived, Provenance, VisualVocabu
 if TYPE_CHECKING:
     from torch import nn
 
-    from aam_vision.classifiers.network import BoardNetwork
+    from aam_vision.classifiers.networks import BoardNetwork
 
 SHIPPED = Path(__file__).parent / "weights"
 """The folder of the weights that come with the package."""

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from aam_vision.classifiers.backends import Backend
-from aam_vision.classifiers.network import BoardNetwork, normalised_pixels
-from aam_vision.classifiers.networks import fused
+from aam_vision.classifiers.networks import BoardNetwork, fused, normalised_pixels
 from aam_vision.errors import UnusableInput
 
 OPSET: Final = 17

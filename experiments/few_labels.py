@@ -145,7 +145,7 @@ def labelling(env: str, way: str, seed: int, most: int, states: int) -> Row:
     """
     from aam_vision.envs.board import BoardDomain
     from aam_vision.envs.registry import image_domain
-    from aam_vision.training.evaluation import evaluate_domain
+    from aam_vision.training.assessment import evaluate_domain
     from aam_vision.training.labelling.settings import Way
 
     began, domain, (choice, free) = process_time(), image_domain(env), WAYS[way]

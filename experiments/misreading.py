@@ -111,7 +111,8 @@ def interrogated(*, env: str, trained: int, seed: int, kept: str) -> Row:
 
 def _train(env: str, steps: int, folder: Path) -> None:
     from aam_vision.envs.registry import image_domain
-    from aam_vision.training import data, session
+    from aam_vision.training import cells, data
+    from aam_vision.training.session import train_domain
     from aam_vision.training.settings import TrainingSettings
 
     def mislabelled(*given: Any, **more: Any) -> list[Example]:
@@ -119,9 +120,9 @@ def _train(env: str, steps: int, folder: Path) -> None:
 
     folder.mkdir(parents=True, exist_ok=True)
     learned_from = mislabelled if steps == MISLABELLED else data.lessons
-    with patch.object(session, "lessons", learned_from):  # no user wants to train on wrong labels
+    with patch.object(cells, "lessons", learned_from):  # no user wants to train on wrong labels
         domain = image_domain(env.partition(":")[0])
-        session.train_domain(domain, folder, TrainingSettings(steps=steps or None), Progress())
+        train_domain(domain, folder, TrainingSettings(steps=steps or None), Progress())
 
 
 def _mislabelled(boards: list[Example]) -> list[Example]:

@@ -6,25 +6,38 @@ Every perceived state is one of three:
   left undecided, and every thing was followed to its place;
 - *wrong accepted*: some atom that perception decides is not as in the simulator, whatever else is refused;
 - *refused*: no atom is wrong, but some are unknown beyond those that the image hides by nature.
+
+Of pictures without cells, an atom about a thing that does not show may be decided, if rightly: what else is seen may leave only one
+possibility. Where so little of a thing shows that either answer is right, nothing that speaks of it counts as refused.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import prod
+from time import perf_counter, process_time
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from aam_vision.classifiers.camera.perception import CameraPerception
+from aam_vision.classifiers.camera.plan import SceneAtoms, plan_of
+from aam_vision.classifiers.completion import Completion
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.reading import SceneIndex
-from aam_vision.envs.image_domain import Pictures
+from aam_vision.classifiers.store import describe
+from aam_vision.envs.image_domain import ImageDomain, Pictures
 from aam_vision.perception import Frame, Percept, Scene, VisualVocabulary
 from aam_vision.strips import State
+from aam_vision.training.camera import answers, showing
+from aam_vision.training.corruptions import CLEAN, Corruption
+from aam_vision.training.data import check
 from aam_vision.training.labels import NO_LABEL, Labels, label, things_at
+
+Reader = BoardPerception | CameraPerception
 
 # Whether probabilities can be believed: calibration error, cross entropy, and risk against coverage.
 #
@@ -48,7 +61,7 @@ class Reliability:
     _truth: list[NDArray[np.bool_]] = field(default_factory=list)
 
     def add(self, probabilities: NDArray[np.float32], labels: Labels) -> None:
-        """One image: (heads, places) each."""
+        """The answers about one image."""
         known = labels != NO_LABEL
         self._found.append(probabilities[known])
         self._truth.append(labels[known] == 1)
@@ -147,14 +160,7 @@ class PerceptionScores:
             "exact_match": self.exact_match,
             **self.reliability.summary(),
             "predicates": {
-                name: {
-                    "atoms": tally.atoms,
-                    "wrong": tally.wrong,
-                    "undecided": tally.undecided,
-                    "hidden": tally.hidden,
-                    "accuracy": tally.accuracy,
-                }
-                for name, tally in self.predicates.items()
+                name: {**asdict(tally), "accuracy": tally.accuracy} for name, tally in self.predicates.items()
             },
             "classifiers": {head: asdict(counts) for head, counts in self.classifiers.items()},
         }
@@ -162,24 +168,57 @@ class PerceptionScores:
 
 @dataclass(frozen=True)
 class Sample:
-    """A state of a scene with all that its image should tell."""
+    """A state of a scene, and all that its image should tell.
 
-    state: State
+    Attributes:
+        frame: the image.
+        true: the state.
+        visible: the same as perfect classifiers would read it: less what is hidden.
+        labels: the right answer of every classifier to every question.
+        heads: the number of the classifier of each of them.
+        before: of boards, where every thing was before.
+        places: of boards, where perfect classifiers would find every thing.
+    """
+
     frame: Frame
-    expected: Percept
-    before: Percept
+    true: State
+    visible: State
+    labels: Labels
+    heads: NDArray[np.intp]
+    before: Mapping[str, str | None] = field(default_factory=dict)
+    places: Mapping[str, str | None] = field(default_factory=dict)
 
 
 def samples(vocabulary: VisualVocabulary, pictures: Pictures, states: Sequence[State]) -> list[Sample]:
     """The images of some states of a scene, with what perfect classifiers would make of them."""
-    scene, found = pictures.scene, []
-    index, nowhere = SceneIndex(vocabulary, scene), State(frozenset(), scene.objects)
+    of_states = _of_pictures if vocabulary.cellless else _of_boards
+    return list(of_states(vocabulary, pictures, states))
+
+
+def _of_boards(vocabulary: VisualVocabulary, pictures: Pictures, states: Sequence[State]) -> Iterator[Sample]:
+    scene, index = pictures.scene, SceneIndex(vocabulary, pictures.scene)
     for state in states:
         wanted = expected(vocabulary, index, state)
         whole = state if pictures.complete else State(state.true | wanted.state.true, scene.objects)
-        before = Percept(nowhere, places_of(vocabulary, scene, state))
-        found.append(Sample(whole, pictures.draw(state), wanted, before))
-    return found
+        labels = label(vocabulary, scene, index.places, whole)
+        heads = np.indices(labels.shape)[0]
+        before = places_of(vocabulary, scene, state)
+        yield Sample(pictures.draw(state), whole, wanted.state, labels, heads, before, wanted.places)
+
+
+def _of_pictures(
+    vocabulary: VisualVocabulary, pictures: Pictures, states: Sequence[State]
+) -> Iterator[Sample]:
+    scene = pictures.scene
+    atoms = SceneAtoms(vocabulary, plan_of(describe(vocabulary)), scene)
+    completion = Completion(vocabulary, scene)
+    for state in states:
+        perceived = vocabulary.sighted(scene, state.true).intersection(atoms.atoms)
+        shows, either = showing(atoms, state)
+        dark = {atoms.atoms[number] for number in np.flatnonzero(atoms.blind(shows & ~either))}
+        visible = completion.state(perceived - dark, dark)
+        labels, whole = answers(atoms, state), completion.state(perceived, ())
+        yield Sample(pictures.draw(state), whole, visible, labels, atoms.heads)
 
 
 def expected(vocabulary: VisualVocabulary, index: SceneIndex, state: State) -> Percept:
@@ -188,8 +227,13 @@ def expected(vocabulary: VisualVocabulary, index: SceneIndex, state: State) -> P
     return index.read(yes, np.zeros_like(yes), places_of(vocabulary, index.scene, state))
 
 
+def places_of(vocabulary: VisualVocabulary, scene: Scene, state: State) -> dict[str, str | None]:
+    """Where every thing is in a state, None for those that are nowhere."""
+    return dict.fromkeys(scene.looks) | dict(things_at(vocabulary, scene, state))
+
+
 def assess(
-    perception: BoardPerception,
+    perception: Reader,
     scene: Scene,
     known: Sequence[Sample],
     frames: Sequence[Frame],
@@ -206,26 +250,37 @@ def assess(
     """
     vocabulary = perception.vocabulary
     stated = {entry.predicate.name for entry in vocabulary.stated}
-    probabilities = perception.probabilities(frames, scene)
-    places = tuple(place for place, cells in scene.cells.items() if cells)
-    for sample, probability in zip(known, probabilities, strict=True):
-        wanted, found = sample.expected, perception.read(probability, scene, sample.before.places)
-        different = (found.state.true ^ sample.state.true) - found.state.unknown
+    readings = zip(known, _read(perception, scene, known, frames), strict=True)
+    for sample, (probabilities, percept) in readings:
+        found, visible = percept.state, sample.visible
+        different = (found.true ^ sample.true.true) - found.unknown
         wrong = frozenset([atom for atom in different if atom.predicate in stated])
-        undecided = found.state.unknown - wanted.state.unknown
-        misled = any(wanted.places[thing] != place for thing, place in found.places.items())
-        exact = found.state.unknown == wanted.state.unknown and found.places == wanted.places
+        undecided = found.unknown - visible.unknown
+        misled = any(sample.places[thing] != place for thing, place in percept.places.items())
+        seen = not undecided if vocabulary.cellless else found.unknown == visible.unknown
+        exact = seen and percept.places == sample.places
         scores.states += 1
         scores.wrong += bool(wrong) or misled
         scores.exact += exact and not wrong
         scores.refused += not (exact or wrong or misled)
-        count_atoms(scores, vocabulary, scene, (wrong, undecided, wanted.state.unknown))
-        labels = label(vocabulary, scene, places, sample.state)
-        scores.reliability.add(probability, labels)
-        _count_classifiers(scores, vocabulary, probability, labels)
+        _count_atoms(scores, vocabulary, scene, (wrong, undecided, visible.unknown))
+        scores.reliability.add(probabilities, sample.labels)
+        _count_classifiers(scores, vocabulary, probabilities, sample)
 
 
-def count_atoms(
+def _read(
+    perception: Reader, scene: Scene, known: Sequence[Sample], frames: Sequence[Frame]
+) -> Iterator[tuple[NDArray[np.float32], Percept]]:
+    """Of every image the answers of the classifiers, and what they amount to."""
+    if isinstance(perception, BoardPerception):
+        for sample, found in zip(known, perception.probabilities(frames, scene), strict=True):
+            yield found, perception.read(found, scene, sample.before)
+    else:
+        for said in perception.answers(frames, scene):
+            yield said[0], perception.read(said, scene)
+
+
+def _count_atoms(
     scores: PerceptionScores, vocabulary: VisualVocabulary, scene: Scene, kinds: tuple[frozenset[Any], ...]
 ) -> None:
     """Add the atoms of one image to the scores: those that are wrong, undecided, and hidden."""
@@ -240,21 +295,126 @@ def count_atoms(
 
 
 def _count_classifiers(
-    scores: PerceptionScores, vocabulary: VisualVocabulary, probability: NDArray[np.float32], labels: Labels
+    scores: PerceptionScores, vocabulary: VisualVocabulary, probabilities: NDArray[np.float32], sample: Sample
 ) -> None:
-    for head, own, wanted in zip(vocabulary.cell_heads(), probability, labels, strict=True):
+    for number, head in enumerate(vocabulary.cell_heads()):
+        own = sample.heads == number
+        if not own.any():
+            continue
+        wanted, yes = sample.labels[own], probabilities[own] > 0.5
         tally = scores.classifiers.setdefault(head, ClassifierCounts())
-        missed = int(((wanted == 1) & (own <= 0.5)).sum())
-        invented = int(((wanted == 0) & (own > 0.5)).sum())
+        missed, invented = int(((wanted == 1) & ~yes).sum()), int(((wanted == 0) & yes).sum())
         tally.pictures += bool((wanted != NO_LABEL).any())
         tally.wrong += bool(missed or invented)
         tally.missed += missed
         tally.invented += invented
 
 
-def places_of(vocabulary: VisualVocabulary, scene: Scene, state: State) -> dict[str, str | None]:
-    """Where every thing is in a state, None for those that are nowhere."""
-    return dict.fromkeys(scene.looks) | dict(things_at(vocabulary, scene, state))
-
-
 # Evaluation of one domain's perception, layout by layout, under every condition.
+
+
+STATES: Final = 1000
+"""Distinct states per group of layouts: more of them find rarer mistakes, and take longer."""
+
+SPEED_SHAPE: Final = (7, 7)
+"""Rows and columns of the board that speed is measured on; a user's own environment gives one itself."""
+
+CHUNK: Final = 64
+"""Images that are read together: more of them cost memory, fewer cost time."""
+
+TIMED: Final = 256
+"""Images of a round whose speed is measured."""
+
+TIMED_PICTURES: Final = 24
+"""The same for pictures without cells, each of which takes longer than a board."""
+
+ROUNDS: Final = 9
+"""Rounds, of which the median counts: more of them are less disturbed by what else the machine does."""
+
+
+def evaluate_domain(
+    domain: ImageDomain,
+    perception: Reader,
+    *,
+    states: int = STATES,
+    seed: int = 0,
+    conditions: Mapping[str, Corruption] | None = None,
+    examined: Mapping[str, Iterable[Pictures]] | None = None,
+) -> dict[str, PerceptionScores]:
+    """Perceive about ``states`` distinct legal states of every group of problems.
+
+    Args:
+        domain: the environment.
+        perception: with the weights to evaluate.
+        states: distinct states per group.
+        seed: of states and corruptions.
+        conditions: what is done to the images of unseen layouts, by name; clean ones come in any case.
+        examined: the states of each group, where they are drawn already.
+
+    Returns:
+        ``unseen``: problems whose layouts classifiers never train on; ``unseen, NAME``: the same states
+        under a condition; ``interrogated``: the problems that the agent is asked about. Of a user's own
+        environment the unseen ones only.
+    """
+    worse = {f"unseen, {name}": condition for name, condition in (conditions or {}).items()}
+    found: dict[str, PerceptionScores] = {}
+    for group, drawn in (examined or domain.examinations(states, seed)).items():
+        named, chance = (
+            {group: CLEAN, **(worse if group == "unseen" else {})},
+            np.random.default_rng([seed, 1]),
+        )
+        found |= {name: PerceptionScores() for name in named}
+        for number, pictures in enumerate(drawn, start=1):
+            if not domain.visual.cellless:
+                check(domain, pictures, number)
+            for begin in range(0, len(pictures.states), CHUNK):
+                known = samples(perception.vocabulary, pictures, pictures.states[begin : begin + CHUNK])
+                for name, condition in named.items():
+                    frames = [condition.corrupt(sample.frame, chance) for sample in known]
+                    assess(perception, pictures.scene, known, frames, found[name])
+    return found
+
+
+@dataclass(frozen=True)
+class Speed:
+    """How fast images become states; wall time depends on what else the machine does, CPU time hardly.
+
+    Attributes:
+        single_ms: median milliseconds for a single image, in wall time.
+        images_per_s: images a second in batches, in wall time (median of several rounds).
+        batch_cpu_ms: CPU milliseconds an image in batches, over all threads (median).
+        shape: rows and columns of the board.
+    """
+
+    single_ms: float
+    images_per_s: float
+    batch_cpu_ms: float
+    shape: tuple[int, int] = SPEED_SHAPE
+
+
+def speed(domain: ImageDomain, perception: Reader, *, seed: int = 0) -> Speed:
+    """How fast images of a board of ``SPEED_SHAPE`` become states."""
+    timed = TIMED if isinstance(perception, BoardPerception) else TIMED_PICTURES
+    board = domain.example(np.random.default_rng(seed), SPEED_SHAPE, timed)
+    scene, distinct = board.scene, [board.draw(state) for state in board.states]
+    frames = [distinct[number % len(distinct)] for number in range(timed)]
+    (percept,) = perception.read_many(
+        frames[:1], scene
+    )  # ``look`` refuses what untrained classifiers make of it
+    times = []
+    for frame in frames:
+        start = perf_counter()
+        perception.follow(percept, frame, scene)
+        times.append(perf_counter() - start)
+    rounds = []
+    for _ in range(ROUNDS):
+        begun = perf_counter(), process_time()
+        perception.read_many(frames, scene)
+        rounds.append((perf_counter() - begun[0], process_time() - begun[1]))
+    wall, cpu = np.median(rounds, axis=0)
+    return Speed(
+        1000 * float(np.median(times)),
+        len(frames) / float(wall),
+        1000 * float(cpu) / len(frames),
+        (scene.rows, scene.columns),
+    )

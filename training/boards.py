@@ -1,23 +1,21 @@
-"""The data set: labelled boards, grouped by shape, because boards of one shape fit in one batch."""
+"""The data set of a domain made of cells: labelled boards, of which those of one shape fit in one batch."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Generator, Tensor
-from torch.utils.data import IterableDataset
+from torch import Tensor
 
 from aam_vision.classifiers.board import resample_scene
-from aam_vision.classifiers.network import pooling_matrix
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.perception import Frame, Scene, VisualVocabulary
 from aam_vision.strips import State
-from aam_vision.training.augmentation import augment
 from aam_vision.training.labels import NO_LABEL, label
 
 Batch = tuple[Tensor, Tensor, Tensor]
@@ -42,7 +40,7 @@ def examples(
 ) -> Iterator[Example]:
     """Labelled boards of one scene from its states and their images, with cells of ``side`` pixels."""
     index = SceneIndex(vocabulary, scene)
-    pooling = pooling_matrix(index.cells, scene.rows * scene.columns)
+    pooling = torch.from_numpy(index.pooling())
     for state, frame in pairs:
         labels = torch.from_numpy(label(vocabulary, scene, index.places, state))
         pixels = torch.from_numpy(resample_scene(frame, scene, side))
@@ -82,30 +80,27 @@ def collate(group: Sequence[Example]) -> Batch:
     return boards, pooling, labels
 
 
-class BoardBatches(IterableDataset[Batch]):
-    """An endless stream of augmented batches; the same seed gives the same stream.
+OUTSIDE: Final = -1
+"""Stands for pixels beyond the edge of a board, where there are none: a look of its own."""
 
-    Shapes are drawn in proportion to the number of their examples, examples without replacement until
-    a shape is used up.
+
+def place_looks(
+    board: NDArray[np.uint8], side: int, cells: Sequence[Sequence[int]], border: int
+) -> list[bytes]:
+    """Per place its look: the pixels that the answer about it can depend on, in bytes.
+
+    The networks for boards see a cell and about a quarter of a cell around it. Two places with the same pixels there get the same
+    answer, whatever the weights.
+
+    Args:
+        board: (3, side * rows, side * columns).
+        side: of a cell, in pixels.
+        cells: per place, its cells as row * columns + column.
+        border: pixels around a cell that count.
     """
-
-    def __init__(self, data: Sequence[Example], size: int, seed: int) -> None:
-        self._shapes: dict[tuple[int, ...], list[Example]] = {}
-        for example in data:
-            self._shapes.setdefault(tuple(example.pixels.shape), []).append(example)
-        self._size = size
-        self._seed = seed
-
-    def __iter__(self) -> Iterator[Batch]:
-        rng = np.random.default_rng(self._seed)
-        generator = Generator().manual_seed(self._seed)
-        groups = list(self._shapes.values())
-        share = np.array([len(group) for group in groups], dtype=float)
-        queues: list[list[int]] = [[] for _ in groups]
-        while True:
-            which = int(rng.choice(len(groups), p=share / share.sum()))
-            if len(queues[which]) < self._size:
-                queues[which] += rng.permutation(len(groups[which])).tolist()
-            chosen, queues[which] = queues[which][: self._size], queues[which][self._size :]
-            boards, pooling, labels = collate([groups[which][number] for number in chosen])
-            yield augment(boards, generator), pooling, labels
+    around = ((0, 0), (border, border), (border, border))
+    padded, size = np.pad(board.astype(np.int16), around, constant_values=OUTSIDE), side + 2 * border
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (size, size), axis=(1, 2))
+    chosen = windows[:, ::side, ::side]  # (3, rows, columns, size, size)
+    each = [patch.tobytes() for patch in chosen.transpose(1, 2, 0, 3, 4).reshape(-1, 3, size, size)]
+    return [b"".join(each[cell] for cell in covered) for covered in cells]

@@ -1,9 +1,9 @@
-"""How sure is sure: calibration of every classifier on boards that were not trained on.
+"""How sure is sure: calibration of every classifier on images that were not trained on.
 
 Probabilities are sigmoid((logit + offset) / temperature) with the least cross entropy within fixed ranges
 (temperature: Guo et al., "On Calibration of Modern Neural Networks", 2017; offset: Platt, 1999, needed
 because the training weighs rare and frequent answers the same). The offset becomes part of the weights.
-Thresholds are closer to certainty where a classifier makes more mistakes on those boards.
+Thresholds are closer to certainty where a classifier makes more mistakes on those images.
 """
 
 from __future__ import annotations
@@ -19,12 +19,11 @@ import torch
 from torch import Generator, Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from aam_vision.classifiers.network import BoardNetwork, place_logits
-from aam_vision.classifiers.store import SURE, Card, describe
-from aam_vision.training.augmentation import augment
-from aam_vision.training.boards import Example, collate
+from aam_vision.classifiers.networks import Network
+from aam_vision.classifiers.store import Card, describe
 from aam_vision.training.folder import Labellable
 from aam_vision.training.labels import NO_LABEL
+from aam_vision.training.trainer import Data, Task
 
 TEMPERATURES = np.geomspace(0.25, 4.0, 17).round(3)
 """Below the range a classifier without a single mistake would be made infinitely sure."""
@@ -32,11 +31,11 @@ TEMPERATURES = np.geomspace(0.25, 4.0, 17).round(3)
 OFFSETS = np.linspace(-6, 6, 49).round(3)
 
 SUREST = 0.99
-"""No threshold asks for more than this, so that one odd board cannot make a classifier silent."""
+"""No threshold asks for more than this, so that one odd image cannot make a classifier silent."""
 
 MISTAKEN = 0.002
-"""Share of the yes answers that may be taken for a sure no, and the other way round; on boards that are
-changed more than most images, where the joint checks of ``legality`` come on top."""
+"""Share of the yes answers that may be taken for a sure no, and the other way round; on images that are
+changed more than most, where the joint checks of ``legality`` come on top."""
 
 _RIDGE = 1e-6  # between offsets that do not matter, the smallest
 
@@ -83,46 +82,21 @@ class Calibration:
         )
 
 
-def calibrate(
-    network: BoardNetwork, data: Sequence[Example], generator: Generator, *, copies: int = 6
-) -> Calibration:
-    """Fit every head on augmented copies of the boards in ``data``."""
-    logits: list[list[Tensor]] = [[] for _ in network.heads]
-    truth: list[list[Tensor]] = [[] for _ in network.heads]
+def calibrate(task: Task[Network, Data], network: Network, data: Data, generator: Generator) -> Calibration:
+    """Fit every classifier on augmented copies of the images in ``data``."""
+    known: dict[str, list[tuple[Tensor, Tensor]]] = {head: [] for head in task.heads}
     with torch.inference_mode():
-        for example in data:
-            boards, pooling, labels = collate([example] * copies)
-            found = place_logits(network(augment(boards, generator)), pooling)
-            for head in range(len(network.heads)):
-                known = labels[:, head] != NO_LABEL
-                logits[head].append(found[:, head][known])
-                truth[head].append(labels[:, head][known].float())
-    return fit(
-        {
-            name: (torch.cat(own), torch.cat(wanted))
-            for name, own, wanted in zip(network.heads, logits, truth, strict=True)
-        }
-    )
-
-
-def fit(known: Mapping[str, tuple[Tensor, Tensor]], sure: tuple[float, float] = SURE) -> Calibration:
-    """The calibration of every head from its logits and the right answers, 1 or 0, one of each per question.
-
-    No threshold is laxer than those of ``sure``.
-    """
+        for logits, labels in task.answered(network, data, generator):
+            for number, head in enumerate(task.heads):
+                asked = labels[:, number] != NO_LABEL
+                known[head].append((logits[:, number][asked], labels[:, number][asked].float()))
     offsets, temperatures, thresholds = {}, {}, {}
-    for name, (values, answers) in known.items():
-        offsets[name], temperatures[name] = _best(values, answers)
-        found = ((values + offsets[name]) / temperatures[name]).sigmoid()
-        thresholds[name] = _thresholds(found, answers > 0, sure)
+    for head, parts in known.items():
+        values, truth = (torch.cat(each) for each in zip(*parts, strict=True))
+        offsets[head], temperatures[head] = _best(values, truth)
+        found = ((values + offsets[head]) / temperatures[head]).sigmoid()
+        thresholds[head] = _thresholds(found, truth > 0, task.sure[head])
     return Calibration(offsets, temperatures, thresholds)
-
-
-def shift(network: BoardNetwork, offsets: dict[str, float]) -> None:
-    """Make the offsets part of a network's weights, in place."""
-    with torch.no_grad():
-        assert network.head.bias is not None
-        network.head.bias += torch.tensor([offsets[head] for head in network.heads])
 
 
 def _best(logits: Tensor, truth: Tensor) -> tuple[float, float]:

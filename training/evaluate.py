@@ -1,7 +1,7 @@
 """``python -m aam_vision.training.evaluate``: how well the classifiers of an environment read images.
 
 A state is *exact*, *refused* (unknown atoms beyond those that the image hides by nature, no wrong one) or
-*wrong accepted* (a decided atom is wrong); see ``assessment``. ECE, NLL and risk are those of ``reliability``.
+*wrong accepted* (a decided atom is wrong); see ``assessment``. ECE, NLL and risk are those of ``Reliability`` there.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json as json_format
 import sys
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -56,18 +57,17 @@ def evaluate(
 
     from aam_vision.classifiers.loading import load_perception
     from aam_vision.training import corruptions as known
-    from aam_vision.training.camera import corruptions as seen_by_camera
-    from aam_vision.training.evaluation import evaluate_domain, speed
+    from aam_vision.training.assessment import evaluate_domain, speed
 
     torch.set_num_threads(1)
     noisy = corruptions or noise is not None
     perception = load_perception(
         domain.visual, domain.name, weights, remembered=0, backend=backend, threads=threads, noisy=noisy
     )
-    every = seen_by_camera.CORRUPTIONS if domain.visual.cellless else known.CORRUPTIONS
+    every = known.CAMERA_CORRUPTIONS if domain.visual.cellless else known.CORRUPTIONS
     conditions = dict(every) if corruptions else {}
     if noise is not None:
-        conditions.setdefault(f"noise {noise:g}", known.Corruption(known.noise(noise), 0.0))
+        conditions.setdefault(f"noise {noise:g}", known.Corruption(partial(known.noise, sigma=noise), 0.0))
     groups = evaluate_domain(domain, perception, states=states, seed=seed, conditions=conditions)
     fast = speed(domain, perception, seed=seed)
     for group in [name for name in ("unseen", "interrogated") if name in groups]:

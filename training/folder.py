@@ -10,34 +10,34 @@ taken to be false, except what the image hides. Lines that say less about their 
 ``single_answers``. A line ``{"image": "0001.png", "withdrawn": true}`` takes the labels of that image
 back that stand above it, as the labelling page writes it when an answer is undone. Everything is read and checked before anything is learned, each line by itself
 (``labels.check_legal``) and all of them together (``check_images``). Pictures without cells are labelled in the same way:
-``camera.folder``.
+``places``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from aam_vision.agents.encoding import loads
 from aam_vision.classifiers.architecture import CELL_PIXELS, CROP_PIXELS
-from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.reading import SceneIndex
+from aam_vision.classifiers.store import Card
 from aam_vision.errors import UnusableInput
 from aam_vision.files import read_limited
 from aam_vision.perception import Frame, Perceived, Scene, VisualVocabulary
 from aam_vision.pictures import NoPicture, read_picture
 from aam_vision.strips import Atom, State
-from aam_vision.training.boards import Example, examples
+from aam_vision.training.boards import Example, examples, place_looks
 from aam_vision.training.described import PROBLEM, read_description
-from aam_vision.training.labels import NO_LABEL, check_legal
-from aam_vision.training.looks import place_looks
+from aam_vision.training.labels import NO_LABEL, Labels, check_legal
 from aam_vision.training.single_answers import Said, check_possible, labels_of, without
 
 LABELS: Final = "labels.jsonl"
@@ -153,11 +153,9 @@ def read_labels(
         return labelling(domain, indices[line.problem], line.atoms, line.frame, named, side)
 
     found = read_lines(domain, folder, made, none_is_fine=none_is_fine)
-    try:
+    with located(str(folder / LABELS)):
         check_together(domain.visual.cell_heads(), found)
         check_single(domain.visual.cell_heads(), found)
-    except UnusableInput as error:
-        raise UnusableInput(f"{folder / LABELS}: {error}") from None
     return found
 
 
@@ -180,7 +178,7 @@ def read_lines(
     scenes: dict[str, Scene] = {}
     for number, line in enumerate(lines, start=1):
         if line.strip():
-            with _told(file, number):
+            with located(f"{file} line {number}"):
                 try:
                     facts = loads(line)
                     if not isinstance(facts, dict):
@@ -192,7 +190,7 @@ def read_lines(
                 else:
                     entries.append((number, facts))
     for numbered in entries:
-        with _told(file, numbered[0]):
+        with located(f"{file} line {numbered[0]}"):
             found.append(made(_line(domain, folder, numbered, scenes)))
     if not found and not none_is_fine:
         raise UnusableInput(f"{file} labels no image: write one line per image")
@@ -200,12 +198,12 @@ def read_lines(
 
 
 @contextmanager
-def _told(file: Path, number: int) -> Iterator[None]:
-    """Say in which line something is wrong."""
+def located(where: str) -> Iterator[None]:
+    """Say where something is wrong: begin the message of an ``UnusableInput`` with that."""
     try:
         yield
     except UnusableInput as error:
-        raise UnusableInput(f"{file} line {number}: {error}") from None
+        raise UnusableInput(f"{where}: {error}") from None
 
 
 def _no_label(error: Exception) -> UnusableInput:
@@ -273,9 +271,8 @@ def partly_labelled(
 def perceived_atoms(domain: Labellable, scene: Scene, state: State) -> Sequence[str]:
     """The atoms of a state that a line of ``labels.jsonl`` lists, in order."""
     names = {e.predicate.name for e in domain.visual.entries if isinstance(e, Perceived)}
-    return [
-        text_of(atom) for atom in sorted(domain.visual.sighted(scene, state.true)) if atom.predicate in names
-    ]
+    sighted = sorted(domain.visual.sighted(scene, state.true))
+    return [str(atom) for atom in sighted if atom.predicate in names]
 
 
 def read_image(file: Path) -> Frame:
@@ -298,11 +295,6 @@ def read_image(file: Path) -> Frame:
 
 
 _ATOM = re.compile(r"([\w-]+)\(([\w\s,-]*)\)")
-
-
-def text_of(atom: Atom) -> str:
-    """An atom as it is written in a line."""
-    return f"{atom.predicate}({', '.join(atom.objects)})"
 
 
 def atom_of(visual: VisualVocabulary, scene: Scene, text: str) -> Atom:
@@ -331,47 +323,24 @@ def atom_of(visual: VisualVocabulary, scene: Scene, text: str) -> Atom:
 # Labels of several images, compared with each other: what one of them forgot, another one tells.
 
 
-def check_together(heads: Sequence[str], labellings: Sequence[Labelling]) -> None:
-    """Refuse labels that cannot all be right.
-
-    Raises:
-        UnusableInput: images of one problem differ in size, one image has two labels, or two places that
-            look the same to the pixel are labelled differently; the message names both lines.
-    """
-    check_images(labellings)
-    _check_looks(heads, labellings)
-
-
-def check_images(labellings: Sequence[LabelledImage]) -> None:
+def check_images(lines: Sequence[LabelledImage]) -> None:
     """Refuse labels of images that cannot all be right.
 
     Raises:
-        UnusableInput: images of one problem differ in size, or one image has two labels.
+        UnusableInput: images of one problem differ in size, or one image has two labels; the message names both lines.
     """
-    _check_sizes(labellings)
-    _check_same(labellings)
-
-
-def _check_sizes(labellings: Sequence[LabelledImage]) -> None:
-    first: dict[str, LabelledImage] = {}
-    for one in labellings:
-        other = first.setdefault(one.problem, one)
+    of_problem: dict[str, LabelledImage] = {}
+    for one in lines:
+        other = of_problem.setdefault(one.problem, one)
         if one.frame.shape != other.frame.shape:
+            here, there = (f"{wide}x{high}" for high, wide, _ in (one.frame.shape, other.frame.shape))
             raise UnusableInput(
-                f"line {one.line}: {one.image} has {_size(one)} pixels, and {other.image} (line {other.line}) of the "
-                f"same problem {one.problem} {_size(other)}: give pictures of one size"
+                f"line {one.line}: {one.image} has {here} pixels, and {other.image} (line {other.line}) of the "
+                f"same problem {one.problem} {there}: give pictures of one size"
             )
-
-
-def _size(one: LabelledImage) -> str:
-    height, width = one.frame.shape[:2]
-    return f"{width}x{height}"
-
-
-def _check_same(labellings: Sequence[LabelledImage]) -> None:
-    first: dict[bytes, LabelledImage] = {}
-    for one in labellings:
-        other = first.setdefault(repr(one.frame.shape).encode() + one.frame.tobytes(), one)
+    of_pixels: dict[bytes, LabelledImage] = {}
+    for one in lines:
+        other = of_pixels.setdefault(repr(one.frame.shape).encode() + one.frame.tobytes(), one)
         both = f"line {one.line} ({one.image}) contradicts line {other.line} ({other.image}), which is the same picture"
         if one.problem != other.problem:
             raise UnusableInput(
@@ -380,44 +349,34 @@ def _check_same(labellings: Sequence[LabelledImage]) -> None:
         if one.said is None and other.said is None and one.atoms != other.atoms:
             atom = min(one.atoms ^ other.atoms)
             here, there = ("true", "false") if atom in one.atoms else ("false", "true")
-            raise UnusableInput(
-                f"{both}: {atom.predicate}({', '.join(atom.objects)}) is {here} here, {there} there; correct one of them"
-            )
+            raise UnusableInput(f"{both}: {atom} is {here} here, {there} there; correct one of them")
 
 
-@dataclass(frozen=True)
-class _Place:
-    """A place of a labelled image."""
+def check_together(heads: Sequence[str], labellings: Sequence[Labelling]) -> None:
+    """Refuse labels of boards that cannot all be right: a forgotten atom shows by its look.
 
-    labelling: Labelling
-    name: str
-
-
-def _check_looks(heads: Sequence[str], labellings: Sequence[Labelling]) -> None:
-    """No classifier can give two answers about the same pixels: a forgotten atom shows by its look."""
-    first: dict[tuple[bytes, str], tuple[_Place, int]] = {}
+    Raises:
+        UnusableInput: see ``check_images``; or two places that look the same to the pixel are labelled differently, and no
+            classifier can give two answers about them.
+    """
+    check_images(labellings)
+    first: dict[tuple[bytes, str], tuple[Labelling, str, int]] = {}
     for one in labellings:
-        side = one.side
-        border = 0 if side == CROP_PIXELS else side // 4
-        looks = place_looks(one.example.pixels.numpy(), side, one.index.cells, border)
-        for row, head in enumerate(heads):
-            for look, name, value in zip(
-                looks, one.index.places, one.example.labels[row].tolist(), strict=True
-            ):
+        border = 0 if one.side == CROP_PIXELS else one.side // 4
+        looks = place_looks(one.example.pixels.numpy(), one.side, one.index.cells, border)
+        for head, row in zip(heads, one.example.labels.tolist(), strict=True):
+            for look, name, value in zip(looks, one.index.places, row, strict=True):
                 if value == NO_LABEL:
                     continue
-                other, known = first.setdefault((look, head), (_Place(one, name), value))
-                if known != value:
-                    raise UnusableInput(_contradiction(head, _Place(one, name), value, other))
-
-
-def _contradiction(head: str, one: _Place, value: int, other: _Place) -> str:
-    yes, no = (one, other) if value else (other, one)
-    return (
-        f"line {yes.labelling.line} ({yes.labelling.image}) says {head} at {yes.name}, line {no.labelling.line} "
-        f"({no.labelling.image}) does not at {no.name}, and the two look the same to the pixel: an atom is forgotten "
-        f"or wrong, or something hides it"
-    )
+                here = one, name, value
+                there = first.setdefault((look, head), here)
+                if there[2] != value:
+                    (yes, at, _), (no, elsewhere, _) = (here, there) if value else (there, here)
+                    raise UnusableInput(
+                        f"line {yes.line} ({yes.image}) says {head} at {at}, line {no.line} ({no.image}) does not at "
+                        f"{elsewhere}, and the two look the same to the pixel: an atom is forgotten or wrong, or "
+                        f"something hides it"
+                    )
 
 
 def check_single(heads: Sequence[str], labellings: Sequence[Labelling]) -> None:
@@ -432,11 +391,8 @@ def check_single(heads: Sequence[str], labellings: Sequence[Labelling]) -> None:
             images.setdefault((one.problem, one.image), []).append(one)
     for (_, image), own in images.items():
         labels = np.max([one.example.labels.numpy() for one in own], axis=0)
-        try:
+        with located(f"lines {', '.join(str(one.line) for one in own)} ({image})"):
             check_possible(heads, own[0].index, labels)
-        except UnusableInput as error:
-            lines = ", ".join(str(one.line) for one in own)
-            raise UnusableInput(f"lines {lines} ({image}): {error}") from None
 
 
 def check_places(vocabulary: VisualVocabulary, atoms: frozenset[Atom]) -> None:
@@ -463,32 +419,45 @@ MOST: Final = 10
 """Lines that are told, the others are counted: more of them hide what was told before."""
 
 
-def doubts(heads: Sequence[str], perception: BoardPerception, labellings: Sequence[Labelling]) -> list[str]:
-    """One line for every labelled place of which a classifier is sure that its label is wrong; ``MOST`` at most.
+class Told(NamedTuple):
+    """What a line says, answer by answer: labels, (answers,), their classifiers, and what each is about."""
 
-    Args:
-        heads: names of the classifiers, in the order of ``VisualVocabulary.cell_heads``.
-        perception: the trained classifiers.
-        labellings: the labels that they were trained on.
-    """
-    low, high = (np.array([[perception.card.thresholds[head][side]] for head in heads]) for side in (0, 1))
+    one: LabelledImage
+    scene: Scene
+    labels: Labels
+    heads: Sequence[str]
+    about: Sequence[object]
+
+
+class Asked(Protocol):
+    """Trained classifiers."""
+
+    card: Card
+
+    def probabilities(self, frames: Sequence[Frame], scene: Scene) -> NDArray[np.float32]:
+        """Their answers, picture by picture."""
+
+
+def told(heads: Sequence[str], labelling: Labelling) -> Told:
+    """What a line says about each place of its board; ``heads``: the classifiers, as ``VisualVocabulary.cell_heads``."""
+    places, labels = labelling.index.places, labelling.example.labels.numpy().ravel()
+    about = [f"{head} at {place}" for head in heads for place in places]
+    return Told(labelling, labelling.index.scene, labels, np.repeat(heads, len(places)).tolist(), about)
+
+
+def doubts(perception: Asked, lines: Iterable[Told]) -> list[str]:
+    """One line for every label of which a trained classifier is sure that it is wrong; ``MOST``, and how many more there are."""
     found = []
-    for one in labellings:
-        (probabilities,) = perception.probabilities([one.frame], one.index.scene)
-        labels = one.example.labels.numpy()
+    for one, scene, labels, heads, about in lines:
+        low, high = np.array([perception.card.thresholds[head] for head in heads]).T
+        probabilities = perception.probabilities([one.frame], scene)[0].ravel()
         wrong = ((labels == 0) & (probabilities > high)) | ((labels == 1) & (probabilities < low))
-        for row, column in np.argwhere(wrong & (labels != NO_LABEL)):
-            said, seen = ("yes", "no") if labels[row, column] == 1 else ("no", "yes")
+        for number in np.flatnonzero(wrong).tolist():
+            said, seen = ("yes", "no") if labels[number] == 1 else ("no", "yes")
             found.append(
-                f"line {one.line} of the labels ({one.image}) says {said} to {heads[row]} at {one.index.places[column]}, and the "
-                f"classifiers say {seen}: an atom may be forgotten or wrong"
+                f"line {one.line} of the labels ({one.image}) says {said} to {about[number]}, and the classifiers say "
+                f"{seen}: an atom may be forgotten or wrong"
             )
-    return shortened(found)
-
-
-def shortened(lines: list[str]) -> list[str]:
-    """The first ``MOST`` lines about labels, and how many more there are."""
-    rest = len(lines) - MOST
-    return (
-        lines if rest <= 0 else [*lines[:MOST], f"{rest} further labels are contradicted by the classifiers"]
-    )
+    rest = len(found) - MOST
+    more = [f"{rest} further labels are contradicted by the classifiers"] if rest > 0 else []
+    return [*found[:MOST], *more]

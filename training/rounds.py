@@ -11,13 +11,11 @@ from dataclasses import dataclass
 from time import process_time
 from typing import Any, Final, Generic, TypeVar
 
-from torch import nn
-
+from aam_vision.classifiers.networks import Network
 from aam_vision.classifiers.store import Card
 from aam_vision.commandline import Progress
 from aam_vision.envs.image_domain import ImageDomain, Pictures
-from aam_vision.training.assessment import PerceptionScores
-from aam_vision.training.evaluation import Reader, evaluate_domain
+from aam_vision.training.assessment import PerceptionScores, Reader, evaluate_domain
 from aam_vision.training.settings import TrainingSettings
 from aam_vision.training.trainer import Examined
 from aam_vision.wording import counted
@@ -25,7 +23,6 @@ from aam_vision.wording import counted
 PATIENCE: Final = 2
 """Rounds without a better figure after which training stands still: more of them find late gains, and take longer."""
 
-Network = TypeVar("Network", bound=nn.Module)
 Sees = TypeVar("Sees", bound=Reader)
 
 

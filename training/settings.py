@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -84,16 +84,6 @@ def write_files(
     card = replace(card, weights_sha256=written["weights_sha256"], looks_sha256=written.get("looks_sha256"))
     write_atomically(files.card.with_suffix(".md"), model_card(card))
     return files
-
-
-def figures_of(groups: Mapping[str, Any], boards: int, steps: int, cpu: dict[str, float]) -> dict[str, Any]:
-    """The figures of a card: of every group of states, and what the training took."""
-    return {
-        **{group: assessment.summary() for group, assessment in groups.items()},
-        "boards": boards,
-        "steps": steps,
-        "cpu_s": {part: round(seconds, 1) for part, seconds in cpu.items()},
-    }
 
 
 @contextmanager

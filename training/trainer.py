@@ -1,36 +1,146 @@
-"""Lightning as all training runs use it: checkpoints, logs, a limit of time, and going on from a checkpoint."""
+"""The trainer: whatever a network is taught, Lightning drives it, with checkpoints, logs, a limit of time, and going on from a checkpoint.
+
+What differs between pictures made of cells and pictures without is a ``Task``: ``cells`` has one, ``places`` the other. What is held
+back from training is looked at every so many steps: the loss on it tells the best checkpoint from the last one. Looking changes
+nothing, so the weights depend on data, steps and seed alone.
+"""
 
 from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import torch
-from torch import Tensor, nn
+from torch import Generator, Tensor
 from torch.utils.data import DataLoader
 
+from aam_vision.classifiers.networks import Network
 from aam_vision.classifiers.torchvision_cure import cure_torchvision
 from aam_vision.errors import UnusableInput, reason
 from aam_vision.training.labels import NO_LABEL
 
 cure_torchvision()
 
-from lightning.pytorch import Callback, LightningModule, Trainer  # noqa: E402
+from lightning.pytorch import LightningModule, Trainer  # noqa: E402
 from lightning.pytorch.callbacks import ModelCheckpoint  # noqa: E402
+from lightning.pytorch.loggers import CSVLogger, TensorBoardLogger  # noqa: E402
 from torchmetrics import MeanMetric  # noqa: E402
 
 LOG_EVERY = 10
 """Steps between two lines of the logs: fewer make longer logs, and cost time."""
 
+LOGS = "logs"
+"""Folder of the logs: ``metrics.csv`` has the losses and the confusion of every classifier."""
+
+CELLS = ("yes as yes", "yes as no", "no as yes", "no as no")
+"""Of a confusion: what was labelled how, and taken for what at a probability of one half."""
+
+_ORDER = "order"  # what a checkpoint has of where batches come from
+
+Batch = tuple[Tensor, ...]
+"""Images, (N, 3, height, width), then what else a task needs to know about them, and their labels at the end."""
+
 Progress = Callable[[int, float], None]
 """Called after every step with the number of steps done and the mean loss since the last call."""
+
+Data = TypeVar("Data", bound=Sized)
+
+
+class Source(Protocol):
+    """Batches to learn from, without end; all chance is its own."""
+
+    def batch(self) -> Batch:
+        """The next one; images are float32, between 0 and 1."""
+
+    def read(self, losses: Tensor) -> None:
+        """How well the images of the last batch were read: (N,), or empty where the task does not tell."""
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint has to keep."""
+
+    def restore(self, state: Mapping[str, Any], done: int) -> None:
+        """Go on from a ``state`` after so many batches."""
+
+
+class Judged(NamedTuple):
+    """What came of a batch: its loss, the logits, as the network answers, and what is told to ``Source.read``."""
+
+    loss: Tensor
+    logits: Tensor
+    each: Tensor
+
+
+class Task(Protocol[Network, Data]):
+    """What is learned: which network, from which data, by which loss.
+
+    Attributes:
+        heads: names of the classifiers.
+        rate: the highest learning rate: a higher one learns in fewer steps, until training becomes unstable.
+        warm_up: share of the steps of a round in which the rate rises: a longer rise is steadier, and leaves less time to settle.
+        check: steps between two looks at what is held back: more of them find a better checkpoint, and cost time.
+        sure: per classifier, thresholds at least: it says no below the first, and yes above the second.
+    """
+
+    heads: tuple[str, ...]
+    rate: float
+    warm_up: float
+    check: int
+    sure: Mapping[str, tuple[float, float]]
+
+    def network(self, seed: int) -> Network:
+        """A network with fresh weights that depend on the seed alone."""
+
+    def source(self, data: Data, seed: int) -> Source:
+        """Batches of changed images; the same seed gives the same ones."""
+
+    def held(self, data: Data) -> list[Batch]:
+        """Batches of images as they are."""
+
+    def trained(self, only: Sequence[str]) -> Tensor:
+        """The answers of some classifiers, or of all if none are named, in the form in which ``judge`` takes it."""
+
+    def judge(self, network: Network, batch: Batch, trained: Tensor) -> Judged:
+        """Ask a network, and compare the answers that are trained with the labels."""
+
+    def by_head(self, values: Tensor, nothing: int) -> Tensor:
+        """Logits or labels of images as (N, heads, questions); where a classifier is asked less often than another: ``nothing``."""
+
+    def answered(self, network: Network, data: Data, generator: Generator) -> Iterator[tuple[Tensor, Tensor]]:
+        """Logits and labels, (N, heads, questions), of changed copies of all images."""
+
+    def part(self, data: Data, numbers: Sequence[int]) -> Data:
+        """Some of the images."""
+
+    def fingerprint(self, data: Data) -> str:
+        """The sha256 of all images and labels, in order."""
+
+    def positives(self, data: Data) -> dict[str, int]:
+        """For every classifier the answers about all images where yes is right."""
+
+
+@dataclass(frozen=True)
+class StartingPoint(Generic[Network]):
+    """The network that training begins with.
+
+    Args:
+        base: a trained network, which stays as it is; None for a fresh one.
+        only: with ``base``, the classifiers to train, which it may have or not. All that it has besides is kept bit by bit.
+    """
+
+    base: Network | None = None
+    only: tuple[str, ...] = ()
+
+    def keep(self, network: Network) -> None:
+        """Give a network the weights of ``base``, except for the classifiers to train."""
+        if self.base is not None:
+            network.adopt(self.base, [head for head in network.heads if head not in self.only])
 
 
 @dataclass(frozen=True)
@@ -60,7 +170,7 @@ class Examined:
     """Training in rounds, each of which is examined.
 
     Args:
-        steps: optimiser steps of a round.
+        steps: optimiser steps of a round, in which the learning rate rises and falls once.
         enough: is given the network and the number of steps done, at the end of every round and wherever training
             stops; whether training is to stop. It leaves the network as it is.
     """
@@ -69,49 +179,148 @@ class Examined:
     enough: Callable[[Any, int], bool]
 
 
-@dataclass(frozen=True)
-class Pace:
-    """How the learning rate goes.
+def teach(
+    task: Task[Network, Data],
+    data: Data,
+    *,
+    steps: int,
+    seed: int,
+    progress: Progress,
+    held: Data | None = None,
+    options: TrainingOptions | None = None,
+    start: StartingPoint[Network] | None = None,
+    further: Network | None = None,
+    examined: Examined | None = None,
+) -> Network:
+    """Train a network on labelled images; the same seed gives the same weights.
 
     Args:
-        steps: optimiser steps of a round, in which it rises and falls once; another round does the same again.
-        rate: the highest of a round: a higher one learns in fewer steps, until training becomes unstable.
-        warm_up: share of the steps in which it rises: a longer rise is steadier, and leaves less time to settle.
+        task: what is learned.
+        data: what is learned from.
+        steps: optimiser steps, at most.
+        seed: of the weights, the order of the images and their augmentation.
+        progress: told after every step.
+        held: images that are not learned from; None if nothing is held back.
+        options: where checkpoints go, when to stop, and on which devices.
+        start: the network to begin with; by default a fresh one.
+        further: a network of the same task whose training goes on; it stays as it is.
+        examined: the rounds, and what may end training after one; by default there is a single one.
+
+    Raises:
+        UnusableInput: the checkpoint to resume from cannot be used, or there are no such devices.
     """
+    options, start = options or TrainingOptions(), start or StartingPoint()
+    examined = examined or Examined(steps, lambda network, done: False)
+    network = task.network(seed)
+    if further is not None:
+        network.load_state_dict(further.state_dict())
+    start.keep(network)
+    if start.base is not None:
+        network.freeze_shared(start.base)  # stays so in training: Lightning keeps each module's mode
+    lesson = Lesson(task, network, task.source(data, seed), start.only, progress, examined)
+    if options.resume is not None:
+        _check_resumable(options.resume, lesson, steps)
+    with _quiet_lightning():
+        trainer = _trainer(steps, options, check=None if held is None else task.check)
+        trainer.fit(
+            lesson,
+            DataLoader(range(steps), batch_size=None),  # type: ignore[arg-type]
+            None if held is None else DataLoader(task.held(held), batch_size=None),  # type: ignore[arg-type]
+            ckpt_path=options.resume,
+            weights_only=True,
+        )
+    network.cpu().eval().requires_grad_(True)
+    start.keep(network)  # weight decay has changed the classifiers that were not trained
+    return network
 
-    steps: int
-    rate: float
-    warm_up: float
 
-
-class Taught(LightningModule):  # type: ignore[misc]
-    """A network that learns, as Lightning wants it said; what it learns from is said by subclasses.
+class Lesson(LightningModule, Generic[Network, Data]):  # type: ignore[misc]
+    """A network that learns, as Lightning wants it said.
 
     Args:
+        task: what it learns.
         network: the network to train.
-        pace: of its learning.
+        source: of what it learns from.
+        only: the classifiers to train; all if none are named.
+        progress: told after every step.
+        examined: the rounds.
     """
 
-    def __init__(self, network: nn.Module, pace: Pace) -> None:
+    def __init__(
+        self,
+        task: Task[Network, Data],
+        network: Network,
+        source: Source,
+        only: Sequence[str],
+        progress: Progress,
+        examined: Examined,
+    ) -> None:
         super().__init__()
         self.network = network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
-        self.pace = pace
-        self.mean_loss = MeanMetric()
-
-    def note(self, loss: torch.Tensor, number: int) -> None:
-        """Log the loss of a step that learned from so many images."""
-        self.mean_loss.update(loss.detach())
-        self.log("loss", loss.detach(), batch_size=number)
+        self.examined = examined
+        self._task, self._source, self._progress = task, source, progress
+        self._trained, self._confusion = task.trained(only), Confusion(task.heads)
+        self._mean_loss = MeanMetric()
 
     def configure_optimizers(self) -> dict[str, object]:
-        pace = self.pace
-        optimiser = torch.optim.AdamW(self.network.parameters(), lr=pace.rate)
-        rising = pace.warm_up * pace.steps
+        steps, rate = self.examined.steps, self._task.rate
+        optimiser = torch.optim.AdamW(self.network.parameters(), lr=rate)
+        rising = self._task.warm_up * steps
         if rising == 1:  # a rise of one step, from the first to the first, divides by zero
             rising = 1.5
-        share = rising / pace.steps
-        schedule = _EveryRound(optimiser, max_lr=pace.rate, total_steps=pace.steps, pct_start=share)
+        schedule = _EveryRound(optimiser, max_lr=rate, total_steps=steps, pct_start=rising / steps)
         return {"optimizer": optimiser, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
+
+    def training_step(self, step: int, number: int) -> Tensor:
+        batch = self._source.batch()
+        if number == 0:
+            for board in self._boards():
+                board.add_images("images of the first batch", batch[0], self.trainer.global_step)
+        judged = self._judged(batch)
+        self._source.read(judged.each.cpu())
+        self._mean_loss.update(judged.loss.detach())
+        self.log("loss", judged.loss.detach(), batch_size=len(batch[0]))
+        return judged.loss
+
+    def on_train_batch_end(self, *_: object) -> None:
+        done = self.trainer.global_step
+        self._progress(done, float(self._mean_loss.compute()))
+        self._mean_loss.reset()
+        if done % self.examined.steps == 0 and self.examined.enough(self.network, done):
+            self.trainer.should_stop = True
+
+    def on_train_end(self) -> None:
+        done = self.trainer.global_step
+        if done % self.examined.steps:  # it stops in the middle of a round
+            self.examined.enough(self.network, done)
+
+    def validation_step(self, batch: Batch, number: int) -> None:
+        judged = self._judged(batch)
+        self.log("held_loss", judged.loss, batch_size=len(batch[0]))
+        self._confusion.add(self._task.by_head(judged.logits, 0), self._task.by_head(batch[-1], NO_LABEL))
+
+    def on_validation_epoch_end(self) -> None:
+        self.log_dict(self._confusion.figures(), sync_dist=True, reduce_fx="sum")
+        for board in self._boards():
+            board.add_text("confusion", self._confusion.table(), self.trainer.global_step)
+        self._confusion = Confusion(self._task.heads)
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        checkpoint[_ORDER] = self._source.state()
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        self._source.restore(checkpoint.get(_ORDER, {}), checkpoint["global_step"])
+
+    def _judged(self, batch: Batch) -> Judged:
+        images, *more = (part.to(self.device) for part in batch)
+        images = images.contiguous(memory_format=torch.channels_last)
+        return self._task.judge(self.network, (images, *more), self._trained)
+
+    def _boards(self) -> list[Any]:
+        """The writers of TensorBoard, on the process that writes."""
+        if not self.trainer.is_global_zero:
+            return []
+        return [one.experiment for one in self.trainer.loggers if isinstance(one, TensorBoardLogger)]
 
 
 class _EveryRound(torch.optim.lr_scheduler.OneCycleLR):
@@ -126,70 +335,17 @@ class _EveryRound(torch.optim.lr_scheduler.OneCycleLR):
             self.last_epoch = done
 
 
-class _Examine(Callback):  # type: ignore[misc]
-    """Ends training after the round that was enough; what stops in the middle of a round is examined, too."""
-
-    def __init__(self, examined: Examined) -> None:
-        self._examined = examined
-
-    def on_train_batch_end(self, trainer: Trainer, lesson: Taught, *_: object) -> None:
-        if trainer.global_step % self._examined.steps == 0 and self._enough(trainer, lesson):
-            trainer.should_stop = True
-
-    def on_train_end(self, trainer: Trainer, lesson: Taught) -> None:
-        if trainer.global_step % self._examined.steps:
-            self._enough(trainer, lesson)
-
-    def _enough(self, trainer: Trainer, lesson: Taught) -> bool:
-        return self._examined.enough(lesson.network, trainer.global_step)
-
-
-class _ReportProgress(Callback):  # type: ignore[misc]
-    """Tells a caller how far training has come."""
-
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-
-    def on_train_batch_end(self, trainer: Trainer, lesson: Taught, *_: object) -> None:
-        self._progress(trainer.global_step, float(lesson.mean_loss.compute()))
-        lesson.mean_loss.reset()
-
-
-def _trainer(
-    heads: Sequence[str],
-    steps: int,
-    progress: Progress,
-    options: TrainingOptions,
-    *,
-    check: int | None,
-    examined: Examined | None,
-) -> Any:
-    """Lightning's trainer.
-
-    Args:
-        heads: names of the classifiers.
-        steps: of the optimiser, at most.
-        progress: told after every step.
-        options: of the run.
-        check: steps between two looks at what is held back; None if nothing is.
-        examined: the rounds; None for a single one, which nobody examines.
-
-    Raises:
-        UnusableInput: there are no such devices.
-    """
-    callbacks: list[Callback] = [_ReportProgress(progress), *([_Examine(examined)] if examined else [])]
-    writers = loggers(options.folder, tensorboard=options.tensorboard)
-    if writers:
-        callbacks.append(ShowWhatIsSeen(heads))
+def _trainer(steps: int, options: TrainingOptions, *, check: int | None) -> Any:
+    """Lightning's trainer; ``check``: steps between two looks at what is held back, None if nothing is."""
+    writers = _loggers(options.folder, tensorboard=options.tensorboard)
+    checkpoint = None
     if options.folder is not None:
-        callbacks.append(
-            ModelCheckpoint(
-                options.folder / "checkpoints",
-                filename="best",
-                monitor="held_loss" if check else None,
-                save_last=True,
-                enable_version_counter=False,
-            )
+        checkpoint = ModelCheckpoint(
+            options.folder / "checkpoints",
+            filename="best",
+            monitor="held_loss" if check else None,
+            save_last=True,
+            enable_version_counter=False,
         )
     try:
         return Trainer(
@@ -207,7 +363,7 @@ def _trainer(
             enable_progress_bar=False,
             enable_model_summary=False,
             deterministic="warn",  # some backward passes have no deterministic form on GPUs
-            callbacks=callbacks,
+            callbacks=checkpoint,
         )
     except Exception as error:  # Lightning has as many kinds as there are accelerators
         raise UnusableInput(
@@ -215,14 +371,29 @@ def _trainer(
         ) from None
 
 
-def _steps_done(checkpoint: Path, lesson: Taught, steps: int) -> int:
-    """How many of ``steps`` a checkpoint has behind it, once it is known to fit."""
+def _loggers(folder: Path | None, *, tensorboard: bool) -> list[Any]:
+    """Lightning's loggers for a run; none without a folder."""
+    if folder is None:
+        return []
+    found: list[Any] = [CSVLogger(folder, name="", version=LOGS)]
+    if tensorboard:
+        if find_spec("tensorboard") is None:
+            raise UnusableInput(
+                "the package tensorboard is not installed: pip install 'aam-vision[tensorboard]', or leave out "
+                "--tensorboard"
+            )
+        found.append(TensorBoardLogger(folder, name="", version=LOGS))
+    return found
+
+
+def _check_resumable(checkpoint: Path, lesson: Lesson[Any, Any], steps: int) -> None:
+    """Refuse a checkpoint that does not fit, or has all of ``steps`` behind it."""
     cure = "name the last.ckpt of a run with the same environment, seed and steps"
     try:
         content = torch.load(checkpoint, map_location="cpu", weights_only=True)
         done = int(content["global_step"])
         lesson.load_state_dict(content["state_dict"])
-        same = content["lr_schedulers"][0]["total_steps"] == lesson.pace.steps
+        same = content["lr_schedulers"][0]["total_steps"] == lesson.examined.steps
     except OSError as error:
         raise UnusableInput(f"cannot read {checkpoint} ({error.strerror or error}): {cure}") from None
     except Exception as error:  # a damaged archive fails in as many ways as there are bytes
@@ -231,65 +402,6 @@ def _steps_done(checkpoint: Path, lesson: Taught, steps: int) -> int:
         ) from None
     if not same or done >= steps:
         raise UnusableInput(f"{checkpoint} has {done} steps behind it, of another number or of all: {cure}")
-    return done
-
-
-def fit(
-    lesson: Taught,
-    heads: Sequence[str],
-    batches: Callable[[int], Any],
-    held: Any | None,
-    *,
-    steps: int,
-    progress: Progress,
-    options: TrainingOptions,
-    check: int,
-    examined: Examined | None,
-) -> None:
-    """Train the network of a lesson.
-
-    Args:
-        lesson: its network is trained.
-        heads: names of the classifiers.
-        batches: what is learned from, one batch after the other, once so many steps are done.
-        held: batches that are not trained on; None if nothing is held back.
-        steps: of the optimiser, at most.
-        progress: told after every step.
-        options: of the run.
-        check: steps between two looks at what is held back.
-        examined: the rounds; None for a single one, which nobody examines.
-
-    Raises:
-        UnusableInput: the checkpoint to resume from cannot be used, or there are no such devices.
-    """
-    done = _steps_done(options.resume, lesson, steps) if options.resume else 0
-    with quiet_lightning():
-        looks = None if held is None else check
-        trainer = _trainer(heads, steps, progress, options, check=looks, examined=examined)
-        trainer.fit(
-            lesson,
-            DataLoader(batches(done), batch_size=None),
-            None if held is None else DataLoader(held, batch_size=None),
-            ckpt_path=options.resume,
-            weights_only=True,
-        )
-
-
-# Logs of a training run: the loss, the confusion of every classifier, sample images.
-#
-# Figures go to ``logs/metrics.csv`` and, if asked for, to TensorBoard (the extra ``tensorboard``), which also gets the
-# images of the first batch as training sees them, and the confusion as a table. Nothing here changes what is learned.
-
-
-cure_torchvision()
-
-from lightning.pytorch import Callback, LightningModule  # noqa: E402
-from lightning.pytorch.loggers import CSVLogger, TensorBoardLogger  # noqa: E402
-
-FOLDER = "logs"
-
-CELLS = ("yes as yes", "yes as no", "no as yes", "no as no")
-"""Of a confusion: what was labelled how, and taken for what at a probability of one half."""
 
 
 class Confusion:
@@ -321,65 +433,8 @@ class Confusion:
         return "\n".join(lines)
 
 
-def loggers(folder: Path | None, *, tensorboard: bool) -> list[Any]:
-    """Lightning's loggers for a run; none without a folder.
-
-    Raises:
-        UnusableInput: TensorBoard is asked for and not installed.
-    """
-    if folder is None:
-        return []
-    found: list[Any] = [CSVLogger(folder, name="", version=FOLDER)]
-    if tensorboard:
-        if find_spec("tensorboard") is None:
-            raise UnusableInput(
-                "the package tensorboard is not installed: pip install 'aam-vision[tensorboard]', or leave out "
-                "--tensorboard"
-            )
-        found.append(TensorBoardLogger(folder, name="", version=FOLDER))
-    return found
-
-
-class ShowWhatIsSeen(Callback):  # type: ignore[misc]
-    """Logs the confusion after every look at what is held back, and to TensorBoard the first images as well."""
-
-    def __init__(self, heads: Sequence[str]) -> None:
-        self._heads = heads
-        self._confusion = Confusion(heads)
-
-    def on_train_batch_start(
-        self, trainer: Trainer, lesson: LightningModule, batch: Any, number: int
-    ) -> None:
-        if number == 0:
-            for board in _boards_of(trainer):
-                board.add_images("images of the first batch", lesson.shown(batch), trainer.global_step)
-
-    def on_validation_epoch_start(self, trainer: Trainer, lesson: LightningModule) -> None:
-        self._confusion = Confusion(self._heads)
-
-    def on_validation_batch_end(
-        self, trainer: Trainer, lesson: LightningModule, outputs: Any, batch: Any, *_: object
-    ) -> None:
-        self._confusion.add(outputs, batch[2])
-
-    def on_validation_epoch_end(self, trainer: Trainer, lesson: LightningModule) -> None:
-        lesson.log_dict(self._confusion.figures(), sync_dist=True, reduce_fx="sum")
-        for board in _boards_of(trainer):
-            board.add_text("confusion", self._confusion.table(), trainer.global_step)
-
-
-def _boards_of(trainer: Trainer) -> list[Any]:
-    """The writers of TensorBoard, on the process that writes."""
-    if not trainer.is_global_zero:
-        return []
-    return [logger.experiment for logger in trainer.loggers if isinstance(logger, TensorBoardLogger)]
-
-
-# Lightning without its banners and advice.
-
-
 @contextmanager
-def quiet_lightning() -> Iterator[None]:
+def _quiet_lightning() -> Iterator[None]:
     """Keep Lightning's banners and advice to itself, and its settings of torch from outliving it."""
     deterministic = torch.are_deterministic_algorithms_enabled()
     warn_only = torch.is_deterministic_algorithms_warn_only_enabled()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import deepcopy
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import avg_pool2d, grid_sample, interpolate, max_pool2d, pad
 
-from aam_vision.classifiers.architecture import CAMERA, FLAT, Weights, check_shapes
+from aam_vision.classifiers.architecture import CAMERA, FLAT, Weights
 from aam_vision.classifiers.backends import check_backend
 from aam_vision.classifiers.camera.plan import CameraPlan, Size, seen_size
+from aam_vision.classifiers.networks import Classifiers, filled, fresh
 from aam_vision.classifiers.torch_backends import exported, onnx_session
 from aam_vision.perception import Frame
 
@@ -56,7 +57,7 @@ class Answers(NamedTuple):
     maps: Tensor
 
 
-class CameraNetwork(nn.Module):
+class CameraNetwork(Classifiers):
     """Pictures in, the answers of all classifiers about all looks out.
 
     Args:
@@ -64,7 +65,7 @@ class CameraNetwork(nn.Module):
     """
 
     def __init__(self, plan: CameraPlan) -> None:
-        super().__init__()
+        super().__init__(CAMERA, plan.heads)
         self.plan = plan
         layers: list[nn.Module] = []
         sizes = ((5, 2, 1), (3, 2, 1), (3, 1, 1), (3, 1, 2), (3, 1, 2))  # kernel, stride, dilation
@@ -128,20 +129,13 @@ class CameraNetwork(nn.Module):
         """The layers of which each row belongs to one classifier, by name; all others are shared."""
         return {"alone.2": self.plan.alone, "single.2": self.plan.single, "pairs": self.plan.pairs}
 
-    def freeze_shared(self, other: CameraNetwork) -> None:
-        """Let training change only what belongs to single classifiers, and what another network of this kind lacks."""
+    def freeze_shared(self, other: Self) -> None:
         theirs = other.state_dict()
         for name, parameter in self.named_parameters():
             parameter.requires_grad_(name.rpartition(".")[0] in self.outputs or name not in theirs)
         self.trunk.eval()  # nor its statistics
 
-    def adopt(self, other: CameraNetwork, heads: Collection[str]) -> None:
-        """Take over some classifiers of another network for the same looks bit by bit, and what all of them share.
-
-        Args:
-            other: may have other classifiers as well, and in another order.
-            heads: the names of those to take over.
-        """
+    def adopt(self, other: Self, heads: Collection[str]) -> None:
         own, theirs = self.state_dict(), other.state_dict()
         with torch.no_grad():
             for name, tensor in own.items():
@@ -155,7 +149,6 @@ class CameraNetwork(nn.Module):
                         tensor[row] = theirs[name][other.outputs[layer].index(head)]
 
     def shift(self, offsets: Mapping[str, float]) -> None:
-        """Add to the logits of every classifier, in place."""
         plan = self.plan
         with torch.no_grad():
             self.bias.add_(torch.tensor([offsets[head] for head in plan.found]))
@@ -213,10 +206,9 @@ def _both_ways(looks: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[
 
 def new_network(plan: CameraPlan, seed: int) -> CameraNetwork:
     """A network with fresh weights that depend on the seed alone."""
-    with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
+    with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Initializing zero-element")  # where nothing is asked of pairs
-        torch.manual_seed(seed)
-        return CameraNetwork(plan)
+        return fresh(lambda: CameraNetwork(plan), seed)
 
 
 def fused(network: CameraNetwork) -> CameraNetwork:
@@ -279,17 +271,7 @@ def network_of(plan: CameraPlan, weights: Weights) -> CameraNetwork:
     Raises:
         UnusableInput: the tensors are not those of such a network.
     """
-    network = new_network(plan, 0)
-    wanted = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
-    check_shapes(wanted, weights.tensors)
-    network.load_state_dict({name: torch.tensor(tensor) for name, tensor in weights.tensors.items()})
-    return network.eval()
-
-
-def weights_of(network: CameraNetwork) -> Weights:
-    """The weights of a network, for what runs or stores them."""
-    tensors = {name: tensor.detach().cpu().numpy() for name, tensor in network.state_dict().items()}
-    return Weights(CAMERA, network.plan.heads, tensors)
+    return filled(new_network(plan, 0), weights)
 
 
 Run = Callable[[Tensor], tuple[Tensor, Tensor]]
@@ -417,6 +399,7 @@ def with_peaks(network: CameraNetwork, numbers: Sequence[int]) -> CameraNetwork:
     names = tuple(f"{plan.looks[look]}/{row}" for row, look in enumerate(looks))
     found = tuple(plan.found[look] for look in looks)
     copy.plan = CameraPlan(names, found, plan.alone, plan.single, plan.pairs)
+    copy.heads = copy.plan.heads
     copy.maps = _Peaks(network.maps, numbers)  # type: ignore[assignment]
     for name in ("bias", "looks"):  # what the network has for every look
         setattr(copy, name, nn.Parameter(getattr(network, name)[looks], requires_grad=False))

@@ -248,11 +248,10 @@ class CameraPerception:
         if known is not None and known.scene is scene:
             return known
         sightings = Sightings(self._plan, scene)
+        plan, known_as = self._plan, None
         if sightings.shared:
-            known_as = {thing: thing for thing in sightings.things}
-            atoms = SceneAtoms(self.vocabulary, sightings.plan, scene, known_as)
-        else:
-            atoms = SceneAtoms(self.vocabulary, self._plan, scene)
+            plan, known_as = sightings.plan, {thing: thing for thing in sightings.things}
+        atoms = SceneAtoms(self.vocabulary, plan, scene, known_as)
         legality = SceneLegality(self.vocabulary.constraints, tuple(scene.objects), atoms.atoms)
         return self._scenes.keep(
             id(scene), _Indexed(scene, sightings, atoms, legality, Completion(self.vocabulary, scene))

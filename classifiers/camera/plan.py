@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import permutations
 from typing import Any, Final
 
@@ -52,22 +53,35 @@ class CameraPlan:
         return (*self.found, *self.alone, *self.single, *self.pairs)
 
     @property
+    def sizes(self) -> tuple[int, int, int, int]:
+        """How many answers to one picture are about looks, about the whole of it, about one thing, and about two."""
+        looks = len(self.looks)
+        return looks, len(self.alone), looks * len(self.single), looks**2 * len(self.pairs)
+
+    @property
     def size(self) -> int:
         """The number of answers to one picture."""
-        looks = len(self.looks)
-        return looks + len(self.alone) + looks * len(self.single) + looks * looks * len(self.pairs)
+        return sum(self.sizes)
+
+    @cached_property
+    def places(self) -> Mapping[str, Sequence[int]]:
+        """Where the answers of every classifier lie in a row: one, one for each look, or one for each look and each other look."""
+        found: dict[str, Sequence[int]] = {head: [number] for number, head in enumerate(self.found)}
+        begin = 0
+        for heads, before, size in zip(
+            (self.alone, self.single, self.pairs), self.sizes, self.sizes[1:], strict=False
+        ):
+            begin += before
+            for number, head in enumerate(heads):
+                found[head] = list(range(begin + number, begin + size, len(heads)))
+        return found
 
     def place(self, head: str, *looks: str) -> int:
         """Where the answer of a classifier about things of these looks lies."""
-        which = [self.looks.index(look) for look in looks]
-        number = len(self.looks)
-        if not looks:
-            return number + self.alone.index(head)
-        begin = number + len(self.alone)
-        if len(looks) == 1:
-            return begin + which[0] * len(self.single) + self.single.index(head)
-        begin += number * len(self.single)
-        return begin + (which[0] * number + which[1]) * len(self.pairs) + self.pairs.index(head)
+        number = 0
+        for look in looks:
+            number = number * len(self.looks) + self.looks.index(look)
+        return self.places[head][number]
 
 
 def plan_of(described: Mapping[str, Any]) -> CameraPlan:
@@ -150,6 +164,7 @@ class SceneAtoms:
                 f"vocabulary {vocabulary.name} is read off pictures without cells: describe its scenes by "
                 f"Scene.of_things"
             )
+        self.vocabulary, self.plan, self.scene = vocabulary, plan, scene
         number = {head: index for index, head in enumerate(vocabulary.cell_heads())}
         found_by = scene.looks if known_as is None else known_as
         alike = Counter(found_by.values())

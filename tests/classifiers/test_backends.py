@@ -5,8 +5,7 @@ import pytest
 import torch
 
 from aam_vision.classifiers.backends import backend
-from aam_vision.classifiers.network import normalised_pixels
-from aam_vision.classifiers.networks import network_of
+from aam_vision.classifiers.networks import network_of, normalised_pixels
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import read
 from aam_vision.envs.registry import board_domain

@@ -12,9 +12,11 @@ from aam_vision.classifiers.store import load, save
 from aam_vision.commandline import Progress
 from aam_vision.envs import sampling
 from aam_vision.envs.registry import board_domain
-from aam_vision.training import lesson, session
+from aam_vision.training import session
+from aam_vision.training.cells import CellTask
 from aam_vision.training.session import train_domain
 from aam_vision.training.settings import TrainingSettings
+from aam_vision.training.trainer import teach
 
 from .toys import toy_boards
 
@@ -43,9 +45,7 @@ def test_resnet18_learns_and_is_loaded_as_it_was_saved(tmp_path):
     doors = board_domain("doors")
     heads = doors.visual.cell_heads()
     boards = [replace(board, labels=board.labels[[0, 1, 0]]) for board in toy_boards(2, (128, 192))]
-    network = lesson.teach(
-        heads, boards, steps=10, seed=0, progress=lambda *_: None, start=lesson.StartingPoint(RESNET18)
-    )
+    network = teach(CellTask(heads, RESNET18), boards, steps=10, seed=0, progress=lambda *_: None)
     _, card = load(doors.visual, "doors")
     save(network, replace(card, network=RESNET18), tmp_path)
     again, _ = load(doors.visual, "doors", tmp_path)

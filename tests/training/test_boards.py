@@ -14,10 +14,9 @@ from aam_vision.perception import Perceived
 from aam_vision.strips import Atom
 from aam_vision.training.assessment import expected
 from aam_vision.training.augmentation import augment
-from aam_vision.training.boards import BoardBatches
-from aam_vision.training.calibration import calibrate, shift
+from aam_vision.training.calibration import calibrate
+from aam_vision.training.cells import BoardBatches, CellTask, loss_of
 from aam_vision.training.labels import NO_LABEL, label
-from aam_vision.training.lesson import loss_of, new_network
 
 from .toys import toy_boards
 
@@ -65,7 +64,8 @@ def test_batches_repeat_with_the_seed_and_hold_one_shape():
     data = toy_boards(20) + toy_boards(20, (48, 32))
 
     def stream(seed):
-        return list(islice(BoardBatches(data, 4, seed), 6))
+        batches = BoardBatches(data, 4, seed)
+        return [batches.batch() for _ in range(6)]
 
     one, again, other = stream(1), stream(1), stream(2)
     assert all(torch.equal(x, y) for a, b in zip(one, again, strict=True) for x, y in zip(a, b, strict=True))
@@ -98,25 +98,25 @@ def test_loss_ignores_what_has_no_label():
 
 
 def test_calibration_stays_in_its_range():
-    network = new_network(["a", "b"], 0).eval()
-    found = calibrate(network, toy_boards(4), torch.Generator().manual_seed(0))
+    task = CellTask("ab")
+    found = calibrate(task, task.network(0).eval(), toy_boards(4), torch.Generator().manual_seed(0))
     assert set(found.temperatures) == set(found.thresholds) == set(found.offsets) == {"a", "b"}
     assert all(0.25 <= t <= 4 for t in found.temperatures.values())
     assert all(0.01 <= low <= 0.1 and 0.9 <= high <= 0.99 for low, high in found.thresholds.values())
 
 
 def test_offsets_become_part_of_the_weights():
-    network = new_network(["a", "b"], 0).eval()
+    network = CellTask("ab").network(0).eval()
     boards = torch.rand(1, 3, 32, 48, generator=torch.Generator().manual_seed(0))
     with torch.inference_mode():
         before = network(boards)
-        shift(network, {"a": 1.5, "b": -2.0})
+        network.shift({"a": 1.5, "b": -2.0})
         after = network(boards)
     assert torch.allclose(after - before, torch.tensor([1.5, -2.0])[:, None, None], atol=1e-5)
 
 
 def test_light_tint_and_contrast_hardly_matter_to_the_network():
-    network = new_network(["a"], 0).eval()
+    network = CellTask("a").network(0).eval()
     boards = torch.rand(2, 3, 32, 48, generator=torch.Generator().manual_seed(0)) * 0.5
     tinted = boards * 0.8 + torch.tensor([0.1, 0.0, 0.3])[:, None, None]
     with torch.inference_mode():

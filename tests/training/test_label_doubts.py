@@ -8,6 +8,7 @@ from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.envs.registry import board_domain
 from aam_vision.strips import State
 from aam_vision.training.folder import MOST, doubts, perceived_atoms, read_labels
+from aam_vision.training.folder import told as told_by
 
 
 def test_a_forgotten_atom_is_named(tmp_path):
@@ -23,7 +24,8 @@ def test_a_forgotten_atom_is_named(tmp_path):
     def told(true):
         line = {"image": "1.png", "problem": "train/0", "true": true}
         (tmp_path / "labels.jsonl").write_text(json.dumps(line))
-        return doubts(domain.visual.cell_heads(), perception, read_labels(domain, tmp_path))
+        heads = domain.visual.cell_heads()
+        return doubts(perception, [told_by(heads, one) for one in read_labels(domain, tmp_path)])
 
     assert told(atoms) == []
     (message,) = told([atom for atom in atoms if atom != goal])

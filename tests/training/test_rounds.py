@@ -12,11 +12,11 @@ import torch
 
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.commandline import Progress
-from aam_vision.training import lesson
+from aam_vision.training.cells import CellTask
 from aam_vision.training.rounds import PATIENCE, Rounds
 from aam_vision.training.session import train_domain
 from aam_vision.training.settings import MOST_ROUNDS, TrainingSettings
-from aam_vision.training.trainer import Examined, TrainingOptions
+from aam_vision.training.trainer import Examined, TrainingOptions, teach
 from aam_vision.wording import counted
 
 from .test_own import CORRIDOR
@@ -33,8 +33,8 @@ def _taught(steps, enough, options=None):
         ends[done] = {name: tensor.clone() for name, tensor in network.state_dict().items()}
         return enough(done)
 
-    network = lesson.teach(
-        ["a", "b"],
+    network = teach(
+        CellTask("ab"),
         toy_boards(20),
         steps=steps,
         seed=5,
@@ -50,7 +50,7 @@ def _same(one, other):
 
 
 def test_the_limit_of_steps_changes_nothing_but_how_long_training_goes_on():
-    alone = lesson.teach(["a", "b"], toy_boards(20), steps=ROUND, seed=5, progress=lambda *_: None)
+    alone = teach(CellTask("ab"), toy_boards(20), steps=ROUND, seed=5, progress=lambda *_: None)
     stopped, ends = _taught(4 * ROUND, lambda done: done == ROUND)
     assert list(ends) == [ROUND]
     assert _same(stopped, alone.state_dict())
@@ -107,7 +107,7 @@ def test_a_limit_that_is_too_low_is_named(poor):
 
 def test_training_that_stands_still_ends_and_the_best_round_counts(poor):
     perception, told = BoardPerception.load(CORRIDOR.visual, "corridor", poor[0]), io.StringIO()
-    network = lesson.new_network(CORRIDOR.visual.cell_heads(), 0)
+    network = CellTask(CORRIDOR.visual.cell_heads()).network(0)
     rounds = Rounds(
         CORRIDOR, TrainingSettings(), 64, lambda own: (perception.card, perception), Progress(told)
     )

@@ -19,11 +19,12 @@ from aam_vision.envs.registry import board_domain
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Defined
 from aam_vision.strips import Predicate
-from aam_vision.training import lesson, session
+from aam_vision.training import session
+from aam_vision.training.cells import CellTask
 from aam_vision.training.labels import NO_LABEL
 from aam_vision.training.session import train_domain
 from aam_vision.training.settings import TrainingSettings
-from aam_vision.training.trainer import CELLS, Confusion, TrainingOptions
+from aam_vision.training.trainer import CELLS, Confusion, StartingPoint, TrainingOptions, teach
 
 from .toys import toy_boards
 
@@ -114,10 +115,8 @@ def test_progress_is_told(runs):
 
 
 def test_global_random_state_is_not_touched(domain):
-    from aam_vision.training.lesson import new_network
-
     before, numpy_before = torch.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
-    new_network(domain.visual.cell_heads(), 0)
+    CellTask(domain.visual.cell_heads()).network(0)
     assert torch.equal(before, torch.get_rng_state())
     assert (numpy_before == np.random.get_state()[1]).all()  # noqa: NPY002
 
@@ -145,14 +144,14 @@ def _taught(boards, steps, options=None, stop=None):
         if done == stop:
             raise _Interrupted
 
-    network = lesson.teach(
-        ["a", "b"], boards[2:], steps=steps, seed=5, progress=progress, held=boards[:2], options=options
+    network = teach(
+        CellTask("ab"), boards[2:], steps=steps, seed=5, progress=progress, held=boards[:2], options=options
     )
     return network.state_dict()
 
 
 def test_a_resumed_run_gives_the_weights_of_one_that_was_never_interrupted(tmp_path, monkeypatch):
-    monkeypatch.setattr(lesson, "CHECK", 4)
+    monkeypatch.setattr(CellTask, "check", 4)
     boards = toy_boards(20)
     whole = _taught(boards, 12, TrainingOptions(tmp_path / "whole"))
     with pytest.raises(_Interrupted):
@@ -175,7 +174,7 @@ def test_neither_checkpoints_nor_looks_change_the_weights(tmp_path):
 
 def test_logs_tell_the_confusion_of_every_classifier_and_show_boards(tmp_path, monkeypatch):
     events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
-    monkeypatch.setattr(lesson, "CHECK", 5)
+    monkeypatch.setattr(CellTask, "check", 5)
     boards = toy_boards(20)
     _taught(boards, 10, TrainingOptions(tmp_path, tensorboard=True))
     with (tmp_path / "logs" / "metrics.csv").open() as file:
@@ -207,8 +206,8 @@ def test_confusion_leaves_out_what_has_no_label():
 
 def test_training_stops_when_its_time_is_up(tmp_path):
     steps = []
-    lesson.teach(
-        ["a", "b"],
+    teach(
+        CellTask("ab"),
         toy_boards(20),
         steps=100_000,
         seed=0,
@@ -235,15 +234,15 @@ def test_devices_that_are_not_there_are_refused():
 
 
 def test_one_classifier_is_trained_anew_and_the_others_stay_bit_by_bit():
-    base = lesson.new_network(["a", "b"], 1).eval()
+    base = CellTask("ab").network(1).eval()
     before = {name: tensor.clone() for name, tensor in base.state_dict().items()}
-    network = lesson.teach(
-        ["a", "b"],
+    network = teach(
+        CellTask("ab"),
         toy_boards(20),
         steps=6,
         seed=5,
         progress=lambda *_: None,
-        start=lesson.StartingPoint(base=base, only=("b",)),
+        start=StartingPoint(base=base, only=("b",)),
     )
     for name, tensor in network.state_dict().items():
         assert torch.equal(base.state_dict()[name], before[name])

@@ -13,7 +13,7 @@ from aam_vision.envs.pddlgym_drawing import stacks
 from aam_vision.envs.rendering import BoardCodes
 from aam_vision.envs.sokoban import SOKOBAN
 from aam_vision.training import session
-from aam_vision.training.evaluation import evaluate_domain
+from aam_vision.training.assessment import evaluate_domain
 from aam_vision.training.session import train_domain
 from aam_vision.training.settings import TrainingSettings
 

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import pytest
 import torch
-from torch import nn
 
-from aam_vision.training.trainer import Pace, Taught
+from aam_vision.training.cells import CellTask
+from aam_vision.training.trainer import Examined, Lesson
+
+from .toys import toy_boards
 
 
 @pytest.mark.parametrize("steps", range(1, 41))
 @pytest.mark.parametrize("warm_up", [0.1, 0.2, 0.25, 0.3])
 def test_the_rate_rises_and_falls_in_rounds_of_any_length(steps: int, warm_up: float) -> None:
-    chosen = Taught(nn.Conv2d(1, 1, 1), Pace(steps, 0.1, warm_up)).configure_optimizers()
+    task = CellTask("ab")
+    task.rate, task.warm_up = 0.1, warm_up
+    rounds = Examined(steps, lambda network, done: False)
+    lesson = Lesson(task, task.network(0), task.source(toy_boards(1), 0), (), lambda *_: None, rounds)
+    chosen = lesson.configure_optimizers()
     schedule, optimiser = chosen["lr_scheduler"]["scheduler"], chosen["optimizer"]
     assert isinstance(optimiser, torch.optim.Optimizer)
     rates = []

@@ -23,14 +23,15 @@ from aam_vision.errors import UnusableInput
 from aam_vision.perception import Perceived, Reading, VisualVocabulary
 from aam_vision.strips import State
 from aam_vision.training.boards import Example, fingerprint, positives
-from aam_vision.training.calibration import calibrate, shift
+from aam_vision.training.calibration import calibrate
+from aam_vision.training.cells import CellTask
 from aam_vision.training.folder import Labellable
 from aam_vision.training.labelling.pool import NO_LOOK, KnownLooks, LabelQuestion, Pool
 from aam_vision.training.labelling.references import labelled_looks
 from aam_vision.training.labelling.rounds import Answer, Elsewhere, Learner, least_labelled
 from aam_vision.training.labelling.settings import ACTIVE, Way
 from aam_vision.training.labels import NO_LABEL, Labels
-from aam_vision.training.lesson import teach
+from aam_vision.training.trainer import teach
 
 AUDITED: Final = 2
 """The first ones of a round, at random of the layouts that are labelled least, which are read before they are learned from:
@@ -133,9 +134,10 @@ class BoardLearner(Learner[BoardPerception]):
             free, self.found.given = free_examples(self._pool, self._answers, follow, self._rng)
             data += free
         seed = self.way.seed
-        network = teach(self._heads, data, steps=self._steps, seed=seed, progress=lambda *_: None)
-        calibration = calibrate(network, own, torch.Generator().manual_seed(seed))
-        shift(network, calibration.offsets)
+        task = CellTask(self._heads)
+        network = teach(task, data, steps=self._steps, seed=seed, progress=lambda *_: None)
+        calibration = calibrate(task, network, own, torch.Generator().manual_seed(seed))
+        network.shift(calibration.offsets)
         figures = {"boards": len(data), "steps": self._steps, "positives": positives(self._heads, data)}
         card = calibration.card(self.domain, seed, fingerprint(data), SHARED, figures=figures)
         self.found.network, self.found.card, self.found.looks = network, card, looks

@@ -20,6 +20,7 @@ from aam_vision.envs.references import imported, is_reference
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Frame, Scene, VisualVocabulary
 from aam_vision.pictures import encode
+from aam_vision.training.boards import place_looks
 from aam_vision.training.described import (
     PROBLEM,
     Description,
@@ -35,7 +36,6 @@ from aam_vision.training.labelling.pool import Walked
 from aam_vision.training.labelling.server import BUSY
 from aam_vision.training.labelling.session import at_page, keep, opened
 from aam_vision.training.labelling.settings import PAGE, Session
-from aam_vision.training.looks import place_looks
 
 MOST_PICTURES: Final = 2000
 """Of a folder: all of them are compared with each other."""

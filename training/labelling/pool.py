@@ -21,7 +21,6 @@ from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.classifiers.board import resample_scene
 from aam_vision.classifiers.legality import Probabilities, Truth
 from aam_vision.classifiers.looks import Looks, cells_of, distances
-from aam_vision.classifiers.network import pooling_matrix
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.classifiers.recognition import Recognition
@@ -66,8 +65,7 @@ class PooledPicture:
 
     def example(self, labels: Labels, pixels: NDArray[np.uint8] | None = None) -> Example:
         """The board with labels (heads, places), to learn from; or another one of its shape."""
-        scene = self.index.scene
-        pooling = pooling_matrix(self.index.cells, scene.rows * scene.columns)
+        pooling = torch.from_numpy(self.index.pooling())
         board = self.pixels if pixels is None else pixels
         return Example(torch.from_numpy(board), pooling, torch.from_numpy(labels))
 

@@ -14,26 +14,28 @@ from typing import Final
 import torch
 
 from aam_vision.classifiers.architecture import CAMERA
-from aam_vision.classifiers.camera.network import CameraNetwork, weights_of
+from aam_vision.classifiers.camera.network import CameraNetwork
 from aam_vision.classifiers.camera.perception import CameraPerception
 from aam_vision.classifiers.camera.plan import SceneAtoms, plan_of
 from aam_vision.classifiers.camera.typical import typical
+from aam_vision.classifiers.networks import weights_of
 from aam_vision.classifiers.store import describe
 from aam_vision.envs.image_domain import Pictures
 from aam_vision.envs.labelled import Labelled
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Percept
 from aam_vision.strips import State
-from aam_vision.training.camera.assessment import samples
-from aam_vision.training.camera.calibration import calibrate, places_of
-from aam_vision.training.camera.data import Lessons, answers, lessons_of
-from aam_vision.training.camera.lesson import teach
+from aam_vision.training.assessment import samples
+from aam_vision.training.calibration import calibrate
+from aam_vision.training.camera import Lessons, answers, lessons_of
 from aam_vision.training.folder import Labellable
 from aam_vision.training.labelling.montage import Montage, Parts, backdrop_of, taken_apart
 from aam_vision.training.labelling.pool import LabelQuestion, Walked
 from aam_vision.training.labelling.rounds import Answer, Learner, least_labelled, upper_bound
 from aam_vision.training.labelling.settings import ACTIVE, Way
 from aam_vision.training.labels import NO_LABEL
+from aam_vision.training.places import PlaceTask
+from aam_vision.training.trainer import teach
 
 AUDITED: Final = 6
 """Pictures of a round that are chosen at random and read before they are learned from."""
@@ -107,7 +109,7 @@ class SceneLearner(Learner[CameraPerception]):
         if parts is not None:
             self._parts[number] = parts
         atoms = SceneAtoms(self._visual, self._plan, picture.scene)
-        given = answers(self._visual, atoms, picture.scene, _state(labelled))
+        given = answers(atoms, _state(labelled))
         self.found.atoms += int((given != NO_LABEL).sum())
 
     def compared(self, question: LabelQuestion, perception: CameraPerception) -> tuple[int, int, int]:
@@ -137,8 +139,9 @@ class SceneLearner(Learner[CameraPerception]):
             UnusableInput: new pictures cannot be made of the labelled ones.
         """
         taught, held = self._lessons()
+        task = PlaceTask(self._plan)
         network = teach(
-            self._plan,
+            task,
             taught,
             steps=STEPS,
             seed=self.way.seed + len(self._labels),
@@ -146,13 +149,12 @@ class SceneLearner(Learner[CameraPerception]):
             further=self._network,
         )
         self._network = deepcopy(network)
-        calibration = calibrate(network, held, torch.Generator().manual_seed(self.way.seed))
+        calibration = calibrate(task, network, held, torch.Generator().manual_seed(self.way.seed))
         network.shift(calibration.offsets)
-        yes = (taught.labels == 1).sum(0)
         figures = {
             "pictures": len(taught),
             "steps": STEPS,
-            "positives": {head: int(yes[own].sum()) for head, own in places_of(self._plan).items()},
+            "positives": task.positives(taught),
             "typical": typical(taught.pictures),
         }
         card = calibration.card(

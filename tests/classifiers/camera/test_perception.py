@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 import torch
 
-from aam_vision.classifiers.camera.network import new_network, weights_of
+from aam_vision.classifiers.camera.network import new_network
 from aam_vision.classifiers.camera.perception import Answers, CameraPerception
 from aam_vision.classifiers.camera.plan import SceneAtoms, plan_of, seen_size
 from aam_vision.classifiers.camera.typical import typical
 from aam_vision.classifiers.loading import load_perception
+from aam_vision.classifiers.networks import weights_of
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import SURE, Card, describe, save
 from aam_vision.envs.registry import board_domain

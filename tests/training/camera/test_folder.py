@@ -13,9 +13,12 @@ from PIL import Image
 from aam_vision.classifiers.camera.plan import plan_of
 from aam_vision.classifiers.store import describe
 from aam_vision.commandline import Progress
+from aam_vision.envs.labelled import Labelled
 from aam_vision.errors import UnusableInput
-from aam_vision.training.camera.data import lessons
-from aam_vision.training.camera.session import doubts, pictures_of, read_pictures
+from aam_vision.training.camera import lessons
+from aam_vision.training.folder import doubts
+from aam_vision.training.places import read_pictures
+from aam_vision.training.places import told as told_by
 from aam_vision.training.session import train_domain
 from aam_vision.training.settings import TrainingSettings
 from tests.classifiers.camera.piles import LOOKS, VOCABULARY, random_state, scene
@@ -54,7 +57,8 @@ def test_labelled_pictures_are_lessons_like_those_of_the_domain(folder) -> None:
     assert [line.state.true for line in lines] == [
         frozenset(atom for atom in _state(number).true if atom.predicate != "free") for number in range(3)
     ]
-    data = lessons(DOMAIN, PLAN, np.random.default_rng(0), 10, [pictures_of(line) for line in lines])
+    more = [Labelled(line.scene, line.atoms, line.frame) for line in lines]
+    data = lessons(DOMAIN, PLAN, np.random.default_rng(0), 10, more)
     assert len(data) == 20 + 3
 
 
@@ -109,8 +113,8 @@ class _Sure:
 
 
 def test_labels_that_trained_classifiers_contradict_are_told(folder) -> None:
-    lines = read_pictures(DOMAIN, PLAN, folder)
-    assert doubts(_Sure(), PLAN, lines[:1]) == []
-    found = doubts(_Sure(), PLAN, lines[1:2])
+    lines = [told_by(VOCABULARY, PLAN, line) for line in read_pictures(DOMAIN, PLAN, folder)]
+    assert doubts(_Sure(), lines[:1]) == []
+    found = doubts(_Sure(), lines[1:2])
     assert found
     assert all("line 2 of the labels (1.png) says" in line for line in found)

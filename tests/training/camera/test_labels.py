@@ -12,11 +12,10 @@ from aam_vision.envs.image_domain import Pictures
 from aam_vision.errors import UnusableInput
 from aam_vision.perception import Percept
 from aam_vision.strips import Atom, State
-from aam_vision.training.assessment import PerceptionScores
-from aam_vision.training.camera.assessment import assess, samples
-from aam_vision.training.camera.calibration import places_of
-from aam_vision.training.camera.corruptions import CORRUPTIONS
-from aam_vision.training.camera.data import UNKNOWN, answers, augment, lessons, places, row
+from aam_vision.training.assessment import PerceptionScores, assess, samples
+from aam_vision.training.augmentation import retaken
+from aam_vision.training.camera import UNKNOWN, answers, lessons, places, row
+from aam_vision.training.corruptions import CAMERA_CORRUPTIONS
 from aam_vision.training.labels import NO_LABEL
 from tests.classifiers.camera.piles import LOOKS, VOCABULARY, random_state, scene
 
@@ -26,7 +25,7 @@ PLAN = plan_of(describe(VOCABULARY))
 
 
 def test_every_answer_of_the_network_has_its_place() -> None:
-    places = places_of(PLAN)
+    places = PLAN.places
     assert sorted(place for own in places.values() for place in own) == list(range(PLAN.size))
     for number, look in enumerate(LOOKS):
         assert PLAN.place("clear", look) in places["clear"]
@@ -59,7 +58,7 @@ def test_a_row_of_labels_says_the_same_as_the_state() -> None:
     for _ in range(50):
         one = scene(*rng.permutation(LOOKS)[:3].tolist())
         atoms, state = SceneAtoms(VOCABULARY, PLAN, one), random_state(one, rng)
-        labels = row(VOCABULARY, PLAN, atoms, one, state)
+        labels = row(atoms, state)
         assert (labels[: len(LOOKS)] == [look in one.looks.values() for look in LOOKS]).all()
         for atom, place in zip(atoms.atoms, atoms.answers, strict=True):
             assert labels[place] == (atom in state.true or atom.predicate == "seen")
@@ -71,7 +70,7 @@ def test_about_a_thing_that_does_not_show_there_are_no_labels() -> None:
     atoms, state = SceneAtoms(VOCABULARY, PLAN, one), random_state(one, np.random.default_rng(0))
     seen = frozenset({Atom("seen", ("thing-1",))})
     hardly = frozenset({Atom("seen", ("thing-2",))})
-    labels = answers(VOCABULARY, atoms, one, State(state.true | seen, one.objects, hardly))
+    labels = answers(atoms, State(state.true | seen, one.objects, hardly))
     known = {str(atom): value for atom, value in zip(atoms.atoms, labels, strict=True) if value != NO_LABEL}
     assert known.keys() == {
         *("seen(thing-0)", "seen(thing-1)", "dark()", "on(thing-1, thing-2)", "on(thing-2, thing-1)"),
@@ -83,8 +82,8 @@ def test_about_a_thing_that_does_not_show_there_are_no_labels() -> None:
 def test_things_of_one_look_are_found_together_and_nothing_else_is_asked() -> None:
     one = scene("red", "red", "ball")
     atoms, state = SceneAtoms(VOCABULARY, PLAN, one), random_state(one, np.random.default_rng(0))
-    labels = row(VOCABULARY, PLAN, atoms, one, state)
-    asked = {name for name, places in places_of(PLAN).items() if (labels[places] != NO_LABEL).any()}
+    labels = row(atoms, state)
+    asked = {name for name, places in PLAN.places.items() if (labels[places] != NO_LABEL).any()}
     assert asked == {*PLAN.found, "dark", "held", "on-table", "clear"}
     assert labels[PLAN.looks.index("red")] == 1
     assert labels[PLAN.place("held", "red")] == NO_LABEL
@@ -153,12 +152,12 @@ def test_pictures_to_learn_from_have_one_size() -> None:
 
 def test_augmentation_and_corruptions_repeat_from_a_seed_and_keep_the_form() -> None:
     pictures = torch.rand(6, 3, 32, 40)
-    one, again = (augment(pictures, torch.Generator().manual_seed(3)) for _ in range(2))
+    one, again = (retaken(pictures, pictures[:, :0], torch.Generator().manual_seed(3))[0] for _ in range(2))
     assert torch.equal(one, again)
     assert one.shape == pictures.shape
     assert 0 <= float(one.min()) <= float(one.max()) <= 1
     frame = np.random.default_rng(0).integers(0, 256, (*SIZE, 3), dtype=np.uint8)
-    for name, corruption in CORRUPTIONS.items():
+    for name, corruption in CAMERA_CORRUPTIONS.items():
         worse, repeated = (corruption.corrupt(frame, np.random.default_rng(1)) for _ in range(2))
         assert worse.shape == frame.shape, name
         assert worse.dtype == np.uint8, name

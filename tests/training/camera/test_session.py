@@ -11,22 +11,21 @@ import numpy as np
 import pytest
 import torch
 
-from aam_vision.classifiers.camera.network import network_of, new_network, weights_of
+from aam_vision.classifiers.camera.network import network_of, new_network
 from aam_vision.classifiers.camera.perception import CameraPerception
 from aam_vision.classifiers.camera.plan import plan_of
 from aam_vision.classifiers.loading import load_perception
+from aam_vision.classifiers.networks import weights_of
 from aam_vision.classifiers.store import describe, read
 from aam_vision.commandline import Progress
 from aam_vision.errors import UnusableInput
-from aam_vision.training.camera import lesson
-from aam_vision.training.camera.calibration import places_of
-from aam_vision.training.camera.corruptions import CORRUPTIONS
-from aam_vision.training.camera.data import lessons
-from aam_vision.training.camera.lesson import teach
-from aam_vision.training.evaluation import evaluate_domain, speed
+from aam_vision.training.assessment import evaluate_domain, speed
+from aam_vision.training.camera import Lessons, lessons
+from aam_vision.training.corruptions import CAMERA_CORRUPTIONS
+from aam_vision.training.places import PictureBatches, PlaceTask
 from aam_vision.training.session import train_domain
 from aam_vision.training.settings import TrainingSettings
-from aam_vision.training.trainer import CELLS, TrainingOptions
+from aam_vision.training.trainer import CELLS, TrainingOptions, teach
 from tests.classifiers.camera.piles import VOCABULARY
 
 from .drawn import SIZE, DrawnDomain
@@ -56,7 +55,7 @@ def test_the_same_seed_gives_the_same_weights() -> None:
     plan = plan_of(describe(DrawnDomain.visual))
     data = lessons(DrawnDomain(), plan, np.random.default_rng(0), 10)
     first, again, other = (
-        weights_of(teach(plan, data, steps=3, seed=seed, progress=lambda done, loss: None)).tensors
+        weights_of(teach(PlaceTask(plan), data, steps=3, seed=seed, progress=lambda done, loss: None)).tensors
         for seed in (0, 0, 1)
     )
     assert all((first[name] == again[name]).all() for name in first)
@@ -66,7 +65,7 @@ def test_the_same_seed_gives_the_same_weights() -> None:
 def test_masks_teach_where_things_are_in_few_steps() -> None:
     plan = plan_of(describe(DrawnDomain.visual))
     data = lessons(DrawnDomain(masks=True), plan, np.random.default_rng(0))
-    network = teach(plan, data, steps=40, seed=0, progress=lambda done, loss: None)
+    network = teach(PlaceTask(plan), data, steps=40, seed=0, progress=lambda done, loss: None)
     shares = data.where[:60].float().flatten(2)
     shows = shares.sum(2) > 0
     found = network(data.pictures[:60].float() / 255).maps.detach()
@@ -81,8 +80,8 @@ def test_masks_teach_where_things_are_in_few_steps() -> None:
 def test_evaluation_counts_every_picture_once_under_every_condition(folder) -> None:
     domain = DrawnDomain()
     perception = load_perception(domain.visual, domain.name, folder, remembered=0)
-    scores = evaluate_domain(domain, perception, states=5, conditions=CORRUPTIONS)
-    assert scores.keys() == {"unseen", *(f"unseen, {name}" for name in CORRUPTIONS)}
+    scores = evaluate_domain(domain, perception, states=5, conditions=CAMERA_CORRUPTIONS)
+    assert scores.keys() == {"unseen", *(f"unseen, {name}" for name in CAMERA_CORRUPTIONS)}
     for found in scores.values():
         assert found.states == 5 == found.exact + found.refused + found.wrong
     assert speed(domain, perception).single_ms > 0
@@ -151,7 +150,7 @@ def test_a_resumed_run_gives_the_weights_of_one_that_was_never_interrupted(
             if done == 6:
                 raise Stopped
 
-    monkeypatch.setattr(lesson, "CHECK", 4)
+    monkeypatch.setattr(PlaceTask, "check", 4)
     with pytest.raises(Stopped):
         train_domain(DrawnDomain(), half, SETTINGS, Impatient(io.StringIO()), TrainingOptions(half))
     checkpoint = half / "checkpoints" / "last.ckpt"
@@ -165,12 +164,12 @@ def test_a_resumed_run_gives_the_weights_of_one_that_was_never_interrupted(
 
 
 def test_logs_tell_the_confusion_of_every_classifier(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(lesson, "CHECK", 5)
+    monkeypatch.setattr(PlaceTask, "check", 5)
     train_domain(DrawnDomain(), tmp_path, SETTINGS, Progress(io.StringIO()), TrainingOptions(tmp_path))
     with (tmp_path / "logs" / "metrics.csv").open() as file:
         rows = [row for row in csv.DictReader(file) if row["held_loss"]]
     assert len(rows) == 2
-    heads = places_of(plan_of(describe(DrawnDomain.visual)))
+    heads = plan_of(describe(DrawnDomain.visual)).heads
     for head in heads:
         assert sum(float(rows[0][f"{head}/{cell}"]) for cell in CELLS) > 0
 
@@ -178,23 +177,32 @@ def test_logs_tell_the_confusion_of_every_classifier(tmp_path, monkeypatch) -> N
 def test_answers_by_classifier_are_those_of_the_plan() -> None:
     plan = plan_of(describe(DrawnDomain.visual))
     values = torch.arange(2 * plan.size).reshape(2, plan.size)
-    found = lesson.by_head(plan, values, -1)
-    for row, places in zip(found.unbind(1), places_of(plan).values(), strict=True):
+    found = PlaceTask(plan).by_head(values, -1)
+    for row, places in zip(found.unbind(1), plan.places.values(), strict=True):
         assert torch.equal(row[:, : len(places)], values[:, places])
         assert (row[:, len(places) :] == -1).all()
 
 
 def test_harder_pictures_are_learned_from_more_often_and_the_order_goes_on_from_where_it_stopped() -> None:
-    orders = [lesson.Order(40, torch.Generator().manual_seed(3)) for _ in range(2)]
+    # the label of each picture is its number
+    data = Lessons(
+        torch.zeros(40, 3, 8, 8, dtype=torch.uint8),
+        torch.arange(40)[:, None],
+        (8, 8),
+        torch.zeros(40, 1, 2, 2, dtype=torch.uint8),
+    )
+    orders = [PictureBatches(data, 3) for _ in range(2)]
     seen = torch.zeros(40)
     for step in range(60):
-        numbers = orders[0].batch()
-        assert torch.equal(numbers, orders[1].batch())
+        batches = [order.batch() for order in orders]
+        for one, other in zip(*batches, strict=True):
+            assert torch.equal(one, other)
+        numbers = batches[0][-1][:, 0]
         for order in orders:
-            order.read(numbers, numbers.float())
+            order.read(numbers.float())
         seen[numbers] += 1
         if step == 20:
-            orders[1] = lesson.Order(40, torch.Generator())
-            orders[1].restore(orders[0].state())
+            orders[1] = PictureBatches(data, 4)
+            orders[1].restore(orders[0].state(), step)
     assert seen[:20].max() < seen[20:].min()
     assert seen.min() > 0

@@ -8,10 +8,10 @@ from aam_vision.classifiers.camera.plan import SceneAtoms, plan_of
 from aam_vision.classifiers.store import describe
 from aam_vision.commandline import Progress
 from aam_vision.envs.registry import image_domain
-from aam_vision.training.camera.session import read_pictures
 from aam_vision.training.labelling import pool, scenes
 from aam_vision.training.labelling.session import label_walks
 from aam_vision.training.labelling.settings import Session
+from aam_vision.training.places import read_pictures
 
 
 def test_the_arm_is_labelled_by_its_simulator(tmp_path, monkeypatch):
