@@ -261,9 +261,8 @@ class PlaceStudy:
         return None, best.scores
 
     def figures(self, taught: Lessons) -> dict[str, Any]:
-        """What the pictures that were learned from have in common, how many they are, and where yes is right in them."""
-        positives = self.task.positives(taught)  # of classifiers that are kept, too
-        return {"boards": len(taught), "positives": positives, "typical": typical(taught.pictures)}
+        """What the pictures that were learned from have in common, and how many they are."""
+        return {"boards": len(taught), "typical": typical(taught.pictures)}
 
     def doubts(self, perception: CameraPerception) -> list[str]:
         visual, plan = self._domain.visual, self.task.plan
