@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import signal
 import sqlite3
 import subprocess
@@ -28,7 +27,8 @@ import typer
 
 from aam_vision.commandline import Progress, check_writable, run_command
 from aam_vision.summary import TIMES
-from experiments.jobs import Row, Table
+from experiments.programs import command
+from experiments.tables import Row, Table
 
 # Runs that are killed with ``kill -9`` at random moments, and compared with one that was left alone.
 
@@ -89,12 +89,11 @@ class Runs:
     def start(self, number: int, *, resume: bool) -> subprocess.Popen[str]:
         """Start a process that begins the run, or resumes it."""
         out, log = self.paths(number)
-        command = [sys.executable, "-m", "aam_vision.run", "--quiet"]
-        command += ["--resume", str(out)] if resume else ["--out", str(out), *self.case.options]
+        run = [sys.executable, "-m", "aam_vision.run", "--quiet"]
+        run += ["--resume", str(out)] if resume else ["--out", str(out), *self.case.options]
         if self.case.access is not None:
-            words = ["-m", "experiments.slow_agent", str(log), self.case.access, str(ANSWER_SECONDS)]
-            command += ["--agent", shlex.join([sys.executable, *words])]
-        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            run += ["--agent", command("slow", log, self.case.access, ANSWER_SECONDS)]
+        return subprocess.Popen(run, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
     def ended(self, number: int, seconds: float) -> Ended:
         """The results of the run."""
@@ -235,7 +234,7 @@ def _lives(agent: int, patience: float) -> bool:
     until = monotonic() + patience
     while monotonic() < until:
         try:
-            if b"experiments.slow_agent" not in Path(f"/proc/{agent}/cmdline").read_bytes():
+            if b"experiments.programs" not in Path(f"/proc/{agent}/cmdline").read_bytes():
                 return False
         except OSError:
             return False
@@ -281,11 +280,8 @@ def kills(
         progress.step(share, share, f"kills: {name}")
         rows.append(_row(case, tally))
         faults += [f"{name}: {fault}" for fault in tally.faults]
-    table = Table(
-        f"Kills at random moments (seed {seed})",
-        ("agent", "killed", "kills", "runs", "nothing recorded yet", "asked again", "ended otherwise"),
-        [list(row.values()) for row in rows],
-    )
+    lines = [list(row.values()) for row in rows]
+    table = Table(f"Kills at random moments (seed {seed})", list(rows[0]), lines)
     table.print()
     table.save(out, "kills")
     for fault in faults:

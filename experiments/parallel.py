@@ -37,7 +37,7 @@ from aam_vision.targets.copied import SIMULATING
 from aam_vision.targets.images import PerceptionSettings, perception_of, seen_through
 from aam_vision.workers import Workers
 from aam_vision.workers.crew import Crew, ProcessCopy
-from experiments.jobs import Row, Table
+from experiments.tables import Row, Table
 
 HELD_OUT_STATES = 200
 """States in which the learned model is compared with the true one."""
@@ -207,22 +207,8 @@ def parallel(
                 differing += not killed.same(found[most])
                 row = _row(name, seed, most, killed, found[numbers[0]])
                 rows.append({**row, "lost": killed.lost, "same": killed.same(found[most])})
-    table = Table(
-        f"Agents that take {seconds:g} s for a step",
-        (
-            "agent",
-            "seed",
-            "workers",
-            "wall s",
-            "times as fast",
-            "queries",
-            "steps",
-            "equivalent",
-            "lost",
-            "same",
-        ),
-        [list(row.values()) for row in rows],
-    )
+    lines = [list(row.values()) for row in rows]
+    table = Table(f"Agents that take {seconds:g} s for a step", list(rows[0]), lines)
     table.print()
     table.save(out, "parallel")
     return int(bool(differing))

@@ -10,7 +10,7 @@ import pytest
 
 from aam_vision.commandline import run_command
 from experiments.headline import BEGIN, END, headline
-from experiments.jobs import queries_figure
+from experiments.tables import queries_figure
 
 
 def test_the_page_is_made_of_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,6 +94,6 @@ def test_a_figure_changes_only_with_its_data(tmp_path: Path) -> None:
         for policy, queries in (("economical", 6), ("economical", 7), ("aia", 11))
     ]
     for name in ("one.svg", "two.svg"):
-        queries_figure(rows, {"gripper": 17}, tmp_path / name)
+        queries_figure({"gripper": 17}, rows, tmp_path / name)
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
     assert "lower bound" in (tmp_path / "one.svg").read_text()
