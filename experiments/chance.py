@@ -317,14 +317,14 @@ CONDITIONAL = 0.5
 """Share of the actions with conditional effects."""
 CONJUNCTION = 0.3
 """Share of the conditions that are two literals."""
+Pool = Sequence[LiftedAtom]
+"""The atoms that an outcome may be about."""
 
 
 def random_chance(seed: int) -> tuple[ChanceModel, Domain]:
     """A model with chance, and the domain without it that it was made of, which has the problems."""
 
-    def outcomes(
-        rng: np.random.Generator, whole: Effects, pool: Sequence[LiftedAtom]
-    ) -> dict[Effects, float]:
+    def outcomes(rng: np.random.Generator, whole: Effects, pool: Pool) -> dict[Effects, float]:
         if rng.random() >= CHANCE:
             return {whole: 1.0}
         others = OUTCOMES[int(rng.integers(len(OUTCOMES)))] - 1
@@ -338,9 +338,7 @@ def random_chance(seed: int) -> tuple[ChanceModel, Domain]:
 def random_slips(seed: int, probability: float) -> tuple[ChanceModel, Domain]:
     """A model in which every action slips with this probability: nothing changes, or some of the effects come, or another one."""
 
-    def outcomes(
-        rng: np.random.Generator, whole: Effects, pool: Sequence[LiftedAtom]
-    ) -> dict[Effects, float]:
+    def outcomes(rng: np.random.Generator, whole: Effects, pool: Pool) -> dict[Effects, float]:
         slip = Effects() if rng.random() < 0.5 else _varied(rng, whole, pool)
         return {whole: 1.0 - probability, slip: probability} if slip != whole else {whole: 1.0}
 
@@ -348,12 +346,10 @@ def random_slips(seed: int, probability: float) -> tuple[ChanceModel, Domain]:
 
 
 def _with_outcomes(
-    seed: int, outcomes: Callable[[np.random.Generator, Effects, Sequence[LiftedAtom]], dict[Effects, float]]
+    seed: int, outcomes: Callable[[np.random.Generator, Effects, Pool], dict[Effects, float]]
 ) -> tuple[ChanceModel, Domain]:
     """A random domain in which the effects of every action come with others, and the domain as it was."""
-    domain = random_domain(seed)
-    rng = np.random.default_rng([seed, 5])
-    actions = []
+    domain, rng, actions = random_domain(seed), np.random.default_rng([seed, 5]), []
     for schema in domain.model.actions:
         pool = lifted_atoms(domain.model.vocabulary, schema.header)
         drawn = outcomes(rng, Effects(schema.add, schema.delete - schema.add), pool)
@@ -393,7 +389,7 @@ def _conditional(rng: np.random.Generator, model: ChanceModel, schema: ChanceSch
     return replace(schema, cases=found, outcomes=()) if len(found) > 1 else schema
 
 
-def _varied(rng: np.random.Generator, whole: Effects, pool: Sequence[LiftedAtom]) -> Effects:
+def _varied(rng: np.random.Generator, whole: Effects, pool: Pool) -> Effects:
     """Some of the effects, and sometimes another one."""
 
     def some(atoms: frozenset[LiftedAtom]) -> set[LiftedAtom]:

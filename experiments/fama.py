@@ -30,7 +30,7 @@ from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.strips import Model
 from aam_vision.targets import Target
 from experiments.jobs import Domains, Parameters, Results, Scale, Size, chosen, every
-from experiments.tables import Column, Row, Summary, Table, grouped, values
+from experiments.tables import Row, Table, grouped, values
 
 COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)
 """Numbers of traces that FAMA learns from, besides those of the paper's points."""
@@ -93,123 +93,68 @@ def fama(
     return int(failed > 0)
 
 
-def _share(name: str, what: str) -> Column:
-    """The mean of the points of a kind, with the least and the greatest where they differ."""
-
-    def cell(groups: list[Row]) -> str:
-        known = _values(groups[0][name], what)
-        if not known:
-            return "-"
-        low, high = min(known), max(known)
-        return f"{mean(known):.3f}" + (f" ({low:.2f}-{high:.2f})" if low != high else "")
-
-    return cell
-
-
-def _published(what: str, factor: int = 1) -> Column:
-    """What the paper has there."""
-
-    def cell(groups: list[Row]) -> float | None:
-        point = groups[0]["paper"]
-        return None if point is None else _rounded(factor * getattr(point, what))
-
-    return cell
-
-
-def _solver_deviation(groups: list[Row]) -> float | None:
-    by_seed = groups[0]["by_seed"]
-    return _rounded(mean(map(pvariance, by_seed)) ** 0.5) if by_seed else None
-
-
-def _trace_deviation(groups: list[Row]) -> float | None:
-    by_seed = groups[0]["by_seed"]
-    return _rounded(pstdev(map(mean, by_seed))) if by_seed else None
-
-
-FAMA_LINES = Summary(
-    "Fig. 3, FAMA: accuracy by number of traces",
-    {
-        "domain": "env",
-        "traces": "traces",
-        "any model": _share("closed", "raw"),
-        "solver sd": _solver_deviation,
-        "trace sd": _trace_deviation,
-        "any, intersected": _share("closed", "intersected"),
-        "frugal": _share("frugal", "raw"),
-        "frugal, intersected": _share("frugal", "intersected"),
-        "program": lambda groups: (
-            "-".join(f"{one:.2f}" for one in dict.fromkeys(groups[0]["program"])) or None
-        ),
-        "overlap": _share("frugal", "intersected_overlap"),
-        "overlap, true only": _share("loose", "intersected_overlap"),
-        "paper": _published("accuracy"),
-        "no model": lambda groups: _rounded(
-            1 - len(_values(groups[0]["closed"], "raw")) / len(groups[0]["closed"])
-        ),
-        "ms a trace": lambda groups: _rounded(
-            1000 * mean(_values(groups[0]["frugal"], "seconds")) / groups[0]["traces"]
-        ),
-        "paper ms": _published("seconds", 1000),
-        "runs": lambda groups: len(groups[0]["closed"]),
-    },
-)
-"""FAMA by domain and number of traces.
-
-``any model`` and ``frugal`` (with and without the intersection) are shares of palm tuples, the last states being tested under the
-closed world, with the least and the greatest of all runs; ``solver sd`` and ``trace sd`` say how much of the spread of ``any model``
-comes from the choice among models, and from the traces; ``program`` is FAMA's own. ``overlap`` is what the paper counted, of the
-frugal, intersected model, and ``true only`` the same where only true atoms are tested. ``no model`` is the share of runs that no model
-explains (closed world).
-"""
-AIA_LINES = Summary(
-    "Fig. 3, AIA: palm tuples resolved by number of queries",
-    {
-        "domain": "env",
-        "queries": "queries",
-        "resolved": _share("walked", "estimate"),
-        "resolved, no walks": _share("unwalked", "estimate"),
-        "paper": _published("accuracy"),
-        "ms a query": lambda groups: (
-            _rounded(1000 * mean(known["seconds"] / known["queries"] for known in groups[0]["walked"]))
-            if groups[0]["walked"]
-            else None
-        ),
-        "paper ms": _published("seconds", 1000),
-        "runs": lambda groups: len(groups[0]["walked"]),
-    },
-)
-"""AIA's running estimate of accuracy at the numbers of queries that the paper's figure shows."""
-
-
 def fama_table(rows: Sequence[Row]) -> Table:
-    """FAMA by domain and number of traces: what is known after them, of which kind."""
+    """FAMA by domain and number of traces.
+
+    ``any model`` and ``frugal`` (with and without the intersection) are shares of palm tuples, the last states
+    being tested under the closed world, with the least and the greatest of all runs; ``solver sd`` and
+    ``trace sd`` say how much of the spread of ``any model`` comes from the choice among models, and from the
+    traces; ``program`` is FAMA's own. ``overlap`` is what the paper counted, of the frugal, intersected model, and
+    ``true only`` the same where only true atoms are tested. ``no model`` is the share of runs that no model
+    explains (closed world).
+    """
     lines = []
     for name in dict.fromkeys(row["env"] for row in rows):
-        runs = _runs(rows, name, method="fama")
+        runs, paper = _runs(rows, name, method="fama"), FAMA[name]
         for count in sorted({point["traces"] for points in runs for point in points}):
-            if count in TOLD or count in FAMA[name]:
-                some = [[point for point in points if point["traces"] == count] for points in runs]
-                by_seed = [_values(points, "raw") for points in (_kinds(points)["closed"] for points in some)]
-                lines.append({
-                    "env": name, "traces": count, "paper": FAMA[name].get(count),
-                    "program": ORIGINAL.get(name, {}).get(count, ()), "by_seed": [*filter(None, by_seed)],
-                    **_kinds(point for points in some for point in points),
-                })  # fmt: skip
-    return FAMA_LINES(lines)
+            if count not in TOLD and count not in paper:
+                continue
+            some = [[point for point in points if point["traces"] == count] for points in runs]
+            raw = [known for points in some if (known := _values(_kinds(points)["closed"], "raw"))]
+            closed, frugal, loose = _kinds(point for points in some for point in points).values()
+            program = dict.fromkeys(ORIGINAL.get(name, {}).get(count, ()))
+            line: Row = {
+                "domain": name,
+                "traces": count,
+                "any model": _share(closed, "raw"),
+                "solver sd": _rounded(mean(map(pvariance, raw)) ** 0.5) if raw else None,
+                "trace sd": _rounded(pstdev(map(mean, raw))) if raw else None,
+                "any, intersected": _share(closed, "intersected"),
+                "frugal": _share(frugal, "raw"),
+                "frugal, intersected": _share(frugal, "intersected"),
+                "program": "-".join(f"{value:.2f}" for value in program) or None,
+                "overlap": _share(frugal, "intersected_overlap"),
+                "overlap, true only": _share(loose, "intersected_overlap"),
+                "paper": paper[count].accuracy if count in paper else None,
+                "no model": _rounded(1 - sum(map(len, raw)) / len(closed)),
+                "ms a trace": _rounded(1000 * mean(_values(frugal, "seconds")) / count),
+                "paper ms": _rounded(1000 * paper[count].seconds) if count in paper else None,
+                "runs": len(closed),
+            }
+            lines.append(line)
+    return Table.of("Fig. 3, FAMA: accuracy by number of traces", lines)
 
 
 def aia_table(rows: Sequence[Row]) -> Table:
-    """AIA by domain and number of queries."""
+    """AIA's running estimate of accuracy at the numbers of queries that the paper's figure shows."""
     lines = []
     for name in dict.fromkeys(row["env"] for row in rows):
         walked, unwalked = (_runs(rows, name, method="aia", walk_steps=steps) for steps in WALKS)
         for count, point in AIA[name].items():
-            after = {
-                "walked": [_after(points, count) for points in walked],
-                "unwalked": [_after(points, count) for points in unwalked],
+            after = [_after(points, count) for points in walked]
+            seconds = [known["seconds"] / known["queries"] for known in after]
+            line: Row = {
+                "domain": name,
+                "queries": count,
+                "resolved": _share(after, "estimate"),
+                "resolved, no walks": _share([_after(points, count) for points in unwalked], "estimate"),
+                "paper": point.accuracy,
+                "ms a query": _rounded(1000 * mean(seconds)) if seconds else None,
+                "paper ms": _rounded(1000 * point.seconds),
+                "runs": len(after),
             }
-            lines.append({"env": name, "queries": count, "paper": point, **after})
-    return AIA_LINES(lines)
+            lines.append(line)
+    return Table.of("Fig. 3, AIA: palm tuples resolved by number of queries", lines)
 
 
 def curves(rows: Sequence[Row], name: str) -> dict[str, Series]:
@@ -240,6 +185,15 @@ def _kinds(points: Iterable[Row]) -> dict[str, list[Row]]:
 def _values(points: Iterable[Row], what: str) -> list[float]:
     """The values of all points that have one: where no model explains the traces there is none."""
     return values(points, lambda point: point.get(what))
+
+
+def _share(points: Iterable[Row], what: str) -> str:
+    """The mean of the points that have a value, with the least and the greatest where they differ."""
+    known = _values(points, what)
+    if not known:
+        return "-"
+    low, high = min(known), max(known)
+    return f"{mean(known):.3f}" + (f" ({low:.2f}-{high:.2f})" if low != high else "")
 
 
 def _rounded(value: float) -> float:

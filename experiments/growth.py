@@ -44,7 +44,6 @@ from experiments.tables import (
     save_svg,
     share,
     spread_of,
-    total,
     values,
 )
 
@@ -97,33 +96,19 @@ def growth(
         sizes = size or [*FAMILIES[name].sizes[: SMALL if few else None]]
         seed = range(first_seed, first_seed + seeds)
         jobs += every(family=name, size=sizes, access=allowed, seed=seed, max_steps=max_steps)
-    told = Experiment(
-        "growth", grown, summary, further=exponents, figure=figure, failures=True, alone=True
-    )  # a run without a result has ``error``
+    told = Experiment("growth", grown, summary, exponents, figure=figure, failures=True, alone=True)
     return told.run(jobs, scale)
 
 
-def _done(cell: Callable[[list[Row]], Any]) -> Callable[[list[Row]], Any]:
-    """The column made of the runs that have a result; None where none has."""
-
-    def made(runs: list[Row]) -> Any:
-        done = [run for run in runs if "error" not in run]
-        return cell(done) if done else None
-
-    return made
-
-
 def _statuses(runs: list[Row]) -> str:
-    """How the runs ended."""
-    counted = Counter(
-        run.get("status") or ("over the limit" if run["error"].startswith("over its limit") else "failed")
-        for run in runs
-    )
-    return (
-        next(iter(counted))
-        if len(counted) == 1
-        else ", ".join(f"{n} {status}" for status, n in counted.items())
-    )
+    """How the runs ended; one without a result has ``error``."""
+    late = "over its limit"
+    found = [
+        run.get("status") or ("over the limit" if run["error"].startswith(late) else "failed") for run in runs
+    ]
+    if len(set(found)) == 1:
+        return str(found[0])
+    return ", ".join(f"{number} {status}" for status, number in Counter(found).items())
 
 
 def _bound(bound: Callable[[Row], Any]) -> Column:
@@ -131,26 +116,24 @@ def _bound(bound: Callable[[Row], Any]) -> Column:
     return lambda runs: bound(runs[0]) if runs[0]["access"] == BOUNDED else None
 
 
-def _objects(runs: list[Row]) -> str:
+def _objects(runs: list[Row]) -> str | None:
     sizes = values(runs, "objects")
-    return f"{min(sizes)} to {max(sizes)}"
+    return f"{min(sizes)} to {max(sizes)}" if sizes else None
 
 
 summary = Summary(
     f"Growth with the world (memory: at most {MEGABYTES} MB)",
     {
         **as_named("family", "size"),
-        "objects": _done(lambda runs: runs[0]["objects"]),
+        "objects": lambda runs: next(iter(values(runs, "objects")), None),
         "access": "access",
-        "CPU s": _done(spread_of("seconds")),
+        "CPU s": spread_of("seconds"),
         "at most": _bound(lambda run: FAMILIES[run["family"]].bounds.get(run["size"])),
-        "MB": _done(lambda runs: max(run["megabytes"] for run in runs)),
-        "queries": _done(spread_of("queries")),
-        "steps": _done(spread_of("steps")),
+        "MB": lambda runs: max(values(runs, "megabytes"), default=None),
+        **as_named("queries", "steps", column=spread_of),
         "status": _statuses,
-        "equivalent": _done(share("equivalent")),
-        "exact": _done(share("exact")),
-        "wrong certain": _done(total("wrong")),
+        **as_named("equivalent", "exact", column=share),
+        "wrong certain": lambda runs: sum(known) if (known := values(runs, "wrong")) else None,
         "runs": len,
     },
     by=("family", "size", "access"),
@@ -161,11 +144,11 @@ exponents = Summary(
     "Exponents of CPU time in the number of objects",
     {
         **as_named("family", "access"),
-        "objects": _done(_objects),
-        "exponent": _done(lambda runs: fitted(values(runs, "objects"), values(runs, "seconds"))),
+        "objects": _objects,
+        "exponent": lambda runs: fitted(values(runs, "objects"), values(runs, "seconds")),
         "at most": _bound(lambda run: FAMILIES[run["family"]].exponent),
-        "runs": total(lambda run: "error" not in run),
-        "left out": total(lambda run: "error" in run),
+        "runs": lambda runs: len(values(runs, "status")),
+        "left out": lambda runs: len(runs) - len(values(runs, "status")),
     },
     by=("family", "access"),
 )

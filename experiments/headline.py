@@ -16,7 +16,7 @@ import typer
 from aam_vision.commandline import check_writable, run_command, write_atomically
 from aam_vision.errors import UnusableInput
 from experiments import simulators, table1
-from experiments.tables import Column, Row, Summary, Table, share, spread_of, values
+from experiments.tables import Column, Row, Summary, Table, as_named, share, spread_of, values
 
 BEGIN = "<!-- the tables of python -m experiments.headline -->"
 END = "<!-- end of the tables -->"
@@ -100,8 +100,7 @@ snapshot = Summary(
         "queries": spread_of("queries"),
         "lower bound": spread_of("lower_bound"),
         "steps": spread_of("steps"),
-        "exact": share("exact"),
-        "equivalent": share("equivalent"),
+        **as_named("exact", "equivalent", column=share),
     },
     by=("env",),
 )

@@ -13,7 +13,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -121,11 +121,6 @@ def _lines(log: Path) -> list[str]:
     return text[: text.rfind("\n") + 1].splitlines()
 
 
-def _once(asked: Sequence[str]) -> list[str]:
-    """The questions without immediate repetitions."""
-    return [question for question, _ in groupby(asked)]
-
-
 def kill_runs(case: Case, kills: int, folder: Path, rng: np.random.Generator) -> Iterator[Tally]:
     """Kill runs of a case so many times; the tally so far after each kill.
 
@@ -196,30 +191,28 @@ def _kill(runs: Runs, number: int, process: subprocess.Popen[str], expected: End
         elif monotonic() - begun >= share * lifetime:
             break
         sleep(0.002)
-    if process.poll() is not None:
-        return False
-    if not program:
-        process.send_signal(signal.SIGKILL)
-        return True
-    with suppress(ProcessLookupError):
-        os.kill(runs.agents(number)[-1], signal.SIGKILL)
-        return True
+    if process.poll() is None:
+        with suppress(ProcessLookupError):
+            os.kill(runs.agents(number)[-1] if program else process.pid, signal.SIGKILL)
+            return True
     return False
 
 
 def _differences(runs: Runs, tally: Tally, expected: Ended, kills: int) -> Iterator[str]:
     """The differences between a run that was killed and one that was not."""
     found = runs.ended(tally.runs, expected.seconds)
-    if found.model != expected.model:
-        yield f"run {tally.runs}: another model"
-    if found.figures != expected.figures:
-        yield f"run {tally.runs}: other figures"
-    if found.transcript != expected.transcript:
-        yield f"run {tally.runs}: another transcript: answers are lost or others"
+    for what, told in (
+        ("model", "another model"),
+        ("figures", "other figures"),
+        ("transcript", "another transcript: answers are lost or others"),
+    ):
+        if getattr(found, what) != getattr(expected, what):
+            yield f"run {tally.runs}: {told}"
     if runs.case.access == "settable":  # other programs are also led back to where they were
         again = len(found.asked) - len(expected.asked)
         tally.asked_again += again
-        if _once(found.asked) != _once(expected.asked) or again > kills:
+        once, wanted = ([question for question, _ in groupby(run.asked)] for run in (found, expected))
+        if once != wanted or again > kills:
             yield f"run {tally.runs}: an answered question was asked again"
     for agent in runs.agents(tally.runs):
         if _lives(agent, patience=30.0):
@@ -278,27 +271,23 @@ def kills(
         for tally in kill_runs(case, share, out / f"case-{number}", rng):
             progress.step(min(tally.kills, share - 1), share, f"kills: {name}")
         progress.step(share, share, f"kills: {name}")
-        rows.append(_row(case, tally))
+        row: Row = {
+            "agent": case.name,
+            "killed": case.victim,
+            "kills": tally.kills,
+            "runs": tally.runs,
+            "nothing recorded yet": tally.before_anything,
+            "asked again": tally.asked_again if case.access == "settable" else None,
+            "ended otherwise": len(tally.faults),
+        }
+        rows.append(row)
         faults += [f"{name}: {fault}" for fault in tally.faults]
-    lines = [list(row.values()) for row in rows]
-    table = Table(f"Kills at random moments (seed {seed})", list(rows[0]), lines)
+    table = Table.of(f"Kills at random moments (seed {seed})", rows)
     table.print()
     table.save(out, "kills")
     for fault in faults:
         print(f"failed: {fault}", file=sys.stderr)
     return int(bool(faults))
-
-
-def _row(case: Case, tally: Tally) -> Row:
-    return {
-        "agent": case.name,
-        "killed": case.victim,
-        "kills": tally.kills,
-        "runs": tally.runs,
-        "nothing recorded yet": tally.before_anything,
-        "asked again": tally.asked_again if case.access == "settable" else None,
-        "ended otherwise": len(tally.faults),
-    }
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.task.loop import Interrupted
 from aam_vision.strips import Location, Mode, Model, PalTuple
 from experiments.jobs import Domains, Experiment, FirstSeed, Scale, Seeds, Size, chosen, every
-from experiments.tables import Row, Summary, average, share, spread_of, total
+from experiments.tables import Row, Summary, as_named, average, share, spread_of, total
 
 DEFAULT = ("blocksworld", "gripper", "satellite", "logistics")
 
@@ -35,10 +35,8 @@ summary = Summary(
         "exact": share("exact"),
         "in doubt": total("doubtful"),
         "silently wrong": total(lambda run: run["complete"] and not run["exact"]),
-        "certain": total("certain"),
-        "wrong": total("wrong"),
-        "steps": spread_of("steps"),
-        "queries": spread_of("queries"),
+        **as_named("certain", "wrong", column=total),
+        **as_named("steps", "queries", column=spread_of),
         "seconds": average("seconds"),
         "runs": len,
     },

@@ -19,7 +19,7 @@ from aam_vision.planning.engines import planner_named
 from aam_vision.query import Access
 from experiments.interrogations import interrogation
 from experiments.jobs import Experiment, FirstSeed, Scale, Seeds, every
-from experiments.tables import Summary, average, queries_figure, share, spread_of
+from experiments.tables import Summary, as_named, average, queries_figure, share, spread_of
 
 PAPER = {"sokoban": 201, "doors": 252}
 """Queries in the paper (Sec. "Empirical Evaluation", simulators)."""
@@ -34,9 +34,7 @@ summary = Summary(
         "steps": spread_of("steps"),
         "CPU s": spread_of("seconds"),
         "accuracy": average("accuracy"),
-        "exact": share("exact"),
-        "equivalent": share("equivalent"),
-        "complete": share("complete"),
+        **as_named("exact", "equivalent", "complete", column=share),
         "runs": len,
     },
     by=("env",),

@@ -41,6 +41,11 @@ class Table:
     columns: Sequence[str]
     rows: Sequence[Sequence[Any]]
 
+    @staticmethod
+    def of(title: str, lines: Sequence[Row]) -> Table:
+        """The table of lines that have the same columns."""
+        return Table(title, [*lines[0]] if lines else [], [[*line.values()] for line in lines])
+
     def print(self, columns: Sequence[str] = (), console: Console | None = None) -> None:
         """Show it in the terminal, or only some columns of it."""
         console = console or Console()
@@ -99,9 +104,9 @@ class Summary:
         return [group[0][cell] if isinstance(cell, str) else cell(group) for cell in self.columns.values()]
 
 
-def as_named(*names: str) -> dict[str, Column]:
-    """Columns that are called as the values in them."""
-    return {name: name for name in names}
+def as_named(*names: str, column: Callable[[str], Column] = str) -> dict[str, Column]:
+    """Columns that are called as the values in them, or as those of which they are made."""
+    return {name: column(name) for name in names}
 
 
 def told(rows: Iterable[Row]) -> Iterator[Row]:
@@ -122,8 +127,8 @@ def grouped(rows: Iterable[Row], *by: str) -> dict[tuple[Any, ...], list[Row]]:
 
 
 def values(rows: Iterable[Row], what: Value) -> list[Any]:
-    """The values of these rows that are known."""
-    found = (row[what] if isinstance(what, str) else what(row) for row in rows)
+    """The values that are known; a row with an ``error`` in place of results has none."""
+    found = (row[what] if isinstance(what, str) else what(row) for row in rows if "error" not in row)
     return [value for value in found if value is not None]
 
 
