@@ -57,20 +57,8 @@ summary = Summary(
     "Few labels: states of unseen layouts, read after a few labelled pictures of walks",
     {
         "environment": "env",
-        **as_named(
-            "way",
-            "seed",
-            "pictures",
-            "atoms",
-            "stopped",
-            "bound",
-            "read",
-            "exact",
-            "refused",
-            "wrong accepted",
-            "round CPU s",
-            "CPU s",
-        ),
+        **as_named("way", "seed", "pictures", "atoms", "stopped", "bound", "read", "exact", "refused"),
+        **as_named("wrong accepted", "round CPU s", "CPU s"),
     },
 )
 """A line for every way from no label to classifiers. atoms: answers yes or no of which the labels consist; bound: the upper bound
@@ -109,11 +97,11 @@ def few_labels(
     from aam_vision.envs import DOMAINS
     from aam_vision.envs.registry import image_domain
 
-    names = chosen("domain", env, (*DOMAINS, *WORLDS, *CAMERAS), (*DOMAINS, *WORLDS))
+    names = chosen("env", env, (*DOMAINS, *WORLDS, *CAMERAS), (*DOMAINS, *WORLDS))
     for name in names:
         image_domain(name)  # an unknown one is told now, in one line
     jobs: list[Parameters] = []
-    for one, name in product(chosen("domain", way, WAYS), names):
+    for one, name in product(chosen("way", way, WAYS), names):
         if one == "atoms" and name in CAMERAS:
             continue  # which are labelled picture by picture
         most = ANSWERS if one == "atoms" else pictures or _most(name)

@@ -16,7 +16,7 @@ import typer
 from aam_vision.commandline import check_writable, run_command, write_atomically
 from aam_vision.errors import UnusableInput
 from experiments import simulators, table1
-from experiments.tables import Column, Row, Summary, Table, as_named, share, spread_of, values
+from experiments.tables import Column, Row, Summary, Table, as_named, share, spread, spread_of, values
 
 BEGIN = "<!-- the tables of python -m experiments.headline -->"
 END = "<!-- end of the tables -->"
@@ -114,17 +114,16 @@ def trajectory(rows: Sequence[Row]) -> Table:
         def cell(runs: list[Row]) -> str:
             some = [run for run in runs if run["peer"] == learner]
             done = [run for run in some if run["ended"] == "learned"]
-            right, stopped = (
-                spread_of(lambda run: run.get("right_after"))(done),
-                spread_of("steps_taken")(done),
-            )
+            right = spread(values(done, lambda run: run.get("right_after")))
+            stopped = spread(values(done, "steps_taken"))
             return f"{right} of {stopped}; {share(lambda run: run.get('equivalent', False))(some) or '0/0'}"
 
         return cell
 
+    most = max(values(rows, "steps"))
     title = (
-        f"Steps on one trajectory until the model is right (of all until the learner stops, {max(values(rows, 'steps'))} at "
-        "most); runs that end right"
+        f"Steps on one trajectory until the model is right (of all until the learner stops, {most} at most); "
+        "runs that end right"
     )
     learners = dict.fromkeys(row["peer"] for row in rows)
     return Summary(title, {"domain": "env", **{one: of(one) for one in learners}}, by=("env",))(rows)

@@ -205,8 +205,8 @@ def _collect(
 
 
 Domains = Annotated[list[str] | None, typer.Option(help="Only these domains (repeatable).")]
-Accesses = Annotated[list[str] | None, typer.Option(help="Only these accesses (repeatable).")]
-Seeds = Annotated[int, typer.Option(min=1, help="Runs of every combination, each with a seed of its own.")]
+Accesses = Annotated[list[str] | None, typer.Option(help="Only this access (repeatable).")]
+Seeds = Annotated[int, typer.Option(min=1, help="Runs of every combination.")]
 FirstSeed = Annotated[int, typer.Option(min=0, help="The first of the seeds.")]
 Size = Annotated[int, typer.Option(min=1, help="Size of generated problems.")]
 Exam = Annotated[int | None, typer.Option(min=0, help="Steps of the examination; default the engine's.")]

@@ -121,9 +121,8 @@ def interrogated(agent: Agent, seed: int, exam: int | None, copies: int = 1) -> 
     try:
         if copies == 1:
             return interrogate(agent, seed=seed, max_steps=MAX_STEPS, exam=exam), ""
-        several = Interrogation(
-            agent, exam=exam, copies=copies
-        )  # a budget would keep the examination from beginning early
+        # a budget would keep the examination from beginning early
+        several = Interrogation(agent, exam=exam, copies=copies)
         return several.run(np.random.default_rng(seed)), ""
     except Interrupted as error:
         return error.result, "contradiction" if error.contradicted else "failure"
@@ -169,11 +168,9 @@ def target_of(case: Case, seed: int, size: int, folder: Path) -> Target:
         target = _target(faulty, true=faulty.fault.noisy or what in HONEST)
     elif case.flips == PER_SITUATION:
         setting = Setting.of(case.agent, access, size, seed)
-        misread, nature = (
-            MisreadStates(setting, seed=seed, states=1.0, share=flip_rate),
-            np.random.default_rng([seed, 8]),
-        )
-        target, flip_rate = _target(FaultyAgent(misread, setting.problems, access, nature), true=True), 0.0
+        misread = MisreadStates(setting, seed=seed, states=1.0, share=flip_rate)
+        agent = FaultyAgent(misread, setting.problems, access, np.random.default_rng([seed, 8]))
+        target, flip_rate = _target(agent, true=True), 0.0
     else:
         target = targets.from_environment(case.agent, access=case.access, size=size, seed=seed)
     if flip_rate or case.refusal_rate:
@@ -183,9 +180,8 @@ def target_of(case: Case, seed: int, size: int, folder: Path) -> Target:
 
 def _target(agent: FaultyAgent, *, true: bool) -> Target:
     setting = agent.fault.setting
-    return Target(
-        setting.domain, ("0",), agent, truth=(lambda: setting.model) if true else None, held_out=list
-    )
+    truth = (lambda: setting.model) if true else None
+    return Target(setting.domain, ("0",), agent, truth=truth, held_out=list)
 
 
 def robot() -> Model:
