@@ -14,7 +14,6 @@ import pytest
 from aam_vision.commandline import run_command
 from experiments.simulators import simulators
 from experiments.table1 import table1
-from experiments.tables import Summary, Table, average, per, share, spread, total
 
 ROOT = Path(__file__).parents[2]
 
@@ -75,37 +74,3 @@ def test_a_failed_job_is_named_beside_the_table(tmp_path: Path) -> None:
     assert "over its limit of 0.001 GiB" in page
     assert "Made by `python -m experiments.table1 --domain gripper" in page
     assert [row["error"] for row in json.loads((tmp_path / "table1.json").read_text())]
-
-
-def test_a_table_is_the_same_in_csv_and_markdown() -> None:
-    table = Table("T", ["a", "b"], [["x|y", 1.5], ["z", None]])
-    assert table.csv() == "a,b\nx|y,1.5\nz,\n"
-    assert table.markdown() == "| a | b |\n| --- | ---: |\n| x\\|y | 1.5 |\n| z | - |\n"
-
-
-def test_a_spread_names_the_extremes_only_where_there_are_any() -> None:
-    assert (spread([2, 2]), spread([1, 2, 3]), spread([])) == ("2", "2 (1-3)", "-")
-
-
-def test_columns_tell_what_becomes_of_the_values_of_a_group() -> None:
-    made = Summary(
-        "T",
-        {
-            "name": "name",
-            "right": share("right"),
-            "total": total("number"),
-            "mean": average("number", 1),
-            "each": per("number", lambda row: 1, 2),
-            "runs": len,
-        },
-        by=("name",),
-    )
-    rows = [
-        {"name": "a", "right": True, "number": 1},
-        {"name": "b", "right": None, "number": None},
-        {"name": "a", "right": False, "number": 2},
-        {"name": "a", "right": None, "number": 4},
-    ]
-    table = made(rows)
-    assert table.columns == ["name", "right", "total", "mean", "each", "runs"]
-    assert table.rows == [["a", "1/2", 7, 2.3, 2.33, 3], ["b", None, 0, None, 0.0, 1]]
