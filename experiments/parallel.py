@@ -146,9 +146,8 @@ def _slow(env: str, agent: Agent, seconds: float, workers: Workers) -> tuple[Age
         seeing = workers.crew(partial(slow_simulators, env, seconds), prove, modules=SIMULATING)
         simulators = [CopiedSimulator(one.scene, number, seeing) for number, one in enumerate(simulators)]
     settings = PerceptionSettings()
-    perception = perception_of(env, settings)
-    seen = seen_through(env, simulators, agent.headers, agent.access, settings, perception)
-    return seen.agent, seeing
+    asked = agent.headers, agent.access, settings, perception_of(env, settings)
+    return seen_through(env, simulators, *asked).agent, seeing
 
 
 def _kill(crew: Crew | None, kills: int, apart: float, seed: int, over: Event) -> None:

@@ -20,7 +20,6 @@ from traceback import extract_tb
 from typing import Annotated, NamedTuple
 
 import typer
-from pysat.solvers import Solver
 
 from aam_vision import interrogate
 from aam_vision.agents.symbolic import SymbolicAgent
@@ -225,6 +224,8 @@ class ConsistentModels:
     """
 
     def __init__(self, transcript: Transcript) -> None:
+        from pysat.solvers import Solver  # an extra: --help does without
+
         self._count = TRUE
         self._solver = Solver("cadical153", bootstrap_with=[[TRUE]])
         self._possible: dict[tuple[int, ...], bool] = {}
