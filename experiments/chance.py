@@ -17,21 +17,32 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import process_time
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
 
+from aam_vision.agents.chance import ChanceAgent
+from aam_vision.agents.numbered import NumberedAgent
+from aam_vision.agents.unreliable import UnreliableAgent
+from aam_vision.chance.interrogating import Options, interrogate
+from aam_vision.chance.looking import LookingAgent
+from aam_vision.chance_evaluation import (
+    check,
+    exact,
+    same_structure,
+    sample_transitions,
+    variational_distance,
+)
 from aam_vision.commandline import run_command
 from aam_vision.errors import UnusableInput
 from aam_vision.outcomes import ChanceModel, ChanceSchema, Effects, Outcome, cases
+from aam_vision.pddl import read_chance_domain, read_chance_problem
+from aam_vision.query import Access, Agent
 from aam_vision.strips import LiftedAtom, lifted_atoms
-from experiments.jobs import Parameters, Presentation, Row, Scale, Table, report
+from experiments.jobs import Experiment, FirstSeed, Parameters, Scale, batches, chosen, every
 from experiments.random_strips import Domain, random_domain
-
-if TYPE_CHECKING:
-    from aam_vision.outcomes import ChanceModel
-    from aam_vision.query import Access, Agent
+from experiments.tables import Column, Row, Summary, as_named, average, part, per, pooled, total
 
 BATCH = 25
 """Random domains in one job."""
@@ -85,7 +96,7 @@ def chance(
             min=0, max=0.3, help="With --random: probability that an atom is seen wrongly, at each look anew."
         ),
     ] = 0,
-    first_seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,
+    first_seed: FirstSeed = 0,
     scale: Scale = Scale(out=Path("runs/chance")),
 ) -> int:
     """How well outcomes and their probabilities are learned: QACE's domains, or coverage in random ones.
@@ -95,10 +106,9 @@ def chance(
         python -m experiments.chance --random 500 --first-seed 1000
         python -m experiments.chance --random 50 --slips 0.2 --flips 0.05
     """
-    kinds = access or ["reset", "snapshot" if flips else "settable"]
-    for kind in kinds:
-        if kind not in ("trajectory", "reset", "snapshot", "settable"):
-            raise UnusableInput("use trajectory, reset, snapshot or settable", "access", kind)
+    kinds = chosen(
+        "access", access, [one.value for one in Access], ["reset", "snapshot" if flips else "settable"]
+    )
     if (random is None) == (domains is None):
         raise UnusableInput("give either --domains FOLDER or --random N")
     if flips and "settable" in kinds:
@@ -110,28 +120,17 @@ def chance(
     if slips is not None and conditional:
         raise UnusableInput("give either --slips or --conditional")
     if random is not None:
+        of_each = {"steps": steps, "conditional": conditional, "slips": slips, "flips": flips}
         jobs: list[Parameters] = [
-            {
-                "access": kind,
-                "steps": steps,
-                "conditional": conditional,
-                "slips": slips,
-                "flips": flips,
-                "seed": seed,
-                "count": min(BATCH, first_seed + random - seed),
-            }
+            {"access": kind, **of_each, **seeds}
             for kind in kinds
-            for seed in range(first_seed, first_seed + random, BATCH)
+            for seeds in batches(first_seed, random, BATCH)
         ]
-        return report("random_chance", jobs, Presentation(coverage), scale, work=batch)
+        return Experiment("random_chance", batch, coverage).run(jobs, scale)
     assert domains is not None, "one or the other is given"
-    jobs = [
-        {"folder": str(domains.absolute()), "domain": name, "access": kind, "seed": seed}
-        for name in QACE
-        for kind in kinds
-        for seed in range(first_seed, first_seed + seeds)
-    ]
-    return report("chance", jobs, Presentation(comparison), scale, work=interrogated)
+    seed = range(first_seed, first_seed + seeds)
+    jobs = every(folder=str(domains.absolute()), domain=[*QACE], access=kinds, seed=seed)
+    return Experiment("chance", interrogated, comparison).run(jobs, scale)
 
 
 # --- QACE's domains -----------------------------------------------------------------------------
@@ -139,12 +138,6 @@ def chance(
 
 def interrogated(*, folder: str, domain: str, access: str, seed: int) -> Row:
     """One interrogation, and how far its model is from the truth on the way and at the end."""
-    from aam_vision.agents.chance import ChanceAgent
-    from aam_vision.chance.interrogating import Options, interrogate
-    from aam_vision.chance_evaluation import same_structure, sample_transitions, variational_distance
-    from aam_vision.pddl import read_chance_domain, read_chance_problem
-    from aam_vision.query import Access
-
     place, published = Path(folder) / domain, QACE[domain]
     truth = read_chance_domain(place / "domain.pddl")
     initial = read_chance_problem(truth, place / f"{published.problem}.pddl").initial
@@ -179,8 +172,6 @@ def interrogated(*, folder: str, domain: str, access: str, seed: int) -> Row:
 
 def _judged(result: Any, truth: ChanceModel) -> Row:
     """What is called certain, held against the truth."""
-    from aam_vision.chance_evaluation import check, exact
-
     checks = [(one, check(one, truth.schema(one.index.header.name))) for one in result.actions]
     told = [(one, checked) for one, checked in checks if checked.intervals]
     return {
@@ -196,40 +187,31 @@ def _judged(result: Any, truth: ChanceModel) -> Row:
     }
 
 
-def comparison(rows: Sequence[Row]) -> Table:
-    """A line per domain and access: means over the seeds."""
-    lines = []
-    for (domain, access), found in Table.groups(rows, "domain", "access").items():
-        published = QACE[domain]
+def _published(name: str) -> Column:
+    return lambda rows: getattr(QACE[rows[0]["domain"]], name)
 
-        def mean(name: str, rows: list[Row] = found) -> float:
-            return round(float(np.mean([row[name] for row in rows])), 3)
 
-        lines.append(
-            [
-                domain,
-                access,
-                len(found),
-                published.to_tenth // 2,
-                mean("early"),
-                sum(row["early_structure"] for row in found),
-                published.steps,
-                mean("distance"),
-                sum(row["structure"] for row in found),
-                sum(row["exact"] for row in found),
-                mean("elsewhere"),
-                sum(len(row["wrong"]) for row in found),
-                f"{sum(row['right'] for row in found)}/{sum(row['intervals'] for row in found)}",
-                mean("seconds"),
-                published.distance,
-                published.seconds,
-            ]
-        )
-    columns = (
-        "domain", "access", "runs", "early", "VD", "same", "late", "VD then", "same then", "exact", "VD tests", "wrong",
-        "right", "CPU s", "QACE VD", "QACE s",
-    )  # fmt: skip
-    return Table("Agents with chance, with QACE's interactions", columns, lines)
+comparison = Summary(
+    "Agents with chance, with QACE's interactions",
+    {
+        **as_named("domain", "access"),
+        "runs": len,
+        "early": lambda rows: QACE[rows[0]["domain"]].to_tenth // 2,
+        "VD": average("early", 3),
+        "same": total("early_structure"),
+        "late": _published("steps"),
+        "VD then": average("distance", 3),
+        "same then": total("structure"),
+        "exact": total("exact"),
+        "VD tests": average("elsewhere", 3),
+        "wrong": lambda rows: len(pooled(rows, "wrong")),
+        "right": lambda rows: f"{total('right')(rows)}/{total('intervals')(rows)}",
+        "CPU s": average("seconds", 3),
+        "QACE VD": _published("distance"),
+        "QACE s": _published("seconds"),
+    },
+    by=("domain", "access"),
+)
 
 
 # --- random domains -----------------------------------------------------------------------------
@@ -239,37 +221,26 @@ def batch(
     *, access: str, steps: int, conditional: bool, slips: float | None, flips: float, seed: int, count: int
 ) -> Row:
     """As many random domains from this seed on."""
-    from aam_vision.query import Access
-
     began = process_time()
-    total: Counter[str] = Counter()
-    found = []
+    sums, found = Counter[str](), []
     for one in range(seed, seed + count):
         judged = _random(one, Access(access), steps, conditional=conditional, slips=slips, flips=flips)
         if judged is None:
             continue
-        total["runs"] += 1
-        total[str(judged["status"])] += 1
-        total["amiss"] += judged["status"] == "complete" and not judged["same"]
+        sums.update(["runs", str(judged["status"])])
+        sums["amiss"] += judged["status"] == "complete" and not judged["same"]
         for name in ("intervals", "right", "actions", "all_right", "missing", "executed", "steps", *HELD_OUT):
-            total[name] += judged[name]
+            sums[name] += judged[name]
         if judged["wrong"]:
-            total["wrong_runs"] += 1
+            sums["wrong_runs"] += 1
             found.append([one, judged["wrong"]])
-    return {"total": dict(total), "found": found, "seconds": round(process_time() - began, 2)}
+    return {"total": dict(sums), "found": found, "seconds": round(process_time() - began, 2)}
 
 
 def _random(
     seed: int, access: Access, steps: int, *, conditional: bool, slips: float | None, flips: float
 ) -> Row | None:
     """One random domain; None if it is one in which objects may be named twice."""
-    from aam_vision.agents.chance import ChanceAgent
-    from aam_vision.agents.numbered import NumberedAgent
-    from aam_vision.agents.unreliable import UnreliableAgent
-    from aam_vision.chance.interrogating import Options, interrogate
-    from aam_vision.chance.looking import LookingAgent
-    from aam_vision.chance_evaluation import same_structure, sample_transitions, variational_distance
-
     if slips is not None:
         truth, domain = random_slips(seed, slips)
     else:
@@ -294,39 +265,39 @@ def _random(
     }
 
 
-def coverage(rows: Sequence[Row]) -> Table:
-    """A line per access."""
-    lines = []
-    for access in dict.fromkeys(row["access"] for row in rows):
-        found = [row for row in rows if row["access"] == access]
-        total: Counter[str] = sum((Counter(row["total"]) for row in found), Counter())
-        seeds = [str(seed) for row in found for seed, _ in row["found"]][:3]
-        lines.append(
-            [
-                access,
-                total["runs"],
-                total["complete"],
-                total["contradicted"],
-                total["wrong_runs"],
-                total["intervals"],
-                f"{100 * total['right'] / max(1, total['intervals']):.1f}",
-                f"{100 * total['all_right'] / max(1, total['actions']):.1f}",
-                total["missing"],
-                f"{100 * total['actions'] / max(1, total['executed']):.1f}",
-                f"{total['proven']}/{total['split']}/{total['conditional']}",
-                total["same"],
-                total["amiss"],
-                round(total["distance"] / max(1, total["runs"]), 3),
-                round(total["steps"] / max(1, total["runs"]), 1),
-                round(sum(row["seconds"] for row in found) / max(1, total["runs"]), 3),
-                " ".join(seeds),
-            ]
-        )
-    columns = (
-        "access", "runs", "complete", "contradicted", "wrong certain", "intervals", "right %", "all right %", "excluded wrongly",
-        "certain %", "when", "same", "complete, not", "VD", "steps", "CPU s", "seeds",
-    )  # fmt: skip
-    return Table("Random domains with chance", columns, lines)
+def _sum(name: str) -> Callable[[Row], Any]:
+    return part(name, "total")
+
+
+def _percent(name: str, others: str) -> Column:
+    return lambda rows: f"{100 * total(_sum(name))(rows) / max(1, total(_sum(others))(rows)):.1f}"
+
+
+coverage = Summary(
+    "Random domains with chance",
+    {
+        "access": "access",
+        "runs": total(_sum("runs")),
+        "complete": total(_sum("complete")),
+        "contradicted": total(_sum("contradicted")),
+        "wrong certain": total(_sum("wrong_runs")),
+        "intervals": total(_sum("intervals")),
+        "right %": _percent("right", "intervals"),
+        "all right %": _percent("all_right", "actions"),
+        "excluded wrongly": total(_sum("missing")),
+        "certain %": _percent("actions", "executed"),
+        "when": lambda rows: "/".join(
+            str(total(_sum(name))(rows)) for name in ("proven", "split", "conditional")
+        ),
+        "same": total(_sum("same")),
+        "complete, not": total(_sum("amiss")),
+        "VD": per(_sum("distance"), _sum("runs"), 3),
+        "steps": per(_sum("steps"), _sum("runs"), 1),
+        "CPU s": per("seconds", _sum("runs"), 3),
+        "seeds": lambda rows: " ".join(str(seed) for seed, _ in pooled(rows, "found")[:3]),
+    },
+    by=("access",),
+)
 
 
 # Small random domains with chance: those of ``random_strips`` with several outcomes for about half of the actions.
@@ -346,20 +317,20 @@ CONDITIONAL = 0.5
 """Share of the actions with conditional effects."""
 CONJUNCTION = 0.3
 """Share of the conditions that are two literals."""
+Pool = Sequence[LiftedAtom]
+"""The atoms that an outcome may be about."""
 
 
 def random_chance(seed: int) -> tuple[ChanceModel, Domain]:
     """A model with chance, and the domain without it that it was made of, which has the problems."""
 
-    def outcomes(
-        rng: np.random.Generator, whole: Effects, pool: Sequence[LiftedAtom]
-    ) -> dict[Effects, float]:
+    def outcomes(rng: np.random.Generator, whole: Effects, pool: Pool) -> dict[Effects, float]:
         if rng.random() >= CHANCE:
             return {whole: 1.0}
         others = OUTCOMES[int(rng.integers(len(OUTCOMES)))] - 1
-        chosen = dict.fromkeys([whole, *(_varied(rng, whole, pool) for _ in range(others))])
-        shares = LEAST + (1 - LEAST * len(chosen)) * rng.dirichlet(np.ones(len(chosen)))
-        return dict(zip(chosen, shares.tolist(), strict=True))
+        drawn = dict.fromkeys([whole, *(_varied(rng, whole, pool) for _ in range(others))])
+        shares = LEAST + (1 - LEAST * len(drawn)) * rng.dirichlet(np.ones(len(drawn)))
+        return dict(zip(drawn, shares.tolist(), strict=True))
 
     return _with_outcomes(seed, outcomes)
 
@@ -367,9 +338,7 @@ def random_chance(seed: int) -> tuple[ChanceModel, Domain]:
 def random_slips(seed: int, probability: float) -> tuple[ChanceModel, Domain]:
     """A model in which every action slips with this probability: nothing changes, or some of the effects come, or another one."""
 
-    def outcomes(
-        rng: np.random.Generator, whole: Effects, pool: Sequence[LiftedAtom]
-    ) -> dict[Effects, float]:
+    def outcomes(rng: np.random.Generator, whole: Effects, pool: Pool) -> dict[Effects, float]:
         slip = Effects() if rng.random() < 0.5 else _varied(rng, whole, pool)
         return {whole: 1.0 - probability, slip: probability} if slip != whole else {whole: 1.0}
 
@@ -377,12 +346,10 @@ def random_slips(seed: int, probability: float) -> tuple[ChanceModel, Domain]:
 
 
 def _with_outcomes(
-    seed: int, outcomes: Callable[[np.random.Generator, Effects, Sequence[LiftedAtom]], dict[Effects, float]]
+    seed: int, outcomes: Callable[[np.random.Generator, Effects, Pool], dict[Effects, float]]
 ) -> tuple[ChanceModel, Domain]:
     """A random domain in which the effects of every action come with others, and the domain as it was."""
-    domain = random_domain(seed)
-    rng = np.random.default_rng([seed, 5])
-    actions = []
+    domain, rng, actions = random_domain(seed), np.random.default_rng([seed, 5]), []
     for schema in domain.model.actions:
         pool = lifted_atoms(domain.model.vocabulary, schema.header)
         drawn = outcomes(rng, Effects(schema.add, schema.delete - schema.add), pool)
@@ -405,8 +372,8 @@ def _conditional(rng: np.random.Generator, model: ChanceModel, schema: ChanceSch
     size = 1 + (rng.random() < CONJUNCTION)
     if rng.random() >= CONDITIONAL or len(free) < size:
         return schema
-    chosen = [free[int(number)] for number in rng.choice(len(free), size=size, replace=False)]
-    wanted = {atom: bool(rng.random() < 0.5) for atom in chosen}
+    picked = [free[int(number)] for number in rng.choice(len(free), size=size, replace=False)]
+    wanted = {atom: bool(rng.random() < 0.5) for atom in picked}
     most = max(schema.outcomes, key=lambda one: one.probability)
     other: tuple[Outcome, ...] = (Outcome(1.0, _varied(rng, most.effects, pool)),)
     if rng.random() < CHANCE / 2 and len(schema.outcomes) > 1:  # the same outcomes, but how often they come
@@ -416,13 +383,13 @@ def _conditional(rng: np.random.Generator, model: ChanceModel, schema: ChanceSch
             for share, one in zip([*shares[1:], shares[0]], schema.outcomes, strict=True)
         )
     found = cases(
-        chosen,
-        lambda values: other if all(values[atom] is wanted[atom] for atom in chosen) else schema.outcomes,
+        picked,
+        lambda values: other if all(values[atom] is wanted[atom] for atom in picked) else schema.outcomes,
     )
     return replace(schema, cases=found, outcomes=()) if len(found) > 1 else schema
 
 
-def _varied(rng: np.random.Generator, whole: Effects, pool: Sequence[LiftedAtom]) -> Effects:
+def _varied(rng: np.random.Generator, whole: Effects, pool: Pool) -> Effects:
     """Some of the effects, and sometimes another one."""
 
     def some(atoms: frozenset[LiftedAtom]) -> set[LiftedAtom]:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from io import StringIO
+from itertools import product
 from pathlib import Path
 from time import process_time
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,7 +19,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aam_vision.commandline import run_command
-from experiments.jobs import Parameters, Presentation, Row, Scale, Table, chosen_domains, report
+from experiments.jobs import Experiment, FirstSeed, Parameters, Scale, chosen, every
+from experiments.tables import Row, Summary, Table, as_named
 
 if TYPE_CHECKING:
     from aam_vision.envs.image_domain import ImageDomain
@@ -45,31 +47,19 @@ CAMERAS = ("tabletop",)
 MOST, MORE, MOST_SCENES = 10, 20, 60
 """Pictures to label at most: in a board domain, in one of the worlds, which show more kinds of things, and from a camera."""
 
-COLUMNS = (
-    "environment",
-    "way",
-    "seed",
-    "pictures",
-    "atoms",
-    "stopped",
-    "bound",
-    "read",
-    "exact",
-    "refused",
-    "wrong accepted",
-    "round CPU s",
-    "CPU s",
+summary = Summary(
+    "Few labels: states of unseen layouts, read after a few labelled pictures of walks",
+    {
+        "environment": "env",
+        **as_named("way", "seed", "pictures", "atoms", "stopped", "bound", "read", "exact", "refused"),
+        **as_named("wrong accepted", "round CPU s", "CPU s"),
+    },
 )
-"""atoms: answers yes or no of which the labels consist; bound: the upper bound of the share of wrong answers, by the test that
-ends the labelling; read: states; round CPU s: the longest training; CPU s: the whole way, walks included."""
+"""A line for every way from no label to classifiers. atoms: answers yes or no of which the labels consist; bound: the upper bound
+of the share of wrong answers, by the test that ends the labelling; read: states; round CPU s: the longest training; CPU s: the whole
+way, walks included."""
 
-PUBLISHED = (
-    ("blocks", 0.978),
-    ("gripper", 1.0),
-    ("logistics", 0.999),
-    ("hanoi", 0.986),
-    ("8-puzzle", 0.998),
-)
+PUBLISHED = {"blocks": 0.978, "gripper": 1.0, "logistics": 0.999, "hanoi": 0.986, "8-puzzle": 0.998}
 """Xi, Gould and Thiébaux, arXiv 2604.19043: the share of atoms that are read rightly."""
 
 LABELLED = "the first and the last states of 70 to 2,500 traces"
@@ -80,7 +70,7 @@ def few_labels(
         list[str] | None, typer.Option(help="An environment (repeatable); default: all but tabletop.")
     ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Seeds: of walks, choice and weights.")] = 3,
-    first_seed: Annotated[int, typer.Option(min=0, help="The first of the seeds.")] = 0,
+    first_seed: FirstSeed = 0,
     pictures: Annotated[
         int | None,
         typer.Option(min=1, help="Pictures to label at most.  [10; DoorKey and Taxi 20, tabletop 60]"),
@@ -101,36 +91,23 @@ def few_labels(
     from aam_vision.envs import DOMAINS
     from aam_vision.envs.registry import image_domain
 
-    names = chosen_domains(env, (*DOMAINS, *WORLDS, *CAMERAS), (*DOMAINS, *WORLDS))
+    names = chosen("env", env, (*DOMAINS, *WORLDS, *CAMERAS), (*DOMAINS, *WORLDS))
     for name in names:
         image_domain(name)  # an unknown one is told now, in one line
-    jobs: list[Parameters] = [
-        {
-            "env": name,
-            "way": one,
-            "seed": seed,
-            "most": ANSWERS if one == "atoms" else pictures or _most(name),
-            "states": states,
-        }
-        for one in chosen_domains(way, WAYS)
-        for name in names
-        for seed in range(first_seed, first_seed + seeds)
-        if not (one == "atoms" and name in CAMERAS)  # which are labelled picture by picture
-    ]
-    return report("few-labels", jobs, Presentation(summary, further=published), scale, work=labelling)
-
-
-def summary(rows: Sequence[Row]) -> Table:
-    """A line for every way from no label to classifiers."""
-    title = "Few labels: states of unseen layouts, read after a few labelled pictures of walks"
-    return Table(title, COLUMNS, [[row["env"], *(row[column] for column in COLUMNS[1:])] for row in rows])
+    jobs: list[Parameters] = []
+    for one, name in product(chosen("way", way, WAYS), names):
+        if one == "atoms" and name in CAMERAS:
+            continue  # which are labelled picture by picture
+        most = ANSWERS if one == "atoms" else pictures or _most(name)
+        jobs += every(env=name, way=one, seed=range(first_seed, first_seed + seeds), most=most, states=states)
+    return Experiment("few-labels", labelling, summary, further=published).run(jobs, scale)
 
 
 def published(rows: Sequence[Row]) -> Table:
     """What others measured with more labels; docs/measurements.md says what else differs."""
     title = "Beside it: Xi, Gould and Thiébaux (arXiv 2604.19043), of atoms, not of states"
     columns = ("domain there", "labelled there", "share of atoms read rightly there")
-    return Table(title, columns, [[domain, LABELLED, share] for domain, share in PUBLISHED])
+    return Table(title, columns, [[domain, LABELLED, share] for domain, share in PUBLISHED.items()])
 
 
 def labelling(env: str, way: str, seed: int, most: int, states: int) -> Row:

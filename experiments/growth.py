@@ -7,29 +7,45 @@ fits the exponent of the CPU time in the number of objects (of a Sokoban board: 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from statistics import mean
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 
+from aam_vision import evaluation, targets
+from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.commandline import run_command
 from aam_vision.envs.grids import STEPS, cell_names, neighbours
+from aam_vision.envs.ground_truth import ground_truth_model
 from aam_vision.envs.pddlgym_files import declarations
 from aam_vision.errors import UnusableInput
+from aam_vision.interrogation.task.assembly import Interrogation
+from aam_vision.interrogation.task.budget import Budget
 from aam_vision.perception import Cell
+from aam_vision.planning.planner import cpu_seconds
 from aam_vision.query import Access
 from aam_vision.strips import Atom, Objects, State
-from experiments.jobs import COLOURS, Parameters, Presentation, Row, Scale, Table, report, save_svg, spread
-
-if TYPE_CHECKING:
-    from aam_vision.query import Access
-    from aam_vision.strips import State
-    from aam_vision.targets import Target
-
+from aam_vision.targets import Target
+from experiments.jobs import Experiment, FirstSeed, Parameters, Scale, Seeds, chosen, every
+from experiments.noise import wrongly_certain
+from experiments.tables import (
+    COLOURS,
+    Column,
+    Row,
+    Summary,
+    as_named,
+    grouped,
+    save_svg,
+    share,
+    spread_of,
+    values,
+)
 
 ACCESSES = tuple(access.value for access in Access)
 BOUNDED = "snapshot"
@@ -39,13 +55,6 @@ MEGABYTES = 1000
 LIMIT_S = 300.0
 SMALL = 2
 """Sizes of a family where not all are wanted."""
-COLUMNS = (
-    "family", "size", "objects", "access", "CPU s", "at most", "MB", "queries", "steps", "status", "equivalent",
-    "exact", "wrong certain", "runs",
-)  # fmt: skip
-"""``objects``: of one problem, of a Sokoban board its cells. ``equivalent``: same applicability and successors in sampled
-reachable states of the interrogated problems."""
-GROWTH_COLUMNS = ("family", "access", "objects", "exponent", "at most", "runs", "left out")
 
 
 def growth(
@@ -60,8 +69,8 @@ def growth(
     access: Annotated[
         list[str] | None, typer.Option(help=f"Only {', '.join(ACCESSES)} (repeatable).")
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Runs of every size.")] = 1,
-    first_seed: Annotated[int, typer.Option(min=0, help="The first of their seeds.")] = 0,
+    seeds: Seeds = 1,
+    first_seed: FirstSeed = 0,
     max_steps: Annotated[
         int | None, typer.Option(min=1, help="Steps of an interrogation; default no limit.")
     ] = None,
@@ -78,99 +87,76 @@ def growth(
         python -m experiments.growth --family sokoban --size 10 --size 20 --seeds 3
         python -m experiments.growth --family rovers --access settable --access reset
     """
-    for option, given, known in (("family", family, FAMILIES), ("access", access, ACCESSES)):
-        for name in given or ():
-            if name not in known:
-                raise UnusableInput(f"unknown; use one of {', '.join(known)}", option, name)
+    names, accesses = chosen("family", family, FAMILIES), chosen("access", access, ACCESSES)
     if size and family == ["blocksworld"] and min(size) < 3:
         raise UnusableInput("has at least 3 blocks", "size", min(size))
-    jobs: list[Parameters] = [
-        {"family": name, "size": one, "access": allowed, "seed": seed, "max_steps": max_steps}
-        for allowed in access or ACCESSES
-        for name in family or FAMILIES
-        for one in size or _sizes(name, allowed, small=small)
-        for seed in range(first_seed, first_seed + seeds)
+    jobs: list[Parameters] = []
+    for allowed, name in product(accesses, names):
+        few = small or allowed != BOUNDED
+        sizes = size or [*FAMILIES[name].sizes[: SMALL if few else None]]
+        seed = range(first_seed, first_seed + seeds)
+        jobs += every(family=name, size=sizes, access=allowed, seed=seed, max_steps=max_steps)
+    told = Experiment("growth", grown, summary, exponents, figure=figure, failures=True, alone=True)
+    return told.run(jobs, scale)
+
+
+def _statuses(runs: list[Row]) -> str:
+    """How the runs ended; one without a result has ``error``."""
+    late = "over its limit"
+    found = [
+        run.get("status") or ("over the limit" if run["error"].startswith(late) else "failed") for run in runs
     ]
-    return report(
-        "growth",
-        jobs,
-        Presentation(summary, further=exponents, figure=figure, failures=True),
-        scale,
-        work=grown,
-        alone=True,
-    )
+    if len(set(found)) == 1:
+        return str(found[0])
+    return ", ".join(f"{number} {status}" for status, number in Counter(found).items())
 
 
-def _sizes(family: str, access: str, *, small: bool) -> tuple[int, ...]:
-    sizes = FAMILIES[family].sizes
-    return sizes[:SMALL] if small or access != BOUNDED else sizes
+def _bound(bound: Callable[[Row], Any]) -> Column:
+    """A column of bounds, which are those of one access."""
+    return lambda runs: bound(runs[0]) if runs[0]["access"] == BOUNDED else None
 
 
-def summary(rows: Sequence[Row]) -> Table:
-    """One line per family, size and access; a run without a result has ``error``."""
-    lines: list[list[Any]] = []
-    for (name, size, access), runs in Table.groups(rows, "family", "size", "access").items():
-        done = [run for run in runs if "error" not in run]
-        shares = [
-            f"{sum(run[what] for run in done)}/{len(done)}" if done else None
-            for what in ("equivalent", "exact")
-        ]
-        lines.append(
-            [
-                name,
-                size,
-                done[0]["objects"] if done else None,
-                access,
-                spread([run["seconds"] for run in done]),
-                FAMILIES[name].bounds.get(size) if access == BOUNDED else None,
-                max((run["megabytes"] for run in done), default=None),
-                spread([run["queries"] for run in done]),
-                spread([run["steps"] for run in done]),
-                _statuses(runs),
-                *shares,
-                sum(run["wrong"] for run in done) if done else None,
-                len(runs),
-            ]
-        )
-    return Table(f"Growth with the world (memory: at most {MEGABYTES} MB)", COLUMNS, lines)
+def _objects(runs: list[Row]) -> str | None:
+    sizes = values(runs, "objects")
+    return f"{min(sizes)} to {max(sizes)}" if sizes else None
 
 
-def _statuses(runs: Sequence[Row]) -> str:
-    found = [_status(run) for run in runs]
-    counted = {status: found.count(status) for status in found}
-    return found[0] if len(counted) == 1 else ", ".join(f"{n} {status}" for status, n in counted.items())
-
-
-def _status(run: Row) -> str:
-    if "error" not in run:
-        return str(run["status"])
-    return "over the limit" if run["error"].startswith("over its limit") else "failed"
-
-
-def exponents(rows: Sequence[Row]) -> Table:
-    """One line per family and access: the exponent b of the CPU time a n^b that fits the runs best, on a logarithmic scale."""
-    lines: list[list[Any]] = []
-    for (name, access), runs in Table.groups(rows, "family", "access").items():
-        done = [run for run in runs if "error" not in run]
-        sizes = sorted({run["objects"] for run in done})
-        lines.append(
-            [
-                name,
-                access,
-                f"{sizes[0]} to {sizes[-1]}" if sizes else None,
-                fitted([run["objects"] for run in done], [run["seconds"] for run in done]),
-                FAMILIES[name].exponent if access == BOUNDED else None,
-                len(done),
-                len(runs) - len(done),
-            ]
-        )
-    return Table("Exponents of CPU time in the number of objects", GROWTH_COLUMNS, lines)
+summary = Summary(
+    f"Growth with the world (memory: at most {MEGABYTES} MB)",
+    {
+        **as_named("family", "size"),
+        "objects": lambda runs: next(iter(values(runs, "objects")), None),
+        "access": "access",
+        "CPU s": spread_of("seconds"),
+        "at most": _bound(lambda run: FAMILIES[run["family"]].bounds.get(run["size"])),
+        "MB": lambda runs: max(values(runs, "megabytes"), default=None),
+        **as_named("queries", "steps", column=spread_of),
+        "status": _statuses,
+        **as_named("equivalent", "exact", column=share),
+        "wrong certain": lambda runs: sum(known) if (known := values(runs, "wrong")) else None,
+        "runs": len,
+    },
+    by=("family", "size", "access"),
+)
+"""``objects``: of one problem, of a Sokoban board its cells. ``equivalent``: same applicability and successors in sampled
+reachable states of the interrogated problems."""
+exponents = Summary(
+    "Exponents of CPU time in the number of objects",
+    {
+        **as_named("family", "access"),
+        "objects": _objects,
+        "exponent": lambda runs: fitted(values(runs, "objects"), values(runs, "seconds")),
+        "at most": _bound(lambda run: FAMILIES[run["family"]].exponent),
+        "runs": lambda runs: len(values(runs, "status")),
+        "left out": lambda runs: len(runs) - len(values(runs, "status")),
+    },
+    by=("family", "access"),
+)
+"""The exponent b of the CPU time a n^b that fits the runs best, on a logarithmic scale."""
 
 
 def fitted(objects: Sequence[int], seconds: Sequence[float]) -> float | None:
     """The slope of the straight line through the logarithms by least squares; None if there is only one size."""
-    import numpy as np
-
     if len(set(objects)) < 2:
         return None
     slope, _ = np.polyfit(np.log(objects), np.log(np.maximum(seconds, 1e-3)), 1)
@@ -182,13 +168,13 @@ def figure(rows: Sequence[Row], path: Path) -> None:
     from matplotlib.figure import Figure
 
     done = [row for row in rows if "error" not in row]
-    panels = Table.groups(done, "access")
+    panels = grouped(done, "access")
     drawn = Figure(figsize=(0.8 + 3.6 * len(panels), 3.6), layout="constrained")
     axes = drawn.subplots(1, len(panels), sharey=True, squeeze=False)[0]
     for panel, ((access,), some) in zip(axes, panels.items(), strict=True):
-        for name, runs in Table.groups(some, "family").items():
+        for name, runs in grouped(some, "family").items():
             colour = COLOURS[list(FAMILIES).index(name[0]) % len(COLOURS)]
-            by_size = Table.groups(runs, "size", "objects")
+            by_size = grouped(runs, "size", "objects")
             middle = sorted(
                 (objects, mean(run["seconds"] for run in here)) for (_, objects), here in by_size.items()
             )
@@ -241,8 +227,6 @@ def _packaged(name: str, fewer: int = 0) -> Callable[[int, Access, int], Target]
     """Generated problems of a packaged domain; what counts as the size is ``fewer`` than the generator's."""
 
     def made(size: int, access: Access, seed: int) -> Target:
-        from aam_vision import targets
-
         return targets.from_environment(name, access=access.value, size=size - fewer, seed=seed)
 
     return made
@@ -250,22 +234,14 @@ def _packaged(name: str, fewer: int = 0) -> Callable[[int, Access, int], Target]
 
 def _sokoban(size: int, access: Access, seed: int) -> Target:
     """One board."""
-    import numpy as np
-
-    from aam_vision.agents.symbolic import SymbolicAgent
-    from aam_vision.envs.ground_truth import ground_truth_model
-    from aam_vision.targets import Target
-
+    truth = ground_truth_model("sokoban")
     stones = STONES.get(size, max(1, size // 3))
-    truth, board = (
-        ground_truth_model("sokoban"),
-        sokoban_board(size, stones, np.random.default_rng([seed, 1])),
-    )
+    board = sokoban_board(size, stones, np.random.default_rng([seed, 1]))
     agent = SymbolicAgent(truth, [board], access, refuses_surely=True)
     return Target("sokoban", ("board",), agent, truth=lambda: truth, held_out=list)
 
 
-FAMILIES = {
+FAMILIES: Mapping[str, Family] = {
     "sokoban": Family(
         (5, 10, 15, 20, 30), _sokoban, {10: 6, 15: 12, 20: 25, 30: 90}, exponent=1.3, counted="location"
     ),
@@ -286,15 +262,6 @@ def grown(*, family: str, size: int, access: str, seed: int, max_steps: int | No
     difference in its reachable states, so that it does not count as wrong: ``wrong`` are palm tuples that the result
     calls certain and that are not the true model's.
     """
-    import numpy as np
-
-    from aam_vision import evaluation
-    from aam_vision.interrogation.task.assembly import Interrogation
-    from aam_vision.interrogation.task.budget import Budget
-    from aam_vision.planning.planner import cpu_seconds
-    from aam_vision.query import Access
-    from experiments.noise import wrongly_certain
-
     kind = FAMILIES[family]
     target = kind.make(size, Access(access), seed)
     asked = Interrogation(target.agent, budget=Budget(steps=max_steps), exam=0)

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from aam_vision.commandline import check_writable, run_command, write_atomically
 from aam_vision.errors import UnusableInput
 from experiments import simulators, table1
-from experiments.jobs import Row, Table, spread
+from experiments.tables import Column, Row, Summary, Table, as_named, share, spread, spread_of, values
 
 BEGIN = "<!-- the tables of python -m experiments.headline -->"
 END = "<!-- end of the tables -->"
@@ -37,6 +37,7 @@ def headline(
         python -m experiments.headline
         python -m experiments.headline --results runs/results --readme README.md
     """
+    makers: dict[str, Callable[[Sequence[Row]], Table]]
     makers = {"table1": settable, "simulators": snapshot, "peers": trajectory}
     found = {name: results / name / f"{name}.json" for name in makers}
     if not any(path.exists() for path in found.values()):
@@ -76,61 +77,56 @@ def _between_marks(page: Path) -> tuple[str, str]:
 
 def settable(rows: Sequence[Row]) -> Table:
     """Queries of every policy beside the paper's (Table 1) and the lower bound."""
-    policies = list(dict.fromkeys(row["policy"] for row in rows))
-    lines = []
-    for name in dict.fromkeys(row["env"] for row in rows):
-        runs = [row for row in rows if row["env"] == name]
-        asked = [spread([run["queries"] for run in runs if run["policy"] == policy]) for policy in policies]
-        bound = spread([run["lower_bound"] for run in runs])
-        lines.append([name, table1.PAPER[name], *asked, bound, _share(run["exact"] for run in runs)])
-    title = "Queries to agents whose state can be set (walks come first)"
-    return Table(title, ("domain", "paper", *(f"{p} here" for p in policies), "lower bound", "exact"), lines)
+
+    def of(policy: str) -> Column:
+        return spread_of(lambda run: run["queries"] if run["policy"] == policy else None)
+
+    policies = dict.fromkeys(row["policy"] for row in rows)
+    columns: dict[str, Column] = {
+        "domain": "env",
+        "paper": lambda runs: table1.PAPER[runs[0]["env"]],
+        **{f"{policy} here": of(policy) for policy in policies},
+        "lower bound": spread_of("lower_bound"),
+        "exact": share("exact"),
+    }
+    return Summary("Queries to agents whose state can be set (walks come first)", columns, by=("env",))(rows)
 
 
-def snapshot(rows: Sequence[Row]) -> Table:
-    """Queries and steps in images, beside the paper's simulators."""
-    lines = []
-    for name in dict.fromkeys(row["env"] for row in rows):
-        runs = [row for row in rows if row["env"] == name]
-        lines.append(
-            [
-                name,
-                simulators.PAPER.get(name),
-                *(spread([run[what] for run in runs]) for what in ("queries", "lower_bound", "steps")),
-                *(_share(run[what] for run in runs) for what in ("exact", "equivalent")),
-            ]
-        )
-    title = "Queries to agents seen in images only, which can be taken back to what was seen"
-    return Table(
-        title, ("environment", "paper", "queries", "lower bound", "steps", "exact", "equivalent"), lines
-    )
+snapshot = Summary(
+    "Queries to agents seen in images only, which can be taken back to what was seen",
+    {
+        "environment": "env",
+        "paper": lambda runs: simulators.PAPER.get(runs[0]["env"]),
+        "queries": spread_of("queries"),
+        "lower bound": spread_of("lower_bound"),
+        "steps": spread_of("steps"),
+        **as_named("exact", "equivalent", column=share),
+    },
+    by=("env",),
+)
+"""Queries and steps in images, beside the paper's simulators."""
 
 
 def trajectory(rows: Sequence[Row]) -> Table:
     """Attempted steps after which the model is right and stays so, when the learner stopped, and how often it is."""
-    learners = list(dict.fromkeys(row["peer"] for row in rows))
-    lines = []
-    for name in dict.fromkeys(row["env"] for row in rows):
-        cells = []
-        for learner in learners:
-            runs = [row for row in rows if row["env"] == name and row["peer"] == learner]
-            done = [run for run in runs if run["ended"] == "learned"]
-            right = spread([run.get("right_after") for run in done])
-            stopped = spread([run["steps_taken"] for run in done])
-            share = _share(run.get("equivalent", False) for run in runs)
-            cells.append(f"{right} of {stopped}; {share}")
-        lines.append([name, *cells])
-    most = max(row["steps"] for row in rows)
+
+    def of(learner: str) -> Column:
+        def cell(runs: list[Row]) -> str:
+            some = [run for run in runs if run["peer"] == learner]
+            done = [run for run in some if run["ended"] == "learned"]
+            right = spread(values(done, lambda run: run.get("right_after")))
+            stopped = spread(values(done, "steps_taken"))
+            return f"{right} of {stopped}; {share(lambda run: run.get('equivalent', False))(some) or '0/0'}"
+
+        return cell
+
+    most = max(values(rows, "steps"))
     title = (
         f"Steps on one trajectory until the model is right (of all until the learner stops, {most} at most); "
         "runs that end right"
     )
-    return Table(title, ("domain", *learners), lines)
-
-
-def _share(values: Any) -> str:
-    known = list(values)
-    return f"{sum(known)}/{len(known)}"
+    learners = dict.fromkeys(row["peer"] for row in rows)
+    return Summary(title, {"domain": "env", **{one: of(one) for one in learners}}, by=("env",))(rows)
 
 
 if __name__ == "__main__":

@@ -12,38 +12,37 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from time import process_time
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 import typer
 
+from aam_vision.agents.bare import BareSymbolicAgent, control_of, random_control
 from aam_vision.commandline import run_command
-from aam_vision.domains import DOMAINS
-from experiments.jobs import Parameters, Presentation, Row, Scale, Table, chosen_domains, report
-
-if TYPE_CHECKING:
-    from aam_vision.agents.bare import BareSymbolicAgent
-    from aam_vision.strips import GroundAction, State
+from aam_vision.controls.interrogating import Options, interrogate
+from aam_vision.domains import DOMAINS, generate, load
+from aam_vision.strips import GroundAction, State
+from experiments.jobs import Domains, Experiment, Scale, chosen, every
+from experiments.tables import Row, Summary, as_named
 
 PROBLEMS, SIZE, HELD_OUT = 3, 2, 400
 """Problems that are interrogated and as many that are held out, their size, and steps of each of the latter."""
 TRIES = 12
-COLUMNS = (
-    "domain",
-    "keep",
-    "controls",
-    "ambiguous",
-    "learned",
-    "wrong %",
-    "unexplained",
-    "steps",
-    "CPU s",
-    "status",
+
+summary = Summary(
+    "Operators found behind controls that hide arguments",
+    {
+        **as_named("domain", "keep", "controls", "ambiguous", "learned"),
+        "wrong %": "wrong",
+        **as_named("unexplained", "steps"),
+        "CPU s": "seconds",
+        "status": "status",
+    },
 )
 
 
 def hidden_arguments(
-    domain: Annotated[list[str] | None, typer.Option(help="Only this domain (repeatable).")] = None,
+    domain: Domains = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of problems and interrogation.")] = 0,
     max_steps: Annotated[int, typer.Option(min=1, help="Controls that may be given.")] = 1500,
     scale: Scale = Scale(out=Path("runs/hidden_arguments")),
@@ -53,46 +52,36 @@ def hidden_arguments(
     Examples:
         python -m experiments.hidden_arguments --domain gripper --domain blocksworld
     """
-    jobs: list[Parameters] = [
-        {"domain": name, "keep": keep, "seed": seed, "max_steps": max_steps}
-        for name in chosen_domains(domain, DOMAINS)
-        for keep in (0, 1)
-    ]
-    return report("hidden_arguments", jobs, Presentation(summary), scale, work=interrogated)
+    jobs = every(domain=chosen("domain", domain, DOMAINS), keep=[0, 1], seed=seed, max_steps=max_steps)
+    return Experiment("hidden_arguments", interrogated, summary).run(jobs, scale)
 
 
 def interrogated(*, domain: str, keep: int, seed: int, max_steps: int) -> Row:
     """One domain, and how well the controls of held-out problems are predicted."""
-    from aam_vision.agents.bare import BareSymbolicAgent, control_of
-    from aam_vision.controls.interrogating import Options, interrogate
-    from aam_vision.domains import generate, load
-
     began, rng, model = process_time(), np.random.default_rng([seed, 1]), load(domain)
     initial = [generate(domain, SIZE, rng).initial for _ in range(2 * PROBLEMS)]
     controls = [control_of(model, one.name, one.parameters[:keep], [one.name]) for one in model.headers]
     agent = BareSymbolicAgent(model, controls, initial[:PROBLEMS])
     result = interrogate(agent, seed, Options(max_steps))
     seconds = process_time() - began
-    steps = wrong = 0
-    ambiguous, missed = set[str](), set[str]()
-    for before, control, after, several in held_out(agent, initial[PROBLEMS:], rng):
-        right = result.predictions.agrees(before, control, after)
-        steps, wrong = steps + 1, wrong + (not right)
-        if several:
-            ambiguous.add(control.name)
-        if not right:
-            missed.add(control.name)
+    steps = held_out(agent, initial[PROBLEMS:], rng)
+    wrong = [
+        control.name
+        for before, control, after, _ in steps
+        if not result.predictions.agrees(before, control, after)
+    ]
+    ambiguous = {control.name for _, control, _, several in steps if several}
     names = {control.header.name for control in controls}
     return {
         "controls": len(names),
         "ambiguous": len(ambiguous),
-        "learned": len(names - ambiguous - missed),
-        "wrong": round(100 * wrong / steps, 1),
+        "learned": len(names - ambiguous - {*wrong}),
+        "wrong": round(100 * len(wrong) / len(steps), 1),
         "unexplained": len(result.unexplained),
         "steps": result.steps,
         "seconds": round(seconds, 1),
         "status": result.status,
-        "missed": sorted(missed - ambiguous),
+        "missed": sorted({*wrong} - ambiguous),
     }
 
 
@@ -100,8 +89,6 @@ def held_out(
     agent: BareSymbolicAgent, starts: Sequence[State], rng: np.random.Generator
 ) -> list[tuple[State, GroundAction, State, bool]]:
     """Steps of walks: a state, a control, the state after it, and whether it could have led elsewhere, too."""
-    from aam_vision.agents.bare import random_control
-
     found = []
     for start in starts:
         here = start
@@ -117,26 +104,6 @@ def held_out(
             found.append((here, control, after, len(set(outcomes)) > 1))
             here = after
     return found
-
-
-def summary(rows: Sequence[Row]) -> Table:
-    """One line per domain and number of named arguments."""
-    lines = [
-        [
-            row["domain"],
-            row["keep"],
-            row["controls"],
-            row["ambiguous"],
-            row["learned"],
-            row["wrong"],
-            row["unexplained"],
-            row["steps"],
-            row["seconds"],
-            row["status"],
-        ]
-        for row in rows
-    ]
-    return Table("Operators found behind controls that hide arguments", COLUMNS, lines)
 
 
 if __name__ == "__main__":

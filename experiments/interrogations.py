@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,8 @@ from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.result import lifted_predicates
 from aam_vision.planning.engines import planner_named
 from aam_vision.planning.planner import Found, Limits, Planner, SearchProblem, Verdict, cpu_seconds
-from experiments.jobs import Row
+from aam_vision.strips import Model, State
+from experiments.tables import Row
 
 HELD_OUT_STATES = 200
 """States on which functional equivalence is judged."""
@@ -61,6 +63,13 @@ def interrogation(
         "complete": result.proven,
         "lower_bound": result.lower_bound,
     }
+
+
+def likeness(learned: Model, truth: Model, states: Iterable[State]) -> str:
+    """Whether a model is ``exact``, or ``equivalent`` to the truth in these states, or ``differs``."""
+    if evaluation.exact(learned, truth):
+        return "exact"
+    return "equivalent" if evaluation.equivalent(learned, truth, states) else "differs"
 
 
 class _Searches:

@@ -6,9 +6,7 @@ A job that fails leaves a line that says why, and is tried again next time.
 
 from __future__ import annotations
 
-import csv
 import fcntl
-import io
 import json
 import os
 import platform
@@ -19,28 +17,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from itertools import product
 from pathlib import Path
-from statistics import mean
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
 
-from rich import box
-from rich.console import Console
-from rich.table import Table as RichTable
+import typer
 
 import aam_vision
 from aam_vision.commandline import Progress, check_writable, write_atomically
 from aam_vision.errors import UnusableInput
 from aam_vision.options import option
 from experiments.dispatch import Dispatcher, JobLimits, check_backend, workforce
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
+from experiments.tables import Row, Table
 
 Parameters = Mapping[str, Any]
 """The parameters of a job: names and values that JSON can hold. Jobs with the same parameters are one job."""
-Row = dict[str, Any]
 
 
 def key(parameters: Parameters) -> str:
@@ -114,21 +106,17 @@ class Results:
             if self._path.exists():
                 os.truncate(self._path, size)  # keep no partial lines
 
-    def rows(self, jobs: Iterable[Parameters]) -> list[Row]:
-        """The finished jobs: parameters and results in one row."""
-        return [{**entry["job"], **entry["result"]} for entry in self._known(jobs) if "result" in entry]
-
-    def failed(self, jobs: Iterable[Parameters]) -> list[Row]:
-        """The failed jobs: their parameters, and ``error``."""
-        return [{**entry["job"], "error": entry["error"]} for entry in self._known(jobs) if "error" in entry]
-
     def all(self, jobs: Iterable[Parameters]) -> list[Row]:
-        """All of these jobs that have run, in their order: finished ones as ``rows``, others as ``failed`` has them."""
+        """All of these jobs that have run, each once: parameters and results in one row; those of a failed one are its ``error``."""
         return [{**e["job"], **e.get("result", {"error": e.get("error")})} for e in self._known(jobs)]
 
-    def failures(self, jobs: Iterable[Parameters]) -> list[str]:
-        """A line for every failed job."""
-        return [f"{key(entry['job'])}: {entry['error']}" for entry in self._known(jobs) if "error" in entry]
+    def rows(self, jobs: Iterable[Parameters]) -> list[Row]:
+        """The finished jobs."""
+        return [row for row in self.all(jobs) if "error" not in row]
+
+    def failed(self, jobs: Iterable[Parameters]) -> list[Row]:
+        """The failed jobs."""
+        return [row for row in self.all(jobs) if "error" in row]
 
     def made_with(self, jobs: Iterable[Parameters]) -> list[str]:
         """The versions that made these results, each combination once."""
@@ -140,63 +128,6 @@ class Results:
 
     def _known(self, jobs: Iterable[Parameters]) -> list[Row]:
         return [self._rows[name] for name in dict.fromkeys(map(key, jobs)) if name in self._rows]
-
-
-def sweep(
-    jobs: Sequence[Parameters],
-    work: Callable[..., Row],
-    results: Results,
-    *,
-    processes: int = -1,
-    backend: str = "loky",
-    address: str | None = None,
-    limits: JobLimits | None = None,
-    progress: Progress | None = None,
-) -> int:
-    """Run the missing jobs, ``processes`` jobs at a time (-1: one per core).
-
-    Args:
-        jobs: the parameters of every job.
-        work: a function at the top level of a module; called with a job's parameters as keywords.
-        results: where the outcomes are kept, as each job ends.
-        processes: how many at a time.
-        backend: ``loky`` for processes on this machine, ``ray`` for a Ray cluster.
-        address: of the Ray cluster.
-        limits: what one job may take.
-        progress: says how far it is, and how long it may still take.
-
-    Returns:
-        How many jobs failed or could not be written down.
-
-    Raises:
-        UnusableInput: the backend cannot be used, or another sweep writes the results; what was finished is kept.
-    """
-    progress = progress or Progress()
-    with results.alone():
-        missing = results.missing(jobs)
-        progress.stage(f"{len(jobs) - len(missing)} of {len(jobs)} jobs were done before")
-        if missing:
-            with workforce(backend, processes, address) as workers:
-                dispatcher = Dispatcher(missing, work, workers, limits or JobLimits(), progress.stage)
-                _collect(dispatcher, len(missing), results, progress)
-    failures = results.failures(jobs)
-    for line in failures:
-        print(f"failed: {line}", file=sys.stderr)
-    if results.unwritten:
-        print(f"not written: {len(results.unwritten)} results ({results.refusal})", file=sys.stderr)
-    return len(failures) + len(results.unwritten)
-
-
-def _collect(dispatcher: Dispatcher, count: int, results: Results, progress: Progress) -> None:
-    """Write down every outcome as it comes."""
-    began, refused = monotonic(), False
-    for done, (job, outcome) in enumerate(dispatcher.outcomes(), 1):
-        results.add(job, outcome)
-        if results.unwritten and not refused:
-            progress.stage(f"{results.refusal}: going on; results are written as soon as they can be")
-        refused = bool(results.unwritten)
-        left = (monotonic() - began) / done * (count - done)
-        progress.step(done, count, f"jobs, about {left:.0f} s left")
 
 
 # The options that every experiment has, and the checks that they share.
@@ -226,33 +157,88 @@ class Scale:
     def sweep(
         self, jobs: Sequence[Parameters], work: Callable[..., Row], results: Results, *, alone: bool = False
     ) -> int:
-        """Run the jobs that are missing among the results; return how many failed or could not be written down.
+        """Run the jobs that are missing among the results, which are kept as each job ends.
 
-        ``alone``: every job in a process of its own.
+        Args:
+            jobs: the parameters of every job.
+            work: a function at the top level of a module; called with a job's parameters as keywords.
+            results: where the outcomes are kept.
+            alone: whether every job has a process of its own.
+
+        Returns:
+            How many jobs failed or could not be written down.
+
+        Raises:
+            UnusableInput: the backend cannot be used, or another sweep writes the results; what was finished is kept.
         """
-        return sweep(
-            jobs,
-            work,
-            results,
-            processes=self.processes,
-            backend=self.backend,
-            address=self.address,
-            limits=JobLimits(self.job_seconds, self.job_memory, alone),
-        )
+        progress, limits = Progress(), JobLimits(self.job_seconds, self.job_memory, alone)
+        with results.alone():
+            missing = results.missing(jobs)
+            progress.stage(f"{len(jobs) - len(missing)} of {len(jobs)} jobs were done before")
+            if missing:
+                with workforce(self.backend, self.processes, self.address) as workers:
+                    outcomes = Dispatcher(missing, work, workers, limits, progress.stage).outcomes()
+                    _collect(outcomes, len(missing), results, progress)
+        failed = results.failed(jobs)
+        for row in failed:
+            print(
+                f"failed: {key({k: v for k, v in row.items() if k != 'error'})}: {row['error']}",
+                file=sys.stderr,
+            )
+        if results.unwritten:
+            print(f"not written: {len(results.unwritten)} results ({results.refusal})", file=sys.stderr)
+        return len(failed) + len(results.unwritten)
 
 
-def chosen_domains(
-    given: Sequence[str] | None, known: Collection[str], default: Sequence[str] = ()
+def _collect(
+    outcomes: Iterable[tuple[Parameters, Row]], count: int, results: Results, progress: Progress
+) -> None:
+    """Write down every outcome as it comes."""
+    began, refused = monotonic(), False
+    for done, (job, outcome) in enumerate(outcomes, 1):
+        results.add(job, outcome)
+        if results.unwritten and not refused:
+            progress.stage(f"{results.refusal}: going on; results are written as soon as they can be")
+        refused = bool(results.unwritten)
+        left = (monotonic() - began) / done * (count - done)
+        progress.step(done, count, f"jobs, about {left:.0f} s left")
+
+
+Domains = Annotated[list[str] | None, typer.Option(help="Only these domains (repeatable).")]
+Accesses = Annotated[list[str] | None, typer.Option(help="Only this access (repeatable).")]
+Seeds = Annotated[int, typer.Option(min=1, help="Runs of every combination.")]
+FirstSeed = Annotated[int, typer.Option(min=0, help="The first of the seeds.")]
+Size = Annotated[int, typer.Option(min=1, help="Size of generated problems.")]
+Exam = Annotated[int | None, typer.Option(min=0, help="Steps of the examination; default the engine's.")]
+
+
+def chosen(
+    option: str, given: Sequence[str] | None, known: Collection[str], default: Sequence[str] = ()
 ) -> list[str]:
-    """The domains that ``--domain`` names; without one the default, or all.
+    """The names that an option gives; without one the default, or all.
 
     Raises:
         UnusableInput: one of them is not known.
     """
     for name in given or ():
         if name not in known:
-            raise UnusableInput(f"unknown; use one of {', '.join(known)}", "domain", name)
+            raise UnusableInput(f"unknown; use one of {', '.join(known)}", option, name)
     return list(given or default or known)
+
+
+# Jobs by the values of their parameters.
+
+
+def every(**options: Any) -> list[Parameters]:
+    """Jobs with every combination of these values, the last name changing fastest; a list or range has several values."""
+    several = (value if isinstance(value, list | range) else [value] for value in options.values())
+    return [dict(zip(options, row, strict=True)) for row in product(*several)]
+
+
+def batches(first_seed: int, runs: int, size: int) -> list[Parameters]:
+    """Seeds in jobs of ``size`` each: the first ``seed`` of a job, and how many it has (``count``)."""
+    end = first_seed + runs
+    return [{"seed": seed, "count": min(size, end - seed)} for seed in range(first_seed, end, size)]
 
 
 # The versions that a result may depend on.
@@ -284,9 +270,13 @@ CUT_SHORT = 130
 
 
 @dataclass(frozen=True)
-class Presentation:
-    """How the results of an experiment are shown."""
+class Experiment:
+    """What every job does, and what is shown of the results."""
 
+    name: str
+    """Of the files ``name.csv``, ``name.md``, ``name.json`` and ``name.svg``."""
+    work: Callable[..., Row]
+    """Called with the parameters of a job."""
     summary: Callable[[Sequence[Row]], Table]
     """Makes the table of all finished jobs."""
     further: Callable[[Sequence[Row]], Table] | None = None
@@ -297,90 +287,65 @@ class Presentation:
     """Draws the rows into a file."""
     failures: bool = False
     """Whether tables and figure get the failed jobs, too: rows with ``error`` in place of results."""
+    alone: bool = False
+    """Whether every job has a process of its own."""
+    amiss: Callable[[Row], str] | None = None
+    """Says what is wrong with a finished job, if anything is; then the exit code is 1."""
 
-    def rows(self, results: Results, jobs: Sequence[Parameters]) -> list[Row]:
-        """The rows that tables and figure are made of."""
-        return results.all(jobs) if self.failures else results.rows(jobs)
+    def run(self, jobs: Sequence[Parameters], scale: Scale) -> int:
+        """Run the jobs that are missing, and report.
 
-    def tables(self, rows: Sequence[Row]) -> list[Table]:
-        """The one or two tables of these rows."""
-        return [make(rows) for make in (self.summary, self.further) if make is not None]
+        Returns:
+            The exit code: 1 if a job failed, something is amiss or could not be written, 130 if the sweep was cut short.
 
+        Raises:
+            UnusableInput: the workers cannot be had, or the folder holds something else.
+        """
+        scale.check()
+        results = Results(scale.out / "results.jsonl")
+        try:
+            code = int(scale.sweep(jobs, self.work, results, alone=self.alone) > 0)
+        except KeyboardInterrupt:
+            print(
+                "cut short: what is finished is kept, the same command goes on with the rest", file=sys.stderr
+            )
+            code = CUT_SHORT
+        rows = results.all(jobs) if self.failures else results.rows(jobs)
+        try:
+            tables = [make(rows) for make in (self.summary, self.further) if make is not None]
+        except KeyError as missing:
+            raise UnusableInput(
+                f"{scale.out}: results of another version, without {missing}; name another --out"
+            ) from None
+        for table, columns in zip(tables, (self.shown, ()), strict=False):
+            table.print(columns)
+        try:
+            self._save(scale.out, tables, results, jobs)
+        except OSError as error:
+            print(f"not written: the tables in {scale.out} ({error.strerror or error})", file=sys.stderr)
+            code = code or 1
+        wrong = [told for row in results.rows(jobs) if self.amiss is not None and (told := self.amiss(row))]
+        for told in wrong:
+            print(told, file=sys.stderr)
+        return code or int(bool(wrong))
 
-def report(
-    name: str,
-    jobs: Sequence[Parameters],
-    presentation: Presentation,
-    scale: Scale,
-    *,
-    work: Callable[..., Row] | None = None,
-    alone: bool = False,
-) -> int:
-    """Run the jobs, and report.
-
-    Args:
-        name: of the files ``name.csv``, ``name.md``, ``name.json`` and ``name.svg``.
-        jobs: parameters of ``work``.
-        presentation: the tables and the figure.
-        scale: where jobs run, within which limits, and where the results go; a sweep that is there goes on.
-        work: what every job does; default an interrogation.
-        alone: whether every job has a process of its own.
-
-    Returns:
-        The exit code: 1 if a job failed or something could not be written, 130 if the sweep was cut short.
-
-    Raises:
-        UnusableInput: the workers cannot be had, or the folder holds something else.
-    """
-    scale.check()
-    if work is None:
-        from experiments.interrogations import interrogation
-
-        work = interrogation
-    results = Results(scale.out / "results.jsonl")
-    try:
-        code = int(scale.sweep(jobs, work, results, alone=alone) > 0)
-    except KeyboardInterrupt:
-        print("cut short: what is finished is kept, the same command goes on with the rest", file=sys.stderr)
-        code = CUT_SHORT
-    try:
-        tables = presentation.tables(presentation.rows(results, jobs))
-    except KeyError as missing:
-        raise UnusableInput(
-            f"{scale.out}: results of another version, without {missing}; name another --out"
-        ) from None
-    for table, columns in zip(tables, (presentation.shown, ()), strict=False):
-        table.print(columns)
-    try:
-        _save(scale.out, name, presentation, tables, results, jobs)
-    except OSError as error:
-        print(f"not written: the tables in {scale.out} ({error.strerror or error})", file=sys.stderr)
-        code = code or 1
-    return code
-
-
-def _save(
-    out: Path,
-    name: str,
-    presentation: Presentation,
-    tables: Sequence[Table],
-    results: Results,
-    jobs: Sequence[Parameters],
-) -> None:
-    """Write the rows, the tables and the figure into the folder ``out``."""
-    finished = results.rows(jobs)
-    rows = [*finished, *results.failed(jobs)]
-    write_atomically(out / f"{name}.json", json.dumps(rows, indent=2) + "\n")
-    tables[0].save(out, name)
-    # Tables with notes below them, in Markdown.
-    (first, *others) = tables
-    text = f"# {first.title}\n\n{first.markdown()}\n"
-    text += "".join(f"## {one.title}\n\n{one.markdown()}\n" for one in others)
-    page = text + "".join(f"- {note}\n" for note in provenance(len(jobs), results, jobs))
-    if presentation.figure is not None and finished:
-        presentation.figure(presentation.rows(results, jobs), out / f"{name}.svg")
-        page += f"\n![{tables[0].title}]({name}.svg)\n"
-    write_atomically(out / f"{name}.md", page)
+    def _save(self, out: Path, tables: Sequence[Table], results: Results, jobs: Sequence[Parameters]) -> None:
+        """Write the rows, the tables and the figure into the folder ``out``."""
+        finished = results.rows(jobs)
+        write_atomically(
+            out / f"{self.name}.json", json.dumps([*finished, *results.failed(jobs)], indent=2) + "\n"
+        )
+        tables[0].save(out, self.name)
+        # tables with notes below them
+        page = "".join(
+            f"{'##' if number else '#'} {table.title}\n\n{table.markdown()}\n"
+            for number, table in enumerate(tables)
+        )
+        page += "".join(f"- {note}\n" for note in provenance(len(jobs), results, jobs))
+        if self.figure is not None and finished:
+            self.figure(results.all(jobs) if self.failures else finished, out / f"{self.name}.svg")
+            page += f"\n![{tables[0].title}]({self.name}.svg)\n"
+        write_atomically(out / f"{self.name}.md", page)
 
 
 def provenance(count: int, results: Results, jobs: Sequence[Parameters]) -> list[str]:
@@ -416,142 +381,3 @@ def command() -> str:
             continue
         kept.append(argument)
     return shlex.join(["python", "-m", module, *kept])
-
-
-# Tables of results: for the terminal, as CSV, as Markdown.
-
-WIDE = 160
-"""Characters in a line that goes to a file."""
-
-
-@dataclass(frozen=True)
-class Table:
-    """A title, names of columns, and rows of as many values; None is shown as a dash."""
-
-    title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[Any]]
-
-    @staticmethod
-    def groups(rows: Iterable[Row], *by: str) -> dict[tuple[Any, ...], list[Row]]:
-        """Results by their values under some names, in the order in which these values come first."""
-        found: dict[tuple[Any, ...], list[Row]] = {}
-        for row in rows:
-            found.setdefault(tuple(row[name] for name in by), []).append(row)
-        return found
-
-    def print(self, columns: Sequence[str] = (), console: Console | None = None) -> None:
-        """Show it in the terminal, or only some columns of it."""
-        console = console or Console()
-        if not console.is_terminal:
-            console.width = WIDE
-        shown = RichTable(title=self.title, title_justify="left", box=box.SIMPLE_HEAD)
-        places = [place for place, column in enumerate(self.columns) if column in (columns or self.columns)]
-        for place in places:
-            shown.add_column(self.columns[place], justify="right" if place else "left", no_wrap=True)
-        for row in self.rows:
-            shown.add_row(*(_text(row[place]) for place in places))
-        console.print(shown)
-
-    def csv(self) -> str:
-        """As comma-separated values with a header."""
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(self.columns)
-        writer.writerows(["" if value is None else value for value in row] for row in self.rows)
-        return out.getvalue()
-
-    def markdown(self) -> str:
-        """As a Markdown table."""
-        header, *rows = [
-            [_text(value).replace("|", "\\|") for value in line] for line in (self.columns, *self.rows)
-        ]
-        lines = [header, ["---", *(["---:"] * (len(header) - 1))], *rows]
-        return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
-
-    def save(self, folder: Path, name: str) -> None:
-        """Write ``name.csv`` and ``name.md``."""
-        write_atomically(folder / f"{name}.csv", self.csv())
-        write_atomically(folder / f"{name}.md", f"{self.title}\n\n{self.markdown()}")
-
-
-def spread(values: Sequence[float | None]) -> str:
-    """The mean of those there are, with the least and the greatest where they differ."""
-    known = [value for value in values if value is not None]
-    if not known:
-        return "-"
-    mean = sum(known) / len(known)
-    low, high = min(known), max(known)
-    return f"{mean:.4g}" if low == high else f"{mean:.4g} ({low:.4g}-{high:.4g})"
-
-
-def _text(value: Any) -> str:
-    return "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-# Figures of results, as SVG that changes only when the figures in it do.
-
-
-COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00")
-"""Told apart by the colour-blind, too (Okabe and Ito)."""
-PAPER_COLOUR = "#999999"
-
-
-def save_svg(figure: Figure, path: Path) -> None:
-    """Write a figure; the same figure gives the same bytes."""
-    import matplotlib
-
-    text = io.StringIO()
-    with matplotlib.rc_context({"svg.hashsalt": "aam-vision", "svg.fonttype": "none"}):
-        figure.savefig(text, format="svg", metadata={"Date": None})
-    write_atomically(path, "\n".join(line.rstrip() for line in text.getvalue().splitlines()) + "\n")
-
-
-def queries_figure(rows: Sequence[Row], paper: Mapping[str, int], path: Path) -> None:
-    """Queries by environment: the paper's, each method's with the least and the most, and the lower bound."""
-    from matplotlib.figure import Figure
-
-    names = list(dict.fromkeys(row["env"] for row in rows))
-    methods = list(dict.fromkeys((row["policy"], row["planner"]) for row in rows))
-    figure = Figure(figsize=(1.5 + 0.9 * len(names), 3.6), layout="constrained")
-    axes = figure.subplots()
-    width = 0.8 / (len(methods) + 1)
-    known = [(place, paper[name]) for place, name in enumerate(names) if name in paper]
-    axes.bar(
-        [place for place, _ in known], [q for _, q in known], width, color=PAPER_COLOUR, label="the paper"
-    )
-    for number, method in enumerate(methods, 1):
-        for place, name in enumerate(names):
-            runs = [
-                row["queries"]
-                for row in rows
-                if row["env"] == name and (row["policy"], row["planner"]) == method
-            ]
-            if not runs:
-                continue
-            middle = mean(runs)
-            axes.bar(
-                place + number * width,
-                middle,
-                width,
-                yerr=[[middle - min(runs)], [max(runs) - middle]],
-                capsize=2,
-                color=COLOURS[(number - 1) % len(COLOURS)],
-                label=", ".join(method) if name == names[0] else "_",
-            )
-    for place, name in enumerate(names):
-        bound = mean(row["lower_bound"] for row in rows if row["env"] == name)
-        axes.hlines(
-            bound,
-            place - width / 2,
-            place + (len(methods) + 0.5) * width,
-            color="black",
-            label="lower bound" if place == 0 else "_",
-        )
-    axes.set_yscale("log")
-    axes.set_ylim(bottom=1)  # bars of a logarithmic axis have no other common foot
-    axes.set_ylabel("queries")
-    axes.set_xticks([place + len(methods) * width / 2 for place in range(len(names))], names, rotation=20)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize="small")
-    save_svg(figure, path)

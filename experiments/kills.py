@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -28,7 +27,8 @@ import typer
 
 from aam_vision.commandline import Progress, check_writable, run_command
 from aam_vision.runs.summary import TIMES
-from experiments.jobs import Row, Table
+from experiments.programs import command
+from experiments.tables import Row, Table
 
 # Runs that are killed with ``kill -9`` at random moments, and compared with one that was left alone.
 
@@ -89,12 +89,11 @@ class Runs:
     def start(self, number: int, *, resume: bool) -> subprocess.Popen[str]:
         """Start a process that begins the run, or resumes it."""
         out, log = self.paths(number)
-        command = [sys.executable, "-m", "aam_vision.run", "--quiet"]
-        command += ["--resume", str(out)] if resume else ["--out", str(out), *self.case.options]
+        run = [sys.executable, "-m", "aam_vision.run", "--quiet"]
+        run += ["--resume", str(out)] if resume else ["--out", str(out), *self.case.options]
         if self.case.access is not None:
-            words = ["-m", "experiments.slow_agent", str(log), self.case.access, str(ANSWER_SECONDS)]
-            command += ["--agent", shlex.join([sys.executable, *words])]
-        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            run += ["--agent", command("slow", log, self.case.access, ANSWER_SECONDS)]
+        return subprocess.Popen(run, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
     def ended(self, number: int, seconds: float) -> Ended:
         """The results of the run."""
@@ -120,11 +119,6 @@ def _lines(log: Path) -> list[str]:
     """The whole lines of a log: a kill may have cut the last one short."""
     text = log.read_text() if log.exists() else ""
     return text[: text.rfind("\n") + 1].splitlines()
-
-
-def _once(asked: Sequence[str]) -> list[str]:
-    """The questions without immediate repetitions."""
-    return [question for question, _ in groupby(asked)]
 
 
 def kill_runs(case: Case, kills: int, folder: Path, rng: np.random.Generator) -> Iterator[Tally]:
@@ -197,30 +191,28 @@ def _kill(runs: Runs, number: int, process: subprocess.Popen[str], expected: End
         elif monotonic() - begun >= share * lifetime:
             break
         sleep(0.002)
-    if process.poll() is not None:
-        return False
-    if not program:
-        process.send_signal(signal.SIGKILL)
-        return True
-    with suppress(ProcessLookupError):
-        os.kill(runs.agents(number)[-1], signal.SIGKILL)
-        return True
+    if process.poll() is None:
+        with suppress(ProcessLookupError):
+            os.kill(runs.agents(number)[-1] if program else process.pid, signal.SIGKILL)
+            return True
     return False
 
 
 def _differences(runs: Runs, tally: Tally, expected: Ended, kills: int) -> Iterator[str]:
     """The differences between a run that was killed and one that was not."""
     found = runs.ended(tally.runs, expected.seconds)
-    if found.model != expected.model:
-        yield f"run {tally.runs}: another model"
-    if found.figures != expected.figures:
-        yield f"run {tally.runs}: other figures"
-    if found.transcript != expected.transcript:
-        yield f"run {tally.runs}: another transcript: answers are lost or others"
+    for what, told in (
+        ("model", "another model"),
+        ("figures", "other figures"),
+        ("transcript", "another transcript: answers are lost or others"),
+    ):
+        if getattr(found, what) != getattr(expected, what):
+            yield f"run {tally.runs}: {told}"
     if runs.case.access == "settable":  # other programs are also led back to where they were
         again = len(found.asked) - len(expected.asked)
         tally.asked_again += again
-        if _once(found.asked) != _once(expected.asked) or again > kills:
+        once, wanted = ([question for question, _ in groupby(run.asked)] for run in (found, expected))
+        if once != wanted or again > kills:
             yield f"run {tally.runs}: an answered question was asked again"
     for agent in runs.agents(tally.runs):
         if _lives(agent, patience=30.0):
@@ -235,7 +227,7 @@ def _lives(agent: int, patience: float) -> bool:
     until = monotonic() + patience
     while monotonic() < until:
         try:
-            if b"experiments.slow_agent" not in Path(f"/proc/{agent}/cmdline").read_bytes():
+            if b"experiments.programs" not in Path(f"/proc/{agent}/cmdline").read_bytes():
                 return False
         except OSError:
             return False
@@ -279,30 +271,23 @@ def kills(
         for tally in kill_runs(case, share, out / f"case-{number}", rng):
             progress.step(min(tally.kills, share - 1), share, f"kills: {name}")
         progress.step(share, share, f"kills: {name}")
-        rows.append(_row(case, tally))
+        row: Row = {
+            "agent": case.name,
+            "killed": case.victim,
+            "kills": tally.kills,
+            "runs": tally.runs,
+            "nothing recorded yet": tally.before_anything,
+            "asked again": tally.asked_again if case.access == "settable" else None,
+            "ended otherwise": len(tally.faults),
+        }
+        rows.append(row)
         faults += [f"{name}: {fault}" for fault in tally.faults]
-    table = Table(
-        f"Kills at random moments (seed {seed})",
-        ("agent", "killed", "kills", "runs", "nothing recorded yet", "asked again", "ended otherwise"),
-        [list(row.values()) for row in rows],
-    )
+    table = Table.of(f"Kills at random moments (seed {seed})", rows)
     table.print()
     table.save(out, "kills")
     for fault in faults:
         print(f"failed: {fault}", file=sys.stderr)
     return int(bool(faults))
-
-
-def _row(case: Case, tally: Tally) -> Row:
-    return {
-        "agent": case.name,
-        "killed": case.victim,
-        "kills": tally.kills,
-        "runs": tally.runs,
-        "nothing recorded yet": tally.before_anything,
-        "asked again": tally.asked_again if case.access == "settable" else None,
-        "ended otherwise": len(tally.faults),
-    }
 
 
 if __name__ == "__main__":

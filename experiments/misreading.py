@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 from math import isqrt
 from pathlib import Path
@@ -21,9 +20,15 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from aam_vision.agents.image import image_test
+from aam_vision.arguments import Arguments
 from aam_vision.commandline import Progress, run_command
+from aam_vision.controls.interrogating import interrogate
 from aam_vision.errors import UnusableInput
-from experiments.jobs import Parameters, Presentation, Row, Scale, Table, report
+from aam_vision.labelling_note import untested
+from aam_vision.targets.controls import of
+from experiments.jobs import Experiment, Scale, every
+from experiments.tables import Row, Summary, as_named
 
 if TYPE_CHECKING:
     from aam_vision.training.boards import Example
@@ -36,17 +41,16 @@ FIRST, OFTEN = 200, 5
 """Boards among whose looks the one that is mislabelled is chosen, and how often it was seen there at least."""
 COARSE, ALIKE = 4, 24
 """Looks are compared in so many pixels each way, and are the same where none of them differs by more than this."""
-COLUMNS = (
-    "environment",
-    "trained",
-    "seed",
-    "read",
-    "status",
-    "misread",
-    "held out",
-    "false",
-    "steps",
-    "CPU s",
+
+summary = Summary(
+    "Classifiers trained too little",
+    {
+        "environment": "env",
+        **as_named("trained", "seed", "read", "status", "misread"),
+        "held out": "right",
+        **as_named("false", "steps"),
+        "CPU s": "seconds",
+    },
 )
 
 
@@ -65,23 +69,13 @@ def misreading(
     Examples:
         python -m experiments.misreading --env doors --steps 20 --seeds 1
     """
-    jobs: list[Parameters] = [
-        {"env": name, "trained": number, "seed": seed, "kept": str(kept)}
-        for name in env or ENVIRONMENTS
-        for number in steps or (MISLABELLED, 5, 20, 100, 300)
-        for seed in range(seeds)
-    ]
-    return report("misreading", jobs, Presentation(summary), scale, work=interrogated)
+    trained = steps or [MISLABELLED, 5, 20, 100, 300]
+    jobs = every(env=env or [*ENVIRONMENTS], trained=trained, seed=range(seeds), kept=str(kept))
+    return Experiment("misreading", interrogated, summary).run(jobs, scale)
 
 
 def interrogated(*, env: str, trained: int, seed: int, kept: str) -> Row:
     """One interrogation, and how well it predicts held-out steps."""
-    from aam_vision.agents.image import image_test
-    from aam_vision.arguments import Arguments
-    from aam_vision.controls.interrogating import interrogate
-    from aam_vision.labelling_note import untested
-    from aam_vision.targets.controls import of
-
     folder = Path(kept) / f"{env.partition(':')[0]}-{trained}"
     if not any(folder.glob("*.json")):
         _train(env, trained, folder)
@@ -166,12 +160,6 @@ def _coarse(board: Example) -> NDArray[np.int_]:
     every = pixels.transpose(0, 2, 4, 1, 3).reshape(3 * COARSE * COARSE, count)
     found: NDArray[np.int_] = every[:, cells].astype(int)
     return found
-
-
-def summary(rows: Sequence[Row]) -> Table:
-    """One line per run."""
-    names = ("env", "trained", "seed", "read", "status", "misread", "right", "false", "steps", "seconds")
-    return Table("Classifiers trained too little", COLUMNS, [[row[name] for name in names] for row in rows])
 
 
 if __name__ == "__main__":

@@ -8,34 +8,51 @@ mode is not the true model's.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from time import process_time
 from typing import Annotated
 
 import typer
 
-from aam_vision import domains
+from aam_vision import domains, evaluation, interrogate, targets
 from aam_vision.commandline import run_command
 from aam_vision.errors import UnusableInput
+from aam_vision.interrogation.task.loop import Interrupted
 from aam_vision.strips import Location, Mode, Model, PalTuple
-from experiments.jobs import Parameters, Presentation, Row, Scale, Table, chosen_domains, report, spread
+from experiments.jobs import Domains, Experiment, FirstSeed, Scale, Seeds, Size, chosen, every
+from experiments.tables import Row, Summary, as_named, average, share, spread_of, total
 
 DEFAULT = ("blocksworld", "gripper", "satellite", "logistics")
-COLUMNS = (
-    "domain", "access", "flips", "refusals", "exact", "in doubt", "silently wrong", "certain", "wrong", "steps", "queries",
-    "seconds", "runs",
-)  # fmt: skip
+
+summary = Summary(
+    "Unreliable answers, the rates not told",
+    {
+        "domain": "env",
+        "access": "access",
+        "flips": "flip_rate",
+        "refusals": "refusal_rate",
+        "exact": share("exact"),
+        "in doubt": total("doubtful"),
+        "silently wrong": total(lambda run: run["complete"] and not run["exact"]),
+        **as_named("certain", "wrong", column=total),
+        **as_named("steps", "queries", column=spread_of),
+        "seconds": average("seconds"),
+        "runs": len,
+    },
+    by=("env", "access", "flip_rate", "refusal_rate"),
+)
+"""``silently wrong`` are runs that say complete and are not exact."""
 
 
 def noise(
     rates: Annotated[list[float] | None, typer.Option(help="Flip rates (repeatable).")] = None,
     refusals: Annotated[list[float] | None, typer.Option(help="Refusal rates (repeatable).")] = None,
-    domain: Annotated[list[str] | None, typer.Option(help="Domains (repeatable).")] = None,
+    domain: Domains = None,
     access: Annotated[list[str] | None, typer.Option(help="Accesses (repeatable).")] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="Runs of every combination.")] = 20,
-    first_seed: Annotated[int, typer.Option(min=0, help="Seed of the first of them.")] = 0,
-    size: Annotated[int, typer.Option(min=1, help="Size of generated problems.")] = 2,
+    seeds: Seeds = 20,
+    first_seed: FirstSeed = 0,
+    size: Size = 2,
     max_steps: Annotated[int, typer.Option(min=1, help="Attempted steps of a run at most.")] = 3000,
     confirm: Annotated[bool, typer.Option("--confirm", help="Take no answer at its word.")] = False,
     scale: Scale = Scale(processes=1, out=Path("runs/noise")),
@@ -46,21 +63,20 @@ def noise(
         python -m experiments.noise --rates 0.01 --rates 0.1
         python -m experiments.noise --domain gripper --refusals 0.02 --seeds 5
     """
-    pairs = [(rate, refusal) for rate in rates or [0.0] for refusal in refusals or [0.0]]
-    for rate in [rate for pair in pairs for rate in pair]:
+    for rate in (*(rates or ()), *(refusals or ())):
         if not 0 <= rate <= 1:
             raise UnusableInput(f"--rates and --refusals: {rate:g} is not a rate; give numbers from 0 to 1")
-    jobs: list[Parameters] = [
-        {
-            "env": name, "access": one_access, "flip_rate": rate, "refusal_rate": refusal, "seed": seed,
-            "size": size, "max_steps": max_steps, "confirm": confirm,
-        }
-        for name in chosen_domains(domain, domains.DOMAINS, DEFAULT)
-        for one_access in access or ["settable"]
-        for rate, refusal in pairs
-        for seed in range(first_seed, first_seed + seeds)
-    ]  # fmt: skip
-    return report("noise", jobs, Presentation(summary), scale, work=noisy_interrogation)
+    jobs = every(
+        env=chosen("domain", domain, domains.DOMAINS, DEFAULT),
+        access=access or "settable",
+        flip_rate=rates or 0.0,
+        refusal_rate=refusals or 0.0,
+        seed=range(first_seed, first_seed + seeds),
+        size=size,
+        max_steps=max_steps,
+        confirm=confirm,
+    )
+    return Experiment("noise", noisy_interrogation, summary).run(jobs, scale)
 
 
 def noisy_interrogation(
@@ -75,9 +91,6 @@ def noisy_interrogation(
     confirm: bool,
 ) -> Row:
     """One interrogation, as the command makes it."""
-    from aam_vision import evaluation, interrogate, targets
-    from aam_vision.interrogation.task.loop import Interrupted
-
     target = targets.from_environment(env, access=access, size=size, seed=seed)
     if flip_rate or refusal_rate:
         target = targets.unreliable(target, flip_rate, refusal_rate, seed)
@@ -88,16 +101,13 @@ def noisy_interrogation(
         result = error.result
     seconds = process_time() - began
     assert target.truth is not None, "packaged domains tell the truth afterwards"
-    truth = target.truth()
-    certain = result.certain
-    exact = evaluation.exact(result.model, truth)
-    counts = result.counts
+    truth, counts = target.truth(), result.counts
     return {
-        "exact": exact,
+        "exact": evaluation.exact(result.model, truth),
         "complete": result.proven,
         "doubtful": not result.proven,
-        "certain": len(certain),
-        "wrong": wrongly_certain(certain, truth),
+        "certain": len(result.certain),
+        "wrong": wrongly_certain(result.certain, truth),
         "weighed": result.rates is not None,
         "doubt": result.doubt,
         "looks": counts.looks,
@@ -119,26 +129,6 @@ def _read(truth: Model, pal: PalTuple) -> Mode:
     mode = schema.mode(pal.atom, pal.location)
     restated = pal.location is Location.EFF and mode is schema.mode(pal.atom, Location.PRE)
     return Mode.ABSENT if restated else mode
-
-
-def summary(rows: Sequence[Row]) -> Table:
-    """One line per domain, access and rates; ``silently wrong`` are runs that say complete and are not exact."""
-    lines = [
-        [
-            *group,
-            f"{sum(run['exact'] for run in runs)}/{len(runs)}",
-            sum(run["doubtful"] for run in runs),
-            sum(run["complete"] and not run["exact"] for run in runs),
-            sum(run["certain"] for run in runs),
-            sum(run["wrong"] for run in runs),
-            spread([run["steps"] for run in runs]),
-            spread([run["queries"] for run in runs]),
-            sum(run["seconds"] for run in runs) / len(runs),
-            len(runs),
-        ]
-        for group, runs in Table.groups(rows, "env", "access", "flip_rate", "refusal_rate").items()
-    ]
-    return Table("Unreliable answers, the rates not told", COLUMNS, lines)
 
 
 if __name__ == "__main__":

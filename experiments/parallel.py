@@ -23,7 +23,6 @@ import typer
 
 from aam_vision import targets
 from aam_vision.agents.copies import CopiedSimulator, StatelessCopies, prove
-from aam_vision.agents.copies import prove as prove_simulators
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.image import ImageAgent
 from aam_vision.commandline import Progress, check_writable, run_command
@@ -37,7 +36,7 @@ from aam_vision.targets.copied import SIMULATING
 from aam_vision.targets.images import PerceptionSettings, perception_of, seen_through
 from aam_vision.workers import Workers
 from aam_vision.workers.crew import Crew, ProcessCopy
-from experiments.jobs import Row, Table
+from experiments.tables import Row, Table
 
 HELD_OUT_STATES = 200
 """States in which the learned model is compared with the true one."""
@@ -129,12 +128,8 @@ def interrogated(
             crew.close()
     took = perf_counter() - began
     states = sample_states(target.truth(), target.held_out(), HELD_OUT_STATES, np.random.default_rng(seed))
-    return Run(
-        result,
-        took,
-        equivalent(result.model, target.truth(), states),
-        0 if crew is None else crew.lost,
-    )
+    same = equivalent(result.model, target.truth(), states)
+    return Run(result, took, same, 0 if crew is None else crew.lost)
 
 
 def _slow(env: str, agent: Agent, seconds: float, workers: Workers) -> tuple[Agent, Crew | None]:
@@ -148,12 +143,11 @@ def _slow(env: str, agent: Agent, seconds: float, workers: Workers) -> tuple[Age
     simulators = slow_simulators(env, seconds)
     seeing: Crew | None = None
     if workers.number > 1:
-        seeing = workers.crew(partial(slow_simulators, env, seconds), prove_simulators, modules=SIMULATING)
+        seeing = workers.crew(partial(slow_simulators, env, seconds), prove, modules=SIMULATING)
         simulators = [CopiedSimulator(one.scene, number, seeing) for number, one in enumerate(simulators)]
     settings = PerceptionSettings()
-    perception = perception_of(env, settings)
-    seen = seen_through(env, simulators, agent.headers, agent.access, settings, perception)
-    return seen.agent, seeing
+    asked = agent.headers, agent.access, settings, perception_of(env, settings)
+    return seen_through(env, simulators, *asked).agent, seeing
 
 
 def _kill(crew: Crew | None, kills: int, apart: float, seed: int, over: Event) -> None:
@@ -207,22 +201,7 @@ def parallel(
                 differing += not killed.same(found[most])
                 row = _row(name, seed, most, killed, found[numbers[0]])
                 rows.append({**row, "lost": killed.lost, "same": killed.same(found[most])})
-    table = Table(
-        f"Agents that take {seconds:g} s for a step",
-        (
-            "agent",
-            "seed",
-            "workers",
-            "wall s",
-            "times as fast",
-            "queries",
-            "steps",
-            "equivalent",
-            "lost",
-            "same",
-        ),
-        [list(row.values()) for row in rows],
-    )
+    table = Table.of(f"Agents that take {seconds:g} s for a step", rows)
     table.print()
     table.save(out, "parallel")
     return int(bool(differing))

@@ -13,12 +13,13 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from statistics import mean
 from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Annotated, Any
@@ -31,38 +32,67 @@ from aam_vision.commandline import run_command
 from aam_vision.errors import AamError, UnusableInput
 from aam_vision.pddl import domain_text, problem_text, read_domain, read_problem
 from aam_vision.strips import ActionSchema, Model, State
-from experiments.jobs import Parameters, Presentation, Row, Scale, Table, chosen_domains, report, spread
+from experiments.jobs import Domains, Experiment, Scale, Seeds, Size, chosen, every
+from experiments.tables import Column, Row, Summary, Table, Value, average, share, spread_of
 
 ONLINE = ("this toolkit", "OLAM", "information gain")
 OFFLINE = ("SAM", "NOLAM")
 DEFAULT = ("gripper", "blocksworld", "miconic", "logistics", "satellite")
 
-METRICS = {
-    "syntactic P": "syntactic_precision",
-    "syntactic R": "syntactic_recall",
-    "applicability P": "applicability_mean_precision",
-    "applicability R": "applicability_mean_recall",
-    "effects P": "predicted_effects_mean_precision",
-    "effects R": "predicted_effects_mean_recall",
-    "solving": "solving",
-    "false plans": "false_plans",
-}
-"""AMLGym's metrics (P: precision, R: recall), means over the runs that ended with a model."""
-
-COLUMNS = (
-    "domain", "learner", "right after", "steps", "equivalent", "claims to be done", "false claims", *METRICS, "s", "ended",
-)  # fmt: skip
 SHOWN = (
     "domain", "learner", "right after", "steps", "equivalent", "false claims", "applicability R", "solving", "ended",
 )  # fmt: skip
 
 
+def _of_models(column: Callable[[Value], Column], name: str) -> Column:
+    """A column about the runs that ended with a model."""
+    return column(lambda run: run.get(name) if run["ended"] == "learned" else None)
+
+
+def _claims(run: Row) -> bool | None:
+    """Whether a learner claims to be done; None of those that never do."""
+    return run["claims"] if run["ended"] == "learned" else None
+
+
+def _false_claims(run: Row) -> bool | None:
+    return None if _claims(run) is None else run["claims"] and not run["equivalent"]
+
+
+LINES = Summary(
+    "",
+    {
+        "domain": "env",
+        "learner": "peer",
+        "right after": _of_models(spread_of, "right_after"),
+        "steps": _of_models(spread_of, "steps_taken"),
+        "equivalent": share(lambda run: run.get("equivalent", False)),
+        "claims to be done": share(_claims),
+        "false claims": share(_false_claims),
+        "syntactic P": _of_models(average, "syntactic_precision"),
+        "syntactic R": _of_models(average, "syntactic_recall"),
+        "applicability P": _of_models(average, "applicability_mean_precision"),
+        "applicability R": _of_models(average, "applicability_mean_recall"),
+        "effects P": _of_models(average, "predicted_effects_mean_precision"),
+        "effects R": _of_models(average, "predicted_effects_mean_recall"),
+        "solving": _of_models(average, "solving"),
+        "false plans": _of_models(average, "false_plans"),
+        "s": spread_of("learning_s"),
+        "ended": lambda runs: ", ".join(
+            f"{n} {end}" for end, n in Counter(run["ended"] for run in runs).items()
+        ),
+    },
+    by=("env", "peer"),
+)
+"""One line per domain and learner. From ``syntactic P`` to ``false plans`` AMLGym's metrics (P: precision, R: recall), means over the
+runs that ended with a model."""
+
+
 def peers(
-    domain: Annotated[list[str] | None, typer.Option(help="Only these domains (repeatable).")] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="How many seeds, each with a problem of its own.")] = 3,
+    domain: Domains = None,
+    seeds: Seeds = 3,
     steps: Annotated[int, typer.Option(min=1, help="Steps that a learner may attempt.")] = 200,
     peer_seconds: Annotated[float, typer.Option(min=1, help="Seconds that it may learn.")] = 120,
-    size: Annotated[int, typer.Option(min=1, help="Size of generated problems.")] = 2,
+    size: Size = 2,
     scale: Scale = Scale(out=Path("runs/peers")),
 ) -> int:
     """OLAM, information gain, SAM, NOLAM and this toolkit on one trajectory, by AMLGym's metrics.
@@ -71,70 +101,30 @@ def peers(
         python -m experiments.peers
         python -m experiments.peers --domain gripper --seeds 1 --steps 50
     """
-    chosen = chosen_domains(domain, domains.DOMAINS, DEFAULT)
+    names = chosen("domain", domain, domains.DOMAINS, DEFAULT)
     if any(find_spec(package) is None for package in ("amlgym", "olam")):
         raise UnusableInput(
             'the peers are not installed; pip install "aam-vision[peers]", in an environment of its own: '
             "OLAM insists on versions that others do without"
         )
-    common = {"steps": steps, "seconds": peer_seconds, "size": size}
+    limits = {"steps": steps, "seconds": peer_seconds, "size": size}
     codes = []
-    for title, learners, file in (
-        (
-            "Peers, online: one trajectory, no reset, every attempted step chosen by the learner",
-            ONLINE,
-            "peers",
-        ),
-        ("Peers, offline: from one random trajectory of successful steps", OFFLINE, "peers_offline"),
+    for name, learners, title in (
+        ("peers", ONLINE, "online: one trajectory, no reset, every attempted step chosen by the learner"),
+        ("peers_offline", OFFLINE, "offline: from one random trajectory of successful steps"),
     ):
-        jobs: list[Parameters] = [
-            {"env": name, "peer": learner, "seed": seed, **common}
-            for name in chosen
-            for learner in learners
-            for seed in range(seeds)
-        ]
-        presentation = Presentation(partial(summary, title), shown=SHOWN)
-        codes.append(report(file, jobs, presentation, scale, work=contest))
+        jobs = every(env=names, peer=[*learners], seed=range(seeds), **limits)
+        table = partial(summary, f"Peers, {title}")
+        codes.append(Experiment(name, contest, table, shown=SHOWN).run(jobs, scale))
     return max(codes)
 
 
 def summary(title: str, rows: Sequence[Row]) -> Table:
     """One line per domain and learner."""
-    lines = [
-        dict(zip(COLUMNS, (*names, *_line(runs)), strict=True))
-        for names, runs in Table.groups(rows, "env", "peer").items()
-    ]
-    # who learns from a whole trajectory has no model before its end
-    columns = [
-        name
-        for name in COLUMNS
-        if name != "right after" or any(row.get("right_after") is not None for row in rows)
-    ]
-    return Table(title, columns, [[line[name] for name in columns] for line in lines])
-
-
-def _line(runs: Sequence[Row]) -> list[Any]:
-    done = [run for run in runs if run["ended"] == "learned"]
-    claims = [run for run in done if run["claims"] is not None]
-
-    def share(what: Sequence[bool]) -> str | None:
-        return f"{sum(what)}/{len(what)}" if what else None
-
-    def average(name: str) -> float | None:
-        values = [run[name] for run in done if name in run]
-        return mean(values) if values else None
-
-    endings = [run["ended"] for run in runs]
-    return [
-        spread([run.get("right_after") for run in done]),
-        spread([run["steps_taken"] for run in done]),
-        share([run.get("equivalent", False) for run in runs]),
-        share([run["claims"] for run in claims]),
-        share([run["claims"] and not run["equivalent"] for run in claims]),
-        *(average(name) for name in METRICS.values()),
-        spread([run["learning_s"] for run in runs]),
-        ", ".join(f"{endings.count(ending)} {ending}" for ending in dict.fromkeys(endings)),
-    ]
+    columns = dict(LINES.columns)
+    if all(row.get("right_after") is None for row in rows):
+        del columns["right after"]  # who learns from a whole trajectory has no model before its end
+    return replace(LINES, title=title, columns=columns)(rows)
 
 
 # One peer learns one domain, in a process and a folder of its own, and is judged: a job.

@@ -15,19 +15,21 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from time import process_time
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 
+from aam_vision.agents.bare import BareSymbolicAgent, Control, control_of
 from aam_vision.commandline import run_command
-from experiments.jobs import Parameters, Presentation, Row, Scale, Table, report
-
-if TYPE_CHECKING:
-    from aam_vision.agents.bare import BareSymbolicAgent
-    from aam_vision.controls.result import ControlsResult
-    from aam_vision.controls.transitions import Transition
-    from experiments.random_strips import Domain
+from aam_vision.controls.giving import ground
+from aam_vision.controls.interrogating import interrogate
+from aam_vision.controls.matching import explanations
+from aam_vision.controls.result import ControlsResult
+from aam_vision.controls.transitions import Transition
+from experiments.jobs import Experiment, FirstSeed, Scale, batches
+from experiments.random_strips import Domain, random_domain
+from experiments.tables import Row, Table, pooled, values
 
 BATCH = 25
 """Domains in one job."""
@@ -39,7 +41,7 @@ KEPT, TOGETHER = 0.5, 0.5
 
 def random_controls(
     runs: Annotated[int, typer.Option(min=1, help="Domains.")] = 300,
-    first_seed: Annotated[int, typer.Option(min=0, help="Seed of the first domain.")] = 0,
+    first_seed: FirstSeed = 0,
     scale: Scale = Scale(out=Path("runs/random_controls")),
 ) -> int:
     """Whether operators that are called certain are right, in random domains with hidden arguments.
@@ -47,35 +49,24 @@ def random_controls(
     Examples:
         python -m experiments.random_controls --runs 300
     """
-    jobs: list[Parameters] = [
-        {"seed": seed, "count": min(BATCH, first_seed + runs - seed)}
-        for seed in range(first_seed, first_seed + runs, BATCH)
-    ]
-    return report("random_controls", jobs, Presentation(summary), scale, work=batch)
+    jobs = batches(first_seed, runs, BATCH)
+    return Experiment("random_controls", batch, summary).run(jobs, scale)
 
 
 def batch(*, seed: int, count: int) -> Row:
     """As many domains from this seed on."""
-    began, outcomes, wrong, steps = process_time(), Counter[str](), [], 0
-    for one in range(seed, seed + count):
-        outcome, taken = judged(one)
-        outcomes[outcome] += 1
-        steps += taken
-        if outcome.endswith("complete, wrong"):
-            wrong.append(one)
+    began = process_time()
+    found = {one: judged(one) for one in range(seed, seed + count)}
     return {
-        "outcomes": dict(outcomes),
-        "wrong": wrong,
-        "steps": steps,
+        "outcomes": dict(Counter(outcome for outcome, _ in found.values())),
+        "wrong": [one for one, (outcome, _) in found.items() if outcome.endswith("complete, wrong")],
+        "steps": sum(steps for _, steps in found.values()),
         "seconds": round(process_time() - began, 2),
     }
 
 
 def judged(seed: int) -> tuple[str, int]:
     """How one interrogation ended, and its steps."""
-    from aam_vision.controls.interrogating import interrogate
-    from experiments.random_strips import random_domain
-
     domain = random_domain(seed)
     if domain.repeated:
         return "one object named twice: left out", 0
@@ -96,8 +87,6 @@ def judged(seed: int) -> tuple[str, int]:
 
 def hidden(domain: Domain, seed: int) -> BareSymbolicAgent:
     """The agent of a domain behind controls that name some of the parameters."""
-    from aam_vision.agents.bare import BareSymbolicAgent, Control, control_of
-
     rng, controls = np.random.default_rng([seed, 77]), list[Control]()
     left = list(domain.model.headers)
     while left:
@@ -115,9 +104,6 @@ def hidden(domain: Domain, seed: int) -> BareSymbolicAgent:
 
 def everything(agent: BareSymbolicAgent) -> list[Transition] | None:
     """What every control does in every reachable state; None if there are too many states."""
-    from aam_vision.controls.giving import ground
-    from aam_vision.controls.transitions import Transition
-
     waiting = [situation.state for situation in agent.initial()]
     known, found = dict.fromkeys(waiting), []
     while waiting:
@@ -135,8 +121,6 @@ def everything(agent: BareSymbolicAgent) -> list[Transition] | None:
 
 def verdict(result: ControlsResult, seen: Sequence[Transition]) -> str:
     """Whether the model is right, lacks a case, or is wrong."""
-    from aam_vision.controls.matching import explanations
-
     said = "right"
     for one in seen:
         if result.predictions.agrees(one.before, one.control, one.after):
@@ -156,12 +140,12 @@ def verdict(result: ControlsResult, seen: Sequence[Transition]) -> str:
 def summary(rows: Sequence[Row]) -> Table:
     """The number of domains by outcome."""
     total = sum((Counter(row["outcomes"]) for row in rows), Counter[str]())
-    lines = [[outcome, number] for outcome, number in sorted(total.items())]
-    wrong = [seed for row in rows for seed in row["wrong"]]
+    lines: list[list[Any]] = [[*one] for one in sorted(total.items())]
+    wrong = ", ".join(map(str, pooled(rows, "wrong")))
     lines += [
-        ["called certain and wrong: seeds", ", ".join(map(str, wrong)) or "none"],
-        ["steps", sum(row["steps"] for row in rows)],
-        ["CPU seconds", round(sum(row["seconds"] for row in rows), 1)],
+        ["called certain and wrong: seeds", wrong or "none"],
+        ["steps", sum(values(rows, "steps"))],
+        ["CPU seconds", round(sum(values(rows, "seconds")), 1)],
     ]
     return Table("Random domains with hidden arguments", ["outcome", "domains"], lines)
 

@@ -13,28 +13,26 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice, product
+from itertools import product
 from pathlib import Path
 from time import process_time
 from traceback import extract_tb
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import typer
 
+from aam_vision import interrogate
+from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.commandline import run_command
 from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.transcript import Transcript
+from aam_vision.interrogation.task.result import Result
 from aam_vision.query import Access
 from aam_vision.strips import Atom, GroundAction, Model, State, lifted_atoms
-from experiments.jobs import Parameters, Presentation, Row, Scale, Table, report
-from experiments.random_strips import Domain, all_bindings, reachable
-
-if TYPE_CHECKING:
-    from aam_vision.interrogation.task.result import Result
-    from aam_vision.strips import State
-    from experiments.random_strips import Domain
+from experiments.jobs import Accesses, Experiment, FirstSeed, Parameters, Scale, batches
+from experiments.random_strips import Domain, all_bindings, random_domain, reachable
+from experiments.tables import Row, Summary, as_named, part, per, pooled, total
 
 CASES = (
     ("settable", "economical"),
@@ -55,14 +53,12 @@ EXAM = 8
 MAX_STATES = 3000
 """Reachable states that are looked at."""
 OUTCOMES = ("proven", "unproven", "missed", "false complete", "tracebacks", "unknown")
-COLUMNS = ("access", "policy", "runs", *OUTCOMES, "missed %", "queries", "steps", "seconds", "seeds")
 SHOWN_SEEDS = 3
 """Seeds in the table of each outcome that is a defect."""
 DEFECTS = ("tracebacks", "false complete", "missed")
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(NamedTuple):
     """How one interrogation ended; ``detail`` says why it stopped, or what was raised where."""
 
     outcome: str
@@ -73,9 +69,9 @@ class Verdict:
 
 def random_domains(
     runs: Annotated[int, typer.Option(min=1, help="Domains, each under every access and policy.")] = 500,
-    access: Annotated[list[str] | None, typer.Option(help="Only this access (repeatable).")] = None,
+    access: Accesses = None,
     policy: Annotated[list[str] | None, typer.Option(help="Only this policy (repeatable).")] = None,
-    first_seed: Annotated[int, typer.Option(min=0, help="Seed of the first domain.")] = 0,
+    first_seed: FirstSeed = 0,
     scale: Scale = Scale(out=Path("runs/random_domains")),
 ) -> int:
     """Whether interrogations of random domains end as they should, checked by brute force.
@@ -89,39 +85,30 @@ def random_domains(
         known = "; ".join(f"--access {one} --policy {other}" for one, other in CASES)
         raise UnusableInput(f"--access and --policy: nothing is left to run; use some of {known}")
     jobs: list[Parameters] = [
-        {"access": one, "policy": other, "seed": seed, "count": min(BATCH, first_seed + runs - seed)}
-        for seed in range(first_seed, first_seed + runs, BATCH)
+        {"access": one, "policy": other, **seeds}
+        for seeds in batches(first_seed, runs, BATCH)
         for one, other in cases
     ]
-    return report("random_domains", jobs, Presentation(summary), scale, work=batch)
+    return Experiment("random_domains", batch, summary).run(jobs, scale)
 
 
 def batch(*, access: str, policy: str, seed: int, count: int) -> Row:
     """As many runs from this seed on."""
-    from experiments.random_strips import random_domain
-
-    began, outcomes, found = process_time(), Counter[str](), []
-    queries = steps = 0
-    for one in range(seed, seed + count):
-        verdict = judged(random_domain(one), Access(access), policy, one)
-        outcomes[verdict.outcome] += 1
-        queries, steps = queries + verdict.queries, steps + verdict.steps
-        if verdict.outcome != "proven":
-            found.append([one, verdict.outcome, verdict.detail])
+    began = process_time()
+    found = {
+        one: judged(random_domain(one), Access(access), policy, one) for one in range(seed, seed + count)
+    }
     return {
-        "outcomes": dict(outcomes),
-        "found": found,
-        "queries": queries,
-        "steps": steps,
+        "outcomes": dict(Counter(one.outcome for one in found.values())),
+        "found": [[seed, one.outcome, one.detail] for seed, one in found.items() if one.outcome != "proven"],
+        "queries": sum(one.queries for one in found.values()),
+        "steps": sum(one.steps for one in found.values()),
         "seconds": round(process_time() - began, 2),
     }
 
 
 def judged(domain: Domain, access: Access, policy: str, seed: int) -> Verdict:
     """One interrogation, and what brute force says of its end."""
-    from aam_vision import interrogate
-    from aam_vision.agents.symbolic import SymbolicAgent
-
     agent = SymbolicAgent(
         domain.model, domain.problems, access, repeated=domain.repeated, refuses_surely=True
     )
@@ -171,31 +158,29 @@ def _standing(domain: Domain, access: Access, result: Result) -> Sequence[State]
     return domain.problems
 
 
-def summary(rows: Sequence[Row]) -> Table:
-    """One line per access and policy."""
-    lines: list[list[Any]] = []
-    for group, batches in Table.groups(rows, "access", "policy").items():
-        total = sum((Counter(row["outcomes"]) for row in batches), Counter[str]())
-        runs = total.total()
-        seeds = [
-            str(seed)
-            for defect in DEFECTS
-            for seed, *_ in islice(
-                (one for row in batches for one in row["found"] if one[1] == defect), SHOWN_SEEDS
-            )
-        ]
-        lines.append(
-            [
-                *group,
-                runs,
-                *(total[outcome] for outcome in OUTCOMES),
-                100 * total["missed"] / runs,
-                *(round(sum(row[figure] for row in batches) / runs, 2) for figure in ("queries", "steps")),
-                round(sum(row["seconds"] for row in batches) / runs, 3),
-                " ".join(seeds),
-            ]
-        )
-    return Table("Random domains, checked by brute force", COLUMNS, lines)
+def _seeds(rows: list[Row]) -> str:
+    """The first seeds of each defect."""
+    found = pooled(rows, "found")
+    by_defect = (
+        [str(seed) for seed, ended, _ in found if ended == defect][:SHOWN_SEEDS] for defect in DEFECTS
+    )
+    return " ".join(seed for seeds in by_defect for seed in seeds)
+
+
+summary = Summary(
+    "Random domains, checked by brute force",
+    {
+        **as_named("access", "policy"),
+        "runs": total("count"),
+        **{outcome: total(part(outcome, "outcomes")) for outcome in OUTCOMES},
+        "missed %": lambda rows: 100 * total(part("missed", "outcomes"))(rows) / total("count")(rows),
+        "queries": per("queries", "count", 2),
+        "steps": per("steps", "count", 2),
+        "seconds": per("seconds", "count", 3),
+        "seeds": _seeds,
+    },
+    by=("access", "policy"),
+)
 
 
 # All models that are consistent with a transcript, as a SAT problem, and what a query could still tell of them.
@@ -239,7 +224,7 @@ class ConsistentModels:
     """
 
     def __init__(self, transcript: Transcript) -> None:
-        from pysat.solvers import Solver
+        from pysat.solvers import Solver  # an extra: --help does without
 
         self._count = TRUE
         self._solver = Solver("cadical153", bootstrap_with=[[TRUE]])

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from aam_vision.pddl import Problem, domain_text, problem_text
 from aam_vision.strips import (
     ROOT_TYPE,
     ActionHeader,
@@ -173,20 +174,9 @@ class Domain:
         printer.text(str(self))  # for hypothesis
 
     def __str__(self) -> str:
-        vocabulary = self.model.vocabulary
-        lines = [f"types {dict(vocabulary.types.parents)} constants {dict(vocabulary.constants)}"]
-        lines += ["one object may be named twice"] if self.repeated else []
-        lines += [f"{predicate.name}{predicate.types}" for predicate in vocabulary.predicates]
-        for schema in self.model.actions:
-            names = schema.header.parameters
-            parts = [f"{a.text(names)}" for a in sorted(schema.positive, key=str)]
-            parts += [f"not {a.text(names)}" for a in sorted(schema.negative, key=str)]
-            effects = [f"+{a.text(names)}" for a in sorted(schema.add, key=str)]
-            effects += [f"-{a.text(names)}" for a in sorted(schema.delete, key=str)]
-            lines.append(f"{schema.header}: {', '.join(parts)} => {', '.join(effects)}")
-        for state in self.problems:
-            lines.append(f"{dict(state.objects)}: {' '.join(map(str, sorted(state.true)))}")
-        return "\n".join(lines)
+        told = ["objects may be named twice"] * self.repeated + [domain_text(self.model)]
+        told += [problem_text("p", self.model.vocabulary, Problem("p", state)) for state in self.problems]
+        return "\n".join(told)
 
 
 def ground_atoms(vocabulary: Vocabulary, objects: Objects) -> list[Atom]:

@@ -6,31 +6,38 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from statistics import mean
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from aam_vision.commandline import run_command
-from experiments.jobs import Parameters, Presentation, Row, Scale, Table, queries_figure, report, spread
+from aam_vision.envs.registry import DOMAINS, board_domain
+from aam_vision.interrogation.policies.registry import policy_for
+from aam_vision.planning.engines import planner_named
+from aam_vision.query import Access
+from experiments.interrogations import interrogation
+from experiments.jobs import Experiment, FirstSeed, Scale, Seeds, every
+from experiments.tables import Summary, as_named, average, queries_figure, share, spread_of
 
 PAPER = {"sokoban": 201, "doors": 252}
 """Queries in the paper (Sec. "Empirical Evaluation", simulators)."""
 
-COLUMNS = (
-    "environment",
-    "queries",
-    "paper",
-    "lower bound",
-    "steps",
-    "CPU s",
-    "accuracy",
-    "exact",
-    "equivalent",
-    "complete",
-    "runs",
+summary = Summary(
+    "Simulators: images only, snapshot access",
+    {
+        "environment": "env",
+        "queries": spread_of("queries"),
+        "paper": lambda runs: PAPER.get(runs[0]["env"]),
+        "lower bound": spread_of("lower_bound"),
+        "steps": spread_of("steps"),
+        "CPU s": spread_of("seconds"),
+        "accuracy": average("accuracy"),
+        **as_named("exact", "equivalent", "complete", column=share),
+        "runs": len,
+    },
+    by=("env",),
 )
 
 
@@ -38,8 +45,8 @@ def simulators(
     env: Annotated[
         list[str] | None, typer.Option(help="Environments (repeatable); default every one.")
     ] = None,
-    seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 10,
-    first_seed: Annotated[int, typer.Option(min=0, help="The first of them.")] = 0,
+    seeds: Seeds = 10,
+    first_seed: FirstSeed = 0,
     policy: Annotated[str, typer.Option(help="How questions are chosen.")] = "economical",
     planner: Annotated[str, typer.Option(help="What plans.")] = "pyperplan",
     scale: Scale = Scale(out=Path("runs/simulators")),
@@ -50,56 +57,15 @@ def simulators(
         python -m experiments.simulators
         python -m experiments.simulators --env doors --seeds 3 --out runs/doors
     """
-    from aam_vision.envs.registry import DOMAINS, board_domain
-    from aam_vision.interrogation.policies.registry import policy_for
-    from aam_vision.planning.engines import planner_named
-    from aam_vision.query import Access
-
     policy_for(Access.SNAPSHOT, policy, planner_named(planner))  # an unknown one is told now
-    chosen = env or list(DOMAINS)
-    for name in chosen:
+    names = env or list(DOMAINS)
+    for name in names:
         board_domain(name)  # an unknown one is told now, in one line
-    jobs: list[Parameters] = [
-        {
-            "env": name,
-            "access": "snapshot",
-            "policy": policy,
-            "planner": planner,
-            "seed": n,
-            "problems": [],
-        }
-        for name in chosen
-        for n in range(first_seed, first_seed + seeds)
-    ]
-    return report("simulators", jobs, Presentation(summary, figure=figure), scale)
-
-
-def figure(rows: Sequence[Row], path: Path) -> None:
-    """Queries beside the paper's."""
-    queries_figure(rows, PAPER, path)
-
-
-def summary(rows: Sequence[Row]) -> Table:
-    """One line per environment."""
-    lines: list[list[Any]] = []
-    for (name,), runs in Table.groups(rows, "env").items():
-        shares = [
-            f"{sum(run[what] for run in runs)}/{len(runs)}" for what in ("exact", "equivalent", "complete")
-        ]
-        lines.append(
-            [
-                name,
-                spread([run["queries"] for run in runs]),
-                PAPER.get(name),
-                spread([run["lower_bound"] for run in runs]),
-                spread([run["steps"] for run in runs]),
-                spread([run["seconds"] for run in runs]),
-                mean(run["accuracy"] for run in runs),
-                *shares,
-                len(runs),
-            ]
-        )
-    return Table("Simulators: images only, snapshot access", COLUMNS, lines)
+    seed = range(first_seed, first_seed + seeds)
+    jobs = every(env=names, access="snapshot", policy=policy, planner=planner, seed=seed, problems=[[]])
+    return Experiment("simulators", interrogation, summary, figure=partial(queries_figure, PAPER)).run(
+        jobs, scale
+    )
 
 
 if __name__ == "__main__":

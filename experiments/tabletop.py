@@ -18,11 +18,17 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+import aam_vision
+from aam_vision import evaluation
+from aam_vision.agents.image import ImageAgent
 from aam_vision.commandline import run_command
+from aam_vision.query import Access
+from aam_vision.strips import State
+from experiments.interrogations import likeness
+from experiments.tables import Row, told
 
 STATES = 300
 """Reachable states of held-out scenes on which a model is compared with the intended one."""
-COLUMNS = ("seed", "queries", "skills", "status", "model", "CPU s", "of it physics", "of it pictures")
 TIMED = 40
 """Scenes, skills and pictures that are timed."""
 DRAWN = 4
@@ -48,44 +54,32 @@ def tabletop(
     if picture is not None:
         draw(picture)
         return 0
-    print("\t".join(COLUMNS))
-    differing = 0
-    for seed in range(seeds):
-        row = interrogated(seed)
-        differing += row["model"] == "differs"
-        print("\t".join(str(row[column]) for column in COLUMNS), flush=True)
-    return int(differing > 0)
+    return int(any(row["model"] == "differs" for row in list(told(map(interrogated, range(seeds))))))
 
 
-def interrogated(seed: int) -> dict[str, object]:
+def interrogated(seed: int) -> Row:
     """One interrogation, and what its model is worth."""
-    import aam_vision
-    from aam_vision import evaluation
-    from aam_vision.agents.image import ImageAgent
     from aam_vision.envs.tabletop.environment import Stage, intended, world
     from aam_vision.envs.tabletop.skills import Skills
-    from aam_vision.query import Access
 
     table, truth = world(), intended()
-    told = table.told()
+    perception = table.told()
     with timed(Skills, "carry_out") as physics, timed(Stage, "picture") as pictures:
         began = process_time()
-        simulators = [told.of(table.simulator(problem)) for problem in table.interrogated]
+        simulators = [perception.of(table.simulator(problem)) for problem in table.interrogated]
         about = table.visual.vocabulary(), table.headers, Access.SNAPSHOT
-        agent = ImageAgent(simulators, told, *about, refuses_surely=True)
+        agent = ImageAgent(simulators, perception, *about, refuses_surely=True)
         result = aam_vision.interrogate(agent, seed=seed)
         seconds = process_time() - began
     others = [table.simulator(("seed", number)) for number in table.held_out or ()]
     held_out = [table.true_state(other.present, other.scene) for other in others]
     states = evaluation.sample_states(truth, held_out, STATES, np.random.default_rng([seed, 1]))
-    equivalent = evaluation.equivalent(result.model, truth, states)
-    exact = evaluation.exact(result.model, truth)
     return {
         "seed": seed,
         "queries": result.counts.queries,
         "skills": result.counts.steps,
         "status": result.status,
-        "model": "exact" if exact else "equivalent" if equivalent else "differs",
+        "model": likeness(result.model, truth, states),
         "CPU s": round(seconds, 1),
         "of it physics": round(sum(physics), 1),
         "of it pictures": round(sum(pictures), 1),
@@ -115,7 +109,6 @@ def timed(owner: type, name: str) -> Iterator[list[float]]:
 def timings() -> dict[str, list[float]]:
     """CPU seconds of making the environment, of scenes, of skills that are carried out, and of pictures."""
     from aam_vision.envs.tabletop.environment import TabletopEnv, intended, scene
-    from aam_vision.strips import State
 
     found: dict[str, list[float]] = {"made": [], "scene": [], "skill": [], "picture": []}
     began = process_time()

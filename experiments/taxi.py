@@ -11,39 +11,32 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from time import process_time
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
+import gymnasium
 import numpy as np
 import typer
+from gymnasium.envs.toy_text.taxi import TaxiEnv
 
+from aam_vision import evaluation
 from aam_vision.commandline import Progress, run_command
-from experiments.jobs import Row
-
-if TYPE_CHECKING:
-    from aam_vision.strips import Model
+from aam_vision.envs.labelled import Depiction, Labelled, LabelledImages, distinct, labelled_images
+from aam_vision.envs.own import OwnEnvironment
+from aam_vision.envs.worlds import taxi as world
+from aam_vision.envs.worlds.taxi import INSTRUCTIONS, VOCABULARY, cell, intended, scene, true_state
+from aam_vision.interrogation.task.assembly import Interrogation
+from aam_vision.interrogation.task.loop import Interrupted
+from aam_vision.query import Access
+from aam_vision.strips import GroundAction, Model, Objects, State
+from experiments.tables import Row, told
 
 HELD_OUT_STEPS = 500
 FUEL = (10, 30)
 HISTORY = 120
 """Steps of a held-out history at most."""
-COLUMNS = (
-    "seed",
-    "fuel",
-    "read exactly",
-    "status",
-    "exact",
-    "equivalent",
-    "predicted",
-    "exam",
-    "family",
-    "culprit",
-    "queries",
-    "steps",
-    "seconds",
-    "why",
-)
 
 
 def taxi(
@@ -68,18 +61,20 @@ def taxi(
         python -m experiments.taxi --exam 100 --fuel 10 --steps 150
     """
     tanks: tuple[int | None, ...] = (None, *(fuel or FUEL))
-    print("\t".join(COLUMNS))
-    ended: Counter[str] = Counter()
-    for seed in range(first_seed, first_seed + seeds):
-        folder, read = classifiers(seed, steps, out)
-        for tank in tanks:
-            row = interrogated(seed, folder, tank, access, exam)
-            ended[row["status"]] += row["wrong"]
-            row |= {"fuel": tank or "-", "read exactly": f"{read:.4f}"}
-            print("\t".join(str(row[name]) for name in COLUMNS), flush=True)
+    wrong: Counter[str] = Counter()
+
+    def runs() -> Iterator[Row]:
+        for seed in range(first_seed, first_seed + seeds):
+            folder, read = classifiers(seed, steps, out)
+            for tank in tanks:
+                row, right = interrogated(seed, folder, tank, access, exam)
+                wrong[row["status"]] += not right
+                yield {"seed": seed, "fuel": tank or "-", "read exactly": f"{read:.4f}", **row}
+
+    count = len(list(told(runs())))
     for status in ("complete", "open"):
-        print(f"{ended[status]} of {len(tanks) * seeds} runs {status} with a wrong model")
-    return int(ended["complete"] > 0)
+        print(f"{wrong[status]} of {count} runs {status} with a wrong model")
+    return int(wrong["complete"] > 0)
 
 
 def classifiers(seed: int, steps: int, out: Path) -> tuple[Path, float]:
@@ -87,28 +82,20 @@ def classifiers(seed: int, steps: int, out: Path) -> tuple[Path, float]:
     from aam_vision.classifiers.store import load
     from aam_vision.training.session import train_domain
     from aam_vision.training.settings import TrainingSettings
-    from experiments.taxi_environment import environment
 
     folder, described = out / f"classifiers-{seed}-{steps}", environment()
     if not (folder / "taxi.json").exists():
-        train_domain(
-            replace(described, round_steps=steps),
-            folder,
-            TrainingSettings(seed=seed, steps=steps),
-            Progress(),
-        )
+        settings = TrainingSettings(seed=seed, steps=steps)
+        train_domain(replace(described, round_steps=steps), folder, settings, Progress())
     _, card = load(described.visual, described.name, folder)
     return folder, card.figures["unseen"]["exact_match"]
 
 
-def interrogated(seed: int, folder: Path, fuel: int | None, access: str, exam: int | None = None) -> Row:
-    """One interrogation, and what its model is worth."""
-    from aam_vision import evaluation
+def interrogated(
+    seed: int, folder: Path, fuel: int | None, access: str, exam: int | None = None
+) -> tuple[Row, bool]:
+    """One interrogation, and what its model is worth; whether it predicts all held-out steps."""
     from aam_vision.classifiers.perception import BoardPerception
-    from aam_vision.interrogation.task.assembly import Interrogation
-    from aam_vision.interrogation.task.loop import Interrupted
-    from aam_vision.query import Access
-    from experiments.taxi_environment import VOCABULARY, environment, intended, states
 
     began = process_time()
     perception = BoardPerception.load(VOCABULARY, "taxi", folder)
@@ -119,8 +106,7 @@ def interrogated(seed: int, folder: Path, fuel: int | None, access: str, exam: i
         result = error.result
     predicted = list(predictions(result.model, fuel, np.random.default_rng([seed, 3])))
     found = result.diagnosis
-    return {
-        "seed": seed,
+    row = {
         "status": result.status,
         "exact": evaluation.exact(result.model, intended()),
         "equivalent": evaluation.equivalent(result.model, intended(), states()),
@@ -131,9 +117,9 @@ def interrogated(seed: int, folder: Path, fuel: int | None, access: str, exam: i
         "queries": result.counts.queries,
         "steps": result.counts.steps,
         "seconds": round(process_time() - began, 1),
-        "wrong": not all(predicted),
         "why": result.why if found is None else found.why,
     }
+    return row, all(predicted)
 
 
 def predictions(model: Model, fuel: int | None, rng: np.random.Generator) -> Iterator[bool]:
@@ -141,8 +127,6 @@ def predictions(model: Model, fuel: int | None, rng: np.random.Generator) -> Ite
 
     Half of the instructions are such that the driver can carry them out if anything can be, the others are any.
     """
-    from experiments.taxi_environment import attempt, make, meant, sample, true_state
-
     env, left = make(fuel), 0
     for _ in range(HELD_OUT_STEPS):
         if not left:
@@ -151,15 +135,125 @@ def predictions(model: Model, fuel: int | None, rng: np.random.Generator) -> Ite
         left -= 1
         before = true_state(env.unwrapped)
         options = meant(env)
-        action = (
-            options[int(rng.integers(len(options)))] if rng.random() < 0.5 else sample(before.objects, rng)
-        )
+        possible = rng.random() < 0.5
+        action = options[int(rng.integers(len(options)))] if possible else sample(before.objects, rng)
         schema = model.schema(action.name)
-        expected = (
-            schema.successor(before, action.objects) if schema.applicable(before, action.objects) else None
-        )
+        applicable = schema.applicable(before, action.objects)
+        expected = schema.successor(before, action.objects) if applicable else None
         done = attempt(env, action)
         yield expected == (true_state(env.unwrapped) if done else None)
+
+
+# Gymnasium's Taxi with a tank that nothing shows, and few labelled images: what is needed besides the world of that name.
+
+
+PICTURES = 160
+"""Labelled images to train on."""
+STATES = 500
+
+
+class Fuel(gymnasium.Wrapper[Any, Any, Any, Any]):
+    """A tank that nothing shows: after so many steps the taxi does not move any more."""
+
+    def __init__(self, env: gymnasium.Env[Any, Any], steps: int) -> None:
+        super().__init__(env)
+        self._steps = steps
+        self.driven = 0
+
+    def reset(self, **given: Any) -> tuple[Any, dict[str, Any]]:
+        self.driven = 0
+        return self.env.reset(**given)
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        taxi: Any = self.unwrapped
+        if action < len(world.DIRECTIONS) and self.driven >= self._steps:
+            return taxi.s, -1, False, False, {}
+        before = taxi.s
+        found = self.env.step(action)
+        self.driven += action < len(world.DIRECTIONS) and taxi.s != before
+        return found
+
+
+def token(env: gymnasium.Env[Any, Any]) -> tuple[Any, int]:
+    """All that the environment remembers."""
+    return world.token(env), env.driven if isinstance(env, Fuel) else 0
+
+
+def put(env: gymnasium.Env[Any, Any], kept: tuple[Any, int]) -> None:
+    """Bring the environment back to where a token was taken."""
+    there, driven = kept
+    world.put(env, there)
+    if isinstance(env, Fuel):
+        env.driven = driven
+
+
+def make(fuel: int | None = None) -> gymnasium.Env[Any, Any]:
+    """The environment; with ``fuel`` it moves so many times after every reset."""
+    taxi = world.make()
+    return taxi if fuel is None else Fuel(taxi, fuel)
+
+
+def states() -> list[State]:
+    """Every state of the board."""
+    taxi, found = TaxiEnv(), []
+    for taxi.s in range(STATES):
+        found.append(true_state(taxi))
+    return found
+
+
+def meant(env: gymnasium.Env[Any, Any]) -> list[GroundAction]:
+    """All instructions that mean anything at present, and change something without walls and an empty tank."""
+    return [
+        GroundAction(one.header.name, objects)
+        for one in INSTRUCTIONS
+        for objects in one.meant(env.unwrapped)
+        if one.header.name == "move" or objects[1] in map(cell, world.STANDS)
+    ]
+
+
+def sample(objects: Objects, rng: np.random.Generator) -> GroundAction:
+    """Any instruction, with any objects of the types that it asks for."""
+    header = INSTRUCTIONS[int(rng.integers(len(INSTRUCTIONS)))].header
+    pools = [objects.of_type(kind) for kind in header.types]
+    return GroundAction(header.name, tuple(pool[int(rng.integers(len(pool)))] for pool in pools))
+
+
+def attempt(env: gymnasium.Env[Any, Any], action: GroundAction) -> bool:
+    """Tell the driver something, without pictures; False, and no change, if it cannot be done."""
+    (told,) = (one for one in INSTRUCTIONS if one.header.name == action.name)
+    if action.objects not in told.meant(env.unwrapped):
+        return False
+    here, before = token(env), world.watch(env.unwrapped)
+    env.step(told.actions(*action.objects) if callable(told.actions) else told.actions)
+    if world.watch(env.unwrapped) != before:
+        return True
+    put(env, here)
+    return False
+
+
+def _few(source: LabelledImages) -> LabelledImages:
+    def images(rng: np.random.Generator) -> Iterator[Labelled]:
+        return islice(distinct(source, PICTURES, rng, Depiction("taxi", VOCABULARY)), PICTURES)
+
+    return images
+
+
+def environment(fuel: int | None = None) -> OwnEnvironment:
+    """The taxi with ``PICTURES`` labelled images to train on, and others to evaluate on."""
+    taught, unseen = (world.shake_among(np.arange(first, len(world.SHOWN), 2)) for first in (0, 1))
+    return OwnEnvironment(
+        name="taxi",
+        visual=VOCABULARY,
+        instructions=INSTRUCTIONS,
+        make=lambda: make(fuel),
+        scene=scene,
+        seeds=(0, 1, 2),
+        pictures=_few(labelled_images([make], scene, world.labels, taught)),
+        unseen=labelled_images([make], scene, world.labels, unseen),
+        restore=(token, put),
+        stops=False,
+        truth=intended,
+    )
 
 
 if __name__ == "__main__":

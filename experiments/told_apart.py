@@ -17,19 +17,23 @@ import sys
 from collections.abc import Sequence
 from math import log
 from pathlib import Path
+from statistics import mean
 from time import process_time
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 import typer
 
+from aam_vision.agents.chance import ChanceAgent
+from aam_vision.chance.comparing import ALPHA
+from aam_vision.chance.interrogating import Options, interrogation
+from aam_vision.chance.knowledge import ActionKnowledge
+from aam_vision.chance.versions import differences
 from aam_vision.commandline import run_command
 from aam_vision.errors import UnusableInput
-from experiments.jobs import Parameters, Presentation, Row, Scale, Table, report
-
-if TYPE_CHECKING:
-    from aam_vision.agents.chance import ChanceAgent
-    from aam_vision.chance.knowledge import ActionKnowledge
+from experiments.hand import hand
+from experiments.jobs import Experiment, FirstSeed, Scale, batches
+from experiments.tables import Row, Summary, as_named, per, pooled, total
 
 BATCH = 20
 """Comparisons in one job."""
@@ -44,7 +48,7 @@ def told_apart(
     within: Annotated[
         float, typer.Option(help="Half width of the intervals after which nothing is left to ask.")
     ] = 0.05,
-    first_seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,
+    first_seed: FirstSeed = 0,
     scale: Scale = Scale(out=Path("runs/told-apart")),
 ) -> int:
     """How many trials it takes to tell two versions of an agent apart, and how often equal ones are called different.
@@ -56,17 +60,9 @@ def told_apart(
     for name, value in (("one", one), ("other", other)):
         if not 0 < value < 1:
             raise UnusableInput("give a probability between 0 and 1", name, value)
-    jobs: list[Parameters] = [
-        {
-            "one": one,
-            "other": other,
-            "within": within,
-            "seed": seed,
-            "count": min(BATCH, first_seed + comparisons - seed),
-        }
-        for seed in range(first_seed, first_seed + comparisons, BATCH)
-    ]
-    return report("told_apart", jobs, Presentation(table), scale, work=batch)
+    versions = {"one": one, "other": other, "within": within}
+    jobs = [{**versions, **seeds} for seeds in batches(first_seed, comparisons, BATCH)]
+    return Experiment("told_apart", batch, summary).run(jobs, scale)
 
 
 def batch(*, one: float, other: float, within: float, seed: int, count: int) -> Row:
@@ -87,13 +83,11 @@ def compared(one: float, other: float, within: float, seed: int) -> tuple[int, i
     Returns:
         The trials of the action that has chance in both, the steps of both, and whether they were told apart.
     """
-    from aam_vision.chance.interrogating import Options, interrogation
-    from aam_vision.chance.versions import differences
-
-    versions = [
-        interrogation(agent(share, [seed, number]), np.random.default_rng([seed, number, 1]), Options(within))
-        for number, share in enumerate((one, other))
-    ]
+    versions = []
+    for number, probability in enumerate((one, other)):
+        model, start = hand(probability)
+        agent = ChanceAgent(model, [start], np.random.default_rng([seed, number]))
+        versions.append(interrogation(agent, np.random.default_rng([seed, number, 1]), Options(within)))
     known: list[tuple[ActionKnowledge, ...]] = [(), ()]
     going = [True, True]
     steps, looked = 0, 0
@@ -109,43 +103,15 @@ def compared(one: float, other: float, within: float, seed: int) -> tuple[int, i
         if all(known) and (executed >= LOOKS * looked or not any(going)):
             looked = executed
             if any(action.different for action in differences(*known, independent=True)):
-                return _trials(known), steps, True
-    return _trials(known), steps, False
+                return _executed(known), steps, True
+    return _executed(known), steps, False
 
 
-def _trials(known: Sequence[Sequence[ActionKnowledge]]) -> int:
+def _executed(known: Sequence[Sequence[ActionKnowledge]]) -> int:
     """How often both versions have picked up."""
     return sum(
         action.executed for actions in known for action in actions if action.index.header.name == "pick"
     )
-
-
-def agent(share: float, seed: Sequence[int]) -> ChanceAgent:
-    """A hand that picks up a block this often, and always puts it down."""
-    from aam_vision.agents.chance import ChanceAgent
-    from aam_vision.outcomes import ChanceModel, ChanceSchema, Effects, Outcome
-    from aam_vision.strips import ActionHeader, LiftedAtom, Objects, Predicate, State, Types, Vocabulary
-
-    types = Types({"block": "object"})
-    vocabulary = Vocabulary("hand", (Predicate("holding", ("block",)), Predicate("free", ())), types)
-    holding, free = LiftedAtom("holding", (0,)), LiftedAtom("free", ())
-    held = Effects(frozenset([holding]), frozenset([free]))
-    put = Effects(frozenset([free]), frozenset([holding]))
-    pick_header, put_header = (ActionHeader(name, ("b",), ("block",)) for name in ("pick", "put"))
-    model = ChanceModel(
-        vocabulary,
-        (
-            ChanceSchema(
-                pick_header,
-                frozenset([free]),
-                frozenset(),
-                (Outcome(share, held), Outcome(1 - share, Effects())),
-            ),
-            ChanceSchema(put_header, frozenset([holding]), frozenset(), (Outcome(1.0, put),)),
-        ),
-    )
-    start = State(frozenset([free.ground(())]), Objects({"a": "block", "b": "block"}, types))
-    return ChanceAgent(model, [start], np.random.default_rng(seed))
 
 
 def bound(p: float, q: float, alpha: float) -> float:
@@ -160,32 +126,35 @@ def bound(p: float, q: float, alpha: float) -> float:
     return 2 * log(1 / alpha) / float((divergence(p) + divergence(q)).min())
 
 
-def table(rows: Sequence[Row]) -> Table:
-    """A line per pair of probabilities."""
-    from aam_vision.chance.comparing import ALPHA
+def _bound(rows: list[Row]) -> float | None:
+    one, other = rows[0]["one"], rows[0]["other"]
+    return None if one == other else round(bound(one, other, ALPHA), 1)
 
-    lines = []
-    for one, other, within in dict.fromkeys((row["one"], row["other"], row["within"]) for row in rows):
-        found = [row for row in rows if (row["one"], row["other"], row["within"]) == (one, other, within)]
-        trials = [number for row in found for number in row["trials"]]
-        steps = [number for row in found for number in row["steps"]]
-        least = bound(one, other, ALPHA)
-        lines.append(
-            [
-                one,
-                other,
-                within,
-                len(steps),
-                sum(row["different"] for row in found),
-                round(float(np.mean(trials)), 1) if trials else "-",
-                f"{np.quantile(trials, 0.1):.0f}-{np.quantile(trials, 0.9):.0f}" if trials else "-",
-                "-" if one == other else round(least, 1),
-                round(float(np.mean(steps)), 1),
-                round(sum(row["seconds"] for row in found) / max(1, len(steps)), 3),
-            ]
-        )
-    columns = ("one", "other", "within", "pairs", "told apart", "trials", "10-90%", "bound", "steps", "CPU s")
-    return Table("Two versions, interrogated in turn until they are told apart", columns, lines)
+
+def _trials(rows: list[Row]) -> float | None:
+    trials = pooled(rows, "trials")
+    return round(mean(trials), 1) if trials else None
+
+
+def _deciles(rows: list[Row]) -> str | None:
+    trials = pooled(rows, "trials")
+    return f"{np.quantile(trials, 0.1):.0f}-{np.quantile(trials, 0.9):.0f}" if trials else None
+
+
+summary = Summary(
+    "Two versions, interrogated in turn until they are told apart",
+    {
+        **as_named("one", "other", "within"),
+        "pairs": total("count"),
+        "told apart": total("different"),
+        "trials": _trials,
+        "10-90%": _deciles,
+        "bound": _bound,
+        "steps": lambda rows: round(mean(pooled(rows, "steps")), 1),
+        "CPU s": per("seconds", "count", 3),
+    },
+    by=("one", "other", "within"),
+)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ Exit code: 1 if any run is silently wrong, or a job failed.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Annotated, Any
@@ -24,18 +24,10 @@ from aam_vision.commandline import run_command
 from aam_vision.errors import UnusableInput
 from aam_vision.query import Access
 from experiments.faults.registry import FAMILIES, HONEST
-from experiments.jobs import (
-    Parameters,
-    Presentation,
-    Results,
-    Row,
-    Scale,
-    Table,
-    chosen_domains,
-    report,
-    spread,
-)
-from experiments.trust_runs import FAULTS, PER_LOOK, PER_SITUATION, trusted
+from experiments.jobs import Accesses, Domains, Exam, Experiment, FirstSeed, Parameters, Scale, Size, chosen
+from experiments.programs import FAULTS
+from experiments.tables import Row, Summary, Table, average, share, spread_of, total
+from experiments.trust_runs import PER_LOOK, PER_SITUATION, trusted
 
 ACCESSES = tuple(access.value for access in Access)
 DOMAINS = ("gripper", "blocksworld", "miconic", "logistics", "satellite")
@@ -46,28 +38,11 @@ REFUSALS = (0.0, 0.02)
 MISREAD_TOO = ("effect depends on own atom", "silent no-op")
 """Families that are also run with misread atoms, 5% of them at every look."""
 KINDS = ("noise", "program", "fault", "honest")
-COLUMNS = (
-    "agents", "access", "runs", "complete", "open", "not proven", "not-strips", "silently wrong", "over the bound",
-    "wrong certain", "open, unnamed", "showed", "named right", "diagnosed, right", "literal", "frequency", "accused", "exam",
-    "steps", "seconds",
-)  # fmt: skip
-"""``over the bound``: of the silently wrong ones, those whose model is wrong about a greater share of the 500 steps than
-the run's own figure allows (``exam_bound``). ``open``: proven, but not examined enough, or weighed; ``open, unnamed``: of those,
-wrong with nothing said. ``named right``: of those that showed; ``diagnosed, right``: of those in which an answer
-contradicted the others, which leaves out faults that nobody could notice in what was asked; ``literal`` and ``frequency``:
-of those that were named right. ``accused``: honest agents of which anything was said."""
 NAMED = ("agent", "access", "flip_rate", "refusal_rate", "flips", "exam", "seed", "size")
 """The parameters of a job: with these ``trust_runs.trusted`` repeats a run."""
 DETAILS = (
-    "over the bound",
-    "open, unnamed",
-    "diagnosed, right",
-    "literal",
-    "frequency",
-    "exam",
-    "steps",
-    "seconds",
-)
+    "over the bound", "open, unnamed", "diagnosed, right", "literal", "frequency", "exam", "steps", "seconds",
+)  # fmt: skip
 """Columns that the terminal has no room for."""
 
 
@@ -79,13 +54,11 @@ def trust(
         list[str] | None, typer.Option(help=f"Only {', '.join(KINDS)} (repeatable).", metavar="KIND")
     ] = None,
     family: Annotated[list[str] | None, typer.Option(help="Only these families (repeatable).")] = None,
-    access: Annotated[list[str] | None, typer.Option(help="Only these accesses (repeatable).")] = None,
-    domain: Annotated[list[str] | None, typer.Option(help="Packaged domains (repeatable).")] = None,
-    first_seed: Annotated[int, typer.Option(min=0, help="Seed of the first runs.")] = 0,
-    size: Annotated[int, typer.Option(min=1, help="Size of generated problems.")] = 2,
-    exam: Annotated[
-        int | None, typer.Option(min=0, help="Steps of the examination; default the engine's.")
-    ] = None,
+    access: Accesses = None,
+    domain: Domains = None,
+    first_seed: FirstSeed = 0,
+    size: Size = 2,
+    exam: Exam = None,
     copies: Annotated[
         int, typer.Option(min=1, help="Ask what so many copies would be asked (run --workers).")
     ] = 1,
@@ -98,26 +71,20 @@ def trust(
         python -m experiments.trust --runs 50 --kind noise --domain gripper
         python -m experiments.trust --runs 40 --family "hidden fuel"
     """
-    names = chosen_domains(domain, domains.DOMAINS, DOMAINS)
-    cases = _chosen(mixture(names), kind, family, access)
+    cases = _chosen(mixture(chosen("domain", domain, domains.DOMAINS, DOMAINS)), kind, family, access)
+    several = {"copies": copies} if copies > 1 else {}
     jobs: list[Parameters] = [
-        {
-            **cases[number % len(cases)],
-            "exam": exam,
-            **({"copies": copies} if copies > 1 else {}),
-            "seed": first_seed + number // len(cases),
-            "size": size,
-        }
-        for number in range(runs)
+        {**cases[n % len(cases)], "exam": exam, **several, "seed": first_seed + n // len(cases), "size": size}
+        for n in range(runs)
     ]
-    shown = [column for column in COLUMNS if column not in DETAILS]
-    code = report("trust", jobs, Presentation(summary, shown=shown), scale, work=trusted)
-    rows = Results(scale.out / "results.jsonl").rows(jobs)
-    for row in rows:
-        if row["silently_wrong"]:
-            case = ", ".join(f"{name}={row[name]!r}" for name in NAMED)
-            print(f"silently wrong: trusted({case})", file=sys.stderr)
-    return code or int(any(row["silently_wrong"] for row in rows))
+    shown = [column for column in LINES.columns if column not in DETAILS]
+    return Experiment("trust", trusted, summary, shown=shown, amiss=_silently_wrong).run(jobs, scale)
+
+
+def _silently_wrong(row: Row) -> str:
+    """How the run is made once more, if it is silently wrong."""
+    case = ", ".join(f"{name}={row[name]!r}" for name in NAMED)
+    return f"silently wrong: trusted({case})" if row["silently_wrong"] else ""
 
 
 def mixture(names: Sequence[str]) -> list[dict[str, Any]]:
@@ -165,14 +132,9 @@ def _chosen(
     Raises:
         UnusableInput: one of them is not known, or nothing is left.
     """
-    for option, given, known in (
-        ("kind", kinds, KINDS),
-        ("family", families, FAMILIES),
-        ("access", accesses, ACCESSES),
-    ):
-        for name in given or ():
-            if name not in known:
-                raise UnusableInput(f"unknown; use one of {', '.join(known)}", option, name)
+    chosen("kind", kinds, KINDS)
+    chosen("family", families, FAMILIES)
+    chosen("access", accesses, ACCESSES)
     left = [
         case
         for case in cases
@@ -185,18 +147,6 @@ def _chosen(
     return left
 
 
-def summary(rows: Sequence[Row]) -> Table:
-    """One line per family of agents and access, one for each kind, and one for all."""
-    groups: dict[tuple[str, str], list[Row]] = {}
-    for row in sorted(rows, key=_place):
-        groups.setdefault((_label(row), row["access"]), []).append(row)
-    lines = [_line(*group, some) for group, some in groups.items()]
-    for kind in KINDS:
-        if some := [row for row in rows if kind_of(row) == kind]:
-            lines.append(_line(f"all: {kind}", "", some))
-    return Table("Results under noise and faults", COLUMNS, [*lines, _line("all", "", rows)])
-
-
 def _label(row: Row) -> str:
     agent: str = row["agent"]
     start, _, what = agent.partition(": ")
@@ -206,45 +156,71 @@ def _label(row: Row) -> str:
     return label + (", misread" if what and start == "fault" and row["flip_rate"] else "")
 
 
-def _place(row: Row) -> tuple[Any, ...]:
-    return KINDS.index(kind_of(row)), _label(row), ACCESSES.index(row["access"])
+def _ended(status: str) -> Callable[[Row], bool]:
+    return lambda row: bool(row["status"] == status)
 
 
-def _line(agents: str, access: str, rows: Sequence[Row]) -> list[Any]:
-    def status(name: str) -> int:
-        return sum(row["status"] == name for row in rows)
+def _assumed(row: Row) -> bool:
+    """Whether a model is proven, but not examined enough, or weighed."""
+    return row["status"] == "open" and bool(row["complete"])
 
-    showed = [row for row in rows if row["showed"] and row["right"] is not None]
-    assumed = [row for row in rows if row["status"] == "open" and row["complete"]]
-    honest = [row for row in rows if kind_of(row) == "honest"]
-    return [
-        agents,
-        access,
-        len(rows),
-        status("complete"),
-        len(assumed),
-        sum(not row["complete"] for row in rows) - status("not-strips"),
-        status("not-strips"),
-        sum(row["silently_wrong"] for row in rows),
-        sum(row["over_bound"] is True for row in rows),
-        sum(row["wrong"] for row in rows),
-        sum(row["equivalent"] is False and row["diagnosis"] is None for row in assumed),
-        len(showed) if showed else None,
-        _share([row["right"] for row in showed]),
-        _share([row["right"] for row in showed if row["diagnosis"] is not None]),
-        _share([row["literal_right"] for row in rows]),
-        _share([row["frequency_right"] for row in rows]),
-        _share([row["accused"] for row in honest]),
-        spread([row["exam_steps"] for row in rows]),
-        spread([row["steps"] for row in rows]),
-        sum(row["seconds"] for row in rows) / len(rows),
+
+def _showed(row: Row) -> bool:
+    """Whether a fault could be noticed in what was asked."""
+    return bool(row["showed"]) and row["right"] is not None
+
+
+LINES = Summary(
+    "Results under noise and faults",
+    {
+        "agents": "agents",
+        "access": "shown access",
+        "runs": len,
+        "complete": total(_ended("complete")),
+        "open": total(_assumed),
+        "not proven": total(lambda row: (not row["complete"]) - _ended("not-strips")(row)),
+        "not-strips": total(_ended("not-strips")),
+        "silently wrong": total("silently_wrong"),
+        "over the bound": total("over_bound"),
+        "wrong certain": total("wrong"),
+        "open, unnamed": total(
+            lambda row: _assumed(row) and row["equivalent"] is False and row["diagnosis"] is None
+        ),
+        "showed": lambda rows: total(_showed)(rows) or None,
+        "named right": share(lambda row: row["right"] if _showed(row) else None),
+        "diagnosed, right": share(
+            lambda row: row["right"] if _showed(row) and row["diagnosis"] is not None else None
+        ),
+        "literal": share("literal_right"),
+        "frequency": share("frequency_right"),
+        "accused": share(lambda row: row["accused"] if kind_of(row) == "honest" else None),
+        "exam": spread_of("exam_steps"),
+        "steps": spread_of("steps"),
+        "seconds": average("seconds"),
+    },
+    by=("agents", "shown access"),
+)
+"""``over the bound``: of the silently wrong ones, those whose model is wrong about a greater share of the 500 steps than
+the run's own figure allows (``exam_bound``). ``open``: proven, but not examined enough, or weighed; ``open, unnamed``: of those,
+wrong with nothing said. ``named right``: of those that showed; ``diagnosed, right``: of those in which an answer
+contradicted the others, which leaves out faults that nobody could notice in what was asked; ``literal`` and ``frequency``:
+of those that were named right. ``accused``: honest agents of which anything was said."""
+
+
+def summary(rows: Sequence[Row]) -> Table:
+    """One line per family of agents and access, one for each kind, and one for all."""
+    places = [(KINDS.index(kind_of(row)), _label(row), ACCESSES.index(row["access"]), row) for row in rows]
+    lines = [
+        {**row, "agents": label, "shown access": row["access"]}
+        for _, label, _, row in sorted(places, key=lambda place: place[:3])
     ]
-
-
-def _share(values: Sequence[bool | None]) -> str | None:
-    """So many of those that are known."""
-    known = [value for value in values if value is not None]
-    return f"{sum(known)}/{len(known)}" if known else None
+    lines += [
+        {**row, "agents": f"all: {kind}", "shown access": ""}
+        for kind in KINDS
+        for row in rows
+        if kind_of(row) == kind
+    ]
+    return LINES([*lines, *({**row, "agents": "all", "shown access": ""} for row in rows)])
 
 
 if __name__ == "__main__":

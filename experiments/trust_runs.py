@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import json
-import os
-import random
-import shlex
-import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from inspect import signature
 from math import comb
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import process_time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from aam_vision import targets
-from aam_vision.agents.reference_agent import HELLO, Robot
+from aam_vision import interrogate, targets
+from aam_vision.agents.reference_agent import HELLO
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Example, Family
 from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.task.assembly import Interrogation
+from aam_vision.interrogation.task.loop import Interrupted
 from aam_vision.interrogation.task.result import Result
-from aam_vision.query import Access
+from aam_vision.query import Access, Agent
 from aam_vision.strips import (
     ActionHeader,
     ActionSchema,
@@ -40,13 +35,9 @@ from aam_vision.targets import Target
 from experiments.faults.conditional import explanations
 from experiments.faults.registry import HONEST, MisreadStates, faulty_agent, right_verdicts
 from experiments.faults.world import LONGEST, Fault, FaultyAgent, Setting, World, named
-from experiments.jobs import Row
 from experiments.noise import wrongly_certain
-
-if TYPE_CHECKING:
-    from aam_vision.interrogation.task.result import Result
-    from aam_vision.query import Agent
-
+from experiments.programs import command
+from experiments.tables import Row
 
 FAULT_RATE = 0.02
 """Share of a faulty program's answers."""
@@ -98,21 +89,20 @@ def trusted(*, exam: int | None, seed: int, size: int, copies: int = 1, **case: 
         finally:
             target.close()
     seconds = process_time() - began
-    row = {
+    truth = None if target.truth is None else target.truth()
+    row: Row = {
         "status": result.status,
         "stopped": stopped,
         "diagnosis": None if result.diagnosis is None else result.diagnosis.family.value,
-        "right": None,
-        "literal_right": None,
-        "frequency_right": None,
-        "showed": None,
-        "equivalent": None,
-        "over_bound": None,
+        **dict.fromkeys(("right", "literal_right", "frequency_right", "showed", "equivalent", "over_bound")),
         "accused": asked.honest and bool(result.diagnosis is not None or result.doubt or stopped),
-        **_certain(result, target.truth() if target.truth is not None else None),
+        "certain": 0 if truth is None else len(result.certain),
+        "wrong": 0 if truth is None else wrongly_certain(result.certain, truth),
     }
     if asked.family is not None:
-        row |= _of_fault(asked, _inner(target.agent), result, seed)
+        inner = getattr(target.agent, "agent", target.agent)  # behind faults of perception
+        assert isinstance(inner, FaultyAgent), "a family of faults"
+        row |= _of_fault(asked, inner, result, seed)
     row["silently_wrong"] = row["wrong"] > 0 or (row["status"] == "complete" and row["equivalent"] is False)
     return {
         **row,
@@ -128,37 +118,14 @@ def trusted(*, exam: int | None, seed: int, size: int, copies: int = 1, **case: 
 
 def interrogated(agent: Agent, seed: int, exam: int | None, copies: int = 1) -> tuple[Result, str]:
     """The result, and why the interrogation was cut short, if it was: ``contradiction`` or ``failure``."""
-    from aam_vision import interrogate
-    from aam_vision.interrogation.task.loop import Interrupted
-
-    if copies > 1:
-        return _of_copies(agent, seed, exam, copies)
-    options: dict[str, Any] = {} if exam is None else {"exam": exam}
-    if "exam" not in signature(interrogate).parameters:
-        options = {}
     try:
-        return interrogate(agent, seed=seed, max_steps=MAX_STEPS, **options), ""
+        if copies == 1:
+            return interrogate(agent, seed=seed, max_steps=MAX_STEPS, exam=exam), ""
+        # a budget would keep the examination from beginning early
+        several = Interrogation(agent, exam=exam, copies=copies)
+        return several.run(np.random.default_rng(seed)), ""
     except Interrupted as error:
         return error.result, "contradiction" if error.contradicted else "failure"
-
-
-def _of_copies(agent: Agent, seed: int, exam: int | None, copies: int) -> tuple[Result, str]:
-    from aam_vision.interrogation.task.assembly import Interrogation
-    from aam_vision.interrogation.task.loop import Interrupted
-
-    asked = Interrogation(
-        agent, exam=exam, copies=copies
-    )  # a budget would keep the examination from beginning early
-    try:
-        return asked.run(np.random.default_rng(seed)), ""
-    except Interrupted as error:
-        return error.result, "contradiction" if error.contradicted else "failure"
-
-
-def _certain(result: Result, truth: Model | None) -> Row:
-    """How much is certain, and how much of that is wrong."""
-    certain = {} if truth is None else result.certain
-    return {"certain": len(certain), "wrong": 0 if truth is None else wrongly_certain(certain, truth)}
 
 
 def _of_fault(case: Case, agent: FaultyAgent, result: Result, seed: int) -> Row:
@@ -191,19 +158,19 @@ def _of_fault(case: Case, agent: FaultyAgent, result: Result, seed: int) -> Row:
 def target_of(case: Case, seed: int, size: int, folder: Path) -> Target:
     """The agent of a case, with its true model where that is known to be one of STRIPS; a program writes to ``folder``."""
     kind, _, what = case.agent.partition(": ")
-    flip_rate = case.flip_rate
+    access, flip_rate = Access(case.access), case.flip_rate
     if kind == "program":
-        target = _program(what, case.access, seed, folder)
+        asked = command("faulty", what, FAULT_RATE, seed, folder / "starts", case.access)
+        target = targets.from_program(asked, [], access=None, seconds=PROGRAM_SECONDS, megabytes=1024)
+        target = replace(target, truth=robot)
     elif kind == "fault":
-        faulty = faulty_agent(what, case.access, seed, size)
-        true = faulty.fault.noisy or what in HONEST
-        target = _target(faulty, faulty.fault.setting.model if true else None)
+        faulty = faulty_agent(what, access, seed, size)
+        target = _target(faulty, true=faulty.fault.noisy or what in HONEST)
     elif case.flips == PER_SITUATION:
-        setting = Setting.of(case.agent, Access(case.access), size, seed)
-        misread = MisreadStates(setting, seed, 1.0, flip_rate)
-        nature = np.random.default_rng([seed, 8])
-        seen = FaultyAgent(misread, setting.problems, Access(case.access), nature)
-        target, flip_rate = _target(seen, setting.model), 0.0
+        setting = Setting.of(case.agent, access, size, seed)
+        misread = MisreadStates(setting, seed=seed, states=1.0, share=flip_rate)
+        agent = FaultyAgent(misread, setting.problems, access, np.random.default_rng([seed, 8]))
+        target, flip_rate = _target(agent, true=True), 0.0
     else:
         target = targets.from_environment(case.agent, access=case.access, size=size, seed=seed)
     if flip_rate or case.refusal_rate:
@@ -211,32 +178,10 @@ def target_of(case: Case, seed: int, size: int, folder: Path) -> Target:
     return target
 
 
-def _target(agent: FaultyAgent, truth: Model | None) -> Target:
-    told = None if truth is None else lambda: truth
-    return Target(agent.fault.setting.domain, ("0",), agent, truth=told, held_out=list)
-
-
-def _inner(agent: Agent) -> FaultyAgent:
-    """The faulty agent behind faults of perception."""
-    inner = getattr(agent, "agent", agent)
-    assert isinstance(inner, FaultyAgent), "a family of faults"
-    return inner
-
-
-def _program(fault: str, access: str, seed: int, folder: Path) -> Target:
-    """The reference agent as a program with random faults."""
-    words = [
-        "-m",
-        "experiments.trust_runs",
-        fault,
-        str(FAULT_RATE),
-        str(seed),
-        str(folder / "starts"),
-        access,
-    ]
-    command = shlex.join([sys.executable, *words])
-    target = targets.from_program(command, [], access=None, seconds=PROGRAM_SECONDS, megabytes=1024)
-    return replace(target, truth=robot)
+def _target(agent: FaultyAgent, *, true: bool) -> Target:
+    setting = agent.fault.setting
+    truth = (lambda: setting.model) if true else None
+    return Target(setting.domain, ("0",), agent, truth=truth, held_out=list)
 
 
 def robot() -> Model:
@@ -247,29 +192,27 @@ def robot() -> Model:
         tuple(Predicate(name, tuple(types)) for name, types in hello["predicates"].items()),
         Types(hello["types"]),
     )
-    headers = {
-        name: ActionHeader(name, *map(tuple, zip(*parameters, strict=True)))
-        for name, parameters in hello["actions"].items()
-    }
-    at, lies, holds, free = (LiftedAtom("robot-in", (1,)), LiftedAtom("lies-in", (0, 1)),
-                             LiftedAtom("holds", (0,)), LiftedAtom("free", ()))  # fmt: skip
-    here, there = LiftedAtom("robot-in", (0,)), LiftedAtom("robot-in", (1,))
-
-    def schema(
-        name: str, required: set[LiftedAtom], add: set[LiftedAtom], delete: set[LiftedAtom]
-    ) -> ActionSchema:
-        return ActionSchema(
-            headers[name], frozenset(required), frozenset(), frozenset(add), frozenset(delete)
+    at, lies, holds, free, here = (
+        frozenset([LiftedAtom(*one)])
+        for one in (
+            ("robot-in", (1,)),
+            ("lies-in", (0, 1)),
+            ("holds", (0,)),
+            ("free", ()),
+            ("robot-in", (0,)),
         )
-
-    return Model(
-        vocabulary,
-        (
-            schema("go", {here}, {there}, {here}),
-            schema("take", {at, lies, free}, {holds}, {lies, free}),
-            schema("put", {at, holds}, {lies, free}, {holds}),
-        ),
     )
+    required_added_deleted = {
+        "go": (here, at, here),
+        "take": (at | lies | free, holds, lies | free),
+        "put": (at | holds, lies | free, holds),
+    }
+    schemas = []
+    for name, parameters in hello["actions"].items():
+        header = ActionHeader(name, *map(tuple, zip(*parameters, strict=True)))
+        required, added, deleted = required_added_deleted[name]
+        schemas.append(ActionSchema(header, required, frozenset(), added, deleted))
+    return Model(vocabulary, tuple(schemas))
 
 
 # Whether a learned model predicts an agent, on steps that were never asked for.
@@ -418,50 +361,3 @@ def _where(below: Callable[[float], bool]) -> float:
         else:
             high = middle
     return (low + high) / 2
-
-
-# The reference agent as a program with random faults.
-#
-# ``python -m experiments.trust_runs FAULT RATE SEED STARTS ACCESS``: each answer but the hello has the fault with this
-# probability; the file ``STARTS`` grows with every process, so that a fresh one does not repeat what the last one did.
-
-
-FAULTS = ("crash", "hang", "half line", "garbage", "other answer", "too far", "another state", "refusal")
-"""The kinds of faults. The last two are lies, which only the engine can detect."""
-
-
-def main() -> None:
-    """Answer line by line, sometimes wrongly or not at all."""
-    fault, rate, seed, starts, access = sys.argv[1:]
-    with Path(starts).open("a", encoding="utf-8") as file:
-        file.write("x")
-    rng = random.Random(f"{seed} {Path(starts).stat().st_size}")
-    robot = Robot()
-    for line in sys.stdin:
-        question = json.loads(line)
-        asked = {"hello": lambda _: {**HELLO, "access": access}, "run": robot.run, "walk": robot.walk}
-        wrong = question["ask"] == "run" and rng.random() < float(rate)
-        if wrong and fault == "refusal":
-            question["plan"] = question["plan"][: rng.randrange(len(question["plan"]) + 1)]
-        found = {"id": question["id"], **asked[question["ask"]](question)}
-        if wrong and fault == "another state" and found["executed"]:
-            found["state"]["true"] = found["state"]["true"][1:]
-        answer = json.dumps(found)
-        if wrong and fault == "crash":
-            os._exit(3)
-        if wrong and fault == "hang":
-            time.sleep(1000)
-        if wrong and fault == "half line":
-            print(answer[: len(answer) // 2], end="", flush=True)
-            os._exit(0)
-        if wrong and fault == "garbage":
-            answer = "Segmentation fault (core dumped)"
-        if wrong and fault == "other answer":
-            answer = json.dumps({**found, "id": question["id"] + 1})
-        if wrong and fault == "too far":
-            answer = json.dumps({**found, "executed": len(question["plan"]) + 1})
-        print(answer, flush=True)
-
-
-if __name__ == "__main__":
-    main()

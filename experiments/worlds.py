@@ -13,8 +13,14 @@ from typing import Annotated
 import numpy as np
 import typer
 
+import aam_vision
+from aam_vision import evaluation
 from aam_vision.commandline import run_command
+from aam_vision.envs.registry import image_domain
 from aam_vision.errors import UnusableInput
+from aam_vision.targets.naming import from_environment
+from experiments.interrogations import likeness
+from experiments.tables import Row, told
 
 TASKS = (
     "minigrid:Empty-5x5",
@@ -44,7 +50,6 @@ TASKS = (
 """Some of every kind, the larger boards left out."""
 STATES = 300
 """Reachable states of held-out problems on which a model is compared with the intended one."""
-COLUMNS = ("world", "instructions", "queries", "at least", "steps", "status", "model", "CPU s")
 
 
 def worlds(
@@ -67,13 +72,8 @@ def worlds(
     if listed:
         print("\n".join(covered()))
         return 0
-    print("\t".join(COLUMNS))
-    wrong = 0
-    for name in task or TASKS:
-        row = interrogated(name, seed, exam)
-        wrong += row["status"] == "complete" and row["model"] == "differs"
-        print("\t".join(str(row[column]) for column in COLUMNS), flush=True)
-    return int(wrong > 0)
+    rows = list(told(interrogated(name, seed, exam) for name in task or TASKS))
+    return int(any(row["status"] == "complete" and row["model"] == "differs" for row in rows))
 
 
 def covered() -> list[str]:
@@ -81,26 +81,20 @@ def covered() -> list[str]:
     import gymnasium
     import minigrid  # noqa: F401  # registers its tasks with Gymnasium
 
-    from aam_vision.envs.registry import image_domain
-
     found = []
     for gym_id in sorted(gymnasium.registry):
         if gym_id.startswith("MiniGrid-"):
             name = f"minigrid:{gym_id.removeprefix('MiniGrid-').removesuffix('-v0')}"
             try:
-                told = ", ".join(header.name for header in image_domain(name).headers)
-                found.append(f"{name}\t{told}")
+                words = ", ".join(header.name for header in image_domain(name).headers)
+                found.append(f"{name}\t{words}")
             except UnusableInput as error:
                 found.append(f"not covered\t{error}")
     return found
 
 
-def interrogated(name: str, seed: int, exam: int | None) -> dict[str, object]:
+def interrogated(name: str, seed: int, exam: int | None) -> Row:
     """One interrogation, and what its model is worth."""
-    import aam_vision
-    from aam_vision import evaluation
-    from aam_vision.targets.naming import from_environment
-
     began = process_time()
     target = from_environment(name)
     result = aam_vision.interrogate(target.agent, seed=seed, exam=exam)
@@ -108,10 +102,6 @@ def interrogated(name: str, seed: int, exam: int | None) -> dict[str, object]:
     assert target.truth is not None, "a ready-made world has one"
     truth = target.truth()
     states = evaluation.sample_states(truth, target.held_out(), STATES, np.random.default_rng([seed, 1]))
-    if evaluation.exact(result.model, truth):
-        model = "exact"
-    else:
-        model = "equivalent" if evaluation.equivalent(result.model, truth, states) else "differs"
     return {
         "world": name,
         "instructions": len(truth.actions),
@@ -119,7 +109,7 @@ def interrogated(name: str, seed: int, exam: int | None) -> dict[str, object]:
         "at least": result.lower_bound,
         "steps": result.counts.steps,
         "status": result.status,
-        "model": model,
+        "model": likeness(result.model, truth, states),
         "CPU s": f"{seconds:.1f}",
     }
 

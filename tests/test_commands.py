@@ -18,10 +18,8 @@ STARTED_BY_PROGRAMS = {
     "aam_vision.agents.launch",
     "aam_vision.agents.reference_agent",
     "envs.program",
-    "experiments.trust_runs",
-    "experiments.key_agent",
     "experiments.peer_process",
-    "experiments.slow_agent",
+    "experiments.programs",
 }
 """Nobody types these."""
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")

@@ -1,16 +1,15 @@
-"""Agents whose steps depend on the visible state in ways that no STRIPS model expresses."""
+"""Agents whose steps depend on the visible state, or on chance, in ways that no STRIPS model expresses."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 
 from aam_vision.strips import (
     ROOT_TYPE,
-    ActionHeader,
     ActionSchema,
     Atom,
     GroundAction,
@@ -20,11 +19,9 @@ from aam_vision.strips import (
     Predicate,
     State,
     Types,
-    Vocabulary,
 )
 from experiments.faults.world import (
     OTHER,
-    Consequence,
     Fault,
     Nature,
     Outcome,
@@ -35,27 +32,25 @@ from experiments.faults.world import (
     lacking,
     nothing,
     own,
-    refuse,
+    with_value,
 )
 
 NEAR, MARKED = "near", "marked"
 """Predicates that are added: packaged domains have none that may hold of one object twice, and few that an action need not know."""
+Test = Callable[[State, GroundAction], bool]
+"""Whether something is the case before a step."""
 
 
+def always(state: State, step: GroundAction) -> bool:
+    """The test that always comes true."""
+    return True
+
+
+@dataclass(eq=False, kw_only=True)
 class Conditional(Fault):
-    """One action has the consequence wherever a test of the visible state comes true."""
+    """Some actions have the consequence wherever a test of the visible state comes true."""
 
-    def __init__(
-        self,
-        setting: Setting,
-        action: str,
-        test: Test,
-        consequence: Consequence,
-        condition: LiftedAtom | None = None,
-    ) -> None:
-        super().__init__(setting, (action,), consequence)
-        self.test = test
-        self.condition = condition
+    test: Test = always
 
     def strikes(self, world: World, step: GroundAction, nature: Nature) -> bool:
         return self.test(world.state, step)
@@ -64,7 +59,7 @@ class Conditional(Fault):
 def repeated_arguments(setting: Setting, rng: np.random.Generator) -> Fault:
     """One action requires ``near(?x, ?x)``, which holds of some objects and never changes."""
     dressed, action, condition = _with_property(setting, NEAR, 2, rng)
-    return Conditional(dressed, action, where(condition, False), refuse, condition)
+    return Conditional(dressed, (action,), condition=condition, test=where(condition, False))
 
 
 def _with_property(
@@ -77,22 +72,17 @@ def _with_property(
     Raises:
         Unsuitable: the atom is the same in most steps of the action.
     """
-    action = some_action(setting, rng)
+    action, objects = some_action(setting, rng), setting.initial[0].objects
     types = setting.header(action).types
-    place = one_of(
-        [place for place, kind in enumerate(types) if len(setting.initial[0].objects.of_type(kind)) > 1], rng
-    )
-    kind, told = types[place], setting.model.vocabulary
-    added = Predicate(predicate, (kind,) * arity)
-    vocabulary = Vocabulary(told.name, (*told.predicates, added), told.types, told.constants)
+    place = one_of([place for place, kind in enumerate(types) if len(objects.of_type(kind)) > 1], rng)
 
     def dress(state: State) -> State:
-        names = state.objects.of_type(kind)
+        names = state.objects.of_type(types[place])
         chosen = rng.permutation(len(names))[: int(rng.integers(1, len(names)))]
         atoms = {Atom(predicate, (names[int(number)],) * arity) for number in chosen}
         return replace(state, true=state.true | atoms)
 
-    dressed = setting.with_model(Model(vocabulary, setting.model.actions), dress)
+    dressed = setting.with_predicate(Predicate(predicate, (types[place],) * arity), dress)
     condition = LiftedAtom(predicate, (place,) * arity)
     if not matters(dressed, action, where(condition, True)):
         raise Unsuitable
@@ -104,7 +94,8 @@ def refused_for_other(setting: Setting, rng: np.random.Generator) -> Fault:
     action, condition = some_condition(setting, "foreign", rng)
     if any(OTHER not in atom.arguments for atom in explanations(setting, action, condition)):
         raise Unsuitable  # an atom of the parameters tells the same: that is a precondition
-    return Conditional(setting, action, where(condition, bool(rng.integers(2))), refuse, condition)
+    test = where(condition, bool(rng.integers(2)))
+    return Conditional(setting, (action,), condition=condition, test=test)
 
 
 def refused_for_count(setting: Setting, rng: np.random.Generator) -> Fault:
@@ -112,24 +103,23 @@ def refused_for_count(setting: Setting, rng: np.random.Generator) -> Fault:
     options = []
     for action, steps in setting.sample.items():
         for predicate in setting.model.vocabulary.predicates:
-            counts = {len(before.rows.get(predicate.name, ())) for before, _, _ in steps}
-            options += [
-                (action, test)
-                for most in sorted(counts)
-                if matters(setting, action, test := more(predicate, most))
-            ]
+            for most in sorted({_count(before, predicate.name) for before, _, _ in steps}):
+                if matters(setting, action, test := more(predicate, most)):
+                    options.append((action, test))
     action, test = one_of(options, rng)
-    if any(
-        coincides(setting, action, where(atom, True), test)
-        for atom in own(setting.model, setting.header(action))
-    ):
+    atoms = own(setting.model, setting.header(action))
+    if any(coincides(setting, action, where(atom, True), test) for atom in atoms):
         raise Unsuitable  # the same
-    return Conditional(setting, action, test, refuse)
+    return Conditional(setting, (action,), test=test)
 
 
 def more(predicate: Predicate, most: int) -> Test:
     """The test whether more than so many atoms of a predicate are true."""
-    return lambda state, step: len(state.rows.get(predicate.name, ())) > most
+    return lambda state, step: _count(state, predicate.name) > most
+
+
+def _count(state: State, predicate: str) -> int:
+    return len(state.rows.get(predicate, ()))
 
 
 def effect_if_own(setting: Setting, rng: np.random.Generator) -> Fault:
@@ -146,19 +136,19 @@ def effect_if_other(setting: Setting, rng: np.random.Generator) -> Fault:
 
 def _effect_if(setting: Setting, action: str, condition: LiftedAtom, rng: np.random.Generator) -> Fault:
     effect = some_effect(setting, action, rng)
-    return Conditional(setting, action, where(condition, bool(rng.integers(2))), lacking(effect), condition)
+    test = where(condition, bool(rng.integers(2)))
+    return Conditional(setting, (action,), lacking(effect), condition=condition, test=test)
 
 
 def effect_elsewhere(setting: Setting, rng: np.random.Generator) -> Fault:
     """One action adds an atom of another object, too: the first of its kind that is no argument."""
     action = some_action(setting, rng)
-    types, model = setting.header(action).types, setting.model
+    types, objects = setting.header(action).types, setting.initial[0].objects
     effects = [
         (atom, place)
-        for atom in sorted(model.schema(action).add, key=str)
+        for atom in sorted(setting.model.schema(action).add, key=str)
         for place in atom.arguments
-        if isinstance(place, int)
-        and len(setting.initial[0].objects.of_type(types[place])) > types.count(types[place])
+        if isinstance(place, int) and len(objects.of_type(types[place])) > types.count(types[place])
     ]
     effect, place = one_of(effects, rng)
 
@@ -166,19 +156,17 @@ def effect_elsewhere(setting: Setting, rng: np.random.Generator) -> Fault:
         others = [name for name in after.objects.of_type(types[place]) if name not in step.objects]
         objects = list(step.objects)
         objects[place] = others[0] if others else objects[place]
-        return replace(after, true=after.true | {effect.ground(objects)})
+        return with_value(after, effect.ground(objects), True)
 
     steps = setting.sample[action]
     if sum(also(*one) != one[2] for one in steps) < len(steps) / 2:
         raise Unsuitable
-    return Conditional(setting, action, lambda state, step: True, also)
+    return Conditional(setting, (action,), also)
 
 
 # Where a fault is put: an action, an effect or a condition that matters in random walks of the honest agent.
 
 One = TypeVar("One")
-Test = Callable[[State, GroundAction], bool]
-"""Whether something is the case before a step."""
 LEAST = 6
 """Executed steps of an action from which it is told whether a condition matters."""
 OFTEN = 30
@@ -259,110 +247,84 @@ SWAP_RATE = 0.3
 class Chance(Fault):
     """Some actions have the consequence with a probability."""
 
-    def __init__(
-        self, setting: Setting, actions: Collection[str], rate: float, consequence: Consequence, noisy: bool
-    ) -> None:
-        super().__init__(setting, actions, consequence)
-        self.rate = rate
-        self.noisy = noisy
-
     def strikes(self, world: World, step: GroundAction, nature: Nature) -> bool:
         assert self.rate is not None, "a probability"
         return bool(nature.rng.random() < self.rate)
 
 
+@dataclass(eq=False, kw_only=True)
 class Swapped(Chance):
     """With a probability, one action is attempted with two of its arguments exchanged."""
 
-    places: tuple[int, int]
+    turned: tuple[int, ...]
+    """The places of the arguments, in the order in which they are taken then."""
 
     def step(self, world: World, step: GroundAction, nature: Nature) -> Outcome:
         if step.name in self.actions and self.strikes(world, step, nature):
-            step = GroundAction(step.name, exchanged(step.objects, *self.places))
+            step = GroundAction(step.name, tuple(step.objects[place] for place in self.turned))
         state = self.setting.outcome(world.state, step)
         return Outcome(state is not None, world if state is None else World(state))
 
 
 def silent_no_op(setting: Setting, rng: np.random.Generator) -> Fault:
     """One action is executed and changes nothing, one time in five."""
-    return Chance(setting, (some_action(setting, rng),), NO_OP_RATE, nothing, noisy=True)
+    return Chance(setting, (some_action(setting, rng),), nothing, rate=NO_OP_RATE, noisy=True)
 
 
 def random_refusal(setting: Setting, rng: np.random.Generator) -> Fault:
     """Every step is refused with a probability between 5% and 20%."""
-    return Chance(setting, tuple(setting.sample), float(rng.uniform(0.05, 0.2)), refuse, noisy=True)
+    return Chance(setting, tuple(setting.sample), rate=float(rng.uniform(0.05, 0.2)), noisy=True)
 
 
 def random_outcome(setting: Setting, rng: np.random.Generator) -> Fault:
     """One action lacks one of its effects with a probability between 20% and 50%."""
     action = some_action(setting, rng)
     consequence = lacking(some_effect(setting, action, rng))
-    return Chance(setting, (action,), float(rng.uniform(0.2, 0.5)), consequence, noisy=False)
+    return Chance(setting, (action,), consequence, rate=float(rng.uniform(0.2, 0.5)))
 
 
 def swapped_sometimes(setting: Setting, rng: np.random.Generator) -> Fault:
     """One action is attempted with two arguments of one type exchanged, three times in ten."""
-    action, places = some_pair(setting, rng)
-    fault = Swapped(setting, (action,), SWAP_RATE, refuse, noisy=True)
-    fault.places = places
-    return fault
+    action, turned = _exchange(setting, rng)
+    return Swapped(setting, (action,), rate=SWAP_RATE, noisy=True, turned=turned)
 
 
 def swapped_always(setting: Setting, rng: np.random.Generator) -> Fault:
     """No fault: an honest agent that takes two arguments of one action in the other order."""
-    action, places = some_pair(setting, rng)
+    action, turned = _exchange(setting, rng)
     schemas = [
-        exchanged_schema(schema, *places) if schema.header.name == action else schema
+        _exchanged(schema, turned) if schema.header.name == action else schema
         for schema in setting.model.actions
     ]
     return Fault(setting.with_model(Model(setting.model.vocabulary, tuple(schemas))))
 
 
-def some_pair(setting: Setting, rng: np.random.Generator) -> tuple[str, tuple[int, int]]:
-    """An action with two parameters of one type, and their places."""
+def _exchange(setting: Setting, rng: np.random.Generator) -> tuple[str, tuple[int, ...]]:
+    """An action with two parameters of one type, and the places of all, those two exchanged."""
     pairs = [
-        (header.name, (first, second))
+        (header, first, second)
         for header in setting.model.headers
         for second in range(header.arity)
         for first in range(second)
         if header.types[first] == header.types[second] and setting.sample[header.name]
     ]
-    return one_of(pairs, rng)
-
-
-def exchanged(objects: tuple[str, ...], first: int, second: int) -> tuple[str, ...]:
-    """The same with two of them exchanged."""
-    swapped = list(objects)
-    swapped[first], swapped[second] = swapped[second], swapped[first]
-    return tuple(swapped)
-
-
-def exchanged_schema(schema: ActionSchema, first: int, second: int) -> ActionSchema:
-    """The schema of the action that takes two of its arguments in the other order."""
+    header, first, second = one_of(pairs, rng)
     other = {first: second, second: first}
+    return header.name, tuple(other.get(place, place) for place in range(header.arity))
 
-    def turned(atoms: frozenset[LiftedAtom]) -> frozenset[LiftedAtom]:
-        return frozenset(
-            replaced(
-                atom, tuple(other.get(one, one) if isinstance(one, int) else one for one in atom.arguments)
+
+def _exchanged(schema: ActionSchema, turned: Sequence[int]) -> ActionSchema:
+    """The schema of the action that takes its arguments in this order."""
+    parts: dict[str, Any] = {
+        part: frozenset(
+            LiftedAtom(
+                atom.predicate, tuple(turned[one] if isinstance(one, int) else one for one in atom.arguments)
             )
-            for atom in atoms
+            for atom in getattr(schema, part)
         )
-
-    header: ActionHeader = schema.header
-    return replace(
-        schema,
-        header=header,
-        positive=turned(schema.positive),
-        negative=turned(schema.negative),
-        add=turned(schema.add),
-        delete=turned(schema.delete),
-    )
-
-
-def replaced(atom: LiftedAtom, arguments: tuple[int | str, ...]) -> LiftedAtom:
-    """The same predicate with other arguments."""
-    return LiftedAtom(atom.predicate, arguments)
+        for part in ("positive", "negative", "add", "delete")
+    }
+    return replace(schema, **parts)
 
 
 # Agents whose steps change atoms of objects that they do not name, each time as the visible state says.
@@ -372,125 +334,78 @@ LIT, LAMP = "lit", "lamp"
 """A predicate and a type that are added, for objects that no action names."""
 
 
-class Elsewhere(Fault):
-    """All steps of some actions have a further effect, on atoms whose objects they need not name."""
-
-    def __init__(
-        self,
-        setting: Setting,
-        actions: Collection[str],
-        consequence: Consequence,
-        condition: LiftedAtom | None = None,
-    ) -> None:
-        super().__init__(setting, actions, consequence)
-        self.condition = condition
-
-    def strikes(self, world: World, step: GroundAction, nature: Nature) -> bool:
-        return True
-
-
 def lamp_of_every_step(setting: Setting, rng: np.random.Generator) -> Fault:
     """Every step switches a lamp on or off."""
-    return Elsewhere(_with_lamps(setting, 1, rng), tuple(setting.sample), _switching)
+    return Conditional(_with_lamps(setting, 1, rng), tuple(setting.sample), _counting)
 
 
 def lamp_of_one_action(setting: Setting, rng: np.random.Generator) -> Fault:
     """Every step of one action switches a lamp on or off."""
     action = some_action(setting, rng)
-    condition = LiftedAtom(LIT, (OTHER,))
-    return Elsewhere(_with_lamps(setting, 1, rng), (action,), _switching, condition)
+    return Conditional(
+        _with_lamps(setting, 1, rng), (action,), _counting, condition=LiftedAtom(LIT, (OTHER,))
+    )
 
 
 def two_lamps(setting: Setting, rng: np.random.Generator) -> Fault:
     """Every step switches one lamp, and another one if the first was on: together they count to four."""
-    return Elsewhere(_with_lamps(setting, 2, rng), tuple(setting.sample), _counting)
+    return Conditional(_with_lamps(setting, 2, rng), tuple(setting.sample), _counting)
 
 
 def lamp_of_a_count(setting: Setting, rng: np.random.Generator) -> Fault:
     """A lamp is on while the number of true atoms of one predicate is odd."""
+    steps = [(before, after) for some in setting.sample.values() for before, _, after in some]
+    names = [predicate.name for predicate in setting.model.vocabulary.predicates]
     changing = [
-        predicate.name
-        for predicate in setting.model.vocabulary.predicates
-        if any(
-            _odd(before, predicate.name) != _odd(after, predicate.name)
-            for steps in setting.sample.values()
-            for before, _, after in steps
-        )
+        name for name in names if any((_count(one, name) - _count(other, name)) % 2 for one, other in steps)
     ]
     predicate = one_of(changing, rng)
 
-    def shown(before: State, step: GroundAction, after: State) -> State:
-        return _with_lit(after, _lamps(after)[0], _odd(after, predicate))
+    def shown(state: State) -> State:
+        return with_value(state, _lamps(state)[0], _count(state, predicate) % 2 == 1)
 
     lit = _with_lamps(setting, 1, rng)
-    lit = lit.with_model(lit.model, lambda state: _with_lit(state, _lamps(state)[0], _odd(state, predicate)))
-    return Elsewhere(lit, tuple(setting.sample), shown)
+    lit = lit.with_model(lit.model, shown)
+    return Conditional(lit, tuple(setting.sample), lambda before, step, after: shown(after))
 
 
 def effect_on_all(setting: Setting, rng: np.random.Generator) -> Fault:
     """One action marks all objects of a type, and another one unmarks them all."""
-    model = setting.model
     often = [action for action, steps in setting.sample.items() if len(steps) >= LEAST]
     marking = one_of(often, rng)
     unmarking = one_of([action for action in often if action != marking], rng)
-    objects = setting.initial[0].objects
-    kinds = [
-        kind
-        for kind in dict.fromkeys(setting.header(marking).types)
-        if len(objects.of_type(kind)) > setting.header(marking).types.count(kind)
-    ]
-    kind = one_of(kinds, rng)
-    told = model.vocabulary
-    added = Predicate(MARKED, (kind,))
-    vocabulary = Vocabulary(told.name, (*told.predicates, added), told.types, told.constants)
+    objects, types = setting.initial[0].objects, setting.header(marking).types
+    kind = one_of([one for one in dict.fromkeys(types) if len(objects.of_type(one)) > types.count(one)], rng)
 
     def also(before: State, step: GroundAction, after: State) -> State:
         atoms = {Atom(MARKED, (name,)) for name in after.objects.of_type(kind)}
         return replace(after, true=after.true | atoms if step.name == marking else after.true - atoms)
 
-    marked = setting.with_model(Model(vocabulary, model.actions))
-    return Elsewhere(marked, (marking, unmarking), also)
-
-
-def _switching(before: State, step: GroundAction, after: State) -> State:
-    (lamp,) = _lamps(after)
-    return _with_lit(after, lamp, not _is_lit(before, lamp))
+    return Conditional(setting.with_predicate(Predicate(MARKED, (kind,))), (marking, unmarking), also)
 
 
 def _counting(before: State, step: GroundAction, after: State) -> State:
-    first, second = _lamps(after)
-    carried = _is_lit(before, first)
-    after = _with_lit(after, first, not carried)
-    return _with_lit(after, second, not _is_lit(before, second)) if carried else after
+    """Every lamp is switched whose predecessors were all on."""
+    for lamp in _lamps(after):
+        after = with_value(after, lamp, lamp not in before.true)
+        if lamp not in before.true:
+            break
+    return after
 
 
 def _with_lamps(setting: Setting, count: int, rng: np.random.Generator) -> Setting:
     """The setting with so many lamps, each on or off at first; no action has a parameter of their type."""
-    model, names = setting.model, [f"{LAMP}{number + 1}" for number in range(count)]
-    told = model.vocabulary
-    types = Types({**told.types.parents, LAMP: ROOT_TYPE})
-    vocabulary = Vocabulary(told.name, (*told.predicates, Predicate(LIT, (LAMP,))), types, told.constants)
+    names = [f"{LAMP}{number + 1}" for number in range(count)]
+    types = Types({**setting.model.vocabulary.types.parents, LAMP: ROOT_TYPE})
 
     def dress(state: State) -> State:
         objects = Objects({**state.objects, **dict.fromkeys(names, LAMP)}, types)
         lit = {Atom(LIT, (name,)) for name in names if rng.integers(2)}
         return State(state.true | lit, objects, state.unknown)
 
-    return setting.with_model(Model(vocabulary, model.actions), dress)
+    return setting.with_predicate(Predicate(LIT, (LAMP,)), dress, types)
 
 
-def _lamps(state: State) -> tuple[str, ...]:
-    return state.objects.of_type(LAMP)
-
-
-def _is_lit(state: State, lamp: str) -> bool:
-    return Atom(LIT, (lamp,)) in state.true
-
-
-def _with_lit(state: State, lamp: str, lit: bool) -> State:
-    atom = Atom(LIT, (lamp,))
-    return replace(state, true=state.true | {atom} if lit else state.true - {atom})
-
-
-def _odd(state: State, predicate: str) -> bool:
-    return len(state.rows.get(predicate, ())) % 2 == 1
+def _lamps(state: State) -> list[Atom]:
+    """What says of each lamp whether it is on."""
+    return [Atom(LIT, (name,)) for name in state.objects.of_type(LAMP)]

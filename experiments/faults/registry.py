@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from inspect import signature
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from aam_vision.strips import Atom, GroundAction, LiftedAtom, Objects, State
 from experiments.faults import conditional
 from experiments.faults.conditional import (
     OFTEN,
-    Test,
+    Conditional,
     Unsuitable,
     some_action,
     some_condition,
@@ -24,7 +24,6 @@ from experiments.faults.conditional import (
     where,
 )
 from experiments.faults.world import (
-    Consequence,
     Fault,
     FaultyAgent,
     Nature,
@@ -32,7 +31,6 @@ from experiments.faults.world import (
     Setting,
     World,
     lacking,
-    refuse,
     with_value,
 )
 
@@ -46,17 +44,15 @@ LONG = 30
 """Steps that an agent has to be able to go on for."""
 
 
+@dataclass(eq=False, kw_only=True)
 class Counter(Fault):
     """Executed steps of some actions use something up; when it is gone, they have the consequence."""
 
-    def __init__(
-        self, setting: Setting, actions: Collection[str], uses: int, consequence: Consequence = refuse
-    ) -> None:
-        super().__init__(setting, actions, consequence)
-        self.uses = uses
+    uses: int
 
-    def details(self) -> list[str]:
-        return [f"{self.uses} uses"]
+    @property
+    def detail(self) -> str:
+        return f"{self.uses} uses"
 
     def fresh(self, state: State) -> Hashable:
         return self.uses
@@ -83,15 +79,15 @@ class Pending(NamedTuple):
     value: bool
 
 
+@dataclass(eq=False, kw_only=True)
 class Delayed(Fault):
     """One effect of an action comes with the next executed step."""
 
-    def __init__(self, setting: Setting, action: str, effect: LiftedAtom) -> None:
-        super().__init__(setting, (action,))
-        self.effect = effect
+    effect: LiftedAtom
 
-    def details(self) -> list[str]:
-        return [self.effect.predicate]
+    @property
+    def detail(self) -> str:
+        return self.effect.predicate
 
     def step(self, world: World, step: GroundAction, nature: Nature) -> Outcome:
         state = self.setting.outcome(world.state, step)
@@ -124,23 +120,24 @@ class Stale(Fault):
 
 def hidden_counter(setting: Setting, rng: np.random.Generator) -> Fault:
     """One action is refused after two to five uses."""
-    return Counter(setting, (some_action(setting, rng, OFTEN),), int(rng.integers(2, 6)))
+    return Counter(setting, (some_action(setting, rng, OFTEN),), uses=int(rng.integers(2, 6)))
 
 
 def hidden_fuel(setting: Setting, rng: np.random.Generator) -> Fault:
     """Every step is refused after 8 to 25 steps."""
-    return Counter(setting, tuple(setting.sample), int(rng.integers(8, 26)))
+    return Counter(setting, tuple(setting.sample), uses=int(rng.integers(8, 26)))
 
 
 def episode_end(setting: Setting, rng: np.random.Generator) -> Fault:
     """Every step is refused after 8 to 25 attempted steps."""
-    return EpisodeEnd(setting, tuple(setting.sample), int(rng.integers(8, 26)))
+    return EpisodeEnd(setting, tuple(setting.sample), uses=int(rng.integers(8, 26)))
 
 
 def fault_after_uses(setting: Setting, rng: np.random.Generator) -> Fault:
     """One action lacks an effect from its third to sixth use in an episode on."""
     action = some_action(setting, rng, OFTEN)
-    return Counter(setting, (action,), int(rng.integers(2, 6)), lacking(some_effect(setting, action, rng)))
+    uses = int(rng.integers(2, 6))
+    return Counter(setting, (action,), lacking(some_effect(setting, action, rng)), uses=uses)
 
 
 def delayed_effect(setting: Setting, rng: np.random.Generator) -> Fault:
@@ -150,16 +147,11 @@ def delayed_effect(setting: Setting, rng: np.random.Generator) -> Fault:
         Unsuitable: the agent is soon stuck without the effect, which then never comes.
     """
     action = some_action(setting, rng)
-    fault = Delayed(setting, action, some_effect(setting, action, rng))
+    fault = Delayed(setting, (action,), effect=some_effect(setting, action, rng))
     agent = FaultyAgent(fault, setting.problems, Access.SNAPSHOT, rng)
     if any(len(agent.walk(start, LONG, rng)) < LONG for start in agent.initial()):
         raise Unsuitable
     return fault
-
-
-def stale_state(setting: Setting, rng: np.random.Generator) -> Fault:
-    """Preconditions are those of the state before the last step."""
-    return Stale(setting)
 
 
 HONEST_STEPS = {
@@ -173,43 +165,35 @@ PORTIONS = (0.3, 0.6)
 """The agent changes after a portion of them between these."""
 
 
-class Changing(Fault):
+@dataclass(eq=False, kw_only=True)
+class Changing(Conditional):
     """One action has the consequence from some moment of the process on, where a test of the state comes true."""
 
-    def __init__(
-        self,
-        setting: Setting,
-        action: str,
-        since: Callable[[Nature], bool],
-        consequence: Consequence,
-        test: Test = lambda state, step: True,
-    ) -> None:
-        super().__init__(setting, (action,), consequence)
-        self.since = since
-        self.test = test
+    since: Callable[[Nature], bool]
 
     def strikes(self, world: World, step: GroundAction, nature: Nature) -> bool:
-        return self.since(nature) and self.test(world.state, step)
+        return self.since(nature) and super().strikes(world, step, nature)
 
 
 def fault_after_process_uses(setting: Setting, rng: np.random.Generator) -> Fault:
     """One action lacks an effect from its third to fifth use in the process on."""
     action, most = some_action(setting, rng, OFTEN), int(rng.integers(2, 5))
     effect = some_effect(setting, action, rng)
-    return Changing(setting, action, lambda nature: nature.uses[action] >= most, lacking(effect))
+    return Changing(setting, (action,), lacking(effect), since=lambda nature: nature.uses[action] >= most)
 
 
 def drift_of_effect(setting: Setting, rng: np.random.Generator, access: Access) -> Fault:
     """One action loses an effect in the course of an interrogation."""
     action = some_action(setting, rng)
-    return Changing(setting, action, _later(setting, rng, access), lacking(some_effect(setting, action, rng)))
+    since = _later(setting, rng, access)
+    return Changing(setting, (action,), lacking(some_effect(setting, action, rng)), since=since)
 
 
 def drift_of_precondition(setting: Setting, rng: np.random.Generator, access: Access) -> Fault:
     """One action gets a further precondition in the course of an interrogation."""
     action, condition = some_condition(setting, "own", rng)
     test = where(condition, bool(rng.integers(2)))
-    return Changing(setting, action, _later(setting, rng, access), refuse, test)
+    return Changing(setting, (action,), test=test, since=_later(setting, rng, access))
 
 
 def _later(setting: Setting, rng: np.random.Generator, access: Access) -> Callable[[Nature], bool]:
@@ -225,14 +209,13 @@ LOOK_RATE = 0.03
 """The probability that something is wrong with one look."""
 
 
+@dataclass(eq=False)
 class Seen(Fault):
     """The base: nothing is wrong but what is seen."""
 
-    only_seen = noisy = True
-
-    def __init__(self, setting: Setting) -> None:
-        super().__init__(setting)
-        self._atoms: dict[Objects, list[Atom]] = {}
+    only_seen = True
+    noisy: bool = True
+    _atoms: dict[Objects, list[Atom]] = field(default_factory=dict, init=False, repr=False)
 
     def atoms(self, objects: Objects) -> list[Atom]:
         """All atoms that name no object twice, in a fixed order."""
@@ -267,20 +250,17 @@ class Confused(Seen):
         return replace(world.state, true=frozenset(true))
 
 
+@dataclass(eq=False, kw_only=True)
 class MisreadStates(Seen):
-    """Some states are misread in the same way at every look: by a classifier, not by a camera.
+    """Some states are misread in the same way at every look: by a classifier, not by a camera."""
 
-    Args:
-        setting: the domain.
-        seed: of the choice of states and atoms.
-        states: the share of states that are misread.
-        atoms: the share of their atoms; None for one atom.
-    """
-
-    def __init__(self, setting: Setting, seed: int, states: float, atoms: float | None = None) -> None:
-        super().__init__(setting)
-        self.seed, self.states, self.share = seed, states, atoms
-        self._read: dict[State, State] = {}
+    seed: int
+    """Of the choice of states and atoms."""
+    states: float
+    """The share of states that are misread."""
+    share: float | None = None
+    """The share of their atoms; None for one atom."""
+    _read: dict[State, State] = field(default_factory=dict, init=False, repr=False)
 
     def see(self, world: World, nature: Nature) -> State:
         if world.state not in self._read:
@@ -315,33 +295,18 @@ class Lagging(Seen):
         return world.hidden
 
 
-def misread_look(setting: Setting, rng: np.random.Generator) -> Fault:
-    """One atom is misread in three looks of a hundred."""
-    return MisreadLook(setting)
-
-
-def confused_objects(setting: Setting, rng: np.random.Generator) -> Fault:
-    """Two objects are taken for each other in three looks of a hundred."""
-    return Confused(setting)
-
-
 def misread_states(setting: Setting, rng: np.random.Generator) -> Fault:
     """One atom of two to ten states of a hundred is misread at every look.
 
     Raises:
         Unsuitable: none of the states of the sample is among them.
     """
-    fault = MisreadStates(setting, int(rng.integers(2**31)), float(rng.uniform(0.02, 0.1)))
+    fault = MisreadStates(setting, seed=int(rng.integers(2**31)), states=float(rng.uniform(0.02, 0.1)))
     met = {after for steps in setting.sample.values() for _, _, after in steps}
     nature = Nature(rng)
     if all(fault.see(World(state), nature) == state for state in met):
         raise Unsuitable
     return fault
-
-
-def lagging_image(setting: Setting, rng: np.random.Generator) -> Fault:
-    """Every image shows the state before the last executed step."""
-    return Lagging(setting)
 
 
 DOMAINS = ("gripper", "blocksworld", "miconic", "logistics")
@@ -376,13 +341,13 @@ def right_verdicts(family: str, access: Access | str, *, misread: bool = False) 
     return (*right, "misread", "random") if misread else right
 
 
-def honest(setting: Setting, rng: np.random.Generator) -> Fault:
-    """No fault."""
-    return Fault(setting)
+def _as_it_is(kind: Callable[[Setting], Fault]) -> Callable[..., Fault]:
+    """Faults of which nothing is drawn."""
+    return lambda setting, rng: kind(setting)
 
 
 HONEST: Mapping[str, Kind] = {
-    "honest": Kind(honest, ()),
+    "honest": Kind(_as_it_is(Fault), ()),
     "honest, arguments in another order": Kind(conditional.swapped_always, ()),
 }
 FAULTY: Mapping[str, Kind] = {
@@ -391,7 +356,7 @@ FAULTY: Mapping[str, Kind] = {
     "episode end": Kind(episode_end, ("hidden",)),
     "fault after k uses in an episode": Kind(fault_after_uses, ("hidden",)),
     "delayed effect": Kind(delayed_effect, ("hidden",)),
-    "stale state": Kind(stale_state, ("hidden", "misread")),
+    "stale state": Kind(_as_it_is(Stale), ("hidden", "misread")),
     "repeated arguments": Kind(conditional.repeated_arguments, ("conditional",)),
     "refused for another object": Kind(conditional.refused_for_other, ("conditional",)),
     "refused for a count": Kind(conditional.refused_for_count, ("conditional",)),
@@ -405,10 +370,10 @@ FAULTY: Mapping[str, Kind] = {
     "fault after k uses in the process": Kind(fault_after_process_uses, ("changing",)),
     "drift of an effect": Kind(drift_of_effect, ("changing",)),
     "drift of a precondition": Kind(drift_of_precondition, ("changing",)),
-    "one look misread": Kind(misread_look, ("misread", "random")),
-    "objects confused": Kind(confused_objects, ("misread", "random")),
+    "one look misread": Kind(_as_it_is(MisreadLook), ("misread", "random")),
+    "objects confused": Kind(_as_it_is(Confused), ("misread", "random")),
     "states misread": Kind(misread_states, ("misread",)),
-    "lagging image": Kind(lagging_image, ("misread", "hidden")),
+    "lagging image": Kind(_as_it_is(Lagging), ("misread", "hidden")),
     "lamp of every step": Kind(conditional.lamp_of_every_step, ("conditional",)),
     "lamp of one action": Kind(conditional.lamp_of_one_action, ("conditional",)),
     "two lamps": Kind(conditional.two_lamps, ("conditional",)),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from itertools import product
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,9 @@ from aam_vision.strips import (
     GroundAction,
     LiftedAtom,
     Model,
+    Predicate,
     State,
+    Types,
     Vocabulary,
     lifted_atoms,
 )
@@ -91,6 +93,17 @@ class Setting:
         initial = tuple(generate(domain, size, rng).initial for _ in range(2 * PROBLEMS))
         interrogated = 1 if access is Access.TRAJECTORY else PROBLEMS
         return Setting(domain, load(domain), initial, interrogated, seed)
+
+    def with_predicate(
+        self,
+        added: Predicate,
+        dress: Callable[[State], State] = lambda state: state,
+        types: Types | None = None,
+    ) -> Setting:
+        """The same with one more predicate, and with other atoms in the initial states."""
+        told = self.model.vocabulary
+        told = replace(told, predicates=(*told.predicates, added), types=types or told.types)
+        return self.with_model(Model(told, self.model.actions), dress)
 
     def with_model(self, model: Model, dress: Callable[[State], State] = lambda state: state) -> Setting:
         """The same problems with another model, and with other atoms in their initial states."""
@@ -166,46 +179,41 @@ def with_value(state: State, atom: Atom, value: bool) -> State:
     return replace(state, true=state.true | {atom} if value else state.true - {atom})
 
 
+@dataclass(eq=False)
 class Fault:
-    """An honest agent; a family overrides one or two of its methods.
+    """An honest agent; a family overrides one or two of its methods."""
 
-    Args:
-        setting: the domain and its problems.
-        actions: those at which the fault may strike.
-        consequence: what happens then.
-    """
-
-    rate: float | None = None
-    """How often it strikes, where that is chance."""
+    setting: Setting
+    """The domain and its problems."""
+    actions: Collection[str] = ()
+    """Those at which the fault may strike."""
+    consequence: Consequence = refuse
+    """What happens then."""
+    _: KW_ONLY
     condition: LiftedAtom | None = None
     """The atom on which it depends, if it does on one."""
-    only_seen: bool = False
-    """Whether the agent is honest, and only seen wrongly."""
+    rate: float | None = None
+    """How often it strikes, where that is chance."""
     noisy: bool = False
     """Whether the honest agent's model is true but for chance or misreading, so that no other can be certain."""
-
-    def __init__(
-        self, setting: Setting, actions: Collection[str] = (), consequence: Consequence = refuse
-    ) -> None:
-        self.setting = setting
-        self.actions = actions
-        self.consequence = consequence
+    only_seen: ClassVar[bool] = False
+    """Whether the agent is honest, and only seen wrongly."""
 
     def __str__(self) -> str:
         """The domain, and where the fault is put in it."""
-        told = [
-            self.setting.domain,
-            *(self.actions if len(self.actions) < len(self.setting.model.actions) else ()),
-        ]
+        told = [self.setting.domain]
+        if len(self.actions) < len(self.setting.model.actions):
+            told += self.actions
         if self.condition is not None:
             told.append(self.condition.text(self.setting.header(next(iter(self.actions))).parameters))
         if self.rate is not None:
             told.append(f"rate {self.rate:.2f}")
-        return ", ".join([*told, *self.details()])
+        return ", ".join(filter(None, [*told, self.detail]))
 
-    def details(self) -> list[str]:
+    @property
+    def detail(self) -> str:
         """What else tells faults of one family apart."""
-        return []
+        return ""
 
     def fresh(self, state: State) -> Hashable:
         """What is hidden at the beginning of an episode."""
@@ -228,10 +236,8 @@ class Fault:
         state = self.setting.outcome(world.state, step)
         if state is not None and step.name in self.actions and self.strikes(world, step, nature):
             state = self.consequence(world.state, step, state)
-        executed = state is not None
-        return Outcome(
-            executed, World(world.state if state is None else state, self.remembers(world, step, executed))
-        )
+        hidden = self.remembers(world, step, state is not None)
+        return Outcome(state is not None, World(world.state if state is None else state, hidden))
 
 
 # Conditions on a state, as a fault may have them: atoms over an action's parameters and over other objects.

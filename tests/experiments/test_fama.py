@@ -13,10 +13,8 @@ import pytest
 
 from aam_vision import domains
 from aam_vision.strips import LiftedAtom, lifted_atoms
-from experiments import fama_paper
-from experiments.fama import curves, fama_table, measure, overlap
-from experiments.fama_paper import draw
-from experiments.jobs import Row
+from experiments.fama import FAMA, curves, draw, fama_table, measure, overlap
+from experiments.tables import Row
 
 ROOT = Path(__file__).parents[2]
 
@@ -103,4 +101,4 @@ def test_the_papers_measure_of_fama_is_the_overlap_of_literals() -> None:
     assert len(schema.add | schema.delete) == 5
     actions = tuple(fewer if action is schema else action for action in truth.actions)
     assert round(overlap(replace(truth, actions=actions), truth), 2) == 0.73
-    assert {point.after: point.accuracy for point in fama_paper.FAMA["blocksworld"]}[5] == 0.73
+    assert FAMA["blocksworld"][5].accuracy == 0.73

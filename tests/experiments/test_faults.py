@@ -278,7 +278,10 @@ def test_states_are_misread_alike_at_every_look_and_by_a_process_of_its_own() ->
 
 def test_a_share_of_atoms_is_misread_in_every_situation() -> None:
     setting = faulty_agent("honest", "reset", 0).fault.setting
-    fault, nature = MisreadStates(setting, 0, 1.0, 0.2), faulty_agent("honest", "reset", 0).nature
+    fault, nature = (
+        MisreadStates(setting, seed=0, states=1.0, share=0.2),
+        faulty_agent("honest", "reset", 0).nature,
+    )
     states = {after for steps in setting.sample.values() for _, _, after in steps}
     flipped = sum(len(state.true ^ fault.see(World(state), nature).true) for state in states)
     total = sum(len(fault.atoms(state.objects)) for state in states)
@@ -290,6 +293,3 @@ def test_a_lagging_image_shows_the_state_before() -> None:
         for here, _, response in _walk(agent, 30):
             if response.executed:
                 assert response.final.state == agent._world(here).state
-
-
-# --- measuring ---------------------------------------------------------------------------------------

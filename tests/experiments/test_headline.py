@@ -10,7 +10,6 @@ import pytest
 
 from aam_vision.commandline import run_command
 from experiments.headline import BEGIN, END, headline
-from experiments.jobs import queries_figure
 
 
 def test_the_page_is_made_of_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,14 +85,3 @@ def test_a_folder_without_results_is_reported_in_one_line(
     told = capsys.readouterr().err
     assert "run the experiments first" in told
     assert told.count("\n") == 1
-
-
-def test_a_figure_changes_only_with_its_data(tmp_path: Path) -> None:
-    rows = [
-        {"env": "gripper", "policy": policy, "planner": "pyperplan", "queries": queries, "lower_bound": 6}
-        for policy, queries in (("economical", 6), ("economical", 7), ("aia", 11))
-    ]
-    for name in ("one.svg", "two.svg"):
-        queries_figure(rows, {"gripper": 17}, tmp_path / name)
-    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
-    assert "lower bound" in (tmp_path / "one.svg").read_text()

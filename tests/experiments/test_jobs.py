@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from aam_vision.errors import UnusableInput
-from experiments.jobs import Results, Row, sweep
+from experiments.jobs import Results, Scale, batches, every
+from experiments.tables import Row
 
 
 def work(number: int, folder: str) -> Row:
@@ -33,11 +34,11 @@ def _calls(folder: Path) -> list[int]:
 
 def test_each_job_is_done_once_in_processes_of_their_own(tmp_path: Path) -> None:
     jobs, path = _jobs(tmp_path, 3), tmp_path / "results.jsonl"
-    assert sweep([*jobs, jobs[0]], work, Results(path), processes=2) == 0
+    assert Scale(processes=2).sweep([*jobs, jobs[0]], work, Results(path)) == 0
     assert _calls(tmp_path) == [0, 1, 2]
     assert str(os.getpid()) not in (tmp_path / "calls").read_text()
     again = Results(path)
-    assert sweep(jobs, work, again, processes=2) == 0
+    assert Scale(processes=2).sweep(jobs, work, again) == 0
     assert _calls(tmp_path) == [0, 1, 2], "a finished job is never run again"
     assert [row["square"] for row in again.rows(jobs)] == [0, 1, 4]
 
@@ -46,20 +47,20 @@ def test_a_failing_job_costs_only_itself_and_is_tried_again(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     jobs, path = _jobs(tmp_path, 5), tmp_path / "results.jsonl"
-    assert sweep(jobs, work, Results(path), processes=2) == 1
+    assert Scale(processes=2).sweep(jobs, work, Results(path)) == 1
     assert "three is not allowed" in capsys.readouterr().err
     assert [row["number"] for row in Results(path).rows(jobs)] == [0, 1, 2, 4]
     (tmp_path / "permission").touch()
-    assert sweep(jobs, work, Results(path), processes=1) == 0
+    assert Scale(processes=1).sweep(jobs, work, Results(path)) == 0
     assert _calls(tmp_path) == [0, 1, 2, 3, 3, 4]
 
 
 def test_a_line_cut_short_by_a_crash_is_a_job_that_was_not_done(tmp_path: Path) -> None:
     jobs, path = _jobs(tmp_path, 3), tmp_path / "results.jsonl"
-    sweep(jobs, work, Results(path), processes=1)
+    Scale(processes=1).sweep(jobs, work, Results(path))
     path.write_text(path.read_text()[:-15])
     assert len(Results(path).missing(jobs)) == 1
-    sweep(jobs, work, Results(path), processes=1)
+    Scale(processes=1).sweep(jobs, work, Results(path))
     assert [row["square"] for row in Results(path).rows(jobs)] == [0, 1, 4]
 
 
@@ -73,24 +74,24 @@ def test_a_file_of_something_else_is_refused_in_one_line(tmp_path: Path) -> None
 def test_two_sweeps_never_write_to_one_file(tmp_path: Path) -> None:
     jobs, path = _jobs(tmp_path, 1), tmp_path / "results.jsonl"
     with Results(path).alone(), pytest.raises(UnusableInput, match="another sweep is writing there"):
-        sweep(jobs, work, Results(path), processes=1)
+        Scale(processes=1).sweep(jobs, work, Results(path))
     assert not (tmp_path / "calls").exists()
-    assert sweep(jobs, work, Results(path), processes=1) == 0
+    assert Scale(processes=1).sweep(jobs, work, Results(path)) == 0
 
 
 FULL_DISK = """
 import resource, sys
 from pathlib import Path
-from experiments.jobs import Results, sweep
+from experiments.jobs import Results, Scale
 from tests.experiments.test_jobs import work
 
 folder = Path(sys.argv[1])
 jobs = [{"number": number, "folder": str(folder)} for number in (0, 1, 2)]
 path = folder / "results.jsonl"
-assert sweep(jobs[:1], work, Results(path), processes=1) == 0
+assert Scale(processes=1).sweep(jobs[:1], work, Results(path)) == 0
 room = path.stat().st_size + 20
 resource.setrlimit(resource.RLIMIT_FSIZE, (room, resource.RLIM_INFINITY))
-print(sweep(jobs, work, results := Results(path), processes=1), [row["square"] for row in results.rows(jobs)])
+print(Scale(processes=1).sweep(jobs, work, results := Results(path)), [row["square"] for row in results.rows(jobs)])
 """
 
 
@@ -103,5 +104,16 @@ def test_a_full_disk_is_reported_and_no_finished_job_is_lost(tmp_path: Path) -> 
     assert "not written: 2 results (cannot write to" in done.stderr
     jobs, again = _jobs(tmp_path, 3), Results(tmp_path / "results.jsonl")
     assert [row["square"] for row in again.rows(jobs)] == [0], "no half line is left behind"
-    assert sweep(jobs, work, again, processes=1) == 0
+    assert Scale(processes=1).sweep(jobs, work, again) == 0
     assert [row["square"] for row in Results(tmp_path / "results.jsonl").rows(jobs)] == [0, 1, 4]
+
+
+def test_jobs_are_combinations_of_values_the_last_changing_fastest() -> None:
+    assert every(env=["a", "b"], seed=range(2), size=3) == [
+        {"env": env, "seed": seed, "size": 3} for env in ("a", "b") for seed in (0, 1)
+    ]
+    assert every(problems=[["0"]]) == [{"problems": ["0"]}]
+
+
+def test_batches_have_all_seeds_once() -> None:
+    assert batches(3, 5, 2) == [{"seed": 3, "count": 2}, {"seed": 5, "count": 2}, {"seed": 7, "count": 1}]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import shlex
 import sys
 from collections import deque
 from itertools import permutations
@@ -14,8 +13,8 @@ import pytest
 
 from aam_vision import interrogate, targets
 from aam_vision.strips import Location, Mode
-from experiments.key_agent import DOORS, HELLO, START, Corridor, World, do, main
 from experiments.key_counter import ACCESSES, TRUE, invented, summary, unlocking
+from experiments.programs import DOORS, HELLO, START, Corridor, World, command, do, main
 
 
 def _worlds() -> set[World]:
@@ -70,7 +69,7 @@ def test_the_program_answers_line_by_line(
 ) -> None:
     asked = [{"id": 1, "ask": "hello"}, {"id": 2, "ask": "run", "from": "start", "plan": [["switch-off"]]}]
     monkeypatch.setattr(sys, "stdin", io.StringIO("".join(json.dumps(one) + "\n" for one in asked)))
-    monkeypatch.setattr(sys, "argv", ["key_agent", "reset"])
+    monkeypatch.setattr(sys, "argv", ["programs", "corridor", "reset"])
     main()
     hello, answer = map(json.loads, capsys.readouterr().out.splitlines())
     assert (hello["access"], answer["id"], answer["executed"]) == ("reset", 2, 0)
@@ -87,8 +86,7 @@ def test_no_run_is_complete(access: str) -> None:
 
 
 def test_a_precondition_that_the_program_does_not_have_is_invented(monkeypatch: pytest.MonkeyPatch) -> None:
-    command = shlex.join([sys.executable, "-m", "experiments.key_agent", "reset"])
-    target = targets.from_program(command, [], access=None, seconds=10, megabytes=1024)
+    target = targets.from_program(command("corridor", "reset"), [], access=None, seconds=10, megabytes=1024)
     try:
         result = interrogate(target.agent, seed=0, exam=0)
     finally:

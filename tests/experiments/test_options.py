@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from aam_vision.errors import UnusableInput
-from experiments.jobs import Scale, chosen_domains
+from experiments.jobs import Scale, chosen
 
 
 @pytest.mark.parametrize(
@@ -40,8 +40,8 @@ def test_a_scale_that_can_be_used_makes_its_folder(tmp_path: Path) -> None:
 
 def test_domains_are_those_named_or_the_default_or_all() -> None:
     known = ("a", "b", "c")
-    assert chosen_domains(None, known) == ["a", "b", "c"]
-    assert chosen_domains(None, known, ("b",)) == ["b"]
-    assert chosen_domains(["c", "a"], known, ("b",)) == ["c", "a"]
+    assert chosen("domain", None, known) == ["a", "b", "c"]
+    assert chosen("domain", None, known, ("b",)) == ["b"]
+    assert chosen("domain", ["c", "a"], known, ("b",)) == ["c", "a"]
     with pytest.raises(UnusableInput, match="domain d: unknown; use one of a, b, c"):
-        chosen_domains(["a", "d"], known)
+        chosen("domain", ["a", "d"], known)

@@ -11,8 +11,8 @@ import pytest
 
 from aam_vision.commandline import run_command
 from experiments import peers as contests
-from experiments.jobs import Row
 from experiments.peers import OFFLINE, ONLINE, contest, peers, summary
+from experiments.tables import Row
 
 installed = pytest.mark.skipif(
     find_spec("amlgym") is None or find_spec("olam") is None, reason="needs the extra peers"

@@ -19,7 +19,8 @@ import pytest
 from aam_vision.errors import UnusableInput
 from experiments.dispatch import workforce
 from experiments.interrogations import interrogation
-from experiments.jobs import Results, Row, sweep
+from experiments.jobs import Results, Scale
+from experiments.tables import Row
 
 pytestmark = pytest.mark.skipif(find_spec("ray") is None, reason="needs ray")
 
@@ -77,7 +78,7 @@ def test_a_killed_worker_costs_its_job_and_figures_are_those_of_loky(
         jobs = [{"policy": policy, "seed": seed} for policy in ("economical", "aia") for seed in (0, 1)]
         results = Results(folder / "results.jsonl")
         killing = partial(interrogation_killed_once, folder=str(folder))
-        assert sweep(jobs, killing, results, processes=2, backend=backend, address=head) == 0
+        assert Scale(2, backend, head).sweep(jobs, killing, results) == 0
         assert capsys.readouterr().err.count("a worker was lost") == 1
         assert (folder / "killed").exists()
         found[backend] = [{**row, "seconds": None} for row in results.rows(jobs)]

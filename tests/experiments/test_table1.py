@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from aam_vision.commandline import run_command
-from experiments.jobs import Table, spread
 from experiments.simulators import simulators
 from experiments.table1 import table1
 
@@ -75,13 +74,3 @@ def test_a_failed_job_is_named_beside_the_table(tmp_path: Path) -> None:
     assert "over its limit of 0.001 GiB" in page
     assert "Made by `python -m experiments.table1 --domain gripper" in page
     assert [row["error"] for row in json.loads((tmp_path / "table1.json").read_text())]
-
-
-def test_a_table_is_the_same_in_csv_and_markdown() -> None:
-    table = Table("T", ["a", "b"], [["x|y", 1.5], ["z", None]])
-    assert table.csv() == "a,b\nx|y,1.5\nz,\n"
-    assert table.markdown() == "| a | b |\n| --- | ---: |\n| x\\|y | 1.5 |\n| z | - |\n"
-
-
-def test_a_spread_names_the_extremes_only_where_there_are_any() -> None:
-    assert (spread([2, 2]), spread([1, 2, 3]), spread([])) == ("2", "2 (1-3)", "-")

@@ -9,24 +9,14 @@ import numpy as np
 import pytest
 
 from aam_vision.classifiers.reading import SceneIndex
+from aam_vision.envs.worlds.taxi import VOCABULARY, cell, intended, scene, true_state
 from aam_vision.strips import Atom, State
 from aam_vision.training.assessment import expected
 from aam_vision.training.labels import check_legal
 
 pytest.importorskip("pygame")
 
-from experiments.taxi import predictions
-from experiments.taxi_environment import (
-    PICTURES,
-    VOCABULARY,
-    cell,
-    environment,
-    intended,
-    make,
-    scene,
-    states,
-    true_state,
-)
+from experiments.taxi import PICTURES, environment, make, predictions, states
 
 
 def test_the_intended_model_is_that_of_a_driver_with_fuel() -> None:

@@ -15,8 +15,9 @@ from aam_vision.query import Query
 from aam_vision.strips import Atom, GroundAction, Objects, State
 from experiments.faults.registry import FAMILIES
 from experiments.jobs import Scale
+from experiments.programs import FAULTS
 from experiments.trust import ACCESSES, DOMAINS, FLIPS, KINDS, kind_of, mixture, summary, trust
-from experiments.trust_runs import FAULTS, PER_SITUATION, robot, trusted
+from experiments.trust_runs import PER_SITUATION, robot, trusted
 
 
 def test_the_mixture_has_all_kinds_of_agents_under_all_accesses() -> None:

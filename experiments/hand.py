@@ -1,0 +1,45 @@
+"""A hand with chance, for experiments with one action whose probability is known."""
+
+from __future__ import annotations
+
+from aam_vision.outcomes import Case, ChanceModel, ChanceSchema, Effects, Outcome
+from aam_vision.strips import ActionHeader, Atom, LiftedAtom, Objects, Predicate, State, Types, Vocabulary
+
+
+def hand(dry: float, wet: float | None = None) -> tuple[ChanceModel, State]:
+    """A hand that picks up a block this often, and always puts it down; where it begins.
+
+    With ``wet`` there are two hands and blocks of two colours, one of which is wet and picked up that often.
+    """
+    simple, none = wet is None, frozenset[LiftedAtom]()
+    arity, who = (1, ()) if simple else (2, ("hand",))
+    kinds = {"holding": ("block",), "wet": ("block",), "red": ("block",), "free": who, "old": who}
+    if simple:
+        kinds = {"holding": ("block",), "free": who}
+    things = {"a": "block", "b": "block"} | ({} if simple else {"c": "block", "h": "hand", "g": "hand"})
+    types = Types(dict.fromkeys(things.values(), "object"))
+    vocabulary = Vocabulary("hand", tuple(Predicate(*one) for one in kinds.items()), types)
+    holding, damp, free = (
+        frozenset([LiftedAtom(*one)])
+        for one in (("holding", (0,)), ("wet", (0,)), ("free", () if simple else (1,)))
+    )
+    pick, put = (
+        ActionHeader(name, ("b", "h")[:arity], ("block", "hand")[:arity]) for name in ("pick", "put")
+    )
+
+    def picked(share: float) -> tuple[Outcome, ...]:
+        return Outcome(share, Effects(holding, free)), Outcome(1 - share, Effects())
+
+    cases = () if wet is None else (Case(damp, none, picked(wet)), Case(none, damp, picked(dry)))
+    down = (Outcome(1.0, Effects(free, holding)),)
+    actions = (
+        ChanceSchema(pick, free, none, picked(dry) if simple else (), cases),
+        ChanceSchema(put, holding, none, down),
+    )
+    true = (
+        [("free",)]
+        if simple
+        else [("free", "h"), ("free", "g"), ("wet", "b"), ("old", "g"), ("red", "a"), ("red", "b")]
+    )
+    atoms = frozenset(Atom(name, tuple(objects)) for name, *objects in true)
+    return ChanceModel(vocabulary, actions), State(atoms, Objects(things, types))

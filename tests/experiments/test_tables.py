@@ -1,0 +1,96 @@
+"""Columns say what becomes of the values of a group, and a table is the same wherever it is shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from experiments.tables import (
+    Summary,
+    Table,
+    as_named,
+    average,
+    part,
+    per,
+    pooled,
+    queries_figure,
+    share,
+    spread,
+    spread_of,
+    told,
+    total,
+)
+
+
+def test_a_table_is_the_same_in_csv_and_markdown() -> None:
+    table = Table("T", ["a", "b"], [["x|y", 1.5], ["z", None]])
+    assert table.csv() == "a,b\nx|y,1.5\nz,\n"
+    assert table.markdown() == "| a | b |\n| --- | ---: |\n| x\\|y | 1.5 |\n| z | - |\n"
+
+
+def test_a_spread_names_the_extremes_only_where_there_are_any() -> None:
+    assert (spread([2, 2]), spread([1, 2, 3]), spread([])) == ("2", "2 (1-3)", "-")
+
+
+def test_columns_tell_what_becomes_of_the_values_of_a_group() -> None:
+    made = Summary(
+        "T",
+        {
+            "name": "name",
+            "right": share("right"),
+            "total": total("number"),
+            "mean": average("number", 1),
+            "each": per("number", lambda row: 1, 2),
+            "runs": len,
+        },
+        by=("name",),
+    )
+    rows = [
+        {"name": "a", "right": True, "number": 1},
+        {"name": "b", "right": None, "number": None},
+        {"name": "a", "right": False, "number": 2},
+        {"name": "a", "right": None, "number": 4},
+    ]
+    table = made(rows)
+    assert table.columns == ["name", "right", "total", "mean", "each", "runs"]
+    assert table.rows == [["a", "1/2", 7, 2.3, 2.33, 3], ["b", None, 0, None, 0.0, 1]]
+
+
+def test_a_summary_without_groups_has_a_line_for_every_row() -> None:
+    made = Summary("T", {**as_named("a", "b"), **as_named("c", column=spread_of)})
+    assert made([{"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 3, "c": 4}]).rows == [[1, 2, "3"], [1, 3, "4"]]
+    assert made([]).columns == ["a", "b", "c"]
+
+
+def test_a_failed_job_counts_in_no_column_but_the_number_of_runs() -> None:
+    columns = {"s": spread_of("s"), "right": share("right"), "runs": len}
+    (line,) = Summary("T", columns, by=("a",))(
+        [{"a": 1, "error": "late"}, {"a": 1, "s": 2, "right": True}]
+    ).rows
+    assert line == ["2", "1/1", 2]
+
+
+def test_batches_are_added_and_their_lists_joined() -> None:
+    rows = [{"ended": {"open": 2}, "seeds": [1]}, {"ended": {"open": 1, "proven": 3}, "seeds": [4, 5]}]
+    assert [total(part(name, "ended"))(rows) for name in ("open", "proven", "unknown")] == [3, 3, 0]
+    assert pooled(rows, "seeds") == [1, 4, 5]
+
+
+def test_rows_are_printed_as_they_come_below_their_names(capsys: pytest.CaptureFixture[str]) -> None:
+    coming = told({"a": number, "b": "x"} for number in range(2))
+    next(coming)
+    assert capsys.readouterr().out == "a\tb\n0\tx\n"
+    assert list(coming) == [{"a": 1, "b": "x"}]
+    assert capsys.readouterr().out == "1\tx\n"
+
+
+def test_a_figure_changes_only_with_its_data(tmp_path: Path) -> None:
+    rows = [
+        {"env": "gripper", "policy": policy, "planner": "pyperplan", "queries": queries, "lower_bound": 6}
+        for policy, queries in (("economical", 6), ("economical", 7), ("aia", 11))
+    ]
+    for name in ("one.svg", "two.svg"):
+        queries_figure({"gripper": 17}, rows, tmp_path / name)
+    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
+    assert "lower bound" in (tmp_path / "one.svg").read_text()
