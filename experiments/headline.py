@@ -18,24 +18,18 @@ from aam_vision.errors import UnusableInput
 from experiments import simulators, table1
 from experiments.tables import Column, Row, Summary, Table, as_named, share, spread, spread_of, values
 
-BEGIN = "<!-- the tables of python -m experiments.headline -->"
-END = "<!-- end of the tables -->"
-
 
 def headline(
     results: Annotated[
         Path, typer.Option(help="Folder with a folder of results for each experiment.")
     ] = Path("runs/results"),
     out: Annotated[Path, typer.Option(help="Folder for the page.")] = Path("docs/results"),
-    readme: Annotated[
-        Path | None, typer.Option(help="A page to fill with the same tables, between its two marks.")
-    ] = None,
 ) -> int:
     """Write README.md with a short table for each experiment that has results.
 
     Examples:
         python -m experiments.headline
-        python -m experiments.headline --results runs/results --readme README.md
+        python -m experiments.headline --results runs/results --out docs/results
     """
     makers: dict[str, Callable[[Sequence[Row]], Table]]
     makers = {"table1": settable, "simulators": snapshot, "peers": trajectory}
@@ -43,36 +37,16 @@ def headline(
     if not any(path.exists() for path in found.values()):
         raise UnusableInput(f"--results {results}: nothing there; run the experiments first, or make results")
     check_writable(out)
-    marked = None if readme is None else _between_marks(readme)
-    tables = ""
+    page = "# Results in short\n\nMade by `make results`, which runs the commands named here.\n"
     for name, path in found.items():
         if not path.exists():
             continue
         rows = [row for row in json.loads(path.read_text(encoding="utf-8")) if "error" not in row]
         table = makers[name](rows)
         table.print()
-        tables += f"\n### {table.title}\n\n{table.markdown()}\nFrom `python -m experiments.{name}`: [{name}.md]({name}.md)\n"
-    heading = "# Results in short\n\nMade by `make results`, which runs the commands named here.\n"
-    write_atomically(out / "README.md", heading + tables.replace("\n### ", "\n## "))
-    if readme is not None and marked is not None:
-        before, after = marked
-        linked = tables.replace("](", f"]({out.as_posix()}/")
-        write_atomically(readme, f"{before}{BEGIN}\n{linked}\n{END}{after}")
+        page += f"\n## {table.title}\n\n{table.markdown()}\nFrom `python -m experiments.{name}`: [{name}.md]({name}.md)\n"
+    write_atomically(out / "README.md", page)
     return 0
-
-
-def _between_marks(page: Path) -> tuple[str, str]:
-    """The text before and after the tables.
-
-    Raises:
-        UnusableInput: there is no such page, or it does not have both marks.
-    """
-    text = page.read_text(encoding="utf-8") if page.exists() else ""
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        raise UnusableInput(f"--readme {page}: has no place for the tables; put {BEGIN} and {END} there")
-    return before, after
 
 
 def settable(rows: Sequence[Row]) -> Table:
