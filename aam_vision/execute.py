@@ -95,7 +95,8 @@ def execute_plan(
             assert target.keep_images is not None, "it shows images"
             target.keep_images((film := Film()).keep)
         if kept.confirm:
-            target = replace(target, agent=LookingAgent(target.agent, kept.confidence))
+            agent = LookingAgent(target.agent, kept.confidence, whole=False)
+            target = replace(target, agent=agent)
         try:
             done = _executed(run, wanted, target, planner)
         except (AgentFailed, PlannerFailed) as error:

@@ -32,17 +32,19 @@ class LookingAgent(AgentDecorator):
         agent: the one that is asked. What it shows at one look must not depend on what it showed at another, and a handle
             must name one situation.
         confidence: how probable it is that the first thousand situations are read rightly.
+        whole: whether nothing may be unknown in the first situations.
 
     Raises:
         UnusableInput: a situation is a state that is asked for (``settable`` access), so there is nothing to look at again.
     """
 
-    def __init__(self, agent: Agent, confidence: float = CONFIDENCE) -> None:
+    def __init__(self, agent: Agent, confidence: float = CONFIDENCE, *, whole: bool = True) -> None:
         super().__init__(agent)
         check_access(agent.access)
         self.looks = 0
         """Looks at situations that were seen before."""
         self._confidence = confidence
+        self._whole = whole
         self._reading = RepeatedLooks(agent.vocabulary, confidence, self._look)
         self._certain: dict[Hashable, Situation] = {}
         """By handle, the situations that are not looked at any more."""
@@ -68,11 +70,11 @@ class LookingAgent(AgentDecorator):
         """The first situations.
 
         Raises:
-            UnusableInput: looks do not tell what is true there.
+            UnusableInput: looks do not tell what is true there, and that is to be known.
         """
         seen = [self._kept(one) for one in self._reading.begin(self.agent.initial())]
         for situation in seen:
-            if situation.state.unknown:
+            if self._whole and situation.state.unknown:
                 raise UnusableInput(
                     f"{self.looks} looks at the first situations do not tell whether {min(map(str, situation.state.unknown))} is "
                     f"true (one look shows about {100 * self.misread:.0f}% of the atoms wrongly), so noise and chance cannot be told apart"
@@ -118,7 +120,7 @@ def check_access(access: Access) -> None:
         )
 
 
-def as_read(transcript: Transcript, confidence: float) -> Transcript:
+def as_read(transcript: Transcript, confidence: float, *, whole: bool = True) -> Transcript:
     """What was certain of the situations of a recorded interrogation in which each was looked at several times.
 
     The recorded looks are made once more, and are no entries of it any more. What the last question of a run led to that was cut short
@@ -131,7 +133,7 @@ def as_read(transcript: Transcript, confidence: float) -> Transcript:
     entries: list[Entry] = []
     initial: tuple[Situation, ...] = ()
     try:
-        looking = LookingAgent(recorded, confidence)
+        looking = LookingAgent(recorded, confidence, whole=whole)
         initial = tuple(looking.initial())
         while (entry := recorded.upcoming) is not None:
             if isinstance(entry, Asked):

@@ -104,7 +104,9 @@ def read_journal(folder: Path, journal: Journal) -> Recorded:
         of_controls = bool(arguments.get("controls") or arguments.get("bare"))
         if arguments.get("confirm") and (of_controls or arguments.get("chance")):
             confidence = field(arguments, "confidence", float)
-            found = replace(found, transcript=as_read(found.transcript, confidence), looked=True)
+            found = replace(
+                found, transcript=as_read(found.transcript, confidence, whole=not of_controls), looked=True
+            )
         if arguments.get("chance"):
             seed = field(arguments, "seed", int)
             of_agent = None if arguments.get("agent") is not None else seed

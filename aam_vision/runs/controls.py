@@ -71,7 +71,7 @@ class ControlsRun:
 
         arguments, target = self._arguments, self.target
         agent: Agent = JournalledAgent(target.agent, journal, target.generators)
-        looking = LookingAgent(agent, arguments.confidence) if arguments.confirm else None
+        looking = LookingAgent(agent, arguments.confidence, whole=False) if arguments.confirm else None
         progress = Progress()
         options = Options(
             arguments.max_steps,

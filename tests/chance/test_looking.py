@@ -54,6 +54,8 @@ def test_a_walk_is_the_agents_own() -> None:
 def test_where_looks_tell_nothing_the_run_says_that_it_cannot_tell() -> None:
     with pytest.raises(UnusableInput, match="so noise and chance cannot be told apart"):
         LookingAgent(misread(Access.RESET, 0, rate=0.5)).initial()
+    (seen,) = LookingAgent(misread(Access.RESET, 0, rate=0.5), whole=False).initial()
+    assert seen.state.unknown
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.05, 0.2])
