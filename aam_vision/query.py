@@ -17,7 +17,10 @@ from aam_vision.strips import ActionHeader, GroundAction, State, Vocabulary
 
 
 class Access(Enum):
-    """Where a query may start, from least to most. What depends on it asks what it allows, and not for its name."""
+    """Where a query may start, from least to most.
+
+    What depends on it asks what it allows, and does not compare it with a name.
+    """
 
     TRAJECTORY = "trajectory"
     """Only the situation reached by the last step."""
