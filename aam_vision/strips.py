@@ -307,6 +307,8 @@ class Model:
 # The number of a vocabulary's lifted atoms, counted before they are made: a stranger may have written it.
 
 
+MAX_PAIRS = 1_000_000
+"""Actions times predicates at most, and objects times types: looking at each pair takes that long."""
 MAX_LIFTED_ATOMS = 100_000
 """Lifted atoms of all actions together, at most; so many take about 2 GB."""
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from aam_vision.strips import (
     MAX_LIFTED_ATOMS,
+    MAX_PAIRS,
     ROOT_TYPE,
     ActionHeader,
     Atom,
@@ -33,8 +34,6 @@ MAX_PLACES = 16
 MAX_TYPES = 10_000
 MAX_DEPTH = 64
 """Types above a type at most."""
-MAX_PAIRS = 1_000_000
-"""Objects times types at most, and actions times predicates."""
 MAX_PARTS = 2_000_000
 """Values in one JSON text at most: in memory the smallest takes twenty times its two characters."""
 

@@ -55,6 +55,7 @@ def read_chance_domain(path: Path | str) -> ChanceModel:
     """
     domain = DomainReader(Path(path), EFFECTS_ONLY)
     schemas = [_schema(domain, action) for action in domain.actions()]
+    domain.check_size([one.header for one in schemas])
     instructions = _instructions(schemas)
     vocabulary = replace(
         domain.vocabulary,

@@ -7,8 +7,9 @@ it needs no other reader.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 from aam_vision.pddl.problem import Problem
 from aam_vision.pddl.syntax import (
@@ -32,6 +33,7 @@ from aam_vision.pddl.syntax import (
 )
 from aam_vision.strips import (
     MAX_LIFTED_ATOMS,
+    MAX_PAIRS,
     ROOT_TYPE,
     ActionHeader,
     ActionSchema,
@@ -72,7 +74,8 @@ def read_domain(path: Path | str) -> Model:
     return model
 
 
-class ActionText(NamedTuple):
+@dataclass(frozen=True)
+class ActionText:
     """An action of a file in which every name is known but those in its effect, which is as the file has it."""
 
     name: str
@@ -85,17 +88,19 @@ class ActionText(NamedTuple):
     def header(self) -> ActionHeader:
         return ActionHeader(self.name, tuple(self.kinds), tuple(self.kinds.values()))
 
-    @property
+    @cached_property
     def marked(self) -> dict[str, str]:
         """The types of its parameters, which are named as in the file."""
-        return {f"?{parameter}": kind for parameter, kind in self.kinds.items()}
+        return _marked(self.kinds)
+
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        return {parameter: number for number, parameter in enumerate(self.marked)}
 
     def lifted(self, literal: Literal) -> LiftedAtom:
         """The literal's atom over the action's parameters."""
-        place = {parameter: number for number, parameter in enumerate(self.marked)}
-        return LiftedAtom(
-            literal.atom.predicate, tuple(place.get(term, term) for term in literal.atom.objects)
-        )
+        terms = tuple(self._place.get(term, term) for term in literal.atom.objects)
+        return LiftedAtom(literal.atom.predicate, terms)
 
     def split(self, literals: Iterable[Literal]) -> tuple[frozenset[LiftedAtom], frozenset[LiftedAtom]]:
         """The atoms that stand plain, and those under ``not``."""
@@ -104,6 +109,10 @@ class ActionText(NamedTuple):
             frozenset(atom for atom, positive in found if positive is wanted) for wanted in (True, False)
         )
         return plain, negated
+
+
+def _marked(kinds: Mapping[str, str]) -> dict[str, str]:
+    return {f"?{parameter}": kind for parameter, kind in kinds.items()}
 
 
 class DomainReader:
@@ -150,11 +159,9 @@ class DomainReader:
             empty = Group([], section.line)
             field = fields(definition, section, name)
             kinds = parameters(definition, field.get(":parameters", empty), self.names.types, name)
-            action = ActionText(name, kinds, (), field.get(":effect", empty))
-            wanted = field.get(":precondition", empty)
-            where = f"the precondition of {show(name)}"
-            precondition = tuple(self.literals.literals(wanted, action.marked, where))
-            yield action._replace(precondition=precondition)
+            wanted, where = field.get(":precondition", empty), f"the precondition of {show(name)}"
+            precondition = tuple(self.literals.literals(wanted, _marked(kinds), where))
+            yield ActionText(name, kinds, precondition, field.get(":effect", empty))
             if name in known:
                 definition.refuse(section.line, f"action {show(name)} is defined twice; remove one")
             known.add(name)
@@ -163,8 +170,13 @@ class DomainReader:
         """Refuse a domain with too many predicates over the parameters of its actions.
 
         Raises:
-            UnusableInput: there are more than ``MAX_LIFTED_ATOMS``.
+            UnusableInput: there are more than ``MAX_LIFTED_ATOMS``, or too many to be counted.
         """
+        if len(self.names.predicates) * len(headers) > MAX_PAIRS:
+            self.definition.refuse(
+                self.definition.name.line,
+                f"{len(self.names.predicates)} predicates and {len(headers)} actions are too many together; use fewer",
+            )
         if (size := count_lifted_atoms(self.vocabulary, headers)) > MAX_LIFTED_ATOMS:
             self.definition.refuse(
                 self.definition.name.line,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from aam_vision.domains import load
-from aam_vision.pddl import MAX_BYTES, MAX_TOKENS, read_domain, read_problem
+from aam_vision.pddl import MAX_BYTES, MAX_TOKENS, read_chance_domain, read_domain, read_problem
 
 from .files import DOMAIN, message, written
 
@@ -71,6 +72,35 @@ def test_thousands_of_objects_and_predicates_are_read(folder: Path) -> None:
     predicates = " ".join(f"(p{i} ?x ?y)" for i in range(3000))
     path = written(folder, f"(define (domain d) (:predicates {predicates}))", "large.pddl")
     assert len(read_domain(path).vocabulary.predicates) == 3000
+
+
+@pytest.mark.parametrize("read", [read_domain, read_chance_domain])
+def test_an_action_with_thousands_of_parameters_is_read_in_time(
+    folder: Path, read: Callable[[Path], object]
+) -> None:
+    names = [f"?x{number}" for number in range(12_000)]
+    every = f"(and {' '.join(f'(p {name})' for name in names)})"
+    path = written(
+        folder,
+        f"(define (domain d) (:predicates (p ?x)) (:action a :parameters ({' '.join(names)}) "
+        f":precondition {every} :effect {every}))",
+        "wide.pddl",
+    )
+    started = time.process_time()
+    read(path)
+    assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize("read", [read_domain, read_chance_domain])
+def test_too_many_actions_and_predicates_together_are_refused_at_once(
+    folder: Path, read: Callable[[Path], object]
+) -> None:
+    predicates = " ".join(f"(p{number} ?x)" for number in range(9000))
+    actions = " ".join(f"(:action a{number} :parameters (?x))" for number in range(9000))
+    path = written(folder, f"(define (domain d) (:predicates {predicates}) {actions})", "many.pddl")
+    started = time.process_time()
+    assert "9000 predicates and 9000 actions are too many together" in message(read, path)
+    assert time.process_time() - started < 5
 
 
 def large_problem(folder: Path, *, objects: int, facts: int) -> Path:
