@@ -160,12 +160,12 @@ def unreliable(target: Target, flip_rate: float, refusal_rate: float, seed: int)
 
     from aam_vision.agents.chance import ChanceAgent
     from aam_vision.agents.numbered import NumberedAgent
-    from aam_vision.agents.symbolic import SymbolicAgent
+    from aam_vision.agents.symbolic import ModelAgent
     from aam_vision.agents.unreliable import UnreliableAgent
 
     faults = np.random.default_rng([seed, 3])
     agent, generators = target.agent, target.generators
-    if isinstance(agent, SymbolicAgent | ChanceAgent) and not agent.access.constructs:
+    if isinstance(agent, ModelAgent) and not agent.access.constructs:
         if isinstance(agent, ChanceAgent):
             generators = ()  # a resumed run takes its steps again, from the seed on
         agent = NumberedAgent(agent)  # its handles are its true states

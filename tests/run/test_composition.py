@@ -16,6 +16,7 @@ from PIL import Image
 from aam_vision.runs.summary import TIMES
 
 from .commands import ROOT, command
+from .test_controls import LAMP, PROBLEM
 
 KINDS = {
     "told": ("--env", "doors"),
@@ -86,6 +87,17 @@ def test_controls_are_learned_of_an_agent_that_is_misread(tmp_path: Path) -> Non
     assert (found["status"], found["native_equivalent"]) == ("complete", 1.0)
     assert found["looks"] > found["situations"] > 0
     assert 0.04 < found["misread"] < 0.06
+
+
+def test_a_domain_behind_controls_is_learned_though_it_is_misread(tmp_path: Path) -> None:
+    (tmp_path / "d.pddl").write_text(LAMP, encoding="utf-8")
+    (tmp_path / "p.pddl").write_text(PROBLEM, encoding="utf-8")
+    given = ("--domain", "d.pddl", "--problem", "p.pddl", "--bare", "press(?l)=light,quench")
+    done = command(*given, "--flip-rate", "0.05", "--confirm", "--out", "run", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads((tmp_path / "run" / "result.json").read_text())
+    assert (found["status"], found["native_equivalent"]) == ("complete", 1.0)
+    assert found["operators"] == ["press-off(?l - lamp)", "press-on(?l - lamp)"]
 
 
 def test_nothing_is_left_of_a_run_that_another_kind_overwrites(tmp_path: Path) -> None:
