@@ -19,10 +19,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from aam_vision.api import agent_for, execute_plan, interrogate, interrogate_controls, symbolic_agent
     from aam_vision.controls.result import ControlsResult
     from aam_vision.interrogation.task.result import Result
-    from aam_vision.query import Access, Agent
+    from aam_vision.model.query import Access, Agent
+    from aam_vision.run.api import agent_for, execute_plan, interrogate, interrogate_controls, symbolic_agent
 
 __version__ = "0.1.0"
 
@@ -40,15 +40,15 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Access": "query",
-    "Agent": "query",
+    "Access": "model.query",
+    "Agent": "model.query",
     "ControlsResult": "controls.result",
     "Result": "interrogation.task.result",
-    "agent_for": "api",
-    "execute_plan": "api",
-    "interrogate": "api",
-    "interrogate_controls": "api",
-    "symbolic_agent": "api",
+    "agent_for": "run.api",
+    "execute_plan": "run.api",
+    "interrogate": "run.api",
+    "interrogate_controls": "run.api",
+    "symbolic_agent": "run.api",
 }
 
 

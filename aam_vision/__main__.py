@@ -9,10 +9,10 @@ import sys
 from importlib import import_module
 from typing import Final
 
-from aam_vision.commandline import UNUSABLE_INPUT, run_command
+from aam_vision.support.commandline import UNUSABLE_INPUT, run_command
 
 COMMANDS: Final = {
-    "run": ("run", "interrogate_agent", "Interrogate an agent and print its model."),
+    "run": ("run.command", "interrogate_agent", "Interrogate an agent and print its model."),
     "explain": ("explain", "explain_run", "Say what a run found out about its agent, and why."),
     "ask": ("ask", "ask_model", "Say step by step what a learned model predicts of a plan."),
     "compare": ("compare", "compare_models", "Print the lines in which two models, or two runs, differ."),

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aam_vision.commandline import run_command
-from aam_vision.errors import UnusableInput
-from aam_vision.runs.checks import is_chance_run
-from aam_vision.wording import counted
+from aam_vision.run.checks import is_chance_run
+from aam_vision.support.commandline import run_command
+from aam_vision.support.errors import UnusableInput
+from aam_vision.support.wording import counted
 
 if TYPE_CHECKING:
     from aam_vision.controls.conditional import Split
+    from aam_vision.model.strips import Model, State
     from aam_vision.report.prediction import Chance
-    from aam_vision.strips import Model, State
 
 ENDINGS = 6
 """States in which a plan may end that are told, at most."""
@@ -48,7 +48,7 @@ def ask_model(
         python -m aam_vision.ask runs/first --problem 2 --plan plan.txt
     """
     from aam_vision.controls.conditional import in_cases
-    from aam_vision.pddl import read_domain
+    from aam_vision.model.pddl import read_domain
     from aam_vision.report.plans import read_plan_file
     from aam_vision.report.prediction import predict, read_doubts
 
@@ -91,11 +91,11 @@ def ask_model(
 
 def _forecast(run: Path, plan: Path, problem: str | None) -> None:
     """Print what may come of a plan, and how probable that is, by a run with ``--chance``."""
+    from aam_vision.model.strips import ActionSchema, Model
     from aam_vision.report.chance_account import ChanceAccount
     from aam_vision.report.plans import read_plan_file
     from aam_vision.report.prediction import Forecast, changes
     from aam_vision.report.recorded import read_run
-    from aam_vision.strips import ActionSchema, Model
 
     account = ChanceAccount(read_run(run))
     bare = Model(account.model.vocabulary, tuple(ActionSchema(header) for header in account.model.headers))
@@ -164,9 +164,9 @@ def _initial(learned: Model, folder: Path, problem: str | None) -> State:
         UnusableInput: there is no such problem, or it is about other types or predicates than the model.
     """
     from aam_vision.agents.journal import NAME
-    from aam_vision.pddl import read_problem
+    from aam_vision.model.pddl import read_problem
+    from aam_vision.model.strips import ActionSchema, Model
     from aam_vision.report.recorded import read_run, shape
-    from aam_vision.strips import ActionSchema, Model
 
     number = problem or "0"
     if not number.isdecimal() or Path(number).exists():

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aam_vision.commandline import run_command
-from aam_vision.runs.checks import is_chance_run
-from aam_vision.wording import counted
+from aam_vision.run.checks import is_chance_run
+from aam_vision.support.commandline import run_command
+from aam_vision.support.wording import counted
 
 if TYPE_CHECKING:
-    from aam_vision.evaluation import Disagreement
     from aam_vision.report.differences import Difference
+    from aam_vision.report.evaluation import Disagreement
 
 MAX_STATES = 100_000
 """Default number of states that are searched for a difference."""
@@ -48,7 +48,7 @@ def compare_models(
         python -m aam_vision.compare runs/a/model.pddl D.pddl --problem P.pddl
         python -m aam_vision.compare runs/version-1 runs/version-2 --json
     """
-    from aam_vision.errors import UnusableInput
+    from aam_vision.support.errors import UnusableInput
 
     kinds = [is_chance_run(path) for path in (first, second)]
     if all((path / "controls.json").is_file() for path in (first, second)):
@@ -79,11 +79,11 @@ def _compare_models(
     first: Path, second: Path, problems: Sequence[Path], max_states: int, *, as_json: bool
 ) -> None:
     """Print where two models differ, and on which plan they disagree in each problem."""
-    from aam_vision.errors import UnusableInput
-    from aam_vision.evaluation import shortest_disagreement
-    from aam_vision.pddl import read_domain, read_problem
+    from aam_vision.model.pddl import read_domain, read_problem
     from aam_vision.report.differences import differences
+    from aam_vision.report.evaluation import shortest_disagreement
     from aam_vision.report.recorded import shape
+    from aam_vision.support.errors import UnusableInput
 
     one, other = read_domain(first), read_domain(second)
     if shape(one) != shape(other):
@@ -170,7 +170,7 @@ def _print_disagreement(problem: str, names: tuple[str, str], told: Disagreement
 def _compare_cases(first: Path, second: Path, *, as_json: bool) -> None:
     """Print which cases of controls one of two runs lacks."""
     from aam_vision.report.chance_differences import compared
-    from aam_vision.wording import lines
+    from aam_vision.support.wording import lines
 
     found = compared(first, second)
     if as_json:
@@ -185,7 +185,7 @@ def _compare_runs(first: Path, second: Path, *, as_json: bool) -> None:
     from aam_vision.report.chance_account import ChanceAccount
     from aam_vision.report.chance_differences import Versions, of_runs
     from aam_vision.report.recorded import read_run
-    from aam_vision.wording import lines
+    from aam_vision.support.wording import lines
 
     versions = Versions(ChanceAccount(read_run(first)), ChanceAccount(read_run(second)))
     if as_json:

@@ -18,18 +18,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aam_vision.arguments import Arguments
-from aam_vision.commandline import run_command, told_if_slow, told_warnings, write_atomically
-from aam_vision.errors import AgentFailed, PlannerFailed, UnusableInput
-from aam_vision.options import option
-from aam_vision.runs.checks import recorded_arguments
-from aam_vision.wording import counted
+from aam_vision.run.arguments import Arguments
+from aam_vision.run.checks import recorded_arguments
+from aam_vision.support.commandline import run_command, told_if_slow, told_warnings, write_atomically
+from aam_vision.support.errors import AgentFailed, PlannerFailed, UnusableInput
+from aam_vision.support.options import option
+from aam_vision.support.wording import counted
 
 if TYPE_CHECKING:
-    from aam_vision.execution.replanning import Execution, Step
+    from aam_vision.model.strips import ActionHeader
     from aam_vision.planning.planner import Planner
-    from aam_vision.strips import ActionHeader
-    from aam_vision.targets import Target
+    from aam_vision.run.execution.replanning import Execution, Step
+    from aam_vision.run.targets import Target
 
 FAILED, NOT_AS_PREDICTED = 3, 4
 """Exit codes."""
@@ -70,11 +70,11 @@ def execute_plan(
         python -m aam_vision.execute runs/first --problem test/7 --goal goal.pddl
         python -m aam_vision.execute runs/first --plan plan.txt --record plan.gif
     """
-    from aam_vision.chance.looking import LookingAgent
-    from aam_vision.execution.replanning import Film
+    from aam_vision.interrogation.chance.looking import LookingAgent
     from aam_vision.planning.engines import planner_named
-    from aam_vision.runs.recording import check_images, check_recording
-    from aam_vision.targets import controls
+    from aam_vision.run.execution.replanning import Film
+    from aam_vision.run.recording import check_images, check_recording
+    from aam_vision.run.targets import controls
 
     if (wanted.plan is None) is (wanted.goal is None):
         raise UnusableInput("give either --goal GOAL or --plan FILE")
@@ -156,9 +156,9 @@ def _executed(run: Path, wanted: Wanted, target: Target, planner: Planner) -> Ex
     from aam_vision.controls.conditional import in_cases
     from aam_vision.controls.joining import conditional
     from aam_vision.controls.mapping import read_carriers
-    from aam_vision.execution.replanning import carried_out, for_goal, for_plan, goal_text
-    from aam_vision.pddl import read_domain
+    from aam_vision.model.pddl import read_domain
     from aam_vision.report.plans import read_plan_file
+    from aam_vision.run.execution.replanning import carried_out, for_goal, for_plan, goal_text
 
     model = read_domain(run / "model.pddl")
     carriers = read_carriers(run, model, target.agent.headers)
@@ -197,12 +197,12 @@ def _with_chance(run: Path, wanted: Wanted, kept: Arguments, planner: Planner) -
     from rich.console import Console
     from rich.text import Text
 
-    from aam_vision.chance.looking import LookingAgent
-    from aam_vision.execution.replanning import Taken, carry_out, goal_text, pursue
-    from aam_vision.pddl import read_chance_domain
+    from aam_vision.interrogation.chance.looking import LookingAgent
+    from aam_vision.model.pddl import read_chance_domain
+    from aam_vision.model.strips import ActionSchema, Model
     from aam_vision.report.plans import read_plan_file
-    from aam_vision.strips import ActionSchema, Model
-    from aam_vision.targets import chance
+    from aam_vision.run.execution.replanning import Taken, carry_out, goal_text, pursue
+    from aam_vision.run.targets import chance
 
     if wanted.record is not None:
         raise UnusableInput("is of runs with --controls or --bare", "record", wanted.record)

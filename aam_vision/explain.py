@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from aam_vision.commandline import run_command, write_atomically
+from aam_vision.support.commandline import run_command, write_atomically
 
 
 def explain_run(
@@ -65,7 +65,7 @@ def _write(html: Path, text: str) -> None:
     Raises:
         UnusableInput: that is not possible.
     """
-    from aam_vision.errors import UnusableInput
+    from aam_vision.support.errors import UnusableInput
 
     try:
         write_atomically(html, text)

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from aam_vision import domains as packaged
 from aam_vision.agents.journal import Journal
 from aam_vision.agents.journalled import JournalledAgent
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.query import Access, Query
+from aam_vision.model import domains as packaged
+from aam_vision.model.query import Access, Query
 
 ANSWERS = 500
 

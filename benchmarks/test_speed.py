@@ -14,13 +14,12 @@ import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from aam_vision import domains as packaged
-from aam_vision import evaluation
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.result import Result
-from aam_vision.query import Access
-from aam_vision.strips import (
+from aam_vision.model import domains as packaged
+from aam_vision.model.query import Access
+from aam_vision.model.strips import (
     ROOT_TYPE,
     ActionHeader,
     ActionSchema,
@@ -34,6 +33,7 @@ from aam_vision.strips import (
     Vocabulary,
     lifted_atoms,
 )
+from aam_vision.report import evaluation
 
 SIZES = (1_000, 10_000, 100_000)
 """Pal tuples of the synthetic domains."""

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from numpy.typing import NDArray
 
-from aam_vision.errors import UnusableInput
+from aam_vision.support.errors import UnusableInput
 
 SHARED, SEPARATE, RESNET18 = "shared", "separate", "resnet18"
 

@@ -16,8 +16,8 @@ from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from aam_vision.classifiers.architecture import FLAT, LAYERS, SHARED, Convolution, Weights, shapes, trunk
-from aam_vision.errors import UnusableInput
-from aam_vision.products import product
+from aam_vision.support.errors import UnusableInput
+from aam_vision.support.products import product
 
 Backend = Callable[[NDArray[np.uint8]], NDArray[np.float32]]
 """Boards, uint8 (N, 3, height, width), to logits, float32 (N, heads, rows, columns)."""

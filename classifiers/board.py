@@ -12,10 +12,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from aam_vision.agents.perception import Frame, Scene, board_box, cell_edges
 from aam_vision.classifiers.resampling import resized
-from aam_vision.errors import UnusableInput
-from aam_vision.perception import Frame, Scene, board_box, cell_edges
-from aam_vision.pictures import fault
+from aam_vision.support.errors import UnusableInput
+from aam_vision.support.pictures import fault
 
 SAME_SCALE: Final = 1.25
 """How many times as large or small cells may be as those learned from: larger where margins around boards differ."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from aam_vision.perception import Defined, Given, Perceived, Scene, VisualVocabulary
-from aam_vision.strips import Atom, State
+from aam_vision.agents.perception import Defined, Given, Perceived, Scene, VisualVocabulary
+from aam_vision.model.strips import Atom, State
 
 
 class Completion:

@@ -20,8 +20,8 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.errors import UnusableInput
-from aam_vision.perception import Exactly, Never, Perceived, Reading, Scene, VisualVocabulary
+from aam_vision.agents.perception import Exactly, Never, Perceived, Reading, Scene, VisualVocabulary
+from aam_vision.support.errors import UnusableInput
 
 Probabilities = NDArray[np.float32]
 """(heads, places), as of one image."""

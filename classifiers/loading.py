@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from aam_vision.agents.perception import VisualVocabulary
 from aam_vision.classifiers.camera.perception import CameraPerception
 from aam_vision.classifiers.perception import BoardPerception
-from aam_vision.perception import VisualVocabulary
 
 
 def load_perception(

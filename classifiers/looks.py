@@ -12,8 +12,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from aam_vision.agents.perception import NO_LABEL as NO_LABEL
 from aam_vision.classifiers.resampling import resized
-from aam_vision.perception import NO_LABEL as NO_LABEL
 
 Looks = NDArray[np.uint8]
 """(n, 3, side + 2, side + 2): the pixels of cells with one pixel around them, because cells begin at fractions of a pixel."""

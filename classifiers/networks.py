@@ -28,7 +28,7 @@ from aam_vision.classifiers.architecture import (
     check_shapes,
     trunk,
 )
-from aam_vision.errors import UnusableInput
+from aam_vision.support.errors import UnusableInput
 
 
 class Classifiers(nn.Module):

@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from aam_vision.agents.perception import Frame, Percept, Scene, VisualVocabulary
 from aam_vision.classifiers.architecture import Weights
 from aam_vision.classifiers.backends import backend as make_backend
 from aam_vision.classifiers.backends import probabilities_of
@@ -28,7 +29,6 @@ from aam_vision.classifiers.recent import Recent, digest_of
 from aam_vision.classifiers.recognition import Familiarity, Recognition, unlike
 from aam_vision.classifiers.store import Card, alone, image_test, read, read_looks, untaught
 from aam_vision.classifiers.tracking import Places
-from aam_vision.perception import Frame, Percept, Scene, VisualVocabulary
 
 BATCH = 16
 """Images that go through the network together: more do not fit the processor's caches."""
@@ -48,7 +48,7 @@ class _Indexed:
 
 
 class BoardPerception:
-    """Reads boards of one vocabulary with one set of weights; see ``aam_vision.perception.Perception``.
+    """Reads boards of one vocabulary with one set of weights; see ``aam_vision.agents.perception.Perception``.
 
     Args:
         vocabulary: what the user says about images.

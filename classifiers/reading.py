@@ -15,12 +15,12 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from aam_vision.agents.perception import Perceived, Percept, Reading, Scene, VisualVocabulary
 from aam_vision.classifiers.completion import Completion
 from aam_vision.classifiers.legality import Legality, Truth
 from aam_vision.classifiers.tracking import Places, Sighting, Tracked, confirm, track
-from aam_vision.errors import UnusableInput
-from aam_vision.perception import Perceived, Percept, Reading, Scene, VisualVocabulary
-from aam_vision.strips import Atom
+from aam_vision.model.strips import Atom
+from aam_vision.support.errors import UnusableInput
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from aam_vision.perception import Frame
+from aam_vision.agents.perception import Frame
 
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")

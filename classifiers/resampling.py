@@ -13,7 +13,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.products import product
+from aam_vision.support.products import product
 
 _BLOCK = 16
 """Reduced pixels that are made together, from the part of the source that they depend on."""

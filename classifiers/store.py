@@ -22,11 +22,11 @@ from safetensors.numpy import load as parse_tensors
 from safetensors.numpy import save as dump_arrays
 
 from aam_vision.agents.encoding import loads
+from aam_vision.agents.perception import ImageTest, Perceived, Provenance, VisualVocabulary
 from aam_vision.classifiers.architecture import CAMERA, KINDS, SHARED, Weights, check_shapes, shapes
 from aam_vision.classifiers.looks import EDGE, LabelledLooks
-from aam_vision.errors import UnusableInput
-from aam_vision.files import read_limited
-from aam_vision.perception import ImageTest, Perceived, Provenance, VisualVocabulary
+from aam_vision.support.errors import UnusableInput
+from aam_vision.support.files import read_limited
 
 if TYPE_CHECKING:
     from torch import nn

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from aam_vision.classifiers.backends import Backend
 from aam_vision.classifiers.networks import BoardNetwork, fused, normalised_pixels
-from aam_vision.errors import UnusableInput
+from aam_vision.support.errors import UnusableInput
 
 OPSET: Final = 17
 

@@ -19,6 +19,7 @@ from typing import Final
 
 import numpy as np
 
+from aam_vision.agents.perception import Box, Cell, Scene
 from aam_vision.envs.board import BoardDomain, Layout, problems
 from aam_vision.envs.board_env import BoardEnv
 from aam_vision.envs.pddlgym_files import declarations
@@ -36,8 +37,7 @@ from aam_vision.envs.sources import (
     spot,
 )
 from aam_vision.envs.whole_pictures import drawn_by_pddlgym
-from aam_vision.perception import Box, Cell, Scene
-from aam_vision.strips import Atom, Objects, State
+from aam_vision.model.strips import Atom, Objects, State
 
 SIDE, MARGIN = 3.2, 0.05
 """PDDLGym's picture in its own units, and the margin of its axes."""

@@ -14,12 +14,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from aam_vision.envs.image_domain import Pictures, Problem
-from aam_vision.envs.pddlgym_files import Declarations, declarations
-from aam_vision.envs.rendering import Tiles
-from aam_vision.envs.sources import Source, entries
-from aam_vision.errors import UnusableInput
-from aam_vision.perception import (
+from aam_vision.agents.perception import (
     Constraint,
     Frame,
     Given,
@@ -30,14 +25,19 @@ from aam_vision.perception import (
     VisualVocabulary,
     no_sights,
 )
-from aam_vision.strips import ActionHeader, Atom, GroundAction, Model, Objects, State
+from aam_vision.envs.image_domain import Pictures, Problem
+from aam_vision.envs.pddlgym_files import Declarations, declarations
+from aam_vision.envs.rendering import Tiles
+from aam_vision.envs.sources import Source, entries
+from aam_vision.model.strips import ActionHeader, Atom, GroundAction, Model, Objects, State
+from aam_vision.support.errors import UnusableInput
 
 if TYPE_CHECKING:
     import numpy as np
 
     from aam_vision.envs.board_env import Instructed
     from aam_vision.envs.pddlgym_world import World
-    from aam_vision.outcomes import ChanceModel
+    from aam_vision.model.outcomes import ChanceModel
 
 SHAPES = ((6, 7), (8, 8), (9, 6), (7, 10), (8, 11), (12, 7))
 """Shapes (rows, columns) of random boards: small and large ones, because sprites shrink on large boards."""

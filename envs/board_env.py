@@ -10,11 +10,11 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
+from aam_vision.agents.perception import Frame, Scene
 from aam_vision.envs.board import BoardDomain, Layout
 from aam_vision.envs.pddlgym_world import Outcome, SimulatedState
-from aam_vision.errors import UnusableInput
-from aam_vision.perception import Frame, Scene
-from aam_vision.strips import Atom, GroundAction
+from aam_vision.model.strips import Atom, GroundAction
+from aam_vision.support.errors import UnusableInput
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class BoardEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
 
 
 class Instructed(gymnasium.Wrapper[NDArray[np.uint8], np.int64, NDArray[np.uint8], np.int64]):
-    """Implements `aam_vision.simulator.Simulator` on top of a board environment.
+    """Implements `aam_vision.agents.simulator.Simulator` on top of a board environment.
 
     Raises:
         UnusableInput: if the wrapped environment is not a board environment.

@@ -15,7 +15,7 @@ import gymnasium
 
 from aam_vision.envs.meaning import Instruction, header, headers
 from aam_vision.envs.restoring import Env
-from aam_vision.errors import UnusableInput
+from aam_vision.support.errors import UnusableInput
 
 Controls = Mapping[str, Any] | Sequence[str] | type[IntEnum] | None
 """Names of an environment's actions, in order; an enumeration of them; or by name (in PDDL's notation, if a control has

@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from aam_vision.agents.image import ImageAgent
+from aam_vision.agents.perception import Perception, Scene, VisualVocabulary
 from aam_vision.envs import own
 from aam_vision.envs.control_names import Controls, controls_of
 from aam_vision.envs.controls import WALK, NativeStep
@@ -32,10 +33,9 @@ from aam_vision.envs.meaning import Instruction, headers
 from aam_vision.envs.own import HELD_OUT, PICTURES, SPLIT, OwnEnvironment
 from aam_vision.envs.restoring import Env, Restore
 from aam_vision.envs.shown import Shown, Told, watched
-from aam_vision.errors import UnusableInput
-from aam_vision.perception import Perception, Scene, VisualVocabulary
-from aam_vision.query import Access
-from aam_vision.strips import ActionHeader, Atom, GroundAction, State
+from aam_vision.model.query import Access
+from aam_vision.model.strips import ActionHeader, Atom, GroundAction, State
+from aam_vision.support.errors import UnusableInput
 
 LOOKED_AT: Final = 40
 """Pictures of every problem that are compared with what is told of them before it is interrogated."""

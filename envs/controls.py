@@ -12,7 +12,7 @@ from aam_vision.envs.board import BoardDomain
 from aam_vision.envs.board_env import Instructed
 from aam_vision.envs.image_domain import Problem
 from aam_vision.envs.sampling import states_of
-from aam_vision.strips import ROOT_TYPE, ActionHeader, Atom, GroundAction, State
+from aam_vision.model.strips import ROOT_TYPE, ActionHeader, Atom, GroundAction, State
 
 WALK: Final = 40
 """Controls of one of the walks on which held-out pairs are met."""

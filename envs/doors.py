@@ -14,14 +14,14 @@ from typing import Final
 
 import numpy as np
 
+from aam_vision.agents.perception import Cell, Exactly, Scene
 from aam_vision.envs.board import BoardDomain, Layout, problems
 from aam_vision.envs.board_env import BoardEnv
 from aam_vision.envs.grids import grid_scene
 from aam_vision.envs.pddlgym_domains import static_atoms
 from aam_vision.envs.pddlgym_files import declarations
 from aam_vision.envs.sources import given, there, where
-from aam_vision.perception import Cell, Exactly, Scene
-from aam_vision.strips import Atom, Objects
+from aam_vision.model.strips import Atom, Objects
 
 
 def cell_of(location: str) -> Cell:

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from aam_vision.agents.perception import Frame, Scene
 from aam_vision.envs import blocks
 from aam_vision.envs.blocks import HAND, MARGIN, SIDE, TABLE, sights
 from aam_vision.envs.board import BoardDomain, Layout, problems
@@ -21,8 +22,7 @@ from aam_vision.envs.board_env import BoardEnv
 from aam_vision.envs.pddlgym_files import declarations
 from aam_vision.envs.sources import SEEN_AT, Piles, Source, Truths, defined, seen_at, there
 from aam_vision.envs.whole_pictures import WholePictures
-from aam_vision.perception import Frame, Scene
-from aam_vision.strips import Atom, Objects, State, Types
+from aam_vision.model.strips import Atom, Objects, State, Types
 
 TABLETOP: Final = "table"
 """The spot where the cross of the table is."""

@@ -6,8 +6,8 @@ from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Final, Generic, TypeVar
 
-from aam_vision.perception import Cell, Scene
-from aam_vision.strips import Atom, Objects, Types
+from aam_vision.agents.perception import Cell, Scene
+from aam_vision.model.strips import Atom, Objects, Types
 
 STEPS: Final = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
 """Direction -> change of row and column."""

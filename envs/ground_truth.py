@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from aam_vision.envs.board import Layout
 from aam_vision.envs.registry import board_domain
-from aam_vision.strips import Atom, Model, State
+from aam_vision.model.strips import Atom, Model, State
 
 
 @dataclass(frozen=True)

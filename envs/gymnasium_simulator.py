@@ -16,15 +16,15 @@ from weakref import WeakValueDictionary
 import numpy as np
 
 from aam_vision.agents.image import digest
+from aam_vision.agents.perception import Frame, Scene, cell_edges
 from aam_vision.envs.meaning import Instruction, differ
 from aam_vision.envs.policies import Policies, result_of
 from aam_vision.envs.restoring import Actions, Env, Restore, difference, in_order, redraw_chance, way_back
-from aam_vision.errors import RAISED, AamWarning, AgentFailed, UnusableInput, reason
-from aam_vision.perception import Frame, Scene, cell_edges
-from aam_vision.pictures import fault
-from aam_vision.resources import returning
-from aam_vision.strips import GroundAction
-from aam_vision.wording import counted
+from aam_vision.model.strips import GroundAction
+from aam_vision.support.errors import RAISED, AamWarning, AgentFailed, UnusableInput, reason
+from aam_vision.support.pictures import fault
+from aam_vision.support.resources import returning
+from aam_vision.support.wording import counted
 
 RESETS = 2
 """Pairs of resets with one seed: more of them notice more surely that it forgets the seed."""
@@ -44,7 +44,7 @@ class _Snapshot:
 
 
 class GymnasiumSimulator:
-    """One problem of an environment; implements ``aam_vision.simulator.Simulator``.
+    """One problem of an environment; implements ``aam_vision.agents.simulator.Simulator``.
 
     Args:
         env: with ``render_mode="rgb_array"``; nothing else may step it.

@@ -15,6 +15,7 @@ from typing import Final
 
 import numpy as np
 
+from aam_vision.agents.perception import Box, Cell, Scene
 from aam_vision.envs.board import BoardDomain, Layout, problems
 from aam_vision.envs.board_env import BoardEnv
 from aam_vision.envs.pddlgym_domains import static_atoms
@@ -31,8 +32,7 @@ from aam_vision.envs.sources import (
     spot,
 )
 from aam_vision.envs.whole_pictures import drawn_by_pddlgym
-from aam_vision.perception import Box, Cell, Scene
-from aam_vision.strips import ROOT_TYPE, Atom, GroundAction, Objects, State
+from aam_vision.model.strips import ROOT_TYPE, Atom, GroundAction, Objects, State
 
 WIDTH, HEIGHT, MARGIN = 4.2, 1.5, 0.05
 """PDDLGym's picture in its own units, and the margin of its axes."""

@@ -9,9 +9,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from aam_vision.perception import Frame, Mask, Percept, Scene, VisualVocabulary
-from aam_vision.simulator import Simulator
-from aam_vision.strips import ActionHeader, Model, State
+from aam_vision.agents.perception import Frame, Mask, Percept, Scene, VisualVocabulary
+from aam_vision.agents.simulator import Simulator
+from aam_vision.model.strips import ActionHeader, Model, State
 
 Problem = tuple[str, int]
 """A group of problems and a number in it: ``("train", 0)`` of PDDLGym's, ``("seed", 3)`` of a user's own."""

@@ -14,10 +14,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.envs.gymnasium_simulator import check_size, copied, rendered, size_text
-from aam_vision.envs.restoring import Env
-from aam_vision.errors import AamWarning, UnusableInput
-from aam_vision.perception import (
+from aam_vision.agents.perception import (
     NO_LABEL,
     Frame,
     Mask,
@@ -27,7 +24,10 @@ from aam_vision.perception import (
     VisualVocabulary,
     cell_edges,
 )
-from aam_vision.strips import Atom, State
+from aam_vision.envs.gymnasium_simulator import check_size, copied, rendered, size_text
+from aam_vision.envs.restoring import Env
+from aam_vision.model.strips import Atom, State
+from aam_vision.support.errors import AamWarning, UnusableInput
 
 LONGEST_WALK: Final = 200
 """Steps of a random walk at most: longer walks show rare sights more often, and take longer."""

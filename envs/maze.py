@@ -16,14 +16,14 @@ from typing import Final
 
 import numpy as np
 
+from aam_vision.agents.perception import Cell, Scene
 from aam_vision.envs.board import BoardDomain, Layout, problems
 from aam_vision.envs.board_env import BoardEnv
 from aam_vision.envs.grids import STEPS, Passages, cell_names, grid_scene, neighbours, places_of
 from aam_vision.envs.pddlgym_domains import static_atoms
 from aam_vision.envs.pddlgym_files import declarations
 from aam_vision.envs.sources import Source, Truths, defined, on, there, where
-from aam_vision.perception import Cell, Scene
-from aam_vision.strips import Atom, Objects, State
+from aam_vision.model.strips import Atom, Objects, State
 
 
 def cell_of(location: str) -> Cell:

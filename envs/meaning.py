@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from aam_vision.errors import UnusableInput
-from aam_vision.strips import ROOT_TYPE, ActionHeader, Objects, Predicate
+from aam_vision.model.strips import ROOT_TYPE, ActionHeader, Objects, Predicate
+from aam_vision.support.errors import UnusableInput
 
 SECONDS = 60.0
 """That one call of a policy may take, where nothing else is said. Longer: less risk of ending a slow one, such as one that is compiled

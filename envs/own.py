@@ -20,6 +20,7 @@ from typing import Any, Final, Generic, TypeVar
 import numpy as np
 
 from aam_vision.agents.image import ImageAgent
+from aam_vision.agents.perception import Frame, Percept, Perception, Scene, VisualVocabulary
 from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
 from aam_vision.envs.image_domain import Pictures, Problem
 from aam_vision.envs.labelled import Depiction, Labelled, LabelledImages, distinct, labelled_images
@@ -27,11 +28,10 @@ from aam_vision.envs.meaning import Instruction, becomes, headers, instruction
 from aam_vision.envs.references import imported, is_reference
 from aam_vision.envs.restoring import Env, Restore
 from aam_vision.envs.shown import Shown, Told, watched
-from aam_vision.errors import UnusableInput, reason
-from aam_vision.outcomes import ChanceModel
-from aam_vision.perception import Frame, Percept, Perception, Scene, VisualVocabulary
-from aam_vision.query import Access
-from aam_vision.strips import ActionHeader, Atom, Model, State
+from aam_vision.model.outcomes import ChanceModel
+from aam_vision.model.query import Access
+from aam_vision.model.strips import ActionHeader, Atom, Model, State
+from aam_vision.support.errors import UnusableInput, reason
 
 __all__ = [
     "Instruction",

@@ -14,8 +14,16 @@ from typing import Any
 
 from aam_vision.envs.board import Layout
 from aam_vision.envs.pddlgym_files import declarations, pddl_folder, pddlgym_name, problem_files
-from aam_vision.errors import UnusableInput
-from aam_vision.strips import ROOT_TYPE, ActionHeader, ActionSchema, Atom, LiftedAtom, Objects, Predicate
+from aam_vision.model.strips import (
+    ROOT_TYPE,
+    ActionHeader,
+    ActionSchema,
+    Atom,
+    LiftedAtom,
+    Objects,
+    Predicate,
+)
+from aam_vision.support.errors import UnusableInput
 
 UNTYPED = "default"
 """PDDLGym's type of all objects of a domain without types; ours is the root type."""

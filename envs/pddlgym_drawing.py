@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from aam_vision.envs.board import Layout
 from aam_vision.envs.pddlgym_domains import Literals, pddlgym
 from aam_vision.envs.sheet import DPI, Pixels, SpriteStacks
-from aam_vision.strips import Atom
+from aam_vision.model.strips import Atom
 
 
 class _Figures:

@@ -13,12 +13,12 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from aam_vision.errors import UnusableInput
-from aam_vision.outcomes import ChanceModel
-from aam_vision.pddl import read_chance_domain
-from aam_vision.pddl.reading import fields, parameters, predicates, sections, types_of
-from aam_vision.pddl.syntax import Group, Word, read_definition
-from aam_vision.strips import ActionHeader, Predicate, State, Types, Vocabulary
+from aam_vision.model.outcomes import ChanceModel
+from aam_vision.model.pddl import read_chance_domain
+from aam_vision.model.pddl.reading import fields, parameters, predicates, sections, types_of
+from aam_vision.model.pddl.syntax import Group, Word, read_definition
+from aam_vision.model.strips import ActionHeader, Predicate, State, Types, Vocabulary
+from aam_vision.support.errors import UnusableInput
 
 INSTALL = "PDDLGym is not installed: pip install --no-deps pddlgym==0.0.7"
 

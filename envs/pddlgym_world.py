@@ -18,8 +18,8 @@ from aam_vision.envs.pddlgym_domains import (
     pddlgym,
     static_atoms,
 )
-from aam_vision.errors import UnusableInput
-from aam_vision.strips import Atom, GroundAction
+from aam_vision.model.strips import Atom, GroundAction
+from aam_vision.support.errors import UnusableInput
 
 
 @cache

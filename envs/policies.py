@@ -10,7 +10,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
 from aam_vision.envs.meaning import Instruction
-from aam_vision.errors import RAISED, AamError, UnusableInput, reason
+from aam_vision.support.errors import RAISED, AamError, UnusableInput, reason
 
 
 def result_of(name: str, what: str, function: Callable[..., Any], *arguments: Any) -> Any:

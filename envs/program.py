@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
+from aam_vision.agents.perception import Given
 from aam_vision.agents.protocol import shown_json
 from aam_vision.envs.board import BoardDomain
 from aam_vision.envs.board_env import Instructed
 from aam_vision.envs.controls import control_headers, controlled
 from aam_vision.envs.image_domain import Problem
 from aam_vision.envs.registry import board_domain, make_simulator
-from aam_vision.perception import Given
-from aam_vision.pictures import encode
+from aam_vision.support.pictures import encode
 
 JSON = dict[str, Any]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from aam_vision.errors import RAISED, UnusableInput, reason
+from aam_vision.support.errors import RAISED, UnusableInput, reason
 
 
 def is_reference(name: str) -> bool:

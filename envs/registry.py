@@ -15,7 +15,7 @@ from aam_vision.envs import DOMAINS, WITH_CHANCE, own, worlds
 from aam_vision.envs.board import BoardDomain
 from aam_vision.envs.board_env import Instructed
 from aam_vision.envs.image_domain import ImageDomain
-from aam_vision.errors import UnusableInput
+from aam_vision.support.errors import UnusableInput
 
 __all__ = ["DOMAINS", "ImageDomain", "board_domain", "image_domain", "known", "make_simulator", "names"]
 

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from aam_vision.agents.perception import Cell, Frame
 from aam_vision.envs.sheet import DPI, POINTS, Pixels, Sheet, picture_key
 from aam_vision.envs.whole_pictures import WholePictures
-from aam_vision.errors import UnusableInput
-from aam_vision.perception import Cell, Frame
-from aam_vision.products import product
-from aam_vision.strips import Atom
+from aam_vision.model.strips import Atom
+from aam_vision.support.errors import UnusableInput
+from aam_vision.support.products import product
 
 if TYPE_CHECKING:
     from aam_vision.envs.board import Layout

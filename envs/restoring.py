@@ -17,7 +17,7 @@ from typing import Any, Final, Literal, NamedTuple, Protocol
 import gymnasium
 import numpy as np
 
-from aam_vision.errors import AgentFailed, UnusableInput, reason
+from aam_vision.support.errors import AgentFailed, UnusableInput, reason
 
 Env = gymnasium.Env[Any, Any]
 

@@ -15,12 +15,12 @@ from typing import Final
 
 import numpy as np
 
+from aam_vision.agents.perception import Frame
 from aam_vision.envs.board import BoardDomain, Drawing, Layout
 from aam_vision.envs.image_domain import Pictures, Problem
 from aam_vision.envs.registry import board_domain
-from aam_vision.errors import UnusableInput
-from aam_vision.perception import Frame
-from aam_vision.strips import State
+from aam_vision.model.strips import State
+from aam_vision.support.errors import UnusableInput
 
 STATES_PER_LAYOUT: Final = 40
 """States of each layout for training: more of them teach the same board again."""

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from aam_vision.agents.noise import SimulatorDecorator
-from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
-from aam_vision.errors import RAISED, UnusableInput, reason
-from aam_vision.perception import (
+from aam_vision.agents.perception import (
     Defined,
     Frame,
     Given,
@@ -20,8 +18,10 @@ from aam_vision.perception import (
     Scene,
     VisualVocabulary,
 )
-from aam_vision.simulator import Simulator
-from aam_vision.strips import Atom, State
+from aam_vision.agents.simulator import Simulator
+from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
+from aam_vision.model.strips import Atom, State
+from aam_vision.support.errors import RAISED, UnusableInput, reason
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,14 @@ from typing import Final
 
 import numpy as np
 
+from aam_vision.agents.perception import Scene
 from aam_vision.envs.board import BoardDomain, Layout, problems
 from aam_vision.envs.board_env import BoardEnv
 from aam_vision.envs.grids import grid_scene
 from aam_vision.envs.pddlgym_domains import load_layout, static_atoms
 from aam_vision.envs.rendering import overlapping
 from aam_vision.envs.sources import Source, Truths, always, defined, named, there, where
-from aam_vision.perception import Scene
-from aam_vision.strips import Atom, GroundAction, Objects, State, Types
+from aam_vision.model.strips import Atom, GroundAction, Objects, State, Types
 
 SIDE: Final = 3
 NUMBERS: Final = range(1, SIDE + 1)

@@ -11,10 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, Final
 
-from aam_vision.envs.grids import STEPS, PerScene, grid_scene, neighbours, places_by_cell
-from aam_vision.envs.meaning import predicate as declared
-from aam_vision.errors import UnusableInput
-from aam_vision.perception import (
+from aam_vision.agents.perception import (
     Box,
     Cell,
     Constraint,
@@ -26,7 +23,10 @@ from aam_vision.perception import (
     Scene,
     VisualVocabulary,
 )
-from aam_vision.strips import Atom, Objects, Predicate, State, Types
+from aam_vision.envs.grids import STEPS, PerScene, grid_scene, neighbours, places_by_cell
+from aam_vision.envs.meaning import predicate as declared
+from aam_vision.model.strips import Atom, Objects, Predicate, State, Types
+from aam_vision.support.errors import UnusableInput
 
 Source = Callable[[Predicate], Entry | tuple[Entry, ...]]
 """Makes the entry of a predicate, and those of the auxiliary predicates that it is defined over."""

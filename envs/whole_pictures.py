@@ -10,8 +10,8 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from aam_vision.perception import Frame
-from aam_vision.strips import Atom
+from aam_vision.agents.perception import Frame
+from aam_vision.model.strips import Atom
 
 if TYPE_CHECKING:
     from aam_vision.envs.board import Layout

@@ -8,6 +8,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from aam_vision.agents.perception import Frame
+from aam_vision.agents.simulator import Simulator
 from aam_vision.envs import DOMAINS, TOLD_WITH_CHANCE, WITH_CHANCE, worlds
 from aam_vision.envs.board import BoardDomain
 from aam_vision.envs.controlled import load as own_environment
@@ -18,10 +20,8 @@ from aam_vision.envs.own import OwnEnvironment
 from aam_vision.envs.registry import board_domain
 from aam_vision.envs.restoring import Env, Restore, redraw_chance
 from aam_vision.envs.shown import Told
-from aam_vision.errors import UnusableInput
-from aam_vision.outcomes import ChanceModel
-from aam_vision.perception import Frame
-from aam_vision.simulator import Simulator
+from aam_vision.model.outcomes import ChanceModel
+from aam_vision.support.errors import UnusableInput
 
 
 class ChanceEnvironment(NamedTuple):

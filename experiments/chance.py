@@ -25,21 +25,21 @@ import typer
 from aam_vision.agents.chance import ChanceAgent
 from aam_vision.agents.numbered import NumberedAgent
 from aam_vision.agents.unreliable import UnreliableAgent
-from aam_vision.chance.interrogating import Options, interrogate
-from aam_vision.chance.looking import LookingAgent
-from aam_vision.chance_evaluation import (
+from aam_vision.interrogation.chance.interrogating import Options, interrogate
+from aam_vision.interrogation.chance.looking import LookingAgent
+from aam_vision.model.outcomes import ChanceModel, ChanceSchema, Effects, Outcome, cases
+from aam_vision.model.pddl import read_chance_domain, read_chance_problem
+from aam_vision.model.query import Access, Agent
+from aam_vision.model.strips import LiftedAtom, lifted_atoms
+from aam_vision.report.chance_evaluation import (
     check,
     exact,
     same_structure,
     sample_transitions,
     variational_distance,
 )
-from aam_vision.commandline import run_command
-from aam_vision.errors import UnusableInput
-from aam_vision.outcomes import ChanceModel, ChanceSchema, Effects, Outcome, cases
-from aam_vision.pddl import read_chance_domain, read_chance_problem
-from aam_vision.query import Access, Agent
-from aam_vision.strips import LiftedAtom, lifted_atoms
+from aam_vision.support.commandline import run_command
+from aam_vision.support.errors import UnusableInput
 from experiments.jobs import Experiment, FirstSeed, Parameters, Scale, batches, chosen, every
 from experiments.random_strips import Domain, random_domain
 from experiments.tables import Column, Row, Summary, as_named, average, part, per, pooled, total

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from aam_vision.agents.decorator import AgentDecorator
-from aam_vision.commandline import Progress, run_command, write_atomically
-from aam_vision.errors import UnusableInput
+from aam_vision.support.commandline import Progress, run_command, write_atomically
+from aam_vision.support.errors import UnusableInput
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from aam_vision.agents.counting import Counts
     from aam_vision.interrogation.task.result import Result
-    from aam_vision.query import Agent, Query, Response, Situation, WalkStep
-    from aam_vision.strips import State
+    from aam_vision.model.query import Agent, Query, Response, Situation, WalkStep
+    from aam_vision.model.strips import State
 
 KINDS = ("ipc", "access", "images", "reassessment", "trust", "controls", "chance", "labels", "camera")
 SEEDS = 3
@@ -91,8 +91,8 @@ def _compared(row: dict[str, Any], before: dict[str, Any] | None) -> str:
 
 
 def _runs(kinds: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    from aam_vision import domains
     from aam_vision.envs import DOMAINS
+    from aam_vision.model import domains
 
     if "ipc" in kinds:
         for env in domains.DOMAINS:
@@ -142,8 +142,8 @@ def _packaged(env: str, access: str, seed: int, **options: Any) -> tuple[str, di
 def _reassessment(number: int) -> tuple[str, dict[str, Any]]:
     import numpy as np
 
-    from aam_vision import domains
     from aam_vision.agents.symbolic import SymbolicAgent
+    from aam_vision.model import domains
     from experiments.reassessment import changed
 
     env = list(domains.DOMAINS)[number % len(domains.DOMAINS)]
@@ -171,10 +171,10 @@ def _trust(number: int) -> tuple[str, dict[str, Any]]:
 
 def controls(env: str) -> tuple[str, dict[str, Any]]:
     """A run that knows only the controls."""
-    from aam_vision.arguments import Arguments
     from aam_vision.controls.interrogating import interrogate
-    from aam_vision.pddl import domain_text
-    from aam_vision.targets.controls import of
+    from aam_vision.model.pddl import domain_text
+    from aam_vision.run.arguments import Arguments
+    from aam_vision.run.targets.controls import of
 
     agent, began = _NotedAgent(of(Arguments(env=env, controls=True)).target.agent), process_time()
     result = interrogate(agent)
@@ -188,10 +188,10 @@ def chance(env: str, seed: int) -> tuple[str, dict[str, Any]]:
     """A run that learns how often."""
     import numpy as np
 
-    from aam_vision.arguments import Arguments
-    from aam_vision.chance.interrogating import Options, interrogate
-    from aam_vision.pddl import chance_domain_text
-    from aam_vision.targets.chance import of
+    from aam_vision.interrogation.chance.interrogating import Options, interrogate
+    from aam_vision.model.pddl import chance_domain_text
+    from aam_vision.run.arguments import Arguments
+    from aam_vision.run.targets.chance import of
 
     options = Options(within=0.1, max_steps=MAX_STEPS)
     agent, began = _NotedAgent(of(Arguments(env=env, chance=True, seed=seed)).target.agent), process_time()

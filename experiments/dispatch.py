@@ -21,8 +21,8 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Protocol
 
-from aam_vision.errors import UnusableInput
-from aam_vision.workers.crew import connected
+from aam_vision.agents.workers.crew import connected
+from aam_vision.support.errors import UnusableInput
 
 ATTEMPTS = 2
 """How often a job is begun whose worker is lost: the first loss may have had another cause."""

@@ -19,16 +19,25 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 import typer
 
-from aam_vision import evaluation, targets
 from aam_vision.agents.counting import CountingAgent
-from aam_vision.baselines.fama import ANY, FRUGAL, Fama, Trace, intersected, random_traces, require_solver
-from aam_vision.commandline import run_command, write_atomically
+from aam_vision.interrogation.baselines.fama import (
+    ANY,
+    FRUGAL,
+    Fama,
+    Trace,
+    intersected,
+    random_traces,
+    require_solver,
+)
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Move
 from aam_vision.interrogation.policies.aia import AiaPolicy, resolved_share
 from aam_vision.interrogation.task.loop import interrogate
-from aam_vision.strips import Model
-from aam_vision.targets import Target
+from aam_vision.model.strips import Model
+from aam_vision.report import evaluation
+from aam_vision.run import targets
+from aam_vision.run.targets import Target
+from aam_vision.support.commandline import run_command, write_atomically
 from experiments.jobs import Domains, Parameters, Results, Scale, Size, chosen, every
 from experiments.tables import Row, Table, grouped, values
 

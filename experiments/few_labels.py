@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from aam_vision.commandline import run_command
+from aam_vision.support.commandline import run_command
 from experiments.jobs import Experiment, FirstSeed, Parameters, Scale, chosen, every
 from experiments.tables import Row, Summary, Table, as_named
 
@@ -153,7 +153,7 @@ def _most(env: str) -> int:
 
 def learned(domain: ImageDomain, how: Way, *, atoms: bool) -> tuple[Any, LabellingResult]:
     """The classifiers that are learned from labelled pictures of walks, or from single atoms of them, and what came of it."""
-    from aam_vision.commandline import Progress
+    from aam_vision.support.commandline import Progress
     from aam_vision.training.labelling import pool, session, settings
 
     pictures, ask = pool.walked(domain, how.seed), settings.ATOMS if atoms else settings.PICTURES

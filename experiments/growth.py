@@ -18,20 +18,21 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from aam_vision import evaluation, targets
+from aam_vision.agents.perception import Cell
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.commandline import run_command
 from aam_vision.envs.grids import STEPS, cell_names, neighbours
 from aam_vision.envs.ground_truth import ground_truth_model
 from aam_vision.envs.pddlgym_files import declarations
-from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
-from aam_vision.perception import Cell
+from aam_vision.model.query import Access
+from aam_vision.model.strips import Atom, Objects, State
 from aam_vision.planning.planner import cpu_seconds
-from aam_vision.query import Access
-from aam_vision.strips import Atom, Objects, State
-from aam_vision.targets import Target
+from aam_vision.report import evaluation
+from aam_vision.run import targets
+from aam_vision.run.targets import Target
+from aam_vision.support.commandline import run_command
+from aam_vision.support.errors import UnusableInput
 from experiments.jobs import Experiment, FirstSeed, Parameters, Scale, Seeds, chosen, every
 from experiments.noise import wrongly_certain
 from experiments.tables import (

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from aam_vision.outcomes import Case, ChanceModel, ChanceSchema, Effects, Outcome
-from aam_vision.strips import ActionHeader, Atom, LiftedAtom, Objects, Predicate, State, Types, Vocabulary
+from aam_vision.model.outcomes import Case, ChanceModel, ChanceSchema, Effects, Outcome
+from aam_vision.model.strips import (
+    ActionHeader,
+    Atom,
+    LiftedAtom,
+    Objects,
+    Predicate,
+    State,
+    Types,
+    Vocabulary,
+)
 
 
 def hand(dry: float, wet: float | None = None) -> tuple[ChanceModel, State]:

@@ -13,8 +13,8 @@ from typing import Annotated
 
 import typer
 
-from aam_vision.commandline import check_writable, run_command, write_atomically
-from aam_vision.errors import UnusableInput
+from aam_vision.support.commandline import check_writable, run_command, write_atomically
+from aam_vision.support.errors import UnusableInput
 from experiments import simulators, table1
 from experiments.tables import Column, Row, Summary, Table, as_named, share, spread, spread_of, values
 

@@ -18,10 +18,10 @@ import numpy as np
 import typer
 
 from aam_vision.agents.bare import BareSymbolicAgent, control_of, random_control
-from aam_vision.commandline import run_command
 from aam_vision.controls.interrogating import Options, interrogate
-from aam_vision.domains import DOMAINS, generate, load
-from aam_vision.strips import GroundAction, State
+from aam_vision.model.domains import DOMAINS, generate, load
+from aam_vision.model.strips import GroundAction, State
+from aam_vision.support.commandline import run_command
 from experiments.jobs import Domains, Experiment, Scale, chosen, every
 from experiments.tables import Row, Summary, as_named
 

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from aam_vision import evaluation, targets
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.result import lifted_predicates
+from aam_vision.model.strips import Model, State
 from aam_vision.planning.engines import planner_named
 from aam_vision.planning.planner import Found, Limits, Planner, SearchProblem, Verdict, cpu_seconds
-from aam_vision.strips import Model, State
+from aam_vision.report import evaluation
+from aam_vision.run import targets
 from experiments.tables import Row
 
 HELD_OUT_STATES = 200

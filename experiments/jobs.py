@@ -25,9 +25,9 @@ from typing import Annotated, Any
 import typer
 
 import aam_vision
-from aam_vision.commandline import Progress, check_writable, write_atomically
-from aam_vision.errors import UnusableInput
-from aam_vision.options import option
+from aam_vision.support.commandline import Progress, check_writable, write_atomically
+from aam_vision.support.errors import UnusableInput
+from aam_vision.support.options import option
 from experiments.dispatch import Dispatcher, JobLimits, check_backend, workforce
 from experiments.tables import Row, Table
 

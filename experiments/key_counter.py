@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from aam_vision import targets
-from aam_vision.commandline import run_command
 from aam_vision.interrogation.task.result import Result
-from aam_vision.strips import LiftedAtom, Location, Mode
+from aam_vision.model.strips import LiftedAtom, Location, Mode
+from aam_vision.run import targets
+from aam_vision.support.commandline import run_command
 from experiments.jobs import Exam, Experiment, FirstSeed, Scale, Seeds, every
 from experiments.programs import command
 from experiments.tables import Row, Summary, Table, as_named

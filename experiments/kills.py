@@ -25,8 +25,8 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from aam_vision.commandline import Progress, check_writable, run_command
-from aam_vision.runs.summary import TIMES
+from aam_vision.run.summary import TIMES
+from aam_vision.support.commandline import Progress, check_writable, run_command
 from experiments.programs import command
 from experiments.tables import Row, Table
 

@@ -21,12 +21,12 @@ import typer
 from numpy.typing import NDArray
 
 from aam_vision.agents.image import image_test
-from aam_vision.arguments import Arguments
-from aam_vision.commandline import Progress, run_command
 from aam_vision.controls.interrogating import interrogate
-from aam_vision.errors import UnusableInput
-from aam_vision.labelling_note import untested
-from aam_vision.targets.controls import of
+from aam_vision.run.arguments import Arguments
+from aam_vision.run.labelling_note import untested
+from aam_vision.run.targets.controls import of
+from aam_vision.support.commandline import Progress, run_command
+from aam_vision.support.errors import UnusableInput
 from experiments.jobs import Experiment, Scale, every
 from experiments.tables import Row, Summary, as_named
 

@@ -15,11 +15,14 @@ from typing import Annotated
 
 import typer
 
-from aam_vision import domains, evaluation, interrogate, targets
-from aam_vision.commandline import run_command
-from aam_vision.errors import UnusableInput
+from aam_vision import interrogate
 from aam_vision.interrogation.task.loop import Interrupted
-from aam_vision.strips import Location, Mode, Model, PalTuple
+from aam_vision.model import domains
+from aam_vision.model.strips import Location, Mode, Model, PalTuple
+from aam_vision.report import evaluation
+from aam_vision.run import targets
+from aam_vision.support.commandline import run_command
+from aam_vision.support.errors import UnusableInput
 from experiments.jobs import Domains, Experiment, FirstSeed, Scale, Seeds, Size, chosen, every
 from experiments.tables import Row, Summary, as_named, average, share, spread_of, total
 

@@ -21,21 +21,21 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from aam_vision import targets
 from aam_vision.agents.copies import CopiedSimulator, StatelessCopies, prove
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.image import ImageAgent
-from aam_vision.commandline import Progress, check_writable, run_command
+from aam_vision.agents.simulator import Simulator
+from aam_vision.agents.workers import Workers
+from aam_vision.agents.workers.crew import Crew, ProcessCopy
 from aam_vision.envs.registry import image_domain
-from aam_vision.evaluation import equivalent, sample_states
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.result import Result
-from aam_vision.query import Agent, Query, Response, Situation, WalkStep
-from aam_vision.simulator import Simulator
-from aam_vision.targets.copied import SIMULATING
-from aam_vision.targets.images import PerceptionSettings, perception_of, seen_through
-from aam_vision.workers import Workers
-from aam_vision.workers.crew import Crew, ProcessCopy
+from aam_vision.model.query import Agent, Query, Response, Situation, WalkStep
+from aam_vision.report.evaluation import equivalent, sample_states
+from aam_vision.run import targets
+from aam_vision.run.targets.copied import SIMULATING
+from aam_vision.run.targets.images import PerceptionSettings, perception_of, seen_through
+from aam_vision.support.commandline import Progress, check_writable, run_command
 from experiments.tables import Row, Table
 
 HELD_OUT_STATES = 200

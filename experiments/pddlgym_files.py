@@ -10,11 +10,11 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from aam_vision.commandline import run_command
-from aam_vision.errors import UnusableInput
-from aam_vision.outcomes import ChanceModel
-from aam_vision.pddl import read_chance_domain, read_domain, read_problem
-from aam_vision.strips import Model
+from aam_vision.model.outcomes import ChanceModel
+from aam_vision.model.pddl import read_chance_domain, read_domain, read_problem
+from aam_vision.model.strips import Model
+from aam_vision.support.commandline import run_command
+from aam_vision.support.errors import UnusableInput
 
 
 def pddlgym_files() -> None:

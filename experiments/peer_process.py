@@ -27,13 +27,13 @@ from unified_planning.exceptions import UPInvalidActionError
 from unified_planning.io import PDDLReader, PDDLWriter
 from unified_planning.plans import ActionInstance
 
-from aam_vision.errors import AgentFailed
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import Interrupted
-from aam_vision.pddl import domain_text, read_domain, read_problem
-from aam_vision.query import Access, Query, Response, Situation, WalkStep
-from aam_vision.strips import Atom, Model, Objects, State
+from aam_vision.model.pddl import domain_text, read_domain, read_problem
+from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
+from aam_vision.model.strips import Atom, Model, Objects, State
+from aam_vision.support.errors import AgentFailed
 
 DOMAIN, PROBLEM, LEARNED = "domain.pddl", "problem.pddl", "learned.pddl"
 SOLVING_S = 20

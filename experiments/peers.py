@@ -27,11 +27,12 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from aam_vision import domains, evaluation
-from aam_vision.commandline import run_command
-from aam_vision.errors import AamError, UnusableInput
-from aam_vision.pddl import domain_text, problem_text, read_domain, read_problem
-from aam_vision.strips import ActionSchema, Model, State
+from aam_vision.model import domains
+from aam_vision.model.pddl import domain_text, problem_text, read_domain, read_problem
+from aam_vision.model.strips import ActionSchema, Model, State
+from aam_vision.report import evaluation
+from aam_vision.support.commandline import run_command
+from aam_vision.support.errors import AamError, UnusableInput
 from experiments.jobs import Domains, Experiment, Scale, Seeds, Size, chosen, every
 from experiments.tables import Column, Row, Summary, Table, Value, average, share, spread_of
 

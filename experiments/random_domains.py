@@ -23,13 +23,13 @@ import typer
 
 from aam_vision import interrogate
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.commandline import run_command
-from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.task.result import Result
-from aam_vision.query import Access
-from aam_vision.strips import Atom, GroundAction, Model, State, lifted_atoms
+from aam_vision.model.query import Access
+from aam_vision.model.strips import Atom, GroundAction, Model, State, lifted_atoms
+from aam_vision.support.commandline import run_command
+from aam_vision.support.errors import UnusableInput
 from experiments.jobs import Accesses, Experiment, FirstSeed, Parameters, Scale, batches
 from experiments.random_strips import Domain, all_bindings, random_domain, reachable
 from experiments.tables import Row, Summary, as_named, part, per, pooled, total

@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from aam_vision.pddl import Problem, domain_text, problem_text
-from aam_vision.strips import (
+from aam_vision.model.pddl import Problem, domain_text, problem_text
+from aam_vision.model.strips import (
     ROOT_TYPE,
     ActionHeader,
     ActionSchema,

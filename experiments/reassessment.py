@@ -16,12 +16,12 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from aam_vision import domains
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.commandline import run_command
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.result import differences
-from aam_vision.strips import ActionSchema, Model, lifted_atoms
+from aam_vision.model import domains
+from aam_vision.model.strips import ActionSchema, Model, lifted_atoms
+from aam_vision.support.commandline import run_command
 from experiments.jobs import Domains, Experiment, FirstSeed, Scale, Seeds, Size, chosen, every
 from experiments.tables import Row, Summary, share, spread_of
 

@@ -12,11 +12,11 @@ from typing import Annotated
 
 import typer
 
-from aam_vision.commandline import run_command
 from aam_vision.envs.registry import DOMAINS, board_domain
 from aam_vision.interrogation.policies.registry import policy_for
+from aam_vision.model.query import Access
 from aam_vision.planning.engines import planner_named
-from aam_vision.query import Access
+from aam_vision.support.commandline import run_command
 from experiments.interrogations import interrogation
 from experiments.jobs import Experiment, FirstSeed, Scale, Seeds, every
 from experiments.tables import Summary, as_named, average, queries_figure, share, spread_of

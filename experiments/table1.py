@@ -14,11 +14,11 @@ from typing import Annotated
 
 import typer
 
-from aam_vision.commandline import run_command
-from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.policies.registry import POLICIES, policy_for
+from aam_vision.model.query import Access
 from aam_vision.planning.engines import PYPERPLAN, planner_named
-from aam_vision.query import Access
+from aam_vision.support.commandline import run_command
+from aam_vision.support.errors import UnusableInput
 from experiments.interrogations import interrogation
 from experiments.jobs import Domains, Experiment, Parameters, Scale, Size, chosen, every
 from experiments.tables import Row, Summary, as_named, average, queries_figure, share, spread_of

@@ -18,7 +18,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table as RichTable
 
-from aam_vision.commandline import write_atomically
+from aam_vision.support.commandline import write_atomically
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -19,11 +19,11 @@ import numpy as np
 import typer
 
 import aam_vision
-from aam_vision import evaluation
 from aam_vision.agents.image import ImageAgent
-from aam_vision.commandline import run_command
-from aam_vision.query import Access
-from aam_vision.strips import State
+from aam_vision.model.query import Access
+from aam_vision.model.strips import State
+from aam_vision.report import evaluation
+from aam_vision.support.commandline import run_command
 from experiments.interrogations import likeness
 from experiments.tables import Row, told
 

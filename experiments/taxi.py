@@ -21,16 +21,16 @@ import numpy as np
 import typer
 from gymnasium.envs.toy_text.taxi import TaxiEnv
 
-from aam_vision import evaluation
-from aam_vision.commandline import Progress, run_command
 from aam_vision.envs.labelled import Depiction, Labelled, LabelledImages, distinct, labelled_images
 from aam_vision.envs.own import OwnEnvironment
 from aam_vision.envs.worlds import taxi as world
 from aam_vision.envs.worlds.taxi import INSTRUCTIONS, VOCABULARY, cell, intended, scene, true_state
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.loop import Interrupted
-from aam_vision.query import Access
-from aam_vision.strips import GroundAction, Model, Objects, State
+from aam_vision.model.query import Access
+from aam_vision.model.strips import GroundAction, Model, Objects, State
+from aam_vision.report import evaluation
+from aam_vision.support.commandline import Progress, run_command
 from experiments.tables import Row, told
 
 HELD_OUT_STEPS = 500

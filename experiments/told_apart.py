@@ -25,12 +25,12 @@ import numpy as np
 import typer
 
 from aam_vision.agents.chance import ChanceAgent
-from aam_vision.chance.comparing import ALPHA
-from aam_vision.chance.interrogating import Options, interrogation
-from aam_vision.chance.knowledge import ActionKnowledge
-from aam_vision.chance.versions import differences
-from aam_vision.commandline import run_command
-from aam_vision.errors import UnusableInput
+from aam_vision.interrogation.chance.comparing import ALPHA
+from aam_vision.interrogation.chance.interrogating import Options, interrogation
+from aam_vision.interrogation.chance.knowledge import ActionKnowledge
+from aam_vision.interrogation.chance.versions import differences
+from aam_vision.support.commandline import run_command
+from aam_vision.support.errors import UnusableInput
 from experiments.hand import hand
 from experiments.jobs import Experiment, FirstSeed, Scale, batches
 from experiments.tables import Row, Summary, as_named, per, pooled, total

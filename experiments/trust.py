@@ -19,10 +19,10 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from aam_vision import domains
-from aam_vision.commandline import run_command
-from aam_vision.errors import UnusableInput
-from aam_vision.query import Access
+from aam_vision.model import domains
+from aam_vision.model.query import Access
+from aam_vision.support.commandline import run_command
+from aam_vision.support.errors import UnusableInput
 from experiments.faults.registry import FAMILIES, HONEST
 from experiments.jobs import Accesses, Domains, Exam, Experiment, FirstSeed, Parameters, Scale, Size, chosen
 from experiments.programs import FAULTS

@@ -12,15 +12,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aam_vision import interrogate, targets
+from aam_vision import interrogate
 from aam_vision.agents.reference_agent import HELLO
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Example, Family
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.loop import Interrupted
 from aam_vision.interrogation.task.result import Result
-from aam_vision.query import Access, Agent
-from aam_vision.strips import (
+from aam_vision.model.query import Access, Agent
+from aam_vision.model.strips import (
     ActionHeader,
     ActionSchema,
     GroundAction,
@@ -31,7 +31,8 @@ from aam_vision.strips import (
     Types,
     Vocabulary,
 )
-from aam_vision.targets import Target
+from aam_vision.run import targets
+from aam_vision.run.targets import Target
 from experiments.faults.conditional import explanations
 from experiments.faults.registry import HONEST, MisreadStates, faulty_agent, right_verdicts
 from experiments.faults.world import LONGEST, Fault, FaultyAgent, Setting, World, named

@@ -15,11 +15,11 @@ import numpy as np
 import typer
 
 from aam_vision.agents.chance import ChanceAgent
-from aam_vision.chance.interrogating import Options, interrogate
-from aam_vision.commandline import run_command
-from aam_vision.errors import UnusableInput
+from aam_vision.interrogation.chance.interrogating import Options, interrogate
 from aam_vision.interrogation.task.verdict import COMPLETE
-from aam_vision.query import Access
+from aam_vision.model.query import Access
+from aam_vision.support.commandline import run_command
+from aam_vision.support.errors import UnusableInput
 from experiments.hand import hand
 from experiments.jobs import Experiment, FirstSeed, Scale, every
 from experiments.tables import Row, Summary, as_named, per

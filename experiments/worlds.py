@@ -14,11 +14,11 @@ import numpy as np
 import typer
 
 import aam_vision
-from aam_vision import evaluation
-from aam_vision.commandline import run_command
 from aam_vision.envs.registry import image_domain
-from aam_vision.errors import UnusableInput
-from aam_vision.targets.naming import from_environment
+from aam_vision.report import evaluation
+from aam_vision.run.targets.naming import from_environment
+from aam_vision.support.commandline import run_command
+from aam_vision.support.errors import UnusableInput
 from experiments.interrogations import likeness
 from experiments.tables import Row, told
 

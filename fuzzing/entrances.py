@@ -21,10 +21,10 @@ from PIL import Image
 from aam_vision.agents.encoding import Malformed, loads, read_vocabulary
 from aam_vision.agents.protocol import Hello, answer, complaint, read_hello, read_run, read_walk
 from aam_vision.agents.reference_agent import HELLO, Robot
-from aam_vision.errors import UnusableInput
-from aam_vision.pddl import domain_text, problem_text, read_domain, read_problem
-from aam_vision.pictures import SIGNATURE, NoPicture, decode, pixels_only
-from aam_vision.strips import GroundAction
+from aam_vision.model.pddl import domain_text, problem_text, read_domain, read_problem
+from aam_vision.model.strips import GroundAction
+from aam_vision.support.errors import UnusableInput
+from aam_vision.support.pictures import SIGNATURE, NoPicture, decode, pixels_only
 
 SEPARATOR = b"\n;;\n"
 """Bytes between a domain and a problem."""

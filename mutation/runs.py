@@ -90,8 +90,8 @@ TARGETS = (
             "tests/agents/test_image_situations.py",
         ),
     ),
-    Target("evaluation", ("aam_vision/evaluation.py",), ("tests/evaluation",)),
-    Target("pddl", ("aam_vision/pddl",), ("tests/pddl",)),
+    Target("evaluation", ("aam_vision/report/evaluation.py",), ("tests/report/evaluation",)),
+    Target("pddl", ("aam_vision/model/pddl",), ("tests/model/pddl",)),
     Target(
         "journal",
         ("aam_vision/agents/encoding.py", "aam_vision/agents/journal.py", "aam_vision/agents/journalled.py"),

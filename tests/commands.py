@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from aam_vision.commandline import parser_of
+from aam_vision.support.commandline import parser_of
 
 ROOT = Path(__file__).parent.parent
 _ENDING = re.compile(r"^if __name__ == \"__main__\":\n    sys\.exit\(run_command\((\w+)\)\)$", re.MULTILINE)
@@ -22,7 +22,7 @@ def commands() -> dict[str, str]:
         for path in sorted((ROOT / top).rglob("*.py")):
             ending = _ENDING.search(path.read_text(encoding="utf-8"))
             if ending is not None:
-                module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+                module = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__main__")
                 found[module if top in ("aam_vision", "experiments") else f"aam_vision.{module}"] = ending[1]
     return found
 
@@ -30,7 +30,8 @@ def commands() -> dict[str, str]:
 @cache
 def parser(module: str) -> Any:
     """The command line of a command, as click has it."""
-    return parser_of(getattr(importlib.import_module(module), commands()[module]))
+    home = importlib.import_module(f"{module}.command" if module == "aam_vision.run" else module)
+    return parser_of(getattr(home, commands()[module]))
 
 
 def examples(module: str) -> list[str]:

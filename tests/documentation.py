@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aam_vision.agents import reference_agent
-from aam_vision.domains import load
-from aam_vision.pddl import domain_text
+from aam_vision.model.domains import load
+from aam_vision.model.pddl import domain_text
 
 ROOT = Path(__file__).parent.parent
 _FENCE = re.compile(

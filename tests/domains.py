@@ -9,8 +9,7 @@ from dataclasses import replace
 
 from hypothesis import strategies as st
 
-from aam_vision.planning.grounding import LiftedOperator
-from aam_vision.strips import (
+from aam_vision.model.strips import (
     ROOT_TYPE,
     ActionHeader,
     ActionSchema,
@@ -23,6 +22,7 @@ from aam_vision.strips import (
     Vocabulary,
     lifted_atoms,
 )
+from aam_vision.planning.grounding import LiftedOperator
 from experiments.random_strips import (
     Domain,
     all_bindings,

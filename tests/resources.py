@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aam_vision.resources import Resources
+from aam_vision.support.resources import Resources
 
 WHY = "so much was taken"
 

@@ -27,11 +27,11 @@ import jsonschema
 import pytest
 
 from aam_vision.agents import reference_agent
-from aam_vision.commandline import run_command
 from aam_vision.envs.registry import DOMAINS as IMAGE_ENVIRONMENTS
-from aam_vision.errors import UnusableInput
-from aam_vision.outcomes import ChanceModel
-from aam_vision.pddl import read_chance_domain, read_chance_problem, read_domain, read_problem
+from aam_vision.model.outcomes import ChanceModel
+from aam_vision.model.pddl import read_chance_domain, read_chance_problem, read_domain, read_problem
+from aam_vision.support.commandline import run_command
+from aam_vision.support.errors import UnusableInput
 from tests import documentation
 from tests.commands import commands, parsed
 from tests.documentation import ROOT, Block, Command, blocks, is_shown, pages
@@ -291,7 +291,7 @@ def test_every_line_on_the_page_fits_the_protocol(block: Block) -> None:
 def test_the_limits_on_the_page_are_the_defaults() -> None:
     from aam_vision.agents.program import ProgramLimits
     from aam_vision.agents.protocol import MAX_CELLS, MAX_PIXELS, MAX_SIDE
-    from aam_vision.arguments import Arguments
+    from aam_vision.run.arguments import Arguments
 
     protocol = PROTOCOL.read_text(encoding="utf-8")
     limits, options = ProgramLimits(), Arguments()

@@ -15,19 +15,19 @@ from unittest import mock
 
 import pytest
 
-from aam_vision import domains
 from aam_vision.ask import ask_model
-from aam_vision.commandline import run_command
 from aam_vision.compare import compare_models
-from aam_vision.errors import UnusableInput
 from aam_vision.explain import explain_run
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
-from aam_vision.pddl import domain_text
+from aam_vision.model import domains
+from aam_vision.model.pddl import domain_text
+from aam_vision.model.strips import Location
 from aam_vision.report.account import Account
 from aam_vision.report.claims import named
 from aam_vision.report.recorded import read_run
-from aam_vision.strips import Location
+from aam_vision.support.commandline import run_command
+from aam_vision.support.errors import UnusableInput
 from tests.report.conftest import Runs, run_of
 
 __all__ = ["run_of"]

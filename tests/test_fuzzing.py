@@ -100,7 +100,7 @@ def test_the_alarm_rings() -> None:
 
 
 def test_an_error_of_more_than_one_line_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
-    from aam_vision.pictures import NoPicture
+    from aam_vision.support.pictures import NoPicture
 
     def refuse(png: bytes) -> bytes:
         raise NoPicture("two\nlines")

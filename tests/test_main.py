@@ -22,7 +22,7 @@ def test_every_command_is_one_that_can_be_started_alone(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     module, function, _ = COMMANDS[name]
-    assert f"aam_vision.{module}" in commands()
+    assert f"aam_vision.{module}".removesuffix(".command") in commands()
     assert getdoc(getattr(import_module(f"aam_vision.{module}"), function))
     assert _said([name, "--help"], monkeypatch) == 0
     assert capsys.readouterr().out.startswith(f"Usage: aam-vision {name} [OPTIONS]")

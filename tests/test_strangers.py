@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from aam_vision.agents.encoding import MAX_PARTS, Malformed, loads, read_vocabulary
-from aam_vision.arguments import MAX_PROBLEM_SIZE, Arguments
-from aam_vision.errors import UnusableInput
-from aam_vision.runs.checks import check
+from aam_vision.run.arguments import MAX_PROBLEM_SIZE, Arguments
+from aam_vision.run.checks import check
+from aam_vision.support.errors import UnusableInput
 
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("aam_vision", "envs", "classifiers", "training", "experiments")

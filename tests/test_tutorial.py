@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from aam_vision.interrogation.task.verdict import COMPLETE
-from aam_vision.pddl import read_chance_domain
+from aam_vision.model.pddl import read_chance_domain
 from tests import documentation
 
 ROOT = Path(__file__).parent.parent

@@ -12,10 +12,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from aam_vision.agents.perception import Frame, Scene, VisualVocabulary
 from aam_vision.classifiers.board import resample_scene
 from aam_vision.classifiers.reading import SceneIndex
-from aam_vision.perception import Frame, Scene, VisualVocabulary
-from aam_vision.strips import State
+from aam_vision.model.strips import State
 from aam_vision.training.labels import NO_LABEL, label
 
 Batch = tuple[Tensor, Tensor, Tensor]

@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.perception import Frame
+from aam_vision.agents.perception import Frame
 
 Corrupt = Callable[[Frame, np.random.Generator], Frame]
 """A frame made worse, with all chance from the generator."""

@@ -18,12 +18,12 @@ from safetensors.torch import load as parse_tensors
 from safetensors.torch import save as dump_tensors
 
 import aam_vision
+from aam_vision.agents.perception import VisualVocabulary
 from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.classifiers.store import describe
 from aam_vision.envs.image_domain import ImageDomain, Pictures
-from aam_vision.errors import UnusableInput
-from aam_vision.perception import VisualVocabulary
+from aam_vision.support.errors import UnusableInput
 from aam_vision.training.boards import Example, examples
 from aam_vision.training.labels import check_legal
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from aam_vision.agents.encoding import loads
-from aam_vision.commandline import write_atomically
-from aam_vision.errors import UnusableInput
-from aam_vision.files import read_limited
-from aam_vision.perception import Box, Perceived, Reading, Scene, VisualVocabulary
-from aam_vision.strips import Objects
+from aam_vision.agents.perception import Box, Perceived, Reading, Scene, VisualVocabulary
+from aam_vision.model.strips import Objects
+from aam_vision.support.commandline import write_atomically
+from aam_vision.support.errors import UnusableInput
+from aam_vision.support.files import read_limited
 
 FILE: Final = "scene.json"
 PROBLEM: Final = "pictures"

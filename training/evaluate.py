@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aam_vision.commandline import run_command
-from aam_vision.errors import UnusableInput
+from aam_vision.support.commandline import run_command
+from aam_vision.support.errors import UnusableInput
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aam_vision.commandline import run_command
-from aam_vision.errors import UnusableInput
+from aam_vision.support.commandline import run_command
+from aam_vision.support.errors import UnusableInput
 
 if TYPE_CHECKING:
     from aam_vision.envs.image_domain import ImageDomain

@@ -27,14 +27,14 @@ import torch
 from numpy.typing import NDArray
 
 from aam_vision.agents.encoding import loads
+from aam_vision.agents.perception import Frame, Perceived, Scene, VisualVocabulary
 from aam_vision.classifiers.architecture import CELL_PIXELS, CROP_PIXELS
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.classifiers.store import Card
-from aam_vision.errors import UnusableInput
-from aam_vision.files import read_limited
-from aam_vision.perception import Frame, Perceived, Scene, VisualVocabulary
-from aam_vision.pictures import NoPicture, read_picture
-from aam_vision.strips import Atom, State
+from aam_vision.model.strips import Atom, State
+from aam_vision.support.errors import UnusableInput
+from aam_vision.support.files import read_limited
+from aam_vision.support.pictures import NoPicture, read_picture
 from aam_vision.training.boards import Example, examples, place_looks
 from aam_vision.training.described import PROBLEM, read_description
 from aam_vision.training.labels import NO_LABEL, Labels, check_legal

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from aam_vision.commandline import Progress, check_writable, run_command, told_warnings
-from aam_vision.errors import UnusableInput
-from aam_vision.options import option
+from aam_vision.support.commandline import Progress, check_writable, run_command, told_warnings
+from aam_vision.support.errors import UnusableInput
+from aam_vision.support.options import option
 from aam_vision.training.labelling.settings import Session
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from aam_vision.agents.perception import NO_LABEL, Exactly, Never, VisualVocabulary
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.envs.labelled import Labels, label, things_at
-from aam_vision.errors import UnusableInput
-from aam_vision.perception import NO_LABEL, Exactly, Never, VisualVocabulary
-from aam_vision.strips import State
-from aam_vision.wording import counted
+from aam_vision.model.strips import State
+from aam_vision.support.errors import UnusableInput
+from aam_vision.support.wording import counted
 
 __all__ = ["NO_LABEL", "Labels", "check_legal", "label", "things_at"]
 

@@ -11,6 +11,7 @@ import torch
 from torch import Generator, Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
+from aam_vision.agents.perception import NO_LABEL, VisualVocabulary
 from aam_vision.classifiers.architecture import SHARED
 from aam_vision.classifiers.camera.legality import SceneLegality
 from aam_vision.classifiers.camera.network import CameraNetwork, network_of, new_network
@@ -19,12 +20,11 @@ from aam_vision.classifiers.camera.plan import CameraPlan, SceneAtoms, Size, pla
 from aam_vision.classifiers.camera.typical import typical
 from aam_vision.classifiers.networks import weights_of
 from aam_vision.classifiers.store import Card, describe, read
-from aam_vision.constraints import Number
 from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.envs.labelled import Labelled
-from aam_vision.errors import UnusableInput
-from aam_vision.perception import NO_LABEL, VisualVocabulary
-from aam_vision.strips import State
+from aam_vision.model.constraints import Number
+from aam_vision.model.strips import State
+from aam_vision.support.errors import UnusableInput
 from aam_vision.training.assessment import PerceptionScores
 from aam_vision.training.augmentation import retaken
 from aam_vision.training.camera import UNKNOWN, Lessons, answers, lessons

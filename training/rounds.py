@@ -13,12 +13,12 @@ from typing import Any, Final, Generic, TypeVar
 
 from aam_vision.classifiers.networks import Network
 from aam_vision.classifiers.store import Card
-from aam_vision.commandline import Progress
 from aam_vision.envs.image_domain import ImageDomain, Pictures
+from aam_vision.support.commandline import Progress
+from aam_vision.support.wording import counted
 from aam_vision.training.assessment import PerceptionScores, Reader, evaluate_domain
 from aam_vision.training.settings import TrainingSettings
 from aam_vision.training.trainer import Examined
-from aam_vision.wording import counted
 
 PATIENCE: Final = 2
 """Rounds without a better figure after which training stands still: more of them find late gains, and take longer."""

@@ -13,8 +13,9 @@ import torch
 from aam_vision.classifiers.looks import LabelledLooks
 from aam_vision.classifiers.networks import Classifiers, Network
 from aam_vision.classifiers.store import Card, WeightFiles, weaknesses
-from aam_vision.commandline import Progress
 from aam_vision.envs.image_domain import ImageDomain
+from aam_vision.support.commandline import Progress
+from aam_vision.support.wording import counted
 from aam_vision.training.assessment import PerceptionScores, Reader
 from aam_vision.training.calibration import calibrate
 from aam_vision.training.cells import CellStudy
@@ -22,7 +23,6 @@ from aam_vision.training.places import PlaceStudy
 from aam_vision.training.rounds import Rounds, Sees, Trained
 from aam_vision.training.settings import TrainingSettings, limited_threads, write_files
 from aam_vision.training.trainer import Data, StartingPoint, Task, TrainingOptions, teach
-from aam_vision.wording import counted
 
 CALIBRATION_SHARE: Final = 10
 """One image in so many is kept from training to calibrate on: more of them calibrate better, fewer teach more."""

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from aam_vision.agents.perception import Perceived
 from aam_vision.classifiers.architecture import CAMERA, SHARED
 from aam_vision.classifiers.store import Card, WeightFiles, alone, save, weaknesses
-from aam_vision.commandline import write_atomically
 from aam_vision.envs.image_domain import ImageDomain
-from aam_vision.errors import UnusableInput
-from aam_vision.perception import Perceived
+from aam_vision.support.commandline import write_atomically
+from aam_vision.support.errors import UnusableInput
 
 if TYPE_CHECKING:
     from torch import nn

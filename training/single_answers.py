@@ -19,9 +19,9 @@ from typing import Any, Final
 import numpy as np
 
 from aam_vision.classifiers.reading import SceneIndex
-from aam_vision.errors import UnusableInput
+from aam_vision.support.errors import UnusableInput
+from aam_vision.support.wording import counted
 from aam_vision.training.labels import NO_LABEL, Labels
-from aam_vision.wording import counted
 
 KINDS: Final = ("yes", "no", "skipped")
 BETWEEN: Final = " at "

@@ -13,8 +13,14 @@ from typing import Annotated
 
 import typer
 
-from aam_vision.commandline import Progress, check_writable, run_command, told_warnings, write_atomically
-from aam_vision.errors import UnusableInput
+from aam_vision.support.commandline import (
+    Progress,
+    check_writable,
+    run_command,
+    told_warnings,
+    write_atomically,
+)
+from aam_vision.support.errors import UnusableInput
 
 
 def train(

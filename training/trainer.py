@@ -23,7 +23,7 @@ from torch.utils.data import DataLoader
 
 from aam_vision.classifiers.networks import Network
 from aam_vision.classifiers.torchvision_cure import cure_torchvision
-from aam_vision.errors import UnusableInput, reason
+from aam_vision.support.errors import UnusableInput, reason
 from aam_vision.training.labels import NO_LABEL
 
 cure_torchvision()

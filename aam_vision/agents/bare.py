@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from aam_vision.agents.symbolic import ModelAgent
-from aam_vision.errors import UnusableInput
-from aam_vision.joins import StateIndex, bindings
-from aam_vision.query import Access, Query, Response, Situation, WalkStep
-from aam_vision.strips import ActionHeader, GroundAction, LiftedAtom, Model, State
+from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
+from aam_vision.model.strips import ActionHeader, GroundAction, LiftedAtom, Model, State
+from aam_vision.planning.joins import StateIndex, bindings
+from aam_vision.support.errors import UnusableInput
 
 BARE_ACCESS = (Access.SNAPSHOT,)
 """What bare agents may allow so far."""

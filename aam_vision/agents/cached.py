@@ -22,9 +22,9 @@ from aam_vision.agents.encoding import (
     state_json,
 )
 from aam_vision.agents.journal import Format, create, guarded, open_checked, refuse_links
-from aam_vision.errors import UnusableInput
-from aam_vision.query import Agent, Query, Response, Situation
-from aam_vision.wording import counted
+from aam_vision.model.query import Agent, Query, Response, Situation
+from aam_vision.support.errors import UnusableInput
+from aam_vision.support.wording import counted
 
 FORMAT = Format(
     "cache",

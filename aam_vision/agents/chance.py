@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from aam_vision.agents.symbolic import Choice, ModelAgent
-from aam_vision.joins import StateIndex
-from aam_vision.outcomes import ChanceModel
-from aam_vision.query import Access, Query, Response, Situation, WalkStep
-from aam_vision.strips import GroundAction, State
+from aam_vision.model.outcomes import ChanceModel
+from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
+from aam_vision.model.strips import GroundAction, State
+from aam_vision.planning.joins import StateIndex
 
 
 class ChanceAgent(ModelAgent[ChanceModel]):

@@ -15,15 +15,15 @@ import typer
 from numpy.random import default_rng
 
 from aam_vision.agents.image import ImageAgent
+from aam_vision.agents.perception import Frame, Percept, Scene
 from aam_vision.agents.process import process_agent
 from aam_vision.agents.program import ProgramLimits
 from aam_vision.agents.shown import Conversation, ProgramSimulator
-from aam_vision.commandline import run_command
-from aam_vision.errors import AgentFailed, UnusableInput
-from aam_vision.perception import Frame, Percept, Scene
-from aam_vision.query import Agent, Query, Situation, WalkStep
-from aam_vision.strips import Atom, GroundAction, State
-from aam_vision.wording import counted
+from aam_vision.model.query import Agent, Query, Situation, WalkStep
+from aam_vision.model.strips import Atom, GroundAction, State
+from aam_vision.support.commandline import run_command
+from aam_vision.support.errors import AgentFailed, UnusableInput
+from aam_vision.support.wording import counted
 
 DOES_NOT_CONFORM = 1
 """Exit code when an answer broke the protocol."""
@@ -112,7 +112,7 @@ class _Pixels:
 
 def _looked_at(conversation: Conversation, problem: int) -> ImageAgent:
     """A problem of a program that shows images; each image counts as a state."""
-    from aam_vision.pictures import decode
+    from aam_vision.support.pictures import decode
 
     hello = conversation.hello
     simulator = ProgramSimulator(

@@ -18,11 +18,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from aam_vision.agents.image import Passage, Returning
-from aam_vision.perception import Frame, Scene
-from aam_vision.query import Access, Agent, Course, Expected, Query, Response, Situation, WalkStep
-from aam_vision.simulator import Simulator
-from aam_vision.strips import ActionHeader, GroundAction, State, Vocabulary
-from aam_vision.workers.crew import Crew, Task
+from aam_vision.agents.perception import Frame, Scene
+from aam_vision.agents.simulator import Simulator
+from aam_vision.agents.workers.crew import Crew, Task
+from aam_vision.model.query import Access, Agent, Course, Expected, Query, Response, Situation, WalkStep
+from aam_vision.model.strips import ActionHeader, GroundAction, State, Vocabulary
 
 FIRST_INSIDE = 1_000_000
 """The first number that a situation has in the copies; what they see before they are asked has smaller ones."""

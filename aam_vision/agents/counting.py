@@ -9,8 +9,8 @@ from typing import TypeVar
 import numpy as np
 
 from aam_vision.agents.decorator import AgentDecorator
-from aam_vision.query import Agent, Query, Response, Situation, WalkStep
-from aam_vision.strips import GroundAction
+from aam_vision.model.query import Agent, Query, Response, Situation, WalkStep
+from aam_vision.model.strips import GroundAction
 
 T = TypeVar("T")
 

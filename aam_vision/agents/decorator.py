@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from aam_vision.query import (
+from aam_vision.model.query import (
     Access,
     Agent,
     Expected,
@@ -17,7 +17,7 @@ from aam_vision.query import (
     expect,
     refuses_surely,
 )
-from aam_vision.strips import ActionHeader, Vocabulary
+from aam_vision.model.strips import ActionHeader, Vocabulary
 
 
 class AgentDecorator:

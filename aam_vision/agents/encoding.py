@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aam_vision.strips import (
+from aam_vision.model.strips import (
     MAX_LIFTED_ATOMS,
     MAX_PAIRS,
     ROOT_TYPE,
@@ -25,7 +25,7 @@ from aam_vision.strips import (
     Vocabulary,
     count_lifted_atoms,
 )
-from aam_vision.wording import counted
+from aam_vision.support.wording import counted
 
 MAX_NAMES = 100_000
 """Objects of a problem, or names of one kind in a vocabulary, at most."""

@@ -7,8 +7,8 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from aam_vision.agents.decorator import AgentDecorator
-from aam_vision.errors import AccessViolation
-from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep
+from aam_vision.model.query import Access, Agent, Query, Response, Situation, WalkStep
+from aam_vision.support.errors import AccessViolation
 
 
 class EnforcingAgent(AgentDecorator):

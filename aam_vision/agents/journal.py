@@ -19,7 +19,7 @@ import numpy as np
 
 import aam_vision
 from aam_vision.agents.encoding import Malformed, dumps, loads, parts
-from aam_vision.errors import UnusableInput
+from aam_vision.support.errors import UnusableInput
 
 # SQLite files of a strict format: exactly ours, or refused in one line.
 #

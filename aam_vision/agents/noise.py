@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from aam_vision.errors import UnusableInput
-from aam_vision.perception import Frame, Scene
-from aam_vision.simulator import Foreseeing, Simulator
-from aam_vision.strips import GroundAction
+from aam_vision.agents.perception import Frame, Scene
+from aam_vision.agents.simulator import Foreseeing, Simulator
+from aam_vision.model.strips import GroundAction
+from aam_vision.support.errors import UnusableInput
 
 # The base of all decorators around a simulator.
 

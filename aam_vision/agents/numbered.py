@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from aam_vision.agents.image import Passage
-from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep
-from aam_vision.strips import ActionHeader, Vocabulary
+from aam_vision.model.query import Access, Agent, Query, Response, Situation, WalkStep
+from aam_vision.model.strips import ActionHeader, Vocabulary
 
 
 class NumberedAgent:

@@ -24,9 +24,9 @@ from aam_vision.agents.protocol import (
     walk_question,
 )
 from aam_vision.agents.shown import Conversation
-from aam_vision.errors import AgentFailed, UnusableInput
-from aam_vision.query import Access, Query, Response, Situation, WalkStep
-from aam_vision.strips import ActionHeader, GroundAction, Objects, Vocabulary
+from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
+from aam_vision.model.strips import ActionHeader, GroundAction, Objects, Vocabulary
+from aam_vision.support.errors import AgentFailed, UnusableInput
 
 
 class ProcessAgent:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 
-from aam_vision.errors import AamError, UnusableInput
+from aam_vision.support.errors import AamError, UnusableInput
 
 CHUNK = 1 << 16
 TOLD = 2000

@@ -24,10 +24,10 @@ from aam_vision.agents.encoding import (
     show,
     typed,
 )
-from aam_vision.perception import Box, Cell, Scene
-from aam_vision.query import Access
-from aam_vision.strips import ROOT_TYPE, ActionHeader, GroundAction, Objects, State, Types, Vocabulary
-from aam_vision.wording import counted
+from aam_vision.agents.perception import Box, Cell, Scene
+from aam_vision.model.query import Access
+from aam_vision.model.strips import ROOT_TYPE, ActionHeader, GroundAction, Objects, State, Types, Vocabulary
+from aam_vision.support.wording import counted
 
 VERSION = 1
 MAX_PROBLEMS = 1000

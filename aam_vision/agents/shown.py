@@ -16,6 +16,7 @@ import numpy as np
 
 from aam_vision.agents.encoding import Malformed, dumps, field
 from aam_vision.agents.image import Ways
+from aam_vision.agents.perception import Frame, Percept, Perception, Scene
 from aam_vision.agents.program import Program, ProgramFailed, ProgramLimits
 from aam_vision.agents.protocol import (
     Answer,
@@ -33,10 +34,9 @@ from aam_vision.agents.protocol import (
     run_question,
     walk_question,
 )
-from aam_vision.errors import AamError, AgentFailed, UnusableInput
-from aam_vision.perception import Frame, Percept, Perception, Scene
-from aam_vision.query import Access
-from aam_vision.strips import GroundAction
+from aam_vision.model.query import Access
+from aam_vision.model.strips import GroundAction
+from aam_vision.support.errors import AamError, AgentFailed, UnusableInput
 
 Decoder = Callable[[bytes, tuple[int, int]], Frame]
 """An image file of the height and width given to its pixels; ValueError if it is not one. Any file may be given."""

@@ -7,10 +7,18 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from aam_vision.joins import StateIndex, bindings
-from aam_vision.outcomes import ChanceModel
-from aam_vision.query import Access, Query, Response, Situation, WalkStep
-from aam_vision.strips import ActionHeader, ActionSchema, GroundAction, Model, Objects, State, Vocabulary
+from aam_vision.model.outcomes import ChanceModel
+from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
+from aam_vision.model.strips import (
+    ActionHeader,
+    ActionSchema,
+    GroundAction,
+    Model,
+    Objects,
+    State,
+    Vocabulary,
+)
+from aam_vision.planning.joins import StateIndex, bindings
 
 Held = TypeVar("Held", bound=Model | ChanceModel)
 

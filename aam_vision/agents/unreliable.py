@@ -13,9 +13,9 @@ from itertools import product
 import numpy as np
 
 from aam_vision.agents.decorator import AgentDecorator
-from aam_vision.errors import UnusableInput
-from aam_vision.query import Agent, Query, Response, Situation, WalkStep
-from aam_vision.strips import Atom, Objects, State, Vocabulary
+from aam_vision.model.query import Agent, Query, Response, Situation, WalkStep
+from aam_vision.model.strips import Atom, Objects, State, Vocabulary
+from aam_vision.support.errors import UnusableInput
 
 
 class UnreliableAgent(AgentDecorator):

@@ -15,8 +15,8 @@ from aam_vision.controls.giving import Giving
 from aam_vision.controls.novelty import Novelty
 from aam_vision.controls.rules import Rules, control_headers
 from aam_vision.controls.transitions import Transition
-from aam_vision.query import Access, Query, Response, Situation, WalkStep, refuses_surely
-from aam_vision.strips import ActionHeader, Vocabulary
+from aam_vision.model.query import Access, Query, Response, Situation, WalkStep, refuses_surely
+from aam_vision.model.strips import ActionHeader, Vocabulary
 
 ATTEMPTS = 3
 """Controls that are given for one step of a walk, at most."""

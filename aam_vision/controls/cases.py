@@ -14,8 +14,8 @@ from typing import NamedTuple
 from aam_vision.controls.operators import Derivation, Effect, Outcome, outcome
 from aam_vision.controls.transitions import Transition
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals
-from aam_vision.joins import StateIndex, StateIndices, bindings
-from aam_vision.strips import ActionHeader, LiftedAtom, State, Types, Vocabulary
+from aam_vision.model.strips import ActionHeader, LiftedAtom, State, Types, Vocabulary
+from aam_vision.planning.joins import StateIndex, StateIndices, bindings
 
 MAX_BINDINGS = 5000
 """Bindings of one case that are looked at in one situation."""

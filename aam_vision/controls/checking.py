@@ -24,8 +24,8 @@ from aam_vision.controls.rules import Rule, Rules
 from aam_vision.controls.transitions import Transition
 from aam_vision.controls.value_pairs import ValuePairs
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
-from aam_vision.joins import StateIndex, bindings
-from aam_vision.strips import ActionHeader, GroundAction, LiftedAtom, State, Vocabulary
+from aam_vision.model.strips import ActionHeader, GroundAction, LiftedAtom, State, Vocabulary
+from aam_vision.planning.joins import StateIndex, bindings
 
 NEAR = 3
 """Bindings that are looked at for each fact that is left out."""

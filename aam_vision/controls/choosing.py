@@ -11,8 +11,8 @@ from aam_vision.agents.bare import random_control
 from aam_vision.controls.giving import Giving, ground
 from aam_vision.controls.novelty import Novelty
 from aam_vision.controls.rules import Rules
-from aam_vision.query import Situation
-from aam_vision.strips import GroundAction, State
+from aam_vision.model.query import Situation
+from aam_vision.model.strips import GroundAction, State
 
 LIKELY = 0.5
 """Share of the controls that are chosen because they probably do something."""

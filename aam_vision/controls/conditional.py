@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import NamedTuple
 
-from aam_vision.outcomes import Effects
-from aam_vision.strips import ActionHeader, ActionSchema, GroundAction, LiftedAtom, Model, State
-from aam_vision.wording import listed
+from aam_vision.model.outcomes import Effects
+from aam_vision.model.strips import ActionHeader, ActionSchema, GroundAction, LiftedAtom, Model, State
+from aam_vision.support.wording import listed
 
 MAX_ATOMS = 12
 """Atoms in the conditions of one action of which all values are tried."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from aam_vision.controls.conditional import ConditionalAction, Split
-from aam_vision.pddl.writing import action_of, action_text, conjunction, domain_of, literals_text
-from aam_vision.strips import Model, Vocabulary
+from aam_vision.model.pddl.writing import action_of, action_text, conjunction, domain_of, literals_text
+from aam_vision.model.strips import Model, Vocabulary
 
 
 def conditional_text(model: Model, split: Split) -> str:

@@ -19,7 +19,7 @@ import numpy as np
 from aam_vision.controls.giving import ground
 from aam_vision.controls.reach import Node, Place, Reach, Way
 from aam_vision.controls.rules import Rules
-from aam_vision.strips import ActionHeader, GroundAction
+from aam_vision.model.strips import ActionHeader, GroundAction
 
 PLACES = 8
 """Ways to give one control in one situation that are looked at, at most."""

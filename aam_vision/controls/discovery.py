@@ -11,9 +11,9 @@ from aam_vision.controls.grouping import Grouped, grouped
 from aam_vision.controls.naming import headers
 from aam_vision.controls.operators import Effect, Operator
 from aam_vision.controls.transitions import Transition
-from aam_vision.errors import UnusableInput
-from aam_vision.joins import StateIndices
-from aam_vision.strips import ActionHeader, Vocabulary
+from aam_vision.model.strips import ActionHeader, Vocabulary
+from aam_vision.planning.joins import StateIndices
+from aam_vision.support.errors import UnusableInput
 
 MAX_CASES: Final = 32
 """Cases of one control, at most."""

@@ -15,8 +15,8 @@ from aam_vision.controls.giving import Giving
 from aam_vision.controls.misreading import check
 from aam_vision.controls.reach import Reach, Way
 from aam_vision.controls.rules import Refuted, Rules
-from aam_vision.query import Situation
-from aam_vision.strips import GroundAction
+from aam_vision.model.query import Situation
+from aam_vision.model.strips import GroundAction
 
 STRIDE = 5
 """Controls of one walk."""

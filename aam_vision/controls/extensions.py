@@ -12,7 +12,7 @@ from dataclasses import replace
 from aam_vision.controls.cases import Case, Example, Separation
 from aam_vision.controls.operators import Derivation
 from aam_vision.controls.transitions import Transition
-from aam_vision.strips import LiftedAtom
+from aam_vision.model.strips import LiftedAtom
 
 MAX_COST = 4
 """Objects that are added to a case, at most."""

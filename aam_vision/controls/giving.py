@@ -11,11 +11,11 @@ from aam_vision.agents.enforcing import EnforcingAgent
 from aam_vision.agents.image import image_test
 from aam_vision.controls.grouping import Grouped
 from aam_vision.controls.transitions import Transition, idle
-from aam_vision.errors import AamError, AgentFailed
-from aam_vision.joins import StateIndices
-from aam_vision.query import Agent, Query, Response, Situation
-from aam_vision.resources import Resources
-from aam_vision.strips import ActionHeader, GroundAction, Objects, State
+from aam_vision.model.query import Agent, Query, Response, Situation
+from aam_vision.model.strips import ActionHeader, GroundAction, Objects, State
+from aam_vision.planning.joins import StateIndices
+from aam_vision.support.errors import AamError, AgentFailed
+from aam_vision.support.resources import Resources
 
 
 def ground(controls: Sequence[ActionHeader], state: State) -> list[GroundAction]:

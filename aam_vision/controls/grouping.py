@@ -26,8 +26,8 @@ from aam_vision.controls.matching import derived, explanations
 from aam_vision.controls.operators import Derivation, Effect, Outcome, outcome
 from aam_vision.controls.patterns import pattern
 from aam_vision.controls.transitions import Transition
-from aam_vision.joins import StateIndices
-from aam_vision.strips import ActionHeader, Vocabulary
+from aam_vision.model.strips import ActionHeader, Vocabulary
+from aam_vision.planning.joins import StateIndices
 
 MAX_PARAMETERS = 9
 """A change of more objects is not explained."""

@@ -24,18 +24,18 @@ from aam_vision.controls.result import ControlsResult
 from aam_vision.controls.rules import Refuted, Rules, control_headers
 from aam_vision.controls.transitions import Transition
 from aam_vision.controls.watching import Watched, give_the_rest, repeat, watch
-from aam_vision.errors import AgentFailed
 from aam_vision.interrogation.examination.diagnosis import Diagnosis
 from aam_vision.interrogation.examination.pixels import pixels_differ
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import Interrupted
 from aam_vision.interrogation.task.result import Result
+from aam_vision.model.query import Agent
 from aam_vision.planning.planner import Planner
 from aam_vision.planning.pyperplan import PyperplanPlanner
-from aam_vision.query import Agent
-from aam_vision.resources import ENDING_SECONDS, Resources, ResourcesSpent
-from aam_vision.wording import some
+from aam_vision.support.errors import AgentFailed
+from aam_vision.support.resources import ENDING_SECONDS, Resources, ResourcesSpent
+from aam_vision.support.wording import some
 
 MAX_ROUNDS = 40
 """Discoveries of one interrogation."""

@@ -8,9 +8,9 @@ from itertools import combinations, permutations
 
 from aam_vision.controls.conditional import Branch, ConditionalAction, Facts, Split, exhaustive, values_of
 from aam_vision.controls.mapping import Carriers
-from aam_vision.outcomes import Effects
-from aam_vision.strips import ActionSchema, LiftedAtom, Model
-from aam_vision.wording import listed
+from aam_vision.model.outcomes import Effects
+from aam_vision.model.strips import ActionSchema, LiftedAtom, Model
+from aam_vision.support.wording import listed
 
 MAX_IMPLICIT = 6
 """Parameters beside the control's own, at most: all orders of them are tried."""

@@ -14,9 +14,9 @@ from aam_vision.controls.missing_words import Pair, Word, missing_words
 from aam_vision.controls.transitions import Transition
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Example, Family
 from aam_vision.interrogation.examination.pixels import pixels_differ
-from aam_vision.joins import StateIndices, bindings
-from aam_vision.strips import ActionHeader, Atom, LiftedAtom, State
-from aam_vision.wording import listed, some
+from aam_vision.model.strips import ActionHeader, Atom, LiftedAtom, State
+from aam_vision.planning.joins import StateIndices, bindings
+from aam_vision.support.wording import listed, some
 
 UNEXPLAINED, COMPARED = 12, 60
 """Unexplained transitions for which others are looked for, and transitions that each is compared with."""

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from aam_vision.agents.encoding import Malformed, field, loads
-from aam_vision.errors import UnusableInput
-from aam_vision.files import read_limited
-from aam_vision.strips import ActionHeader, GroundAction, Model
+from aam_vision.model.strips import ActionHeader, GroundAction, Model
+from aam_vision.support.errors import UnusableInput
+from aam_vision.support.files import read_limited
 
 NAME = "controls.json"
 CONDITIONAL = "model-when.pddl"

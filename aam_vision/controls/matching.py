@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from aam_vision.controls.operators import Derivation, Effect, Outcome, outcome
 from aam_vision.controls.transitions import Transition
-from aam_vision.strips import Atom
+from aam_vision.model.strips import Atom
 
 
 def explanations(

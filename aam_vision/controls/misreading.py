@@ -13,18 +13,18 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
+from aam_vision.agents.perception import ImageTest
 from aam_vision.controls.discovery import Discovery
 from aam_vision.controls.giving import Giving, TwoWays
 from aam_vision.controls.patterns import pattern
 from aam_vision.controls.transitions import Transition
-from aam_vision.errors import AamError
 from aam_vision.interrogation.examination.diagnosing import LONGEST
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Example, Family
 from aam_vision.interrogation.examination.inquiry import cut
-from aam_vision.perception import ImageTest
-from aam_vision.query import Situation
-from aam_vision.strips import Atom, GroundAction, State
-from aam_vision.wording import counted
+from aam_vision.model.query import Situation
+from aam_vision.model.strips import Atom, GroundAction, State
+from aam_vision.support.errors import AamError
+from aam_vision.support.wording import counted
 
 USUAL = 3
 """Transitions of a control that show one change, so that it counts as usual."""

@@ -15,8 +15,8 @@ from itertools import product
 
 from aam_vision.controls.grouping import grouped
 from aam_vision.controls.transitions import Transition
-from aam_vision.joins import StateIndices
-from aam_vision.strips import ActionHeader, Atom, Objects, Predicate, State, Vocabulary
+from aam_vision.model.strips import ActionHeader, Atom, Objects, Predicate, State, Vocabulary
+from aam_vision.planning.joins import StateIndices
 
 MOST, TRIED = 3, 8
 """Words that are missing of one control, at most, and words that are tried at each turn."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from aam_vision.controls.cases import Case
-from aam_vision.strips import ROOT_TYPE, ActionHeader, Types
+from aam_vision.model.strips import ROOT_TYPE, ActionHeader, Types
 
 
 def headers(cases: Sequence[Case], types: Types) -> list[ActionHeader]:

@@ -13,8 +13,8 @@ from collections.abc import Hashable, Iterator, Sequence
 from itertools import islice
 
 from aam_vision.controls.rules import Rule, Rules
-from aam_vision.joins import StateIndex, bindings
-from aam_vision.strips import Atom, GroundAction, LiftedAtom, State
+from aam_vision.model.strips import Atom, GroundAction, LiftedAtom, State
+from aam_vision.planning.joins import StateIndex, bindings
 
 NEAR = 3
 """Bindings that are looked at for each condition."""

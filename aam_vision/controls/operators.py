@@ -14,7 +14,7 @@ from itertools import islice, takewhile
 from typing import NamedTuple
 
 from aam_vision.controls.transitions import Transition
-from aam_vision.strips import ActionHeader, Atom, GroundAction, LiftedAtom, State
+from aam_vision.model.strips import ActionHeader, Atom, GroundAction, LiftedAtom, State
 
 
 class Effect(NamedTuple):

@@ -16,7 +16,7 @@ from aam_vision.interrogation.completeness.closed_sets import NONE, Closure
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import Literals, union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.strips import LiftedAtom, Types
+from aam_vision.model.strips import LiftedAtom, Types
 
 Facts = dict[LiftedAtom, bool]
 """Values of atoms about an operator's parameters."""

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from aam_vision.controls.operators import Effect
 from aam_vision.controls.transitions import Transition
-from aam_vision.strips import LiftedAtom
+from aam_vision.model.strips import LiftedAtom
 
 MAX_ORDERS = 720
 """Orders of objects that look alike which are compared; beyond that, the names decide."""

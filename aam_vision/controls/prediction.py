@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from aam_vision.controls.operators import Operator
-from aam_vision.joins import StateIndex, bindings
-from aam_vision.strips import GroundAction, LiftedAtom, Model, State
+from aam_vision.model.strips import GroundAction, LiftedAtom, Model, State
+from aam_vision.planning.joins import StateIndex, bindings
 
 
 class ControlModel:

@@ -10,9 +10,9 @@ from typing import NamedTuple
 from aam_vision.controls.giving import Giving
 from aam_vision.controls.rules import Rule, Rules, changed
 from aam_vision.controls.standpoints import Standpoint, Standpoints
-from aam_vision.joins import StateIndex
-from aam_vision.query import Situation
-from aam_vision.strips import GroundAction, Objects, State
+from aam_vision.model.query import Situation
+from aam_vision.model.strips import GroundAction, Objects, State
+from aam_vision.planning.joins import StateIndex
 
 MOST = 1200
 """Situations that are left in one search, at most."""

@@ -17,18 +17,18 @@ from aam_vision.controls.misreading import Misread
 from aam_vision.controls.operators import Operator
 from aam_vision.controls.prediction import ControlModel
 from aam_vision.controls.transitions import Transition, idle
-from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.examination.diagnosis import Diagnosis
 from aam_vision.interrogation.examination.figures import ENOUGH, Exam
 from aam_vision.interrogation.task.result import CurvePoint, Result
 from aam_vision.interrogation.task.result_text import aligned
 from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE, FAILED, NOT_STRIPS, OPEN
-from aam_vision.pddl import domain_text
-from aam_vision.strips import ActionHeader, LiftedAtom, Model
-from aam_vision.wording import counted, listed, some
+from aam_vision.model.pddl import domain_text
+from aam_vision.model.strips import ActionHeader, LiftedAtom, Model
+from aam_vision.support.errors import UnusableInput
+from aam_vision.support.wording import counted, listed, some
 
 if TYPE_CHECKING:
-    from aam_vision.plotting import Axes
+    from aam_vision.support.plotting import Axes
 
 _NAMED = 2
 """Circumstances that were not tried which the line about what is missing names."""

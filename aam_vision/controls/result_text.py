@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from aam_vision.interrogation.task.result_text import table
-from aam_vision.wording import counted, listed
+from aam_vision.support.wording import counted, listed
 
 if TYPE_CHECKING:
     from aam_vision.controls.result import ControlsResult

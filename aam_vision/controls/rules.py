@@ -11,10 +11,10 @@ from aam_vision.controls.giving import Giving
 from aam_vision.controls.matching import explanations
 from aam_vision.controls.operators import Operator, Outcome
 from aam_vision.controls.transitions import Transition
-from aam_vision.errors import AamError
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
-from aam_vision.joins import StateIndex
-from aam_vision.strips import ActionHeader, GroundAction, State
+from aam_vision.model.strips import ActionHeader, GroundAction, State
+from aam_vision.planning.joins import StateIndex
+from aam_vision.support.errors import AamError
 
 
 class Refuted(AamError):

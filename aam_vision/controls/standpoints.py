@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from aam_vision.strips import GroundAction, Objects, State, Vocabulary
+from aam_vision.model.strips import GroundAction, Objects, State, Vocabulary
 
 if TYPE_CHECKING:
-    from aam_vision.joins import StateIndex
+    from aam_vision.planning.joins import StateIndex
 
 Role = Hashable
 """How an object is pointed out."""

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from aam_vision.strips import Atom, GroundAction, State
-from aam_vision.unchanging import Unchanging
+from aam_vision.model.strips import Atom, GroundAction, State
+from aam_vision.support.unchanging import Unchanging
 
 
 @dataclass(frozen=True, eq=False)

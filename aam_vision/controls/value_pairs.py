@@ -7,7 +7,7 @@ since each was missing in some example; it shows where both are missing.
 from __future__ import annotations
 
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, bits
-from aam_vision.strips import State
+from aam_vision.model.strips import State
 
 
 class ValuePairs:

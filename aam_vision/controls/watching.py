@@ -19,8 +19,8 @@ from aam_vision.controls.giving import Giving, ground
 from aam_vision.controls.prediction import ControlModel
 from aam_vision.controls.rules import Refuted, Rules
 from aam_vision.controls.transitions import Transition
-from aam_vision.query import Situation
-from aam_vision.strips import GroundAction, Model
+from aam_vision.model.query import Situation
+from aam_vision.model.strips import GroundAction, Model
 
 SHARE, LEAST, MOST = 0.25, 60, 200
 """Controls of the walk: this share of those given before, at least so many, and at most so many."""

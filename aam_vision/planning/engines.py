@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from importlib.metadata import metadata
 from typing import Any, NamedTuple
 
-from aam_vision.errors import PlannerFailed, UnusableInput
-from aam_vision.joins import Fact
+from aam_vision.model.strips import GroundAction
 from aam_vision.planning.grounding import Operator
+from aam_vision.planning.joins import Fact
 from aam_vision.planning.planner import Found, Limits, Planner, SearchProblem, Verdict
 from aam_vision.planning.pyperplan import PyperplanPlanner
-from aam_vision.resources import ResourcesSpent
-from aam_vision.strips import GroundAction
+from aam_vision.support.errors import PlannerFailed, UnusableInput
+from aam_vision.support.resources import ResourcesSpent
 
 PYPERPLAN = "pyperplan"
 

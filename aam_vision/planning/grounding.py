@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aam_vision.errors import AamError
-from aam_vision.fact_tables import Condition, Numbers, ObjectNumbers, Table, columns_of, distinct
-from aam_vision.joins import Fact, FactIndex, Row
-from aam_vision.relations import Relation, TooManyBindings
-from aam_vision.strips import ActionHeader, GroundAction, LiftedAtom, Objects
+from aam_vision.model.strips import ActionHeader, GroundAction, LiftedAtom, Objects
+from aam_vision.planning.fact_tables import Condition, Numbers, ObjectNumbers, Table, columns_of, distinct
+from aam_vision.planning.joins import Fact, FactIndex, Row
+from aam_vision.planning.relations import Relation, TooManyBindings
+from aam_vision.support.errors import AamError
 
 
 class Operator(NamedTuple):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import permutations
 from typing import NamedTuple
 
-from aam_vision.joins import Fact
+from aam_vision.planning.joins import Fact
 
 
 class PossibleOperator(NamedTuple):

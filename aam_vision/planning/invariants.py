@@ -13,9 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from aam_vision.joins import Fact
+from aam_vision.model.strips import LiftedAtom
 from aam_vision.planning.grounding import LiftedOperator
-from aam_vision.strips import LiftedAtom
+from aam_vision.planning.joins import Fact
 
 MAX_PARTS = 4
 """Predicates of a template. More: more invariants, slower."""

@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aam_vision.joins import Fact
 from aam_vision.planning.interchangeable import PossibleOperator, renamed, representatives
-from aam_vision.relations import Compatibility
-from aam_vision.unchanging import Unchanging
+from aam_vision.planning.joins import Fact
+from aam_vision.planning.relations import Compatibility
+from aam_vision.support.unchanging import Unchanging
 
 MAX_LITERALS = 3000
 """Literals beyond which interchangeable objects share theirs. More: sharper exclusions in larger worlds, slower."""

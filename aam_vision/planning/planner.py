@@ -13,10 +13,10 @@ from os import times
 from time import process_time
 from typing import Protocol
 
-from aam_vision.joins import Fact
-from aam_vision.pddl import Problem
+from aam_vision.model.pddl import Problem
+from aam_vision.model.strips import GroundAction, LiftedAtom, Model
 from aam_vision.planning.grounding import LiftedOperator, Operator, ground
-from aam_vision.strips import GroundAction, LiftedAtom, Model
+from aam_vision.planning.joins import Fact
 
 
 @dataclass(frozen=True)

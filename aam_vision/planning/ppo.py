@@ -22,8 +22,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from aam_vision.pddl.writing import type_lines
-from aam_vision.strips import (
+from aam_vision.model.pddl.writing import type_lines
+from aam_vision.model.strips import (
     ActionSchema,
     GroundAction,
     LiftedAtom,

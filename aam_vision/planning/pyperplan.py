@@ -18,11 +18,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from aam_vision.fact_tables import Mask, Numbers, Sets, distinct
-from aam_vision.joins import Fact
+from aam_vision.model.strips import GroundAction
+from aam_vision.planning.fact_tables import Mask, Numbers, Sets, distinct
 from aam_vision.planning.grounding import Operator
+from aam_vision.planning.joins import Fact
 from aam_vision.planning.planner import Found, Limits, SearchProblem, Verdict
-from aam_vision.strips import GroundAction
 
 FEW = 50
 """States that pyperplan's own search looks at."""

@@ -12,12 +12,12 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from aam_vision import wording
 from aam_vision.interrogation.evidence.attempted_steps import attempted
 from aam_vision.interrogation.evidence.transcript import Transcript
+from aam_vision.model.strips import ActionHeader, ActionSchema, LiftedAtom, Mode, Model
 from aam_vision.report import english
 from aam_vision.report.screen import EXPLAINED, ROOM, Abilities, Deed
-from aam_vision.strips import ActionHeader, ActionSchema, LiftedAtom, Mode, Model
+from aam_vision.support import wording
 
 CASES = 4
 """Cases of a control that are described, however long that is."""

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from aam_vision import wording
 from aam_vision.controls.mapping import Carriers, read_carriers
 from aam_vision.interrogation.completeness.proofs import AtomMode, Exclusion, Proof, Proofs
 from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep, attempted
@@ -17,6 +16,7 @@ from aam_vision.interrogation.task.undetermined import (
     undetermined,
 )
 from aam_vision.interrogation.task.verdict import Verdict
+from aam_vision.model.strips import ActionHeader, Location, Mode, PalTuple
 from aam_vision.report import english
 from aam_vision.report.abilities import ControlNames, abilities
 from aam_vision.report.differences import Difference, differences
@@ -24,8 +24,8 @@ from aam_vision.report.ending import printable, unfinished
 from aam_vision.report.events import Event, Events, Line, idle_controls, value_words
 from aam_vision.report.recorded import Answers, Recorded, Weighing, certain_starts, chances, read_model
 from aam_vision.report.screen import Abilities
-from aam_vision.strips import ActionHeader, Location, Mode, PalTuple
-from aam_vision.wording import counted
+from aam_vision.support import wording
+from aam_vision.support.wording import counted
 
 PRE, EFF = Location.PRE, Location.EFF
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 
-from aam_vision.files import read_limited
-from aam_vision.perception import Frame
-from aam_vision.pictures import pixels_only
+from aam_vision.agents.perception import Frame
+from aam_vision.support.files import read_limited
+from aam_vision.support.pictures import pixels_only
 
 FOLDER = "frames"
 COLOURS = 64

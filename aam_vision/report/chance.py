@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import ceil, floor
 from typing import Final, NamedTuple
 
-from aam_vision.chance.cases import CaseKnowledge
-from aam_vision.chance.explaining import Change
-from aam_vision.chance.frequency import Frequency
-from aam_vision.chance.knowledge import ActionKnowledge
+from aam_vision.interrogation.chance.cases import CaseKnowledge
+from aam_vision.interrogation.chance.explaining import Change
+from aam_vision.interrogation.chance.frequency import Frequency
+from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.hypotheses.literals import Literals
+from aam_vision.model.strips import Mode
 from aam_vision.report import english
 from aam_vision.report.english import effect, listed
-from aam_vision.strips import Mode
-from aam_vision.wording import times
+from aam_vision.support.wording import times
 
 NOTHING, NOTHING_ELSE = "nothing changes", "nothing else changes"
 ASSUMED: Final = "refusals are right, states are seen rightly, and probabilities depend on nothing but the action and what is named, and do not drift"

@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from aam_vision.chance.knowledge import ActionKnowledge
-from aam_vision.chance.retelling import precision_of, retold
-from aam_vision.errors import UnusableInput
+from aam_vision.interrogation.chance.knowledge import ActionKnowledge
+from aam_vision.interrogation.chance.retelling import precision_of, retold
 from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
 from aam_vision.interrogation.hypotheses.literals import Literals, union
 from aam_vision.interrogation.task.verdict import NOT_STRIPS, Verdict
-from aam_vision.outcomes import ChanceModel
+from aam_vision.model.outcomes import ChanceModel
+from aam_vision.model.strips import LiftedAtom, Mode
 from aam_vision.report import chance, english
 from aam_vision.report.ending import printable, unfinished
 from aam_vision.report.events import Event, Events
 from aam_vision.report.recorded import Recorded
-from aam_vision.strips import LiftedAtom, Mode
-from aam_vision.wording import counted
+from aam_vision.support.errors import UnusableInput
+from aam_vision.support.wording import counted
 
 MAX_KINDS = 30
 """Kinds of trials of one action that are listed, at most."""

@@ -6,20 +6,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from aam_vision.chance.comparing import ALPHA
-from aam_vision.chance.knowledge import ActionKnowledge
-from aam_vision.chance.prior import EarlierModel, EarlierRun, Prior
-from aam_vision.chance.retelling import precision_of, retold
-from aam_vision.chance.versions import AtomDifference, differences
-from aam_vision.errors import UnusableInput
+from aam_vision.interrogation.chance.comparing import ALPHA
+from aam_vision.interrogation.chance.knowledge import ActionKnowledge
+from aam_vision.interrogation.chance.prior import EarlierModel, EarlierRun, Prior
+from aam_vision.interrogation.chance.retelling import precision_of, retold
+from aam_vision.interrogation.chance.versions import AtomDifference, differences
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals
 from aam_vision.interrogation.task.result import check_prior
-from aam_vision.pddl import read_chance_domain
-from aam_vision.query import Agent
+from aam_vision.model.pddl import read_chance_domain
+from aam_vision.model.query import Agent
+from aam_vision.model.strips import ActionSchema, Model
 from aam_vision.report import chance
 from aam_vision.report.recorded import read_run
-from aam_vision.strips import ActionSchema, Model
-from aam_vision.wording import some
+from aam_vision.support.errors import UnusableInput
+from aam_vision.support.wording import some
 
 
 def earlier(path: Path, agent: Agent, seed: int | None) -> Prior:

@@ -9,21 +9,26 @@ from itertools import islice, permutations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aam_vision.chance.comparing import ALPHA, Count
-from aam_vision.chance.interrogating import Options
-from aam_vision.chance.knowledge import ActionKnowledge
-from aam_vision.chance.retelling import precision_of, retold
-from aam_vision.chance.versions import ActionDifferences, AtomDifference, OutcomeDifference, differences
 from aam_vision.controls.mapping import Carrier, read_carriers
-from aam_vision.errors import UnusableInput
+from aam_vision.interrogation.chance.comparing import ALPHA, Count
+from aam_vision.interrogation.chance.interrogating import Options
+from aam_vision.interrogation.chance.knowledge import ActionKnowledge
+from aam_vision.interrogation.chance.retelling import precision_of, retold
+from aam_vision.interrogation.chance.versions import (
+    ActionDifferences,
+    AtomDifference,
+    OutcomeDifference,
+    differences,
+)
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals
 from aam_vision.interrogation.task.verdict import NOT_STRIPS
-from aam_vision.pddl import read_domain
+from aam_vision.model.pddl import read_domain
+from aam_vision.model.strips import ActionSchema, LiftedAtom, Mode, Vocabulary
 from aam_vision.report import chance, english
 from aam_vision.report.chance_account import ChanceAccount
 from aam_vision.report.english import listed
-from aam_vision.strips import ActionSchema, LiftedAtom, Mode, Vocabulary
-from aam_vision.wording import counted, some
+from aam_vision.support.errors import UnusableInput
+from aam_vision.support.wording import counted, some
 
 _NEEDS = {Mode.POSITIVE: "needs {}", Mode.NEGATIVE: "needs not {}", Mode.ABSENT: "does not need {}"}
 _SURE = f"{100 * (1 - ALPHA):.0f}%"

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from aam_vision import wording
-from aam_vision.files import read_limited
 from aam_vision.interrogation.task.verdict import COMPLETE
-from aam_vision.outcomes import ChanceSchema
-from aam_vision.pddl import chance_domain_text
+from aam_vision.model.outcomes import ChanceSchema
+from aam_vision.model.pddl import chance_domain_text
+from aam_vision.model.strips import ActionSchema, Model
 from aam_vision.report import chance, english, rendering
 from aam_vision.report.abilities import main_conditions, qualified
 from aam_vision.report.chance_account import ActionAccount, ChanceAccount
 from aam_vision.report.ending import MAX_BYTES
 from aam_vision.report.events import LETTER_HEIGHT, Event, ShownImage
 from aam_vision.report.screen import EXPLAINED, ROOM, Abilities, Deed, FirstScreen
-from aam_vision.strips import ActionSchema, Model
+from aam_vision.support import wording
+from aam_vision.support.files import read_limited
 
 MOST_NUMBER = 1e9
 """Figures of a stranger that are shown are below this."""

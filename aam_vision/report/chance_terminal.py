@@ -7,12 +7,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from aam_vision.model.strips import Location, PalTuple
 from aam_vision.report import chance
 from aam_vision.report.chance_account import PROVEN, ActionAccount, ChanceAccount
 from aam_vision.report.events import Event
 from aam_vision.report.terminal import event_lines
-from aam_vision.strips import Location, PalTuple
-from aam_vision.wording import counted, times
+from aam_vision.support.wording import counted, times
 
 
 def overview(account: ChanceAccount, console: Console) -> None:

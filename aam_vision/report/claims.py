@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 
-from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
-from aam_vision.strips import Location, PalTuple
+from aam_vision.model.strips import Location, PalTuple
+from aam_vision.support.errors import UnusableInput
 
 _FORM = re.compile(
     r"(?:not\s+)?(?P<name>[^\s()]+)\s*(?:\((?P<arguments>[^()]*)\))?\s+in\s+"

@@ -14,12 +14,12 @@ from aam_vision.controls.operators import Operator
 from aam_vision.controls.prediction import ControlModel
 from aam_vision.controls.transitions import Transition
 from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
+from aam_vision.model.strips import ActionHeader, GroundAction, State
 from aam_vision.report.abilities import ALL, clause
 from aam_vision.report.account import Account
 from aam_vision.report.ending import ShownExample
 from aam_vision.report.events import Event, control_steps
-from aam_vision.strips import ActionHeader, GroundAction, State
-from aam_vision.wording import some
+from aam_vision.support.wording import some
 
 SHOWN = 6
 """Steps that no case explains which are shown, at most."""

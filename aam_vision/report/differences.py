@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from aam_vision.strips import ActionSchema, LiftedAtom, Location, Mode, Model
+from aam_vision.model.strips import ActionSchema, LiftedAtom, Location, Mode, Model
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping
 from io import BytesIO
 from pathlib import Path
 
-from aam_vision.files import read_limited
-from aam_vision.perception import Box
+from aam_vision.agents.perception import Box
+from aam_vision.model.strips import Atom, State
 from aam_vision.report.album import MAX_BYTES
-from aam_vision.strips import Atom, State
+from aam_vision.support.files import read_limited
 
 CELL = 96
 """Pixels of a cell in which words can be read."""

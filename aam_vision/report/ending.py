@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from aam_vision.agents.encoding import Malformed, field, loads
-from aam_vision.errors import UnusableInput
-from aam_vision.files import read_limited
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
 from aam_vision.interrogation.examination.figures import Exam
 from aam_vision.interrogation.task.undetermined import CANNOT_MATTER
@@ -22,6 +20,8 @@ from aam_vision.interrogation.task.verdict import (
     Verdict,
     verdict,
 )
+from aam_vision.support.errors import UnusableInput
+from aam_vision.support.files import read_limited
 
 _UNEXAMINED = "complete under its assumptions"
 _EARLIER = {_UNEXAMINED: OPEN, "contradicted": NOT_STRIPS}

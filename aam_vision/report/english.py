@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from aam_vision.strips import ActionHeader, LiftedAtom, Mode, Vocabulary
+from aam_vision.model.strips import ActionHeader, LiftedAtom, Mode, Vocabulary
 
 _PREPOSITIONS = frozenset(
     [

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from aam_vision import wording
 from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.task.verdict import NOT_STRIPS
-from aam_vision.pddl import domain_text
+from aam_vision.model.pddl import domain_text
+from aam_vision.model.strips import Location, Mode
 from aam_vision.report import chart, english, rendering
 from aam_vision.report.account import Account, ActionAccount, ProofStep
 from aam_vision.report.controls import ControlsAccount, controls_of
 from aam_vision.report.ending import ShownExample
 from aam_vision.report.events import LETTER_HEIGHT, Event, Line, ShownImage
 from aam_vision.report.screen import FirstScreen
-from aam_vision.strips import Location, Mode
+from aam_vision.support import wording
 
 MAX_EVENTS = 300
 """Questions that are listed, at most, and lines of an action whose proofs are shown."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from aam_vision.errors import UnusableInput
-from aam_vision.files import read_limited
-from aam_vision.strips import GroundAction, Model, Objects
-from aam_vision.wording import counted
+from aam_vision.model.strips import GroundAction, Model, Objects
+from aam_vision.support.errors import UnusableInput
+from aam_vision.support.files import read_limited
+from aam_vision.support.wording import counted
 
 MAX_BYTES = 1_000_000
 """Bytes of a file that is read, at most."""

@@ -10,15 +10,12 @@ from typing import NamedTuple
 
 from aam_vision.agents.encoding import Malformed, loads
 from aam_vision.agents.encoding import field as json_field
-from aam_vision.chance.frequency import Precision
-from aam_vision.chance.graph import Step, successor
-from aam_vision.chance.knowledge import ActionKnowledge
-from aam_vision.chance.retelling import ALPHA, precision_of, retold
-from aam_vision.errors import UnusableInput
+from aam_vision.interrogation.chance.frequency import Precision
+from aam_vision.interrogation.chance.graph import Step, successor
+from aam_vision.interrogation.chance.knowledge import ActionKnowledge
+from aam_vision.interrogation.chance.retelling import ALPHA, precision_of, retold
 from aam_vision.interrogation.hypotheses.literals import Literals
-from aam_vision.report.chance_account import ChanceAccount
-from aam_vision.report.ending import MAX_BYTES
-from aam_vision.strips import (
+from aam_vision.model.strips import (
     ActionSchema,
     Atom,
     GroundAction,
@@ -29,7 +26,10 @@ from aam_vision.strips import (
     State,
     lifted_atoms,
 )
-from aam_vision.wording import some
+from aam_vision.report.chance_account import ChanceAccount
+from aam_vision.report.ending import MAX_BYTES
+from aam_vision.support.errors import UnusableInput
+from aam_vision.support.wording import some
 
 Literal = tuple[LiftedAtom, bool]
 """An atom of an action, and whether it is required to be true or to be false."""

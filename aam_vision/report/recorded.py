@@ -12,19 +12,19 @@ from aam_vision.agents.encoding import MAX_NAMES, Malformed, field, read_vocabul
 from aam_vision.agents.image import points
 from aam_vision.agents.journal import OPERATORS, Journal, NothingRecorded, Row
 from aam_vision.agents.journalled import Contents, memo
-from aam_vision.chance.looking import as_read
-from aam_vision.chance.prior import MARGIN
-from aam_vision.errors import UnusableInput
-from aam_vision.files import read_limited
+from aam_vision.agents.perception import Box, Point
+from aam_vision.interrogation.chance.looking import as_read
+from aam_vision.interrogation.chance.prior import MARGIN
 from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep, attempted
 from aam_vision.interrogation.evidence.entries import Asked, Entry, Walked
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.statistics.counts import ErrorRates, Misreading
-from aam_vision.perception import Box, Point
-from aam_vision.query import Access, Situation
+from aam_vision.model.query import Access, Situation
+from aam_vision.model.strips import ActionHeader, LiftedAtom, Location, Mode, Model, PalTuple, Vocabulary
 from aam_vision.report.ending import MAX_BYTES, RecordedEnding, printable, read_ending, read_figures
-from aam_vision.strips import ActionHeader, LiftedAtom, Location, Mode, Model, PalTuple, Vocabulary
+from aam_vision.support.errors import UnusableInput
+from aam_vision.support.files import read_limited
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ def read_model(folder: Path, name: str, wanted: Model) -> Model | None:
     Raises:
         UnusableInput: it cannot be read, or is about other actions.
     """
-    from aam_vision.pddl import domain_text, read_domain
+    from aam_vision.model.pddl import domain_text, read_domain
 
     path = folder / name
     if path.is_symlink() or not path.is_file():

@@ -10,7 +10,7 @@ from rich.text import Text
 from aam_vision.report.account import Account, ActionAccount
 from aam_vision.report.controls import ControlsAccount, controls_of
 from aam_vision.report.events import Event, Line
-from aam_vision.wording import counted
+from aam_vision.support.wording import counted
 
 _COLOURS = {
     "proven": "green",

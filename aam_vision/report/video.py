@@ -12,7 +12,7 @@ from typing import Any
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.report.album import Picture, picture
 from aam_vision.report.recorded import Recorded
-from aam_vision.wording import counted
+from aam_vision.support.wording import counted
 
 MAX_FRAMES = 500
 """Frames of a video, at most."""

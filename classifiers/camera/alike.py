@@ -18,8 +18,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from aam_vision.agents.perception import Point, Scene
 from aam_vision.classifiers.camera.plan import CameraPlan
-from aam_vision.perception import Point, Scene
 
 SIGHTED: Final = 0.9
 """Probability of a sighting, at least: where one too many is counted, things may be taken for each other."""

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aam_vision.classifiers.legality import CERTAIN, PLAUSIBLE
-from aam_vision.constraints import Acyclic, Constraint, Number
-from aam_vision.errors import UnusableInput
-from aam_vision.strips import Atom
+from aam_vision.model.constraints import Acyclic, Constraint, Number
+from aam_vision.model.strips import Atom
+from aam_vision.support.errors import UnusableInput
 
 MOST_OPEN: Final = 12
 """Doubtful atoms whose combinations are gone through: more of them stay unknown."""

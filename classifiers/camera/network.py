@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn.functional import avg_pool2d, grid_sample, interpolate, max_pool2d, pad
 
+from aam_vision.agents.perception import Frame
 from aam_vision.classifiers.architecture import CAMERA, FLAT, Weights
 from aam_vision.classifiers.backends import check_backend
 from aam_vision.classifiers.camera.plan import CameraPlan, Size, seen_size
 from aam_vision.classifiers.networks import Classifiers, filled, fresh
 from aam_vision.classifiers.torch_backends import exported, onnx_session
-from aam_vision.perception import Frame
 
 CHANNELS: Final = (16, 32, 32, 40, 40)
 """Channels of the convolutions: the first two halve the resolution, the last two look further."""

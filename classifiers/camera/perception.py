@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from aam_vision.agents.perception import Frame, Percept, Point, Scene, VisualVocabulary
 from aam_vision.classifiers.architecture import Weights
 from aam_vision.classifiers.backends import probabilities_of
 from aam_vision.classifiers.camera.alike import SIGHTED, Sightings, Told
@@ -23,9 +24,8 @@ from aam_vision.classifiers.camera.plan import SceneAtoms, Size, plan_of
 from aam_vision.classifiers.completion import Completion
 from aam_vision.classifiers.recent import Recent, digest_of
 from aam_vision.classifiers.store import Card, image_test, read, untaught
-from aam_vision.errors import AamWarning, UnusableInput
-from aam_vision.perception import Frame, Percept, Point, Scene, VisualVocabulary
-from aam_vision.pictures import fault
+from aam_vision.support.errors import AamWarning, UnusableInput
+from aam_vision.support.pictures import fault
 
 BATCH = 16
 """Pictures that go through the network together: more of them do not fit the processor's caches."""
@@ -62,7 +62,7 @@ class _Indexed(NamedTuple):
 
 
 class CameraPerception:
-    """Reads pictures of one vocabulary with one set of weights; see ``aam_vision.perception.Perception``.
+    """Reads pictures of one vocabulary with one set of weights; see ``aam_vision.agents.perception.Perception``.
 
     Args:
         vocabulary: what the user says about pictures.

@@ -12,9 +12,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.errors import UnusableInput
-from aam_vision.perception import Perceived, Reading, Scene, VisualVocabulary
-from aam_vision.strips import Atom
+from aam_vision.agents.perception import Perceived, Reading, Scene, VisualVocabulary
+from aam_vision.model.strips import Atom
+from aam_vision.support.errors import UnusableInput
 
 AREA: Final = 128 * 128
 """Pixels of a picture as the network sees it: more of them show smaller things, and take longer."""

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import avg_pool2d, interpolate, pad
 
-from aam_vision.errors import AamWarning, UnusableInput
-from aam_vision.perception import Frame
+from aam_vision.agents.perception import Frame
+from aam_vision.support.errors import AamWarning, UnusableInput
 
 COARSE: Final = 24
 """Height and width of the coarse version."""

@@ -19,10 +19,10 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from aam_vision.agents.perception import Frame
 from aam_vision.envs.tabletop.mjcf import CAMERA
 from aam_vision.envs.tabletop.world import World
-from aam_vision.errors import UnusableInput, reason
-from aam_vision.perception import Frame
+from aam_vision.support.errors import UnusableInput, reason
 
 BACKENDS: Final = ("egl", "osmesa")
 """Modules of MuJoCo that draw without a display, in the order in which they are tried."""

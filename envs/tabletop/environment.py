@@ -12,7 +12,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.constraints import Acyclic, Number
+from aam_vision.agents.perception import Frame, Mask, Scene
 from aam_vision.envs.labelled import Labelled
 from aam_vision.envs.meaning import Instruction, instruction
 from aam_vision.envs.sources import found, of_look, vocabulary
@@ -23,10 +23,10 @@ from aam_vision.envs.tabletop.mjcf import CAMERA
 from aam_vision.envs.tabletop.skills import SKILLS, SLIPPING, Skills
 from aam_vision.envs.tabletop.world import Arm, MotionCheck, World
 from aam_vision.envs.worlds.ready import ReadyWorld
-from aam_vision.errors import UnusableInput
-from aam_vision.outcomes import ChanceModel, Effects, Outcome, of_model
-from aam_vision.perception import Frame, Mask, Scene
-from aam_vision.strips import ActionHeader, ActionSchema, Atom, LiftedAtom, Model, Objects
+from aam_vision.model.constraints import Acyclic, Number
+from aam_vision.model.outcomes import ChanceModel, Effects, Outcome, of_model
+from aam_vision.model.strips import ActionHeader, ActionSchema, Atom, LiftedAtom, Model, Objects
+from aam_vision.support.errors import UnusableInput
 
 # What the robot can be told, as a space of Gymnasium's: a skill with names of things of the scene.
 

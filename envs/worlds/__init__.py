@@ -10,7 +10,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
-from aam_vision.errors import UnusableInput, reason
+from aam_vision.support.errors import UnusableInput, reason
 
 if TYPE_CHECKING:
     from aam_vision.envs.worlds.ready import ReadyWorld

@@ -12,14 +12,14 @@ import gymnasium
 import numpy as np
 from gymnasium.envs.toy_text.frozen_lake import MAPS, FrozenLakeEnv, generate_random_map
 
+from aam_vision.agents.perception import Never, Scene
 from aam_vision.envs.control_names import control
 from aam_vision.envs.grids import STEPS, board_scene
 from aam_vision.envs.labelled import labelled_images
 from aam_vision.envs.meaning import instruction
 from aam_vision.envs.sources import adjacent, there, vocabulary
 from aam_vision.envs.worlds.ready import ReadyWorld
-from aam_vision.perception import Never, Scene
-from aam_vision.strips import ActionSchema, Atom, LiftedAtom, Model
+from aam_vision.model.strips import ActionSchema, Atom, LiftedAtom, Model
 
 TYPES: Final = {"cell": "object", "direction": "object"}
 ACTIONS: Final = {"left": 0, "down": 1, "right": 2, "up": 3}

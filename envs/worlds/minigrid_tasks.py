@@ -17,6 +17,7 @@ from minigrid.core.mission import MissionSpace
 from minigrid.core.world_object import Ball, Box, Door, Floor, Goal, Key, Lava, Wall, WorldObj
 from minigrid.minigrid_env import MiniGridEnv
 
+from aam_vision.agents.perception import Perceived
 from aam_vision.envs.control_names import control
 from aam_vision.envs.labelled import labelled_images
 from aam_vision.envs.meaning import Instruction, becomes, instruction
@@ -38,9 +39,8 @@ from aam_vision.envs.worlds.minigrid_world import (
     vocabulary_of,
 )
 from aam_vision.envs.worlds.ready import ReadyWorld
-from aam_vision.errors import AamError, UnusableInput, reason
-from aam_vision.perception import Perceived
-from aam_vision.strips import ActionHeader, ActionSchema, Atom, LiftedAtom, Model, Vocabulary
+from aam_vision.model.strips import ActionHeader, ActionSchema, Atom, LiftedAtom, Model, Vocabulary
+from aam_vision.support.errors import AamError, UnusableInput, reason
 
 SEEDS: Final = (0, 1, 2)
 """The problems that are interrogated together."""

@@ -19,10 +19,7 @@ from minigrid.core.world_object import Ball, Box, Door, Floor, Goal, Key, Lava, 
 from minigrid.envs.dynamicobstacles import DynamicObstaclesEnv
 from minigrid.envs.memory import MemoryEnv
 
-from aam_vision.envs.grids import board_scene, neighbours, places_by_cell
-from aam_vision.envs.sources import Source, cyclic, defined, given, somewhere, there, vocabulary, where
-from aam_vision.errors import UnusableInput
-from aam_vision.perception import (
+from aam_vision.agents.perception import (
     Constraint,
     Exactly,
     Frame,
@@ -33,7 +30,10 @@ from aam_vision.perception import (
     comes_as,
     exclusive,
 )
-from aam_vision.strips import Atom, Objects, State, Types
+from aam_vision.envs.grids import board_scene, neighbours, places_by_cell
+from aam_vision.envs.sources import Source, cyclic, defined, given, somewhere, there, vocabulary, where
+from aam_vision.model.strips import Atom, Objects, State, Types
+from aam_vision.support.errors import UnusableInput
 
 TILE: Final = 40
 """Side of a cell in pixels."""

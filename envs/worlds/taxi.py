@@ -13,14 +13,14 @@ import gymnasium
 import numpy as np
 from gymnasium.envs.toy_text.taxi import CELL_SIZE, GRID_ORIGIN, WINDOW_SIZE, TaxiEnv
 
+from aam_vision.agents.perception import Exactly, Scene
 from aam_vision.envs.control_names import control
 from aam_vision.envs.grids import board_scene
 from aam_vision.envs.labelled import labelled_images
 from aam_vision.envs.meaning import instruction
 from aam_vision.envs.sources import always, defined, on, there, vocabulary, where
 from aam_vision.envs.worlds.ready import ReadyWorld
-from aam_vision.perception import Exactly, Scene
-from aam_vision.strips import ActionSchema, Atom, LiftedAtom, Model, State
+from aam_vision.model.strips import ActionSchema, Atom, LiftedAtom, Model, State
 
 TYPES = {"cell": "object", "stand": "cell", "taxi": "object", "direction": "object"}
 DIRECTIONS = {"south": (1, 0), "north": (-1, 0), "east": (0, 1), "west": (0, -1)}

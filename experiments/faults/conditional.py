@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from aam_vision.strips import (
+from aam_vision.model.strips import (
     ROOT_TYPE,
     ActionSchema,
     Atom,

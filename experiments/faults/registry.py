@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from aam_vision.agents.unreliable import distinct_atoms
-from aam_vision.query import Access
-from aam_vision.strips import Atom, GroundAction, LiftedAtom, Objects, State
+from aam_vision.model.query import Access
+from aam_vision.model.strips import Atom, GroundAction, LiftedAtom, Objects, State
 from experiments.faults import conditional
 from experiments.faults.conditional import (
     OFTEN,

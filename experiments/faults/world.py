@@ -13,9 +13,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.domains import generate, load
-from aam_vision.query import Access, Query, Response, Situation, WalkStep
-from aam_vision.strips import (
+from aam_vision.model.domains import generate, load
+from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
+from aam_vision.model.strips import (
     ActionHeader,
     ActionSchema,
     Atom,

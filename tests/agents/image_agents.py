@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from aam_vision.agents.image import ImageAgent
-from aam_vision.query import Access, Response, Situation
-from aam_vision.strips import GroundAction
+from aam_vision.model.query import Access, Response, Situation
+from aam_vision.model.strips import GroundAction
 
 from .line import HEADERS, VOCABULARY, Line, Reader, cell_of, course, seen
 

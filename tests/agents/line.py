@@ -10,9 +10,18 @@ from time import process_time
 
 import numpy as np
 
-from aam_vision.perception import Frame, Percept, Scene
-from aam_vision.query import Situation
-from aam_vision.strips import ActionHeader, Atom, GroundAction, Objects, Predicate, State, Types, Vocabulary
+from aam_vision.agents.perception import Frame, Percept, Scene
+from aam_vision.model.query import Situation
+from aam_vision.model.strips import (
+    ActionHeader,
+    Atom,
+    GroundAction,
+    Objects,
+    Predicate,
+    State,
+    Types,
+    Vocabulary,
+)
 
 LENGTH = 6
 TYPES = Types({"cell": "object"})

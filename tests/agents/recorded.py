@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from aam_vision import domains as packaged
 from aam_vision.agents.journal import NAME, Journal
 from aam_vision.agents.journalled import JournalledAgent
 from aam_vision.agents.symbolic import SymbolicAgent
@@ -16,7 +15,8 @@ from aam_vision.interrogation.policies.economical import EconomicalPolicy, Walke
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.resuming import Recorded
-from aam_vision.query import Access
+from aam_vision.model import domains as packaged
+from aam_vision.model.query import Access
 
 BUDGET = Budget(queries=2, steps=200)
 

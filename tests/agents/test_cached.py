@@ -13,17 +13,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from aam_vision import domains as packaged
 from aam_vision.agents.cached import Cache, CachedAgent
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
+from aam_vision.model import domains as packaged
+from aam_vision.model.query import Access, Agent, Query, Response, Situation, WalkStep
 from aam_vision.planning.pyperplan import PyperplanPlanner
-from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep
+from aam_vision.support.errors import UnusableInput
 from tests import domains
 from tests.domains import Domain
 from tests.profiles import thorough

@@ -7,9 +7,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from aam_vision.query import Access, Query, Situation
-from aam_vision.strips import Atom, GroundAction
-from tests.chance.agents import agent, read
+from aam_vision.model.query import Access, Query, Situation
+from aam_vision.model.strips import Atom, GroundAction
+from tests.interrogation.chance.agents import agent, read
 
 GRAB = GroundAction("grab", ("a", "h"))
 DROP = GroundAction("drop", ("a", "h"))

@@ -15,10 +15,10 @@ from aam_vision.agents.process import process_agent
 from aam_vision.agents.program import ProgramLimits
 from aam_vision.agents.protocol import read_executed, read_hello
 from aam_vision.agents.shown import Conversation
-from aam_vision.errors import AgentFailed
-from aam_vision.pddl import read_domain
-from aam_vision.query import Access, Query
-from aam_vision.strips import GroundAction
+from aam_vision.model.pddl import read_domain
+from aam_vision.model.query import Access, Query
+from aam_vision.model.strips import GroundAction
+from aam_vision.support.errors import AgentFailed
 from tests.documentation import ROOT, blocks
 from tests.run.commands import command
 

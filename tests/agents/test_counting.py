@@ -7,8 +7,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from aam_vision.agents.counting import CountingAgent, Counts
-from aam_vision.query import Query
-from aam_vision.strips import GroundAction
+from aam_vision.model.query import Query
+from aam_vision.model.strips import GroundAction
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import agent_of

@@ -27,7 +27,16 @@ from aam_vision.agents.encoding import (
     typed,
     vocabulary_json,
 )
-from aam_vision.strips import ActionHeader, Atom, GroundAction, Objects, Predicate, State, Types, Vocabulary
+from aam_vision.model.strips import (
+    ActionHeader,
+    Atom,
+    GroundAction,
+    Objects,
+    Predicate,
+    State,
+    Types,
+    Vocabulary,
+)
 from tests import domains
 from tests.domains import Domain
 from tests.profiles import thorough

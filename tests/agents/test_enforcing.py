@@ -13,9 +13,9 @@ from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.envs.board_env import Instructed
 from aam_vision.envs.registry import board_domain, make_simulator
-from aam_vision.errors import AamError, AccessViolation
-from aam_vision.query import Access, Query, Situation
-from aam_vision.strips import Atom, GroundAction, State
+from aam_vision.model.query import Access, Query, Situation
+from aam_vision.model.strips import Atom, GroundAction, State
+from aam_vision.support.errors import AamError, AccessViolation
 from tests import domains
 from tests.domains import Domain
 from tests.profiles import thorough

@@ -20,8 +20,8 @@ from aam_vision.interrogation.evidence.moves import Move
 from aam_vision.interrogation.policies.economical import EconomicalPolicy, Walker
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import interrogate
-from aam_vision.query import Query
-from aam_vision.strips import GroundAction, Model, State
+from aam_vision.model.query import Query
+from aam_vision.model.strips import GroundAction, Model, State
 
 
 def _agent(env: str, count: int) -> ImageAgent:

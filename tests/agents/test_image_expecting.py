@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.query import Access, Course, Query, WalkRequest
-from aam_vision.strips import GroundAction
+from aam_vision.model.query import Access, Course, Query, WalkRequest
+from aam_vision.model.strips import GroundAction
 from tests.profiles import thorough
 
 from .image_agents import agent_on

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from aam_vision.agents.image import ImageAgent, Passage
-from aam_vision.errors import AgentFailed, UnusableInput
-from aam_vision.query import Access, Query, Response, Situation
-from aam_vision.strips import GroundAction, Objects, State
+from aam_vision.model.query import Access, Query, Response, Situation
+from aam_vision.model.strips import GroundAction, Objects, State
+from aam_vision.support.errors import AgentFailed, UnusableInput
 
 from .image_agents import agent_on, assert_true
 from .line import LEFT, RIGHT, TYPES, Line, seen

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.agents.image import LOOKS, ImageAgent, Passage, digests
-from aam_vision.query import Access, Query, Situation
-from aam_vision.strips import GroundAction
+from aam_vision.model.query import Access, Query, Situation
+from aam_vision.model.strips import GroundAction
 from tests.profiles import thorough
 
 from .image_agents import agent_on, assert_true

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from aam_vision.agents.journal import FORMAT, NAME, Journal, NothingRecorded, Row
-from aam_vision.errors import UnusableInput
+from aam_vision.support.errors import UnusableInput
 
 from .recorded import act
 

@@ -22,7 +22,6 @@ from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.agents.unreliable import UnreliableAgent
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.envs.registry import board_domain, make_simulator
-from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Move, Policy, Stop
 from aam_vision.interrogation.policies.confirming import Confirming
@@ -33,8 +32,9 @@ from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.resuming import Recorded
 from aam_vision.interrogation.task.robust import Setup, interrogate_robustly
+from aam_vision.model.query import Access, Agent, Query, Response, Situation, WalkStep
 from aam_vision.planning.pyperplan import PyperplanPlanner
-from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep
+from aam_vision.support.errors import UnusableInput
 from tests import domains
 from tests.domains import Domain
 from tests.profiles import thorough
@@ -167,7 +167,7 @@ def test_a_symbolic_agent_is_asked_nothing_twice(domain: Domain, access: Access,
 
 @pytest.mark.parametrize("access", [Access.SETTABLE, Access.SNAPSHOT, Access.RESET])
 def test_the_papers_policy_goes_on_where_its_algorithm_stood(access: Access) -> None:
-    from aam_vision import domains as packaged
+    from aam_vision.model import domains as packaged
 
     model = packaged.load("gripper")
     problem = packaged.generate("gripper", 2, np.random.default_rng([0, 1])).initial
@@ -176,7 +176,7 @@ def test_the_papers_policy_goes_on_where_its_algorithm_stood(access: Access) -> 
 
 def test_problems_with_the_same_objects_stay_apart_and_in_their_order() -> None:
     """Their states share the objects in memory once they are read from a journal."""
-    from aam_vision import domains as packaged
+    from aam_vision.model import domains as packaged
 
     rng = np.random.default_rng([0, 1])
     problems = [packaged.generate("blocksworld", 2, rng).initial for _ in range(3)]
@@ -190,7 +190,7 @@ def test_problems_with_the_same_objects_stay_apart_and_in_their_order() -> None:
 @pytest.mark.parametrize("access", Access)
 def test_a_run_that_weighs_its_answers_goes_on(access: Access, lives: list[int]) -> None:
     """Wherever it is ended: before it doubts, while it asks again, and while it weighs."""
-    from aam_vision import domains as packaged
+    from aam_vision.model import domains as packaged
 
     model = packaged.load("gripper")
     problem = packaged.generate("gripper", 2, np.random.default_rng(0)).initial
@@ -226,7 +226,7 @@ def test_simulators_are_led_back_to_where_they_were(access: Access, sigma: float
 
 def test_what_limits_in_time_decide_otherwise_does_not_change_what_was_asked(tmp_path: Path) -> None:
     """A policy that would have done something else does not undo the recorded moves: it goes on from there."""
-    from aam_vision import domains as packaged
+    from aam_vision.model import domains as packaged
 
     rng = np.random.default_rng(0)
     model, problems = packaged.load("blocksworld"), [packaged.generate("blocksworld", 3, rng).initial]
@@ -246,7 +246,7 @@ def test_what_limits_in_time_decide_otherwise_does_not_change_what_was_asked(tmp
 
 
 def test_a_journal_about_another_agent_is_refused(tmp_path: Path) -> None:
-    from aam_vision import domains as packaged
+    from aam_vision.model import domains as packaged
 
     def agent(name: str, access: Access) -> SymbolicAgent:
         problem = packaged.generate(name, 2, np.random.default_rng(0))
@@ -266,7 +266,7 @@ def test_a_journal_about_another_agent_is_refused(tmp_path: Path) -> None:
 def test_the_image_of_a_situation_is_the_one_that_its_memo_names(
     memo: object, image: str | None, tmp_path: Path
 ) -> None:
-    from aam_vision import domains as packaged
+    from aam_vision.model import domains as packaged
 
     class Remembering(NumberedAgent):
         def memo(self, situation: Situation) -> object:

@@ -8,7 +8,7 @@ from aam_vision.agents.image import ImageAgent
 from aam_vision.agents.noise import NoisySimulator
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.envs.registry import board_domain, make_simulator
-from aam_vision.errors import UnusableInput
+from aam_vision.support.errors import UnusableInput
 
 
 def _noisy(sigma, seed=0):

@@ -19,13 +19,13 @@ from aam_vision.agents import reference_agent
 from aam_vision.agents.process import process_agent
 from aam_vision.agents.program import ProgramLimits
 from aam_vision.agents.shown import Conversation
-from aam_vision.errors import AgentFailed, UnusableInput
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.task.loop import Interrupted, interrogate
 from aam_vision.interrogation.task.result import Result
-from aam_vision.pddl import domain_text
+from aam_vision.model.pddl import domain_text
+from aam_vision.model.query import Access
 from aam_vision.planning.pyperplan import PyperplanPlanner
-from aam_vision.query import Access
+from aam_vision.support.errors import AgentFailed, UnusableInput
 
 REFERENCE = f"{shlex.quote(sys.executable)} -m aam_vision.agents.reference_agent"
 SCHEMA = json.loads(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aam_vision.agents.image import Ways, led_back
-from aam_vision.strips import GroundAction
+from aam_vision.model.strips import GroundAction
 
 UP = (GroundAction("up", ()),)
 

@@ -19,20 +19,20 @@ from aam_vision.agents.encoding import Malformed, dumps, loads
 from aam_vision.agents.image import ImageAgent
 from aam_vision.agents.journal import Journal
 from aam_vision.agents.journalled import JournalledAgent
+from aam_vision.agents.perception import Frame, Given, Percept, Perception, Scene
 from aam_vision.agents.program import ProgramLimits
 from aam_vision.agents.protocol import read_hello, read_shown, shown_json
 from aam_vision.agents.shown import Conversation, ProgramSimulator, WaryPerception
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.envs.registry import DOMAINS, board_domain, make_simulator
-from aam_vision.errors import AgentFailed, UnusableInput
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
-from aam_vision.perception import Frame, Given, Percept, Perception, Scene
-from aam_vision.pictures import decode
+from aam_vision.model.query import Access, Query
+from aam_vision.model.strips import Atom, GroundAction, Predicate, State, Types, Vocabulary
 from aam_vision.planning.pyperplan import PyperplanPlanner
-from aam_vision.query import Access, Query
-from aam_vision.strips import Atom, GroundAction, Predicate, State, Types, Vocabulary
+from aam_vision.support.errors import AgentFailed, UnusableInput
+from aam_vision.support.pictures import decode
 from tests.agents.walker_program import CELLS, drawn, hello
 
 PATIENT = ProgramLimits(seconds=60.0, memory=4 << 30)
@@ -255,16 +255,16 @@ def test_a_scene_that_the_concepts_cannot_handle_is_the_agents_fault() -> None:
     ],
 )
 def test_images_need_an_environment_that_reads_them(env: str | None, told: str, tmp_path: Path) -> None:
-    from aam_vision import targets
-    from aam_vision.arguments import Arguments
+    from aam_vision.run import targets
+    from aam_vision.run.arguments import Arguments
 
     with pytest.raises(UnusableInput, match=told):
         targets.of(Arguments(env=env, agent=_walker(tmp_path / "asked", "reset")))
 
 
 def test_a_program_that_tells_its_states_is_refused_with_an_environment(tmp_path: Path) -> None:
-    from aam_vision import targets
-    from aam_vision.arguments import Arguments
+    from aam_vision.run import targets
+    from aam_vision.run.arguments import Arguments
 
     command = shlex.join([sys.executable, "-m", "aam_vision.agents.reference_agent"])
     with pytest.raises(UnusableInput, match="leave out the environment"):

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from aam_vision.agents.cached import Cache
 from aam_vision.agents.journal import MAX_BYTES, NAME, Journal
-from aam_vision.errors import AccessViolation, UnusableInput
 from aam_vision.interrogation.task.loop import Interrupted
+from aam_vision.support.errors import AccessViolation, UnusableInput
 from tests.profiles import thorough
 
 from .recorded import act, copy, replay

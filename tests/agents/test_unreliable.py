@@ -7,14 +7,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from aam_vision import domains
 from aam_vision.agents.image import Passage
 from aam_vision.agents.numbered import NumberedAgent
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.agents.unreliable import UnreliableAgent, distinct_atoms
-from aam_vision.errors import UnusableInput
-from aam_vision.query import Access, Query, Response, Situation
-from aam_vision.strips import GroundAction, State
+from aam_vision.model import domains
+from aam_vision.model.query import Access, Query, Response, Situation
+from aam_vision.model.strips import GroundAction, State
+from aam_vision.support.errors import UnusableInput
 
 MODEL = domains.load("blocksworld")
 STATE = domains.generate("blocksworld", 2, np.random.default_rng(0)).initial

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from aam_vision.perception import Frame
-from aam_vision.pictures import encode
+from aam_vision.agents.perception import Frame
+from aam_vision.support.pictures import encode
 
 CELLS = ("c0", "c1", "c2", "c3")
 SIZE = (8, 32)

@@ -4,7 +4,7 @@ from functools import cache
 
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.envs.registry import board_domain
-from aam_vision.strips import Atom, State
+from aam_vision.model.strips import Atom, State
 
 ALL = [
     (name, split, index)

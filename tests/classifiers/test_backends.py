@@ -9,7 +9,7 @@ from aam_vision.classifiers.networks import network_of, normalised_pixels
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import read
 from aam_vision.envs.registry import board_domain
-from aam_vision.errors import UnusableInput
+from aam_vision.support.errors import UnusableInput
 
 
 def test_an_unknown_backend_is_refused():

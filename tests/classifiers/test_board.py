@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.nn.functional import interpolate
 
+from aam_vision.agents.perception import Scene, board_box
 from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.classifiers.board import resample_boards, resample_scene
 from aam_vision.classifiers.resampling import resized
-from aam_vision.errors import UnusableInput
-from aam_vision.perception import Scene, board_box
-from aam_vision.strips import Objects, Types
+from aam_vision.model.strips import Objects, Types
+from aam_vision.support.errors import UnusableInput
 
 
 def _grey(picture):

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aam_vision.agents.perception import Exactly, Perceived, Reading, Scene, VisualVocabulary
 from aam_vision.classifiers.legality import CERTAIN, MOST_WAYS, PLAUSIBLE, Legality
-from aam_vision.perception import Exactly, Perceived, Reading, Scene, VisualVocabulary
-from aam_vision.strips import Objects, Predicate, Types
+from aam_vision.model.strips import Objects, Predicate, Types
 from tests.profiles import thorough
 
 from .toy import FREE, HEADS, TYPES, Shown, legal_boards, legal_cells, means, scene, vocabulary

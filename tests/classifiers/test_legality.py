@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aam_vision.agents.perception import Never
 from aam_vision.classifiers.legality import Legality
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.envs.registry import board_domain
 from aam_vision.envs.sampling import legal_states
-from aam_vision.perception import Never
 from aam_vision.training.labels import label
 
 LOW, HIGH = np.full((5, 1), 0.1, np.float32), np.full((5, 1), 0.9, np.float32)

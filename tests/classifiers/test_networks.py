@@ -6,7 +6,7 @@ import torch
 
 from aam_vision.classifiers.backends import BACKENDS, backend
 from aam_vision.classifiers.networks import KINDS, RESNET18, SEPARATE, SHARED, make_network, weights_of
-from aam_vision.errors import UnusableInput
+from aam_vision.support.errors import UnusableInput
 
 HEADS = ("a", "b", "c")
 

@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 import torch
 
+from aam_vision.agents.perception import Perceived, Percept
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import paths, read
 from aam_vision.envs.ground_truth import ground_truth_model
 from aam_vision.envs.registry import board_domain, make_simulator
 from aam_vision.envs.sampling import legal_states
-from aam_vision.errors import UnusableInput
-from aam_vision.perception import Perceived, Percept
-from aam_vision.strips import Atom, GroundAction, State
+from aam_vision.model.strips import Atom, GroundAction, State
+from aam_vision.support.errors import UnusableInput
 
 from .problems import ALL, places, seen, shipped
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from aam_vision.agents.perception import Defined, Given, Perceived, Percept, Reading, Scene, VisualVocabulary
 from aam_vision.classifiers.reading import SceneIndex
-from aam_vision.errors import UnusableInput
-from aam_vision.perception import Defined, Given, Perceived, Percept, Reading, Scene, VisualVocabulary
-from aam_vision.strips import Atom, Objects, Predicate, State
+from aam_vision.model.strips import Atom, Objects, Predicate, State
+from aam_vision.support.errors import UnusableInput
 
 from .toy import AT, FREE, GLOWS, HEADS, MARKED, TYPES, scene, vocabulary
 

@@ -9,7 +9,7 @@ from safetensors.numpy import save as dump_tensors
 from aam_vision.classifiers.looks import LabelledLooks
 from aam_vision.classifiers.recognition import Recognition
 from aam_vision.classifiers.store import from_bytes, to_bytes
-from aam_vision.errors import UnusableInput
+from aam_vision.support.errors import UnusableInput
 
 SIDE = 16
 RNG = np.random.default_rng(0)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from aam_vision.agents.perception import Defined, Given, Perceived, Reading, VisualVocabulary
 from aam_vision.classifiers.looks import LabelledLooks
 from aam_vision.classifiers.networks import CHANNELS, SHARED, make_network
 from aam_vision.classifiers.store import (
@@ -23,9 +24,8 @@ from aam_vision.classifiers.store import (
     save,
     to_bytes,
 )
-from aam_vision.errors import UnusableInput
-from aam_vision.perception import Defined, Given, Perceived, Reading, VisualVocabulary
-from aam_vision.strips import Predicate, Types
+from aam_vision.model.strips import Predicate, Types
+from aam_vision.support.errors import UnusableInput
 
 VOCABULARY = VisualVocabulary(
     "toy",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import product
 
-from aam_vision.perception import (
+from aam_vision.agents.perception import (
     Constraint,
     Never,
     Perceived,
@@ -18,7 +18,7 @@ from aam_vision.perception import (
     VisualVocabulary,
     exclusive,
 )
-from aam_vision.strips import Objects, Predicate, Types
+from aam_vision.model.strips import Objects, Predicate, Types
 
 TYPES = Types({"thing": "object", "cell": "object"})
 FREE = Perceived(Predicate("free", ("cell",)), Reading.THERE, {"": "free"}, "nothing stands there")

@@ -7,8 +7,8 @@ import io
 from pathlib import Path
 from typing import Any
 
-from aam_vision.arguments import Arguments
-from aam_vision.run import interrogate_agent
+from aam_vision.run.arguments import Arguments
+from aam_vision.run.command import interrogate_agent
 
 LAMPS = """(define (domain lamp) (:requirements :strips :typing) (:types lamp - object)
   (:predicates (on ?l - lamp) (off ?l - lamp) (broken ?l - lamp))

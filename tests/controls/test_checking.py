@@ -14,7 +14,7 @@ from aam_vision.controls.exploring import found
 from aam_vision.controls.giving import Giving
 from aam_vision.controls.reach import Reach
 from aam_vision.controls.rules import Refuted, Rules
-from aam_vision.strips import Atom, Model, State
+from aam_vision.model.strips import Atom, Model, State
 
 from . import worlds
 

@@ -10,7 +10,7 @@ import pytest
 from aam_vision.controls.interrogating import interrogate
 from aam_vision.controls.prediction import ControlModel
 from aam_vision.interrogation.task.undetermined import CANNOT_MATTER
-from aam_vision.strips import LiftedAtom, Model
+from aam_vision.model.strips import LiftedAtom, Model
 
 from . import worlds
 from .whens import When, some, world

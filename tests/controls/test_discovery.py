@@ -10,7 +10,7 @@ import pytest
 from aam_vision.controls.discovery import Discovery, discover
 from aam_vision.controls.patterns import pattern
 from aam_vision.controls.transitions import Transition
-from aam_vision.strips import Atom, GroundAction, Model, Objects, State, Types
+from aam_vision.model.strips import Atom, GroundAction, Model, Objects, State, Types
 
 from . import worlds
 

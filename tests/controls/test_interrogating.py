@@ -15,12 +15,12 @@ from aam_vision.agents.numbered import NumberedAgent
 from aam_vision.controls import interrogating
 from aam_vision.controls.giving import Giving, StepsSpent, TwoWays
 from aam_vision.controls.interrogating import Options, interrogate
-from aam_vision.domains import generate, load
-from aam_vision.errors import UnusableInput
-from aam_vision.query import Query, Response
-from aam_vision.resources import Resources
-from aam_vision.strips import ActionHeader, GroundAction, Model, State
-from aam_vision.targets.controls import read_controls
+from aam_vision.model.domains import generate, load
+from aam_vision.model.query import Query, Response
+from aam_vision.model.strips import ActionHeader, GroundAction, Model, State
+from aam_vision.run.targets.controls import read_controls
+from aam_vision.support.errors import UnusableInput
+from aam_vision.support.resources import Resources
 from experiments.random_strips import random_domain
 from tests.resources import WHY, Looked
 

@@ -17,9 +17,9 @@ from aam_vision.controls.conditional_text import conditional_text
 from aam_vision.controls.interrogating import interrogate
 from aam_vision.controls.joining import conditional
 from aam_vision.controls.mapping import Carrier, Carriers
-from aam_vision.pddl import problem_text, read_chance_domain
-from aam_vision.pddl.problem import Problem
-from aam_vision.strips import (
+from aam_vision.model.pddl import problem_text, read_chance_domain
+from aam_vision.model.pddl.problem import Problem
+from aam_vision.model.strips import (
     ActionHeader,
     ActionSchema,
     Atom,

@@ -11,9 +11,9 @@ from aam_vision.controls import discovery
 from aam_vision.controls.giving import Giving, TwoWays
 from aam_vision.controls.lookalikes import diagnosed
 from aam_vision.controls.result import ControlsResult
-from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.examination.diagnosis import Family
-from aam_vision.strips import GroundAction
+from aam_vision.model.strips import GroundAction
+from aam_vision.support.errors import UnusableInput
 from tests.envs.corridor import LIGHT, SIDE, Corridor, vocabulary
 from tests.envs.test_controlled import FAR, Doing, bare
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from aam_vision.agents.bare import BareSymbolicAgent, random_control
+from aam_vision.agents.perception import ImageTest
 from aam_vision.controls.discovery import discover
 from aam_vision.controls.giving import Given, Giving, TwoWays
 from aam_vision.controls.interrogating import interrogate
@@ -17,9 +18,8 @@ from aam_vision.controls.misreading import two_ways
 from aam_vision.controls.transitions import Transition
 from aam_vision.interrogation.examination.diagnosis import Family
 from aam_vision.interrogation.task.verdict import OPEN
-from aam_vision.perception import ImageTest
-from aam_vision.query import Situation
-from aam_vision.strips import Atom, GroundAction, State
+from aam_vision.model.query import Situation
+from aam_vision.model.strips import Atom, GroundAction, State
 
 from . import worlds
 

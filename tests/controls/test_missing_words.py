@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from aam_vision.agents.perception import Defined, VisualVocabulary
 from aam_vision.controls.missing_words import Pair, _words, missing_words
 from aam_vision.controls.transitions import Transition
 from aam_vision.envs import sources
 from aam_vision.envs.grids import board_scene
 from aam_vision.envs.sources import there, vocabulary, where
-from aam_vision.perception import Defined, VisualVocabulary
-from aam_vision.strips import ActionHeader, Atom, GroundAction, State
+from aam_vision.model.strips import ActionHeader, Atom, GroundAction, State
 
 TYPES = {"cell": "object", "crate": "object", "key": "object"}
 SCENE = board_scene(

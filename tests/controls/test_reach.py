@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from aam_vision.agents.perception import ImageTest
 from aam_vision.controls.exploring import found
 from aam_vision.controls.giving import Giving
 from aam_vision.controls.reach import Node, Reach
 from aam_vision.controls.rules import Rules
-from aam_vision.perception import ImageTest
-from aam_vision.strips import Atom, GroundAction, Model, State
+from aam_vision.model.strips import Atom, GroundAction, Model, State
 
 from . import worlds
 

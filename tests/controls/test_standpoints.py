@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from aam_vision.controls.standpoints import Standpoint, Standpoints
-from aam_vision.joins import StateIndex
-from aam_vision.strips import Atom, GroundAction, Objects, State, Types
+from aam_vision.model.strips import Atom, GroundAction, Objects, State, Types
+from aam_vision.planning.joins import StateIndex
 
 from . import worlds
 

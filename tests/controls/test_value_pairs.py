@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from aam_vision.controls.value_pairs import ValuePairs
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
-from aam_vision.strips import ActionHeader, Atom, Objects, Predicate, State, Types, Vocabulary
+from aam_vision.model.strips import ActionHeader, Atom, Objects, Predicate, State, Types, Vocabulary
 
 FLAGS = ("p", "q", "r")
 VOCABULARY = Vocabulary("flags", tuple(Predicate(name, ()) for name in FLAGS), Types({}))

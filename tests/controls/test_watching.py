@@ -16,8 +16,8 @@ from aam_vision.controls.rules import Rules
 from aam_vision.controls.transitions import Transition
 from aam_vision.controls.watching import HISTORY, LEAST, Watched, watch
 from aam_vision.interrogation.task.verdict import NOT_STRIPS, OPEN
-from aam_vision.query import Query, Response, Situation
-from aam_vision.strips import State
+from aam_vision.model.query import Query, Response, Situation
+from aam_vision.model.strips import State
 
 from . import worlds
 

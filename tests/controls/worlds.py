@@ -11,13 +11,13 @@ import numpy as np
 
 from aam_vision.agents.bare import BareSymbolicAgent
 from aam_vision.agents.decorator import AgentDecorator
+from aam_vision.agents.perception import ImageTest
 from aam_vision.controls.giving import Giving, ground
 from aam_vision.controls.transitions import Transition
-from aam_vision.pddl import read_domain
-from aam_vision.perception import ImageTest
-from aam_vision.query import Query, Response, Situation
-from aam_vision.strips import Atom, GroundAction, Model, Objects, State
-from aam_vision.targets.controls import read_controls
+from aam_vision.model.pddl import read_domain
+from aam_vision.model.query import Query, Response, Situation
+from aam_vision.model.strips import Atom, GroundAction, Model, Objects, State
+from aam_vision.run.targets.controls import read_controls
 from experiments.random_controls import everything
 
 WET = """(define (domain wet) (:requirements :strips :typing :negative-preconditions)

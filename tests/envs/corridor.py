@@ -9,10 +9,7 @@ import gymnasium
 import numpy as np
 
 from aam_vision.agents.image import ImageAgent
-from aam_vision.classifiers.reading import SceneIndex
-from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
-from aam_vision.envs.own import Instruction, Labelled, OwnEnvironment
-from aam_vision.perception import (
+from aam_vision.agents.perception import (
     Defined,
     Exactly,
     Frame,
@@ -22,8 +19,11 @@ from aam_vision.perception import (
     Scene,
     VisualVocabulary,
 )
-from aam_vision.query import Access
-from aam_vision.strips import (
+from aam_vision.classifiers.reading import SceneIndex
+from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
+from aam_vision.envs.own import Instruction, Labelled, OwnEnvironment
+from aam_vision.model.query import Access
+from aam_vision.model.strips import (
     ActionHeader,
     ActionSchema,
     Atom,

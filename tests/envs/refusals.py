@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from aam_vision.errors import UnusableInput
+from aam_vision.support.errors import UnusableInput
 
 
 def told_by(make: Callable[[], Any]) -> str:

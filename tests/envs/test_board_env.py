@@ -18,8 +18,8 @@ from aam_vision.envs.board_env import BoardEnv
 from aam_vision.envs.registry import DOMAINS, board_domain
 from aam_vision.envs.sampling import synthetic_layouts
 from aam_vision.envs.sokoban import SokobanEnv
-from aam_vision.errors import UnusableInput
-from aam_vision.strips import GroundAction
+from aam_vision.model.strips import GroundAction
+from aam_vision.support.errors import UnusableInput
 from tests.envs.conftest import load
 
 IDS = [board_domain(name).gym_id for name in DOMAINS]

@@ -12,17 +12,17 @@ import numpy as np
 import pytest
 
 from aam_vision.agents.image import ChanceImageAgent, Passage
-from aam_vision.chance.interrogating import ChanceResult, Options, interrogate
+from aam_vision.agents.perception import Scene
 from aam_vision.envs.controlled import ControlledEnvironment
 from aam_vision.envs.own import Instruction, instruction
 from aam_vision.envs.restoring import in_order
 from aam_vision.envs.sources import found, shown, vocabulary
 from aam_vision.envs.with_chance import ChanceSimulator, _gymnasium, check_refusals, check_restore
-from aam_vision.errors import UnusableInput
+from aam_vision.interrogation.chance.interrogating import ChanceResult, Options, interrogate
 from aam_vision.interrogation.task.verdict import COMPLETE
-from aam_vision.perception import Scene
-from aam_vision.query import Access, Query
-from aam_vision.strips import GroundAction, Objects
+from aam_vision.model.query import Access, Query
+from aam_vision.model.strips import GroundAction, Objects
+from aam_vision.support.errors import UnusableInput
 
 GOAL = 3
 WORDS = vocabulary(

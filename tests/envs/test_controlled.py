@@ -17,8 +17,8 @@ import aam_vision
 from aam_vision.controls.result import ControlsResult
 from aam_vision.envs.controlled import ControlledEnvironment, bare_environment
 from aam_vision.envs.restoring import difference
-from aam_vision.errors import UnusableInput
-from aam_vision.strips import Atom
+from aam_vision.model.strips import Atom
+from aam_vision.support.errors import UnusableInput
 from tests.envs.corridor import INSTRUCTIONS, LENGTH, LIGHT, SCENE, Corridor, Eyes, cell, vocabulary
 from tests.envs.corridor import environment as with_instructions
 from tests.envs.refusals import told_by

@@ -7,11 +7,11 @@ from typing import Any
 import gymnasium
 import pytest
 
+from aam_vision.agents.perception import Scene
 from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
 from aam_vision.envs.meaning import Instruction
-from aam_vision.errors import AamWarning
-from aam_vision.perception import Scene
-from aam_vision.strips import ActionHeader, Objects
+from aam_vision.model.strips import ActionHeader, Objects
+from aam_vision.support.errors import AamWarning
 from tests.envs.corridor import (
     TYPES,
 )

@@ -7,7 +7,7 @@ import pytest
 
 from aam_vision.envs.ground_truth import ground_truth_model, held_out_problems, problem_pddl
 from aam_vision.envs.registry import DOMAINS, board_domain
-from aam_vision.strips import State, lifted_atoms
+from aam_vision.model.strips import State, lifted_atoms
 from tests.envs.conftest import ALL, load, walk
 
 

@@ -14,14 +14,14 @@ import pytest
 from aam_vision.agents.image import ImageAgent
 from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
 from aam_vision.envs.meaning import Instruction
-from aam_vision.errors import AamWarning, AgentFailed
-from aam_vision.evaluation import exact
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import interrogate
+from aam_vision.model.query import Access
+from aam_vision.model.strips import ActionHeader, Atom
 from aam_vision.planning.pyperplan import PyperplanPlanner
-from aam_vision.query import Access
-from aam_vision.strips import ActionHeader, Atom
+from aam_vision.report.evaluation import exact
+from aam_vision.support.errors import AamWarning, AgentFailed
 from tests.envs.corridor import (
     INSTRUCTIONS,
     INTENDED,

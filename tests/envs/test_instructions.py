@@ -6,11 +6,11 @@ import gymnasium
 import numpy as np
 import pytest
 
+from aam_vision.agents.simulator import Simulator
 from aam_vision.envs.board_env import Instructed
 from aam_vision.envs.registry import DOMAINS, board_domain, make_simulator
-from aam_vision.errors import UnusableInput
-from aam_vision.simulator import Simulator
-from aam_vision.strips import Atom
+from aam_vision.model.strips import Atom
+from aam_vision.support.errors import UnusableInput
 
 
 def test_another_binding_than_the_simulators_is_refused_and_changes_nothing() -> None:

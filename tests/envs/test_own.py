@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from aam_vision.commandline import run_command
 from aam_vision.envs import own
 from aam_vision.envs.registry import image_domain, names
-from aam_vision.errors import UnusableInput
+from aam_vision.support.commandline import run_command
+from aam_vision.support.errors import UnusableInput
 from aam_vision.training.evaluate import evaluate
 from aam_vision.training.train import train
 

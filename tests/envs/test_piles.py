@@ -8,11 +8,11 @@ from itertools import islice
 import numpy as np
 import pytest
 
+from aam_vision.agents.perception import Defined
 from aam_vision.envs.registry import board_domain
 from aam_vision.envs.sampling import legal_states
 from aam_vision.envs.sources import SEEN_AT
-from aam_vision.perception import Defined
-from aam_vision.strips import Atom, State
+from aam_vision.model.strips import Atom, State
 from tests.envs.conftest import load
 
 
@@ -43,7 +43,7 @@ def test_what_is_decided_is_true_when_two_things_cannot_be_told_apart(
 def test_a_scene_with_boxes_needs_no_square_cells() -> None:
     from aam_vision.classifiers.board import resample_scene
     from aam_vision.classifiers.networks import CELL_PIXELS
-    from aam_vision.errors import UnusableInput
+    from aam_vision.support.errors import UnusableInput
 
     scene = board_domain("blocks").scene(load("blocks", "train", 0))
     frame = np.zeros((100, 60, 3), np.uint8)

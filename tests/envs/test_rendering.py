@@ -16,7 +16,7 @@ from aam_vision.envs.registry import board_domain
 from aam_vision.envs.rendering import Axis, OverlappingTiles, reduce_part
 from aam_vision.envs.sampling import legal_states, synthetic_layouts
 from aam_vision.envs.sheet import SpriteStacks
-from aam_vision.errors import UnusableInput
+from aam_vision.support.errors import UnusableInput
 from tests.envs.conftest import ALL, load
 
 

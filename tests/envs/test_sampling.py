@@ -17,7 +17,7 @@ from aam_vision.envs.pddlgym_domains import static_atoms
 from aam_vision.envs.registry import DOMAINS, board_domain
 from aam_vision.envs.sampling import legal_states, synthetic_layouts, training_layouts
 from aam_vision.envs.sokoban import cell_of
-from aam_vision.strips import Atom
+from aam_vision.model.strips import Atom
 from aam_vision.training.labels import check_legal
 from tests.envs.conftest import ALL, load
 

@@ -6,14 +6,14 @@ from itertools import pairwise
 
 import pytest
 
+from aam_vision.agents.perception import Defined, Scene
 from aam_vision.envs.board import BoardDomain
 from aam_vision.envs.grids import board_scene
 from aam_vision.envs.meaning import header, predicate
 from aam_vision.envs.registry import board_domain
 from aam_vision.envs.sources import adjacent, cyclic, entries, nowhere, somewhere, there, vocabulary, where
-from aam_vision.errors import UnusableInput
-from aam_vision.perception import Defined, Scene
-from aam_vision.strips import ActionHeader, Atom, Predicate, State
+from aam_vision.model.strips import ActionHeader, Atom, Predicate, State
+from aam_vision.support.errors import UnusableInput
 
 TYPES = {"cell": "object", "direction": "object", "key": "object"}
 WAYS = ("up", "right", "down", "left")

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 import aam_vision
+from aam_vision.agents.perception import Scene
 from aam_vision.envs.own import OwnEnvironment, told
 from aam_vision.envs.sources import defined, found, given, shown, vocabulary
-from aam_vision.errors import UnusableInput
-from aam_vision.pddl import domain_text
-from aam_vision.perception import Scene
-from aam_vision.strips import Atom, State
+from aam_vision.model.pddl import domain_text
+from aam_vision.model.strips import Atom, State
+from aam_vision.support.errors import UnusableInput
 
 from .corridor import CELLS, INSTRUCTIONS, SCENE, Corridor, agent, cell, environment, next_to
 

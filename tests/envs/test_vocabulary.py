@@ -8,12 +8,12 @@ from itertools import islice
 import numpy as np
 import pytest
 
+from aam_vision.agents.perception import Defined, Given, Perceived, Reading, Scene
 from aam_vision.envs.pddlgym_domains import domain_operators, domain_predicates
 from aam_vision.envs.registry import DOMAINS, board_domain
 from aam_vision.envs.sampling import legal_states, synthetic_layouts
 from aam_vision.envs.sokoban import move_dir
-from aam_vision.perception import Defined, Given, Perceived, Reading, Scene
-from aam_vision.strips import Atom, State
+from aam_vision.model.strips import Atom, State
 from tests.envs.conftest import ALL, load, walk
 
 

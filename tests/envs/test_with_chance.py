@@ -13,7 +13,7 @@ from aam_vision.envs.pddlgym_domains import cases, parsed
 from aam_vision.envs.pddlgym_files import chance_model, initial_states
 from aam_vision.envs.registry import board_domain
 from aam_vision.envs.sources import SEEN_AT
-from aam_vision.strips import Atom, State
+from aam_vision.model.strips import Atom, State
 
 BROKEN = Atom("table-destroyed", ())
 

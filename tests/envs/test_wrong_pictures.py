@@ -16,15 +16,15 @@ import numpy as np
 import pytest
 
 import aam_vision
-from aam_vision.commandline import run_command
+from aam_vision.agents.perception import Exactly, Scene
 from aam_vision.envs.controlled import ControlledEnvironment, bare_environment
 from aam_vision.envs.grids import board_scene
 from aam_vision.envs.own import OwnEnvironment
 from aam_vision.envs.sources import there, vocabulary
-from aam_vision.errors import AamWarning, UnusableInput
-from aam_vision.perception import Exactly, Scene
-from aam_vision.run import interrogate_agent
-from aam_vision.strips import Atom
+from aam_vision.model.strips import Atom
+from aam_vision.run.command import interrogate_agent
+from aam_vision.support.commandline import run_command
+from aam_vision.support.errors import AamWarning, UnusableInput
 from aam_vision.training.label import label
 from aam_vision.training.train import train
 from tests.envs.refusals import told_by
@@ -331,7 +331,7 @@ def test_pictures_in_which_nothing_is_known_are_refused(weights: Path) -> None:
 
     from aam_vision.classifiers.perception import BoardPerception
     from aam_vision.classifiers.store import read
-    from aam_vision.targets.images import check_known
+    from aam_vision.run.targets.images import check_known
 
     network, card = read(VOCABULARY, "robot", weights)
     doubtful = replace(card, thresholds=dict.fromkeys(card.thresholds, (0.0, 1.0)))

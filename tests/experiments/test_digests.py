@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from aam_vision.commandline import run_command
+from aam_vision.support.commandline import run_command
 from experiments import digests
 
 

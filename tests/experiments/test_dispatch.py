@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from aam_vision.errors import UnusableInput
+from aam_vision.support.errors import UnusableInput
 from experiments.dispatch import Dispatcher, JobLimits, workforce
 
 

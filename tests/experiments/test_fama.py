@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from aam_vision import domains
-from aam_vision.strips import LiftedAtom, lifted_atoms
+from aam_vision.model import domains
+from aam_vision.model.strips import LiftedAtom, lifted_atoms
 from experiments.fama import FAMA, curves, draw, fama_table, measure, overlap
 from experiments.tables import Row
 

@@ -10,8 +10,8 @@ import pytest
 
 from aam_vision import interrogate
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Example, Family
-from aam_vision.query import Access, Situation
-from aam_vision.strips import LiftedAtom, State
+from aam_vision.model.query import Access, Situation
+from aam_vision.model.strips import LiftedAtom, State
 from experiments.faults.registry import FAULTY, Changing, faulty_agent, right_verdicts
 from experiments.faults.world import OTHER, FaultyAgent, named
 from experiments.trust_runs import attempts, frequency_right, interval, literal_right, mispredicted, wrong

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from aam_vision.agents.enforcing import EnforcingAgent
-from aam_vision.domains import load
-from aam_vision.query import Access, Query, Response, Situation
-from aam_vision.strips import LiftedAtom, lifted_atoms
+from aam_vision.model.domains import load
+from aam_vision.model.query import Access, Query, Response, Situation
+from aam_vision.model.strips import LiftedAtom, lifted_atoms
 from experiments.faults.conditional import Chance, Conditional, explanations
 from experiments.faults.registry import (
     FAMILIES,

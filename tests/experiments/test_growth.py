@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aam_vision import evaluation
 from aam_vision.envs.ground_truth import ground_truth_model
-from aam_vision.errors import UnusableInput
+from aam_vision.report import evaluation
+from aam_vision.support.errors import UnusableInput
 from experiments.growth import (
     FAMILIES,
     WALLS,
@@ -54,7 +54,7 @@ def test_the_same_seed_gives_the_same_board() -> None:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_family_grows(family: str) -> None:
-    from aam_vision.query import Access
+    from aam_vision.model.query import Access
 
     kind = FAMILIES[family]
     sizes = [

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from aam_vision.errors import UnusableInput
+from aam_vision.support.errors import UnusableInput
 from experiments.jobs import Results, Scale, batches, every
 from experiments.tables import Row
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from aam_vision import interrogate, targets
-from aam_vision.strips import Location, Mode
+from aam_vision import interrogate
+from aam_vision.model.strips import Location, Mode
+from aam_vision.run import targets
 from experiments.key_counter import ACCESSES, TRUE, invented, summary, unlocking
 from experiments.programs import DOORS, HELLO, START, Corridor, World, command, do, main
 

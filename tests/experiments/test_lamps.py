@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from aam_vision.strips import Atom, State
+from aam_vision.model.strips import Atom, State
 from experiments.faults.conditional import LAMP, LIT, MARKED
 from experiments.faults.registry import faulty_agent
 from experiments.faults.world import FaultyAgent

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from aam_vision.errors import UnusableInput
+from aam_vision.support.errors import UnusableInput
 from experiments.jobs import Scale, chosen
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from aam_vision.commandline import run_command
+from aam_vision.support.commandline import run_command
 from experiments import peers as contests
 from experiments.peers import OFFLINE, ONLINE, contest, peers, summary
 from experiments.tables import Row

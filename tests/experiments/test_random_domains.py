@@ -12,8 +12,8 @@ import pytest
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.entries import Asked, Walked
 from aam_vision.interrogation.evidence.transcript import Transcript
-from aam_vision.query import Access, Query
-from aam_vision.strips import ActionSchema, GroundAction, Model, State, lifted_atoms
+from aam_vision.model.query import Access, Query
+from aam_vision.model.strips import ActionSchema, GroundAction, Model, State, lifted_atoms
 from experiments.random_domains import CASES, ConsistentModels, askable, batch, summary
 from experiments.random_strips import (
     MAX_FACTS,

@@ -16,7 +16,7 @@ from time import monotonic, sleep
 
 import pytest
 
-from aam_vision.errors import UnusableInput
+from aam_vision.support.errors import UnusableInput
 from experiments.dispatch import workforce
 from experiments.interrogations import interrogation
 from experiments.jobs import Results, Scale

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aam_vision import domains
 from aam_vision.interrogation.task.result import differences
+from aam_vision.model import domains
 from experiments.reassessment import changed, reassessed, summary
 
 

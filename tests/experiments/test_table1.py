@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from aam_vision.commandline import run_command
+from aam_vision.support.commandline import run_command
 from experiments.simulators import simulators
 from experiments.table1 import table1
 

@@ -10,7 +10,7 @@ import pytest
 
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.envs.worlds.taxi import VOCABULARY, cell, intended, scene, true_state
-from aam_vision.strips import Atom, State
+from aam_vision.model.strips import Atom, State
 from aam_vision.training.assessment import expected
 from aam_vision.training.labels import check_legal
 

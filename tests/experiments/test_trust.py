@@ -10,9 +10,9 @@ import pytest
 
 from aam_vision.agents.reference_agent import START
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.errors import UnusableInput
-from aam_vision.query import Query
-from aam_vision.strips import Atom, GroundAction, Objects, State
+from aam_vision.model.query import Query
+from aam_vision.model.strips import Atom, GroundAction, Objects, State
+from aam_vision.support.errors import UnusableInput
 from experiments.faults.registry import FAMILIES
 from experiments.jobs import Scale
 from experiments.programs import FAULTS

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from aam_vision.agents.perception import Scene
 from aam_vision.envs.grids import STEPS, board_scene
 from aam_vision.envs.sources import always, somewhere
-from aam_vision.perception import Scene
 
 from .grid import TYPES, Cell, Game, game, marked, name
 

@@ -8,11 +8,11 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from aam_vision.agents.perception import Constraint, Exactly, Scene
 from aam_vision.envs.controlled import ControlledEnvironment, bare_environment
 from aam_vision.envs.grids import STEPS, board_scene
 from aam_vision.envs.sources import Source, adjacent, there, vocabulary
-from aam_vision.perception import Constraint, Exactly, Scene
-from aam_vision.strips import Atom
+from aam_vision.model.strips import Atom
 
 Cell = tuple[int, int]
 TYPES = {"cell": "object", "direction": "object"}

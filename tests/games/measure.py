@@ -17,7 +17,7 @@ import aam_vision
 from aam_vision.controls.result import ControlsResult
 from aam_vision.controls.transitions import Transition
 from aam_vision.envs.controlled import ControlledEnvironment
-from aam_vision.strips import GroundAction
+from aam_vision.model.strips import GroundAction
 
 from . import GAMES
 

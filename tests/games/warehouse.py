@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from aam_vision.agents.perception import Scene
 from aam_vision.envs.grids import STEPS, board_scene
 from aam_vision.envs.sources import nowhere, of_look, where
-from aam_vision.perception import Scene
 
 from .grid import TYPES, Cell, Game, game, marked, name
 

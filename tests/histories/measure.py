@@ -13,7 +13,7 @@ import numpy as np
 import aam_vision
 from aam_vision.controls.result import ControlsResult
 from aam_vision.envs.controlled import ControlledEnvironment
-from aam_vision.strips import GroundAction, State
+from aam_vision.model.strips import GroundAction, State
 
 from .worlds import all_worlds
 

@@ -9,8 +9,8 @@ from zlib import crc32
 import numpy as np
 
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.query import Access, Query, Response, Situation, WalkStep
-from aam_vision.strips import State
+from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
+from aam_vision.model.strips import State
 from experiments.random_strips import Domain, ground_atoms
 
 

@@ -17,9 +17,9 @@ from aam_vision.interrogation.policies.economical import EconomicalPolicy
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
+from aam_vision.model.query import Access
+from aam_vision.model.strips import Location, Mode, Model, PalTuple, lifted_atoms
 from aam_vision.planning.planner import Limits
-from aam_vision.query import Access
-from aam_vision.strips import Location, Mode, Model, PalTuple, lifted_atoms
 from tests.domains import Domain
 
 AMPLE = Budget(queries=500, steps=5000)

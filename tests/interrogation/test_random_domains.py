@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from aam_vision.query import Access
+from aam_vision.model.query import Access
 from experiments.random_domains import CASES, judged
 from experiments.random_strips import random_domain
 from tests.profiles import scaled

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from aam_vision.model.strips import GroundAction, State
 from aam_vision.planning.ppo import DistinguishingProblem
-from aam_vision.strips import GroundAction, State
 
 BLIND = {"fast_downward_search_config": "astar(blind())"}
 needs_fast_downward = pytest.mark.skipif(

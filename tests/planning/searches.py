@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from hypothesis import assume
 from hypothesis import strategies as st
 
+from aam_vision.model.strips import Atom, GroundAction, Model, State
 from aam_vision.planning.grounding import Operator, ground
 from aam_vision.planning.planner import Found, SearchProblem, Verdict
-from aam_vision.strips import Atom, GroundAction, Model, State
 from tests import domains
 
 

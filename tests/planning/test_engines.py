@@ -11,19 +11,19 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from aam_vision import domains as packaged
-from aam_vision import evaluation
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.errors import PlannerFailed, UnusableInput
 from aam_vision.interrogation.policies.aia import AiaPolicy
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
 from aam_vision.interrogation.task.loop import interrogate
+from aam_vision.model import domains as packaged
+from aam_vision.model.query import Access
+from aam_vision.model.strips import Atom, GroundAction
 from aam_vision.planning.engines import EnginePlanner, planner_named
 from aam_vision.planning.grounding import Operator
 from aam_vision.planning.planner import Found, Limits, SearchProblem, TimedPlanner, Verdict
 from aam_vision.planning.pyperplan import PyperplanPlanner
-from aam_vision.query import Access
-from aam_vision.strips import Atom, GroundAction
+from aam_vision.report import evaluation
+from aam_vision.support.errors import PlannerFailed, UnusableInput
 from tests.planning.searches import Search, counter, goal, searches
 from tests.profiles import thorough
 

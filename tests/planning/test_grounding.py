@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import assume, given
 
+from aam_vision.model.strips import ActionHeader, ActionSchema, Atom, LiftedAtom, Objects, Types
 from aam_vision.planning.grounding import LiftedOperator, TooManyOperators, ground
-from aam_vision.strips import ActionHeader, ActionSchema, Atom, LiftedAtom, Objects, Types
 from tests import domains
 from tests.domains import Domain
 from tests.profiles import thorough

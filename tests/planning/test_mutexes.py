@@ -9,9 +9,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from aam_vision.model.strips import Atom, Model, Objects, State, Types
 from aam_vision.planning.interchangeable import PossibleOperator
 from aam_vision.planning.mutexes import MAX_LITERALS, Mutexes
-from aam_vision.strips import Atom, Model, Objects, State, Types
 from tests import domains
 from tests.domains import Domain
 from tests.profiles import thorough

@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aam_vision import domains as packaged
-from aam_vision.planning.ppo import DistinguishingProblem, ProblemFolder, add_palm, telling
-from aam_vision.strips import (
+from aam_vision.model import domains as packaged
+from aam_vision.model.strips import (
     ActionHeader,
     ActionSchema,
     Atom,
@@ -26,6 +25,7 @@ from aam_vision.strips import (
     Vocabulary,
     lifted_atoms,
 )
+from aam_vision.planning.ppo import DistinguishingProblem, ProblemFolder, add_palm, telling
 from tests import domains
 from tests.planning.fast_downward import BLIND, needs_fast_downward, planned, read
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
+from aam_vision.model.strips import Atom, GroundAction
 from aam_vision.planning import pyperplan
 from aam_vision.planning.grounding import Operator
 from aam_vision.planning.planner import Found, Limits, SearchProblem, TimedPlanner, Verdict
@@ -16,7 +17,6 @@ from aam_vision.planning.pyperplan import (
     _by_pyperplan,
     breadth_first,
 )
-from aam_vision.strips import Atom, GroundAction
 from tests.planning.searches import Search, certain, counter, goal, searches
 from tests.profiles import thorough
 

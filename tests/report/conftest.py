@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from aam_vision.arguments import Arguments
-from aam_vision.run import interrogate_agent
-from tests.chance.domains import PROBLEM, SLIPPERY
+from aam_vision.run.arguments import Arguments
+from aam_vision.run.command import interrogate_agent
+from tests.interrogation.chance.domains import PROBLEM, SLIPPERY
 
 Runs = Callable[..., Path]
 ChanceRuns = Callable[..., Path]

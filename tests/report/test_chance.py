@@ -11,18 +11,18 @@ from typing import Any
 
 import pytest
 
-from aam_vision.chance.frequency import Precision
-from aam_vision.chance.knowledge import ActionKnowledge
-from aam_vision.errors import UnusableInput
 from aam_vision.explain import explain_run
+from aam_vision.interrogation.chance.frequency import Precision
+from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
-from aam_vision.pddl import chance_domain_text
+from aam_vision.model.pddl import chance_domain_text
+from aam_vision.model.strips import ActionHeader, Atom, Objects, Predicate, State, Types, Vocabulary
 from aam_vision.report import chance
 from aam_vision.report.chance_account import ChanceAccount
 from aam_vision.report.chance_page import first_screen, page
 from aam_vision.report.recorded import read_run
-from aam_vision.strips import ActionHeader, Atom, Objects, Predicate, State, Types, Vocabulary
-from tests.chance.domains import DOOR_PROBLEM, DOORS
+from aam_vision.support.errors import UnusableInput
+from tests.interrogation.chance.domains import DOOR_PROBLEM, DOORS
 from tests.report.conftest import ChanceRuns
 
 CHROMIUM = shutil.which("chromium")

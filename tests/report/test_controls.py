@@ -15,16 +15,16 @@ from rich.console import Console
 
 from aam_vision.agents.bare import BareSymbolicAgent
 from aam_vision.agents.numbered import NumberedAgent
-from aam_vision.arguments import Arguments
-from aam_vision.errors import UnusableInput
-from aam_vision.query import Query, Response
+from aam_vision.model.query import Query, Response
+from aam_vision.model.strips import GroundAction
 from aam_vision.report import terminal
 from aam_vision.report.account import Account, account_of
 from aam_vision.report.controls import controls_of
 from aam_vision.report.page import first_screen, page
 from aam_vision.report.recorded import read_run
-from aam_vision.strips import GroundAction
-from aam_vision.targets import controls as targets
+from aam_vision.run.arguments import Arguments
+from aam_vision.run.targets import controls as targets
+from aam_vision.support.errors import UnusableInput
 from tests.controls.runs import lamps
 from tests.report.conftest import Runs
 from tests.report.test_page import _Page

@@ -2,8 +2,8 @@
 
 import pytest
 
+from aam_vision.model.strips import ActionHeader, LiftedAtom, Mode
 from aam_vision.report import english
-from aam_vision.strips import ActionHeader, LiftedAtom, Mode
 
 PARAMETERS = ("p", "from")
 

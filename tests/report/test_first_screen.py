@@ -14,23 +14,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from aam_vision import domains as packaged
 from aam_vision.agents.journal import Journal
-from aam_vision.arguments import Arguments
-from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.evidence.attempted_steps import attempted
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Example, Family
 from aam_vision.interrogation.task.assembly import Interrogation
-from aam_vision.pddl import read_domain
+from aam_vision.model import domains as packaged
+from aam_vision.model.pddl import read_domain
 from aam_vision.report import terminal
 from aam_vision.report.abilities import abilities
 from aam_vision.report.account import account_of
 from aam_vision.report.page import first_screen, page
 from aam_vision.report.recorded import images, read_run
 from aam_vision.report.screen import EXPLAINED, ROOM
-from aam_vision.runs.summary import summary
-from aam_vision.targets import from_environment
+from aam_vision.run.arguments import Arguments
+from aam_vision.run.summary import summary
+from aam_vision.run.targets import from_environment
+from aam_vision.support.errors import UnusableInput
 from tests import domains
 from tests.domains import Domain
 from tests.profiles import thorough

@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from aam_vision.agents.journal import NAME
-from aam_vision.errors import UnusableInput
 from aam_vision.report import chance_page, chance_terminal, terminal
 from aam_vision.report.account import Account
 from aam_vision.report.chance_account import ChanceAccount
 from aam_vision.report.page import page
 from aam_vision.report.recorded import read_run
+from aam_vision.support.errors import UnusableInput
 from tests.profiles import thorough
 from tests.report.conftest import ChanceRuns, Runs
 

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.statistics.assessment import assess
+from aam_vision.model.strips import Location, PalTuple
 from aam_vision.report import terminal
 from aam_vision.report.account import WeighedAccount, account_of
 from aam_vision.report.claims import named
 from aam_vision.report.page import page
 from aam_vision.report.recorded import read_run
-from aam_vision.strips import Location, PalTuple
+from aam_vision.support.errors import UnusableInput
 from tests.report.conftest import Runs
 
 

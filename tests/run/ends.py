@@ -14,16 +14,16 @@ import numpy as np
 from aam_vision.agents.chance import ChanceAgent
 from aam_vision.agents.image import ImageAgent
 from aam_vision.agents.numbered import NumberedAgent
-from aam_vision.arguments import Arguments
-from aam_vision.errors import AgentFailed
-from aam_vision.perception import Frame, Percept, Scene
-from aam_vision.query import Access, Agent, Situation
-from aam_vision.run import interrogate_agent
-from aam_vision.strips import GroundAction, State
-from aam_vision.targets import Target
-from aam_vision.targets.chance import ChanceTarget
-from aam_vision.targets.controls import ControlTarget
-from aam_vision.targets.images import places
+from aam_vision.agents.perception import Frame, Percept, Scene
+from aam_vision.model.query import Access, Agent, Situation
+from aam_vision.model.strips import GroundAction, State
+from aam_vision.run.arguments import Arguments
+from aam_vision.run.command import interrogate_agent
+from aam_vision.run.targets import Target
+from aam_vision.run.targets.chance import ChanceTarget
+from aam_vision.run.targets.controls import ControlTarget
+from aam_vision.run.targets.images import places
+from aam_vision.support.errors import AgentFailed
 from experiments.chance import random_chance
 from experiments.faults.registry import faulty_agent
 from experiments.faults.world import Fault, FaultyAgent, Outcome, Setting, World
@@ -153,11 +153,11 @@ def finished(drawn: Drawn, folder: Path) -> int:
     target, truth = _target(drawn)
     known: object = target
     if drawn.mode == "controls":
-        where, known = "aam_vision.targets.controls.of", ControlTarget(target, lambda count, rng: [])
+        where, known = "aam_vision.run.targets.controls.of", ControlTarget(target, lambda count, rng: [])
     elif drawn.mode == "chance":
-        where, known = "aam_vision.targets.chance.of", ChanceTarget(target, truth)
+        where, known = "aam_vision.run.targets.chance.of", ChanceTarget(target, truth)
     else:
-        where = "aam_vision.targets.of"
+        where = "aam_vision.run.targets.of"
     options: dict[str, Any] = dict(drawn.limits)
     options |= {"controls": True} if drawn.mode == "controls" else OF_CHANCE if drawn.mode == "chance" else {}
     arguments = Arguments(NAME, out=folder, quiet=True, seed=drawn.seed, **options)

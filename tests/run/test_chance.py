@@ -13,11 +13,11 @@ import pytest
 
 from aam_vision.agents import reference_agent
 from aam_vision.interrogation.evidence.entries import Asked
-from aam_vision.pddl import read_chance_domain
+from aam_vision.model.pddl import read_chance_domain
 from aam_vision.report.chance_account import ChanceAccount
 from aam_vision.report.recorded import read_run
-from aam_vision.runs.summary import TIMES
-from tests.chance.domains import DOOR_PROBLEM, DOORS, PROBLEM, SLIPPERY
+from aam_vision.run.summary import TIMES
+from tests.interrogation.chance.domains import DOOR_PROBLEM, DOORS, PROBLEM, SLIPPERY
 
 from .commands import command
 

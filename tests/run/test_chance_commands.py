@@ -18,18 +18,18 @@ import pytest
 
 from aam_vision.agents.chance import ChanceAgent
 from aam_vision.ask import ask_model
-from aam_vision.commandline import run_command
 from aam_vision.compare import compare_models
 from aam_vision.execute import execute_plan
-from aam_vision.execution.replanning import pursue
-from aam_vision.pddl import read_chance_domain
+from aam_vision.model.pddl import read_chance_domain
+from aam_vision.model.strips import GroundAction
 from aam_vision.planning.engines import planner_named
 from aam_vision.report.chance_account import ChanceAccount
 from aam_vision.report.prediction import Forecast
 from aam_vision.report.recorded import read_run
-from aam_vision.strips import GroundAction
-from tests.chance.agents import read
-from tests.chance.domains import DOOR_PROBLEM, DOORS, SLIPPERY
+from aam_vision.run.execution.replanning import pursue
+from aam_vision.support.commandline import run_command
+from tests.interrogation.chance.agents import read
+from tests.interrogation.chance.domains import DOOR_PROBLEM, DOORS, SLIPPERY
 from tests.report.conftest import ChanceRuns, Runs, chance_run_of, run_of
 
 __all__ = ["chance_run_of", "run_of"]

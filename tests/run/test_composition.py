@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from aam_vision.runs.summary import TIMES
+from aam_vision.run.summary import TIMES
 
 from .commands import ROOT, command
 from .test_controls import LAMP, PROBLEM

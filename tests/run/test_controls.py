@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from aam_vision.pddl import read_domain
+from aam_vision.model.pddl import read_domain
 
 from .commands import PROMISED, WEIGHTS, command
 

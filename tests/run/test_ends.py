@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from aam_vision.explain import explain_run
-from aam_vision.query import Access
+from aam_vision.model.query import Access
 from experiments.faults.registry import FAMILIES
 from tests.profiles import scaled
 

@@ -13,11 +13,11 @@ from unittest import mock
 import pytest
 from PIL import Image
 
-from aam_vision.arguments import Arguments
 from aam_vision.ask import ask_model
-from aam_vision.commandline import run_command
 from aam_vision.execute import execute_plan
-from aam_vision.run import interrogate_agent
+from aam_vision.run.arguments import Arguments
+from aam_vision.run.command import interrogate_agent
+from aam_vision.support.commandline import run_command
 from tests.controls.runs import lamps as controls_of_lamps
 
 

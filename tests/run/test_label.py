@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from aam_vision.arguments import Arguments
 from aam_vision.classifiers.store import read
-from aam_vision.commandline import run_command
 from aam_vision.envs.registry import board_domain
-from aam_vision.labelling_note import labelled
-from aam_vision.run import _labelled, interrogate_agent
+from aam_vision.run.arguments import Arguments
+from aam_vision.run.command import _labelled, interrogate_agent
+from aam_vision.run.labelling_note import labelled
+from aam_vision.support.commandline import run_command
 from aam_vision.training.labelling import boards, pool
 from aam_vision.training.labelling.pool import walk
 

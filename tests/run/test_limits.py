@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from aam_vision.runs.checks import RESULTS
+from aam_vision.run.checks import RESULTS
 
 from .commands import command
 

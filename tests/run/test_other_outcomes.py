@@ -10,8 +10,8 @@ import pytest
 
 import aam_vision
 from aam_vision.agents.decorator import AgentDecorator
-from aam_vision.query import Query, Response
-from aam_vision.runs.summary import not_excluded, sentence
+from aam_vision.model.query import Query, Response
+from aam_vision.run.summary import not_excluded, sentence
 
 from .commands import command
 

@@ -157,8 +157,8 @@ def test_help_names_every_option_and_loads_nothing_heavy(tmp_path: Path) -> None
     code = """
 import sys
 sys.argv = ["run", "--help"]
-from aam_vision.commandline import run_command
-from aam_vision.run import interrogate_agent
+from aam_vision.support.commandline import run_command
+from aam_vision.run.command import interrogate_agent
 assert run_command(interrogate_agent) == 0
 heavy = {"torch", "torchvision", "pddlgym", "gymnasium", "matplotlib", "unified_planning", "pyperplan"}
 print("loaded:", sorted(heavy & set(sys.modules)))

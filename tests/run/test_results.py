@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aam_vision.interrogation.task.verdict import COMPLETE, OPEN
-from aam_vision.runs.summary import TIMES
+from aam_vision.run.summary import TIMES
 from tests import documentation
 
 from .commands import PROMISED, ROOT, Run, Runs, command
@@ -53,7 +53,7 @@ def test_the_figures_are_those_promised_and_add_up(runs: Runs, env: str) -> None
     assert figures["cpu_s"] > figures["interrogation_s"] > figures["perception_s"] > 0
     assert figures["planner_s"] >= 0
     from aam_vision.envs.ground_truth import ground_truth_model
-    from aam_vision.strips import lifted_atoms
+    from aam_vision.model.strips import lifted_atoms
 
     truth = ground_truth_model(env)
     atoms = [lifted_atoms(truth.vocabulary, schema.header) for schema in truth.actions]
@@ -66,7 +66,7 @@ def test_the_model_is_pddl_that_other_tools_read(runs: Runs, env: str) -> None:
     from unified_planning.io import PDDLReader
 
     from aam_vision.envs.ground_truth import ground_truth_model
-    from aam_vision.pddl import read_domain
+    from aam_vision.model.pddl import read_domain
 
     truth = ground_truth_model(env)
     parsed = PDDLReader().parse_problem(str(runs[env].model))

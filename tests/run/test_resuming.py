@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from aam_vision.commandline import NOT_EXPLAINED
-from aam_vision.runs.summary import TIMES
+from aam_vision.run.summary import TIMES
+from aam_vision.support.commandline import NOT_EXPLAINED
 
 from .commands import Run, Runs, command
 
@@ -55,7 +55,7 @@ def test_what_cannot_be_gone_on_with_is_refused_in_one_line(
     arguments: Sequence[str], told: str, tmp_path: Path
 ) -> None:
     from aam_vision.agents.journal import Journal
-    from aam_vision.arguments import Arguments
+    from aam_vision.run.arguments import Arguments
 
     (tmp_path / "d.pddl").write_text("(define (domain d))")
     given = Arguments(domain=str(tmp_path / "d.pddl"))

@@ -15,8 +15,8 @@ HEAVY = {
 SIMULATION = {"PIL", "gymnasium", "pddlgym"}
 CODE = """
 import json, sys
-from aam_vision.commandline import run_command
-from aam_vision.run import interrogate_agent
+from aam_vision.support.commandline import run_command
+from aam_vision.run.command import interrogate_agent
 code = run_command(interrogate_agent)
 print(json.dumps([code, sorted(name.split(".")[0] for name in sys.modules)]), file=sys.stderr)
 """

@@ -9,9 +9,9 @@ import torch
 from aam_vision.classifiers.networks import RESNET18, SEPARATE
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import load, save
-from aam_vision.commandline import Progress
 from aam_vision.envs import sampling
 from aam_vision.envs.registry import board_domain
+from aam_vision.support.commandline import Progress
 from aam_vision.training import session
 from aam_vision.training.cells import CellTask
 from aam_vision.training.session import train_domain

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 import torch
 
+from aam_vision.agents.perception import Perceived
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.envs.registry import board_domain
 from aam_vision.envs.sampling import legal_states, training_layouts
-from aam_vision.perception import Perceived
-from aam_vision.strips import Atom
+from aam_vision.model.strips import Atom
 from aam_vision.training.assessment import expected
 from aam_vision.training.augmentation import augment
 from aam_vision.training.calibration import calibrate

@@ -10,11 +10,11 @@ import pytest
 import torch
 from PIL import Image
 
+from aam_vision.agents.perception import Perceived
 from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.envs.registry import DOMAINS, board_domain
-from aam_vision.errors import UnusableInput
-from aam_vision.perception import Perceived
-from aam_vision.strips import State
+from aam_vision.model.strips import State
+from aam_vision.support.errors import UnusableInput
 from aam_vision.training.boards import examples
 from aam_vision.training.folder import labelled_images, perceived_atoms
 

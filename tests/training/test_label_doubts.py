@@ -6,7 +6,7 @@ from PIL import Image
 
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.envs.registry import board_domain
-from aam_vision.strips import State
+from aam_vision.model.strips import State
 from aam_vision.training.folder import MOST, doubts, perceived_atoms, read_labels
 from aam_vision.training.folder import told as told_by
 

@@ -16,12 +16,12 @@ import torch
 from PIL import Image
 
 from aam_vision.classifiers.architecture import CELL_PIXELS
-from aam_vision.commandline import Progress
 from aam_vision.envs import registry
 from aam_vision.envs.own import Labelled, OwnEnvironment
-from aam_vision.errors import AamWarning, UnusableInput
-from aam_vision.strips import Atom
-from aam_vision.targets.images import PerceptionSettings, perception_of
+from aam_vision.model.strips import Atom
+from aam_vision.run.targets.images import PerceptionSettings, perception_of
+from aam_vision.support.commandline import Progress
+from aam_vision.support.errors import AamWarning, UnusableInput
 from aam_vision.training.data import lessons
 from aam_vision.training.folder import labelled_images
 from aam_vision.training.session import train_domain

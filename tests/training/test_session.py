@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 import torch
 
+from aam_vision.agents.perception import Defined
 from aam_vision.classifiers.networks import SHARED, make_network
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import describe, load, save, weaknesses
-from aam_vision.commandline import Progress
 from aam_vision.envs import sampling
 from aam_vision.envs.registry import board_domain
-from aam_vision.errors import UnusableInput
-from aam_vision.perception import Defined
-from aam_vision.strips import Predicate
+from aam_vision.model.strips import Predicate
+from aam_vision.support.commandline import Progress
+from aam_vision.support.errors import UnusableInput
 from aam_vision.training import session
 from aam_vision.training.cells import CellTask
 from aam_vision.training.labels import NO_LABEL

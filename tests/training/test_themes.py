@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from aam_vision.classifiers.perception import BoardPerception
-from aam_vision.commandline import Progress
 from aam_vision.envs.pddlgym_domains import pddlgym
 from aam_vision.envs.pddlgym_drawing import stacks
 from aam_vision.envs.rendering import BoardCodes
 from aam_vision.envs.sokoban import SOKOBAN
+from aam_vision.support.commandline import Progress
 from aam_vision.training import session
 from aam_vision.training.assessment import evaluate_domain
 from aam_vision.training.session import train_domain

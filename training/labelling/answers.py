@@ -11,8 +11,8 @@ from aam_vision.envs.controlled import ControlledEnvironment
 from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.envs.labelled import Labelled
 from aam_vision.envs.shown import Shown
-from aam_vision.errors import UnusableInput, reason
-from aam_vision.strips import Atom, State
+from aam_vision.model.strips import Atom, State
+from aam_vision.support.errors import UnusableInput, reason
 from aam_vision.training.labelling.pool import AskedAtom, LabelQuestion, Walked
 from aam_vision.training.labels import NO_LABEL, label
 

@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from aam_vision.classifiers.legality import Truth
 from aam_vision.classifiers.perception import BoardPerception
-from aam_vision.errors import UnusableInput
+from aam_vision.support.errors import UnusableInput
+from aam_vision.support.wording import counted
 from aam_vision.training.folder import Labellable
 from aam_vision.training.labelling.boards import SAME, BoardLearner
 from aam_vision.training.labelling.pool import AskedAtom, LabelQuestion, Pool, SiteAnswers
 from aam_vision.training.labelling.rounds import IN_A_ROW, Answer
 from aam_vision.training.labelling.settings import Way
 from aam_vision.training.labels import NO_LABEL, Labels
-from aam_vision.wording import counted
 
 TOLERATED: Final = 0.2
 """Largest share of wrong answers about looks at random, by its upper bound, with which asking stops: .02, as for whole pictures, would

@@ -13,15 +13,15 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from aam_vision.agents.perception import Perceived, Reading, VisualVocabulary
 from aam_vision.classifiers.architecture import SHARED
 from aam_vision.classifiers.legality import Truth
 from aam_vision.classifiers.networks import weights_of
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.recognition import Recognition
 from aam_vision.classifiers.resampling import resized
-from aam_vision.errors import UnusableInput
-from aam_vision.perception import Perceived, Reading, VisualVocabulary
-from aam_vision.strips import State
+from aam_vision.model.strips import State
+from aam_vision.support.errors import UnusableInput
 from aam_vision.training.boards import Example, fingerprint, positives
 from aam_vision.training.calibration import calibrate
 from aam_vision.training.cells import CellTask

@@ -11,17 +11,17 @@ from dataclasses import dataclass
 from threading import Condition
 from typing import Any, Final, Protocol
 
+from aam_vision.agents.perception import Frame, Perceived, Reading, VisualVocabulary
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.reading import SceneIndex
-from aam_vision.errors import AamError, UnusableInput
-from aam_vision.perception import Frame, Perceived, Reading, VisualVocabulary
-from aam_vision.pictures import encode
-from aam_vision.strips import State
+from aam_vision.model.strips import State
+from aam_vision.support.errors import AamError, UnusableInput
+from aam_vision.support.pictures import encode
+from aam_vision.support.wording import counted
 from aam_vision.training.described import PROBLEM
 from aam_vision.training.labelling.draft import boxes_of
 from aam_vision.training.labelling.pool import AskedAtom, LabelQuestion, Pool, SiteAnswers
 from aam_vision.training.labelling.record import LabelRecord
-from aam_vision.wording import counted
 
 SOON: Final = 0.3
 """Seconds in which the next question may come with the answer to what a page did; a page asks for later ones itself."""

@@ -14,15 +14,15 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from aam_vision.agents.perception import Frame, Never, Perceived, Reading, VisualVocabulary, board_box
 from aam_vision.classifiers.legality import Truth
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.reading import SceneIndex
-from aam_vision.errors import UnusableInput
-from aam_vision.perception import Frame, Never, Perceived, Reading, VisualVocabulary, board_box
-from aam_vision.strips import Atom, State
+from aam_vision.model.strips import Atom, State
+from aam_vision.support.errors import UnusableInput
+from aam_vision.support.wording import counted
 from aam_vision.training.labelling.pool import NO_LOOK, LabelQuestion, Pool
 from aam_vision.training.labels import Labels
-from aam_vision.wording import counted
 
 KEYS: Final = "123456789abcdefghijklmopqrtvwxyz"
 """By which answers are toggled: neither n, s, u nor 0, which mean something else."""

@@ -18,10 +18,10 @@ from typing import Final, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.constraints import Number
+from aam_vision.agents.perception import Frame, Mask, Perceived, Reading, Scene, VisualVocabulary
 from aam_vision.envs.labelled import Labelled
-from aam_vision.perception import Frame, Mask, Perceived, Reading, Scene, VisualVocabulary
-from aam_vision.strips import Atom, Objects
+from aam_vision.model.constraints import Number
+from aam_vision.model.strips import Atom, Objects
 
 T = TypeVar("T", bound=np.generic)
 

@@ -12,14 +12,14 @@ from typing import Any, Final
 
 import numpy as np
 
+from aam_vision.agents.perception import Frame, Scene, VisualVocabulary
 from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.classifiers.board import resample_scene
-from aam_vision.commandline import Progress
 from aam_vision.envs import registry
 from aam_vision.envs.references import imported, is_reference
-from aam_vision.errors import UnusableInput
-from aam_vision.perception import Frame, Scene, VisualVocabulary
-from aam_vision.pictures import encode
+from aam_vision.support.commandline import Progress
+from aam_vision.support.errors import UnusableInput
+from aam_vision.support.pictures import encode
 from aam_vision.training.boards import place_looks
 from aam_vision.training.described import (
     PROBLEM,

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from aam_vision.errors import UnusableInput
-from aam_vision.pddl.reading import read_domain
-from aam_vision.perception import Entry, Given, Perceived, Reading, VisualVocabulary
-from aam_vision.strips import ROOT_TYPE, Types, Vocabulary
+from aam_vision.agents.perception import Entry, Given, Perceived, Reading, VisualVocabulary
+from aam_vision.model.pddl.reading import read_domain
+from aam_vision.model.strips import ROOT_TYPE, Types, Vocabulary
+from aam_vision.support.errors import UnusableInput
 
 
 def pddl_vocabulary(domain: Path, cell: str | None = None) -> VisualVocabulary:

@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from aam_vision.agents.perception import Frame, Scene, VisualVocabulary
 from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.classifiers.board import resample_scene
 from aam_vision.classifiers.legality import Probabilities, Truth
@@ -27,9 +28,8 @@ from aam_vision.classifiers.recognition import Recognition
 from aam_vision.envs.board import BoardDomain
 from aam_vision.envs.image_domain import ImageDomain, Problem
 from aam_vision.envs.own import SPLIT, OwnEnvironment
-from aam_vision.errors import UnusableInput
-from aam_vision.perception import Frame, Scene, VisualVocabulary
-from aam_vision.strips import State
+from aam_vision.model.strips import State
+from aam_vision.support.errors import UnusableInput
 from aam_vision.training.boards import Example
 from aam_vision.training.labels import NO_LABEL, Labels, label
 from aam_vision.training.single_answers import possible

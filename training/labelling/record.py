@@ -13,14 +13,14 @@ from pathlib import Path
 import numpy as np
 
 from aam_vision.agents.encoding import Malformed, loads
+from aam_vision.agents.perception import Frame
 from aam_vision.classifiers.architecture import CELL_PIXELS
-from aam_vision.commandline import write_atomically
 from aam_vision.envs.labelled import Labelled
-from aam_vision.errors import UnusableInput
-from aam_vision.files import read_limited
-from aam_vision.perception import Frame
-from aam_vision.pictures import encode
-from aam_vision.strips import State
+from aam_vision.model.strips import State
+from aam_vision.support.commandline import write_atomically
+from aam_vision.support.errors import UnusableInput
+from aam_vision.support.files import read_limited
+from aam_vision.support.pictures import encode
 from aam_vision.training.folder import (
     LABELS,
     MOST_BYTES,

@@ -20,14 +20,14 @@ from torch import nn
 
 from aam_vision.classifiers.looks import LabelledLooks
 from aam_vision.classifiers.store import Card
-from aam_vision.commandline import Progress
 from aam_vision.envs.labelled import Labelled
-from aam_vision.strips import State
+from aam_vision.model.strips import State
+from aam_vision.support.commandline import Progress
+from aam_vision.support.wording import counted
 from aam_vision.training.folder import Labellable
 from aam_vision.training.labelling.pool import AskedAtom, LabelQuestion, Walked
 from aam_vision.training.labelling.settings import Way
 from aam_vision.training.settings import limited_threads
-from aam_vision.wording import counted
 
 Answer = State | Labelled | bool
 """The perceived atoms that are true in a picture, with pixels where it has no cells; or whether a single atom is."""

@@ -13,6 +13,7 @@ from typing import Final
 
 import torch
 
+from aam_vision.agents.perception import Percept
 from aam_vision.classifiers.architecture import CAMERA
 from aam_vision.classifiers.camera.network import CameraNetwork
 from aam_vision.classifiers.camera.perception import CameraPerception
@@ -22,9 +23,8 @@ from aam_vision.classifiers.networks import weights_of
 from aam_vision.classifiers.store import describe
 from aam_vision.envs.image_domain import Pictures
 from aam_vision.envs.labelled import Labelled
-from aam_vision.errors import UnusableInput
-from aam_vision.perception import Percept
-from aam_vision.strips import State
+from aam_vision.model.strips import State
+from aam_vision.support.errors import UnusableInput
 from aam_vision.training.assessment import samples
 from aam_vision.training.calibration import calibrate
 from aam_vision.training.camera import Lessons, answers, lessons_of

@@ -23,7 +23,7 @@ import jinja2
 from markupsafe import Markup
 
 from aam_vision.agents.encoding import Malformed, loads
-from aam_vision.errors import UnusableInput, reason
+from aam_vision.support.errors import UnusableInput, reason
 from aam_vision.training.labelling.desk import Stale
 
 if TYPE_CHECKING:

@@ -12,10 +12,11 @@ from typing import Any, Final
 from aam_vision.agents.encoding import loads
 from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.classifiers.store import untaught
-from aam_vision.commandline import Progress, write_atomically
 from aam_vision.envs.image_domain import ImageDomain
-from aam_vision.errors import UnusableInput
-from aam_vision.files import read_limited
+from aam_vision.support.commandline import Progress, write_atomically
+from aam_vision.support.errors import UnusableInput
+from aam_vision.support.files import read_limited
+from aam_vision.support.wording import counted
 from aam_vision.training import described
 from aam_vision.training.folder import LABELS, Labellable
 from aam_vision.training.labelling.answers import SimulatorLabels, SimulatorScenes
@@ -41,7 +42,6 @@ from aam_vision.training.labelling.scenes import SceneLearner
 from aam_vision.training.labelling.server import Front, served
 from aam_vision.training.labelling.settings import ATOMS, PAGE, PICTURES, SIMULATOR, Session, Way
 from aam_vision.training.settings import write_files
-from aam_vision.wording import counted
 
 LINGER: Final = 5.0
 """Seconds in which the page can learn that all is done, before its server ends."""

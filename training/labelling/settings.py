@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from aam_vision.errors import UnusableInput
-from aam_vision.options import option
+from aam_vision.support.errors import UnusableInput
+from aam_vision.support.options import option
 
 PAGE, SIMULATOR = "page", "simulator"
 """Who can be asked."""

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from aam_vision.interrogation.beliefs.candidates import BEAM_WIDTH
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals
-from aam_vision.joins import Row
-from aam_vision.strips import Atom, LiftedAtom, State, Vocabulary
+from aam_vision.model.strips import Atom, LiftedAtom, State, Vocabulary
+from aam_vision.planning.joins import Row
 
 Array = NDArray[np.float64]
 Truth = NDArray[np.bool_]

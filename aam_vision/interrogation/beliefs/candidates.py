@@ -18,8 +18,8 @@ from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses, atoms
 from aam_vision.interrogation.hypotheses.literals import Literals, bits
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.joins import bindings
-from aam_vision.strips import ActionHeader, LiftedAtom
+from aam_vision.model.strips import ActionHeader, LiftedAtom
+from aam_vision.planning.joins import bindings
 
 
 class Beliefs:

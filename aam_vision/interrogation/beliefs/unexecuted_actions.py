@@ -26,8 +26,8 @@ from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals, union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.joins import Row, StateIndex, bindings
-from aam_vision.strips import LiftedAtom, State
+from aam_vision.model.strips import LiftedAtom, State
+from aam_vision.planning.joins import Row, StateIndex, bindings
 
 
 class UnexecutedAction:

@@ -24,13 +24,13 @@ from aam_vision.interrogation.hypotheses.action import ActionHypotheses, GroundL
 from aam_vision.interrogation.hypotheses.literals import Literals, bits, union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.queries.possible_facts import PossibleFacts
-from aam_vision.joins import Fact, Row, bindings
+from aam_vision.model.strips import LiftedAtom, State
 from aam_vision.planning.grounding import Grounding, LiftedOperator, TooManyOperators, ground, grounded
 from aam_vision.planning.interchangeable import PossibleOperator
 from aam_vision.planning.invariants import always_one_of
+from aam_vision.planning.joins import Fact, Row, bindings
 from aam_vision.planning.mutexes import Mutexes
-from aam_vision.relations import TooManyBindings
-from aam_vision.strips import LiftedAtom, State
+from aam_vision.planning.relations import TooManyBindings
 
 MAX_STEPS = 50_000
 """Steps of one action that are looked at in one problem. More: proofs for larger problems, slower."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from aam_vision.errors import InconsistentAgent
 from aam_vision.interrogation.evidence.attempted_steps import (
     AttemptedStep,
     Place,
@@ -23,7 +22,8 @@ from aam_vision.interrogation.evidence.transcript import Transcript, initial_evi
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import Literals, bits
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.strips import LiftedAtom, Location, Mode, PalTuple
+from aam_vision.model.strips import LiftedAtom, Location, Mode, PalTuple
+from aam_vision.support.errors import InconsistentAgent
 
 AtomMode = tuple[LiftedAtom, Mode]
 """An atom and a mode of it; the action and the location follow from the context."""

@@ -6,8 +6,8 @@ from aam_vision.interrogation.completeness.indistinguishability import Indisting
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Stop
 from aam_vision.interrogation.evidence.problems import by_problem
-from aam_vision.strips import State
-from aam_vision.wording import counted
+from aam_vision.model.strips import State
+from aam_vision.support.wording import counted
 
 NO_WAY = "no way to ask was found"
 """Why a policy stops that knows of open questions, in words."""

@@ -13,7 +13,7 @@ from aam_vision.interrogation.evidence.entries import Asked, Entry
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.strips import Atom, GroundAction, State
+from aam_vision.model.strips import Atom, GroundAction, State
 
 
 def unexplained_changes(entry: Entry, constants: Collection[str]) -> list[Atom]:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals
-from aam_vision.query import Situation
-from aam_vision.strips import GroundAction, Location, Mode
+from aam_vision.model.query import Situation
+from aam_vision.model.strips import GroundAction, Location, Mode
 
 Place = tuple[Location, Mode]
 """A location and a mode; a mask for each says for which atoms the mode is ruled out there."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from aam_vision.errors import InconsistentAgent
 from aam_vision.interrogation.evidence.entries import Entry
 from aam_vision.interrogation.evidence.transcript import Transcript, initial_evidence
+from aam_vision.support.errors import InconsistentAgent
 
 
 def disagreement(transcript: Transcript) -> str | None:

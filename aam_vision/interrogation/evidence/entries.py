@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from aam_vision.query import Query, Response, WalkStep
-from aam_vision.strips import GroundAction
+from aam_vision.model.query import Query, Response, WalkStep
+from aam_vision.model.strips import GroundAction
 
 
 @dataclass(frozen=True)

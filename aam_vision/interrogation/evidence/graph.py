@@ -15,8 +15,8 @@ from aam_vision.interrogation.evidence.entries import Asked, Entry
 from aam_vision.interrogation.evidence.moves import Ask, Walk
 from aam_vision.interrogation.evidence.nodes import Edge, Node, Refusal
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.query import Query, Response, Situation
-from aam_vision.strips import Atom, GroundAction, State
+from aam_vision.model.query import Query, Response, Situation
+from aam_vision.model.strips import Atom, GroundAction, State
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals
-from aam_vision.strips import GroundAction
+from aam_vision.model.strips import GroundAction
 
 if TYPE_CHECKING:
     import numpy as np

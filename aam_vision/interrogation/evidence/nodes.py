@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from aam_vision.joins import StateIndex
-from aam_vision.query import Situation
-from aam_vision.strips import GroundAction, State
+from aam_vision.model.query import Situation
+from aam_vision.model.strips import GroundAction, State
+from aam_vision.planning.joins import StateIndex
 
 
 @dataclass(eq=False)

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from aam_vision.interrogation.evidence.entries import Asked, Entry, Walked
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.query import Access, Situation
-from aam_vision.strips import ActionHeader, Vocabulary
-from aam_vision.wording import counted
+from aam_vision.model.query import Access, Situation
+from aam_vision.model.strips import ActionHeader, Vocabulary
+from aam_vision.support.wording import counted
 
 
 @dataclass(frozen=True)

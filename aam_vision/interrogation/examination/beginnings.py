@@ -11,8 +11,8 @@ import numpy as np
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.nodes import Node
-from aam_vision.query import Access
-from aam_vision.strips import Atom, State, Vocabulary
+from aam_vision.model.query import Access
+from aam_vision.model.strips import Atom, State, Vocabulary
 
 MOST_CHANGED = 1000
 """Atoms of one predicate, at most, of which some are changed at once."""

@@ -13,8 +13,8 @@ from aam_vision.interrogation.examination.pixels import pixels_differ
 from aam_vision.interrogation.examination.repetition import later_otherwise, random_outcome, repeated, varying
 from aam_vision.interrogation.examination.surprises import differing
 from aam_vision.interrogation.examination.trials import History, Trial
-from aam_vision.query import Situation
-from aam_vision.strips import Atom, GroundAction, State
+from aam_vision.model.query import Situation
+from aam_vision.model.strips import Atom, GroundAction, State
 
 ROUND_TRIPS = 4
 """Ways that lead from the doubtful situation back to it."""

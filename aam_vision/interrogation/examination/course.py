@@ -17,8 +17,16 @@ from aam_vision.interrogation.evidence.anomalies import changed_untouched
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.examination.trials import Plan, Trial, Trials
-from aam_vision.query import Situation
-from aam_vision.strips import ActionHeader, Atom, GroundAction, LiftedAtom, State, Vocabulary, lifted_atoms
+from aam_vision.model.query import Situation
+from aam_vision.model.strips import (
+    ActionHeader,
+    Atom,
+    GroundAction,
+    LiftedAtom,
+    State,
+    Vocabulary,
+    lifted_atoms,
+)
 
 
 class Seen(NamedTuple):

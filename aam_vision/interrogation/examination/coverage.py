@@ -17,9 +17,9 @@ from aam_vision.interrogation.evidence.entries import Asked, Entry
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import Literals
-from aam_vision.joins import FactIndex, Row, StateIndices
-from aam_vision.query import Access, Situation
-from aam_vision.strips import Atom, GroundAction, State
+from aam_vision.model.query import Access, Situation
+from aam_vision.model.strips import Atom, GroundAction, State
+from aam_vision.planning.joins import FactIndex, Row, StateIndices
 
 OTHER = "*"
 """In an atom: an object that is no argument of the step."""

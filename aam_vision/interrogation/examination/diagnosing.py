@@ -47,8 +47,8 @@ from aam_vision.interrogation.examination.repetition import not_repeatable
 from aam_vision.interrogation.examination.surprises import differing, expected
 from aam_vision.interrogation.examination.trials import History, Spent, Trial, Trials
 from aam_vision.interrogation.examination.wandering import Wanderer
-from aam_vision.query import Situation
-from aam_vision.strips import Atom, State
+from aam_vision.model.query import Situation
+from aam_vision.model.strips import Atom, State
 
 LONGEST = 100
 """Characters of the line that says what is wrong."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from aam_vision.query import Situation
-from aam_vision.strips import GroundAction
+from aam_vision.model.query import Situation
+from aam_vision.model.strips import GroundAction
 
 
 class Family(Enum):

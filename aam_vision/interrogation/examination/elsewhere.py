@@ -18,8 +18,8 @@ from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
 from aam_vision.interrogation.examination.trials import History, Trial, Trials
 from aam_vision.interrogation.examination.wandering import Wanderer
-from aam_vision.query import Query, Situation
-from aam_vision.strips import Atom, GroundAction, LiftedAtom, State
+from aam_vision.model.query import Query, Situation
+from aam_vision.model.strips import Atom, GroundAction, LiftedAtom, State
 
 REGULAR = 3
 """Pictures that would have to be misread, at least, before what always happens is the agent's doing."""

@@ -22,8 +22,8 @@ from aam_vision.interrogation.examination.coverage import Attempts, History, Pre
 from aam_vision.interrogation.examination.figures import ENOUGH
 from aam_vision.interrogation.examination.predictions import Predictions, Way
 from aam_vision.interrogation.examination.surprises import progress, untold
-from aam_vision.query import Access, Situation
-from aam_vision.strips import Atom, GroundAction, State
+from aam_vision.model.query import Access, Situation
+from aam_vision.model.strips import Atom, GroundAction, State
 
 SHARE = 4
 """The interrogation's steps for each step of the examination, which is then a fifth of all."""

@@ -6,7 +6,15 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import product
 
 from aam_vision.interrogation.examination.trials import Trial
-from aam_vision.strips import ActionHeader, Atom, GroundAction, LiftedAtom, State, Vocabulary, lifted_atoms
+from aam_vision.model.strips import (
+    ActionHeader,
+    Atom,
+    GroundAction,
+    LiftedAtom,
+    State,
+    Vocabulary,
+    lifted_atoms,
+)
 
 _Value = Callable[[Trial], "bool | None"]
 

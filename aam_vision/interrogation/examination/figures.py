@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from aam_vision.wording import counted
+from aam_vision.support.wording import counted
 
 ENOUGH = 59
 """Steps that have to come out as predicted before a model counts as examined: so many bound the others by 5%."""

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from aam_vision.errors import InconsistentAgent
 from aam_vision.interrogation.evidence.anomalies import contradicted_entry, unexplained_changes
 from aam_vision.interrogation.evidence.conflict import contradicting_entries
 from aam_vision.interrogation.evidence.entries import Asked
@@ -18,8 +17,9 @@ from aam_vision.interrogation.examination.diagnosis import Example
 from aam_vision.interrogation.examination.predictions import Predictions
 from aam_vision.interrogation.examination.surprises import differing, expected
 from aam_vision.interrogation.examination.trials import History, Trial, Trials
-from aam_vision.query import Situation
-from aam_vision.strips import Atom, GroundAction, State
+from aam_vision.model.query import Situation
+from aam_vision.model.strips import Atom, GroundAction, State
+from aam_vision.support.errors import InconsistentAgent
 
 SEARCHED = 400
 """States that are searched for a way to one."""

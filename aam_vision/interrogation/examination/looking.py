@@ -12,8 +12,8 @@ from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
 from aam_vision.interrogation.examination.pixels import unseen_change
 from aam_vision.interrogation.examination.surprises import differing
 from aam_vision.interrogation.examination.trials import Trial
-from aam_vision.query import Situation
-from aam_vision.strips import Atom, GroundAction
+from aam_vision.model.query import Situation
+from aam_vision.model.strips import Atom, GroundAction
 
 LOOKS = 30
 """Looks at one situation, to find out whether it is read the same each time: they cost no step."""

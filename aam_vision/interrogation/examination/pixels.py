@@ -7,8 +7,8 @@ from typing import Protocol, cast
 
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.decorator import AgentDecorator
-from aam_vision.query import Agent, Query, Situation
-from aam_vision.strips import GroundAction
+from aam_vision.model.query import Agent, Query, Situation
+from aam_vision.model.strips import GroundAction
 
 
 class Pictured(Protocol):

@@ -10,8 +10,8 @@ from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.examination.surprises import expected
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses, atoms
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, union
-from aam_vision.joins import StateIndices, bindings
-from aam_vision.strips import GroundAction, State
+from aam_vision.model.strips import GroundAction, State
+from aam_vision.planning.joins import StateIndices, bindings
 
 MAX_BINDINGS = 200
 """Bindings of one action that are looked at in one state: the more, the evener the choice among them."""

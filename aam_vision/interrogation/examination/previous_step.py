@@ -12,8 +12,8 @@ from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
 from aam_vision.interrogation.examination.looking import wrong_reading
 from aam_vision.interrogation.examination.surprises import differing
 from aam_vision.interrogation.examination.trials import Trial
-from aam_vision.strips import Atom, LiftedAtom, lifted_atoms
-from aam_vision.wording import counted
+from aam_vision.model.strips import Atom, LiftedAtom, lifted_atoms
+from aam_vision.support.wording import counted
 
 LEAST = 5
 """Executed steps, at least, that images or refusals which come one step late have to explain."""

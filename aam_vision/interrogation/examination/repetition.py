@@ -12,7 +12,7 @@ from aam_vision.interrogation.examination.looking import read_differently, read_
 from aam_vision.interrogation.examination.previous_step import late_effect
 from aam_vision.interrogation.examination.surprises import differing
 from aam_vision.interrogation.examination.trials import History, Trial
-from aam_vision.query import Situation
+from aam_vision.model.query import Situation
 
 REPEATS = 30
 """Times that a doubtful step is repeated, where that takes one step each."""

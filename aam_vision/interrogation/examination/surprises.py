@@ -6,7 +6,7 @@ from aam_vision.interrogation.evidence.entries import Asked, Entry
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Walk
 from aam_vision.interrogation.examination.figures import Exam
-from aam_vision.strips import Atom, GroundAction, State
+from aam_vision.model.strips import Atom, GroundAction, State
 
 
 def progress(evidence: Evidence) -> Exam:

@@ -10,8 +10,8 @@ from aam_vision.agents.counting import CountingAgent
 from aam_vision.interrogation.evidence.entries import Asked, Entry
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.examination.surprises import differing
-from aam_vision.query import Access, Query, Situation
-from aam_vision.strips import GroundAction
+from aam_vision.model.query import Access, Query, Situation
+from aam_vision.model.strips import GroundAction
 
 MAX_STEPS = 1000
 """Steps that the experiments of one diagnosis may take."""

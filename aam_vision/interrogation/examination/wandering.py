@@ -10,8 +10,8 @@ from itertools import islice, product
 from aam_vision.interrogation.examination.course import Course, Seen, always, violated
 from aam_vision.interrogation.examination.inquiry import Inquiry
 from aam_vision.interrogation.examination.trials import Trial
-from aam_vision.query import Situation
-from aam_vision.strips import ActionHeader, GroundAction, LiftedAtom, State, lifted_atoms
+from aam_vision.model.query import Situation
+from aam_vision.model.strips import ActionHeader, GroundAction, LiftedAtom, State, lifted_atoms
 
 Literals = list[tuple[LiftedAtom, bool]]
 

@@ -10,10 +10,10 @@ from collections.abc import Collection, Sequence
 from copy import copy
 from typing import NamedTuple
 
-from aam_vision.errors import InconsistentAgent
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals, Merged, bits, under, union
-from aam_vision.joins import Fact, Row
-from aam_vision.strips import ActionSchema, LiftedAtom, Location
+from aam_vision.model.strips import ActionSchema, LiftedAtom, Location
+from aam_vision.planning.joins import Fact, Row
+from aam_vision.support.errors import InconsistentAgent
 
 
 class ActionHypotheses:

@@ -10,8 +10,8 @@ from functools import cached_property
 from operator import itemgetter
 from typing import NamedTuple
 
-from aam_vision.strips import ActionHeader, Atom, LiftedAtom, State, Vocabulary, lifted_atoms
-from aam_vision.unchanging import Unchanging
+from aam_vision.model.strips import ActionHeader, Atom, LiftedAtom, State, Vocabulary, lifted_atoms
+from aam_vision.support.unchanging import Unchanging
 
 
 class Literals(NamedTuple):

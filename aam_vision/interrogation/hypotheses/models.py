@@ -11,7 +11,7 @@ from copy import copy
 
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
-from aam_vision.strips import ActionHeader, Location, Mode, Model, PalTuple, Vocabulary
+from aam_vision.model.strips import ActionHeader, Location, Mode, Model, PalTuple, Vocabulary
 
 
 class Hypotheses:

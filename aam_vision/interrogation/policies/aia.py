@@ -27,7 +27,6 @@ from typing import Any, get_type_hints
 
 import numpy as np
 
-from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.completeness.stopping import indistinguishability_of, sound_stop
 from aam_vision.interrogation.evidence.graph import Evidence, Exchange
 from aam_vision.interrogation.evidence.moves import Ask, Move, Note, Stop
@@ -51,11 +50,12 @@ from aam_vision.interrogation.policies.aia_items import (
 from aam_vision.interrogation.policies.distinguishing import KnownSteps, resolved
 from aam_vision.interrogation.policies.economical import uncovering_walk
 from aam_vision.interrogation.queries.reachability import BoundedSearch, KnownReachability
+from aam_vision.model.strips import Mode, PalTuple, State
 from aam_vision.planning.planner import Limits, Planner
 from aam_vision.planning.ppo import DistinguishingProblem
 from aam_vision.planning.pyperplan import PyperplanPlanner
-from aam_vision.strips import Mode, PalTuple, State
-from aam_vision.wording import counted
+from aam_vision.support.errors import UnusableInput
+from aam_vision.support.wording import counted
 
 AIA = "aia"
 """Begins the notes of this algorithm."""

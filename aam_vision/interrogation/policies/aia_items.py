@@ -43,10 +43,10 @@ from aam_vision.interrogation.queries.reachability import (
     PlannedNearMiss,
     Reachability,
 )
-from aam_vision.joins import FactIndex, Row, bindings
+from aam_vision.model.strips import GroundAction, Location, Mode, PalTuple, State
+from aam_vision.planning.joins import FactIndex, Row, bindings
 from aam_vision.planning.planner import Verdict
 from aam_vision.planning.ppo import telling
-from aam_vision.strips import GroundAction, Location, Mode, PalTuple, State
 
 MAX_ATTEMPTS = 120
 """Refusals of an action that was never executed after which it is given up."""

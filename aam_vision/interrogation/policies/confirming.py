@@ -20,10 +20,10 @@ from aam_vision.interrogation.evidence.refusal_support import REFUSALS, Claim, s
 from aam_vision.interrogation.hypotheses.literals import union
 from aam_vision.interrogation.queries.first_success import asked_for
 from aam_vision.interrogation.queries.reachability import BOLD, PlannedNearMiss, Reachability
+from aam_vision.model.query import Access, Agent, refuses_surely
+from aam_vision.model.strips import GroundAction
 from aam_vision.planning.planner import Limits, Planner
 from aam_vision.planning.pyperplan import PyperplanPlanner
-from aam_vision.query import Access, Agent, refuses_surely
-from aam_vision.strips import GroundAction
 
 CONFIRM = "confirm"
 """The purpose of steps that were refused before."""

@@ -23,9 +23,9 @@ from aam_vision.interrogation.hypotheses.action import ActionHypotheses, atoms
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.queries.reachability import BoundedSearch, PlannedNearMiss, Reachability
-from aam_vision.joins import bindings
+from aam_vision.model.strips import ActionSchema, GroundAction, Location, Mode, Model, PalTuple, State
+from aam_vision.planning.joins import bindings
 from aam_vision.planning.ppo import DistinguishingProblem, telling
-from aam_vision.strips import ActionSchema, GroundAction, Location, Mode, Model, PalTuple, State
 
 MAX_BINDINGS = 100
 """Bindings looked at in one state."""

@@ -53,10 +53,10 @@ from aam_vision.interrogation.queries.segments import (
     Standpoint,
     Wanted,
 )
-from aam_vision.joins import bindings
+from aam_vision.model.strips import GroundAction, Objects, State
+from aam_vision.planning.joins import bindings
 from aam_vision.planning.planner import Limits, Planner
 from aam_vision.planning.pyperplan import PyperplanPlanner
-from aam_vision.strips import GroundAction, Objects, State
 
 SEGMENT = "segment"
 """The purpose of steps that violate undecided literals."""

@@ -19,7 +19,7 @@ from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Aim, Ask, Move, Policy, Stop
 from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.queries.undetermined_steps import Found, constructed_step, reachable_step
-from aam_vision.query import Access
+from aam_vision.model.query import Access
 
 OVERLOOKED = "overlooked"
 """The purpose of steps that the policy did not ask for."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aam_vision.errors import UnusableInput
-from aam_vision.query import Access
+from aam_vision.model.query import Access
+from aam_vision.support.errors import UnusableInput
 
 if TYPE_CHECKING:
     from aam_vision.interrogation.evidence.moves import Policy
     from aam_vision.interrogation.policies.untellable import Untellable
+    from aam_vision.model.strips import Model
     from aam_vision.planning.planner import Planner
     from aam_vision.planning.ppo import ProblemFolder
-    from aam_vision.strips import Model
 
 POLICIES = ("economical", "aia")
 

@@ -54,9 +54,9 @@ from aam_vision.interrogation.queries.settable_chains import (
     action_tests,
     likeliest,
 )
-from aam_vision.joins import Fact, Row
-from aam_vision.strips import Atom, GroundAction, LiftedAtom, Model, State
-from aam_vision.wording import counted
+from aam_vision.model.strips import Atom, GroundAction, LiftedAtom, Model, State
+from aam_vision.planning.joins import Fact, Row
+from aam_vision.support.wording import counted
 
 TEST = "test"
 """The purpose of steps that violate positive literals."""

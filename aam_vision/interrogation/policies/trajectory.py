@@ -30,10 +30,10 @@ from aam_vision.interrogation.queries.first_success import (
     planned_states,
 )
 from aam_vision.interrogation.queries.reachability import BOLD, Derived, PlannedNearMiss, Reachability
-from aam_vision.joins import Row, StateIndex, bindings
+from aam_vision.model.strips import GroundAction, State
+from aam_vision.planning.joins import Row, StateIndex, bindings
 from aam_vision.planning.planner import Limits, Planner, Verdict
 from aam_vision.planning.pyperplan import PyperplanPlanner
-from aam_vision.strips import GroundAction, State
 
 TEST = "test"
 """The purpose of a step within sight that may tell something."""

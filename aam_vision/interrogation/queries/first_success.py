@@ -20,10 +20,10 @@ from aam_vision.interrogation.evidence.moves import Aim, Ask
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses, atoms
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, Merged, bits, union
 from aam_vision.interrogation.queries.reachability import BoundedSearch, PlannedNearMiss, Reachability
-from aam_vision.joins import StateIndex, bindings
+from aam_vision.model.query import Situation
+from aam_vision.model.strips import Atom, GroundAction, Objects, State
+from aam_vision.planning.joins import StateIndex, bindings
 from aam_vision.planning.planner import Verdict
-from aam_vision.query import Situation
-from aam_vision.strips import Atom, GroundAction, Objects, State
 
 FEW_ATOMS = 32
 """Atoms of an action that are left false one by one until it succeeds; where there are more, quarters of them come first."""

@@ -8,14 +8,14 @@ from itertools import islice
 
 import numpy as np
 
-from aam_vision.fact_tables import Absence, Condition, Numbers, ObjectNumbers, Table
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses, atoms
 from aam_vision.interrogation.hypotheses.literals import Literals, union
-from aam_vision.joins import Fact, Row
+from aam_vision.model.strips import Objects
+from aam_vision.planning.fact_tables import Absence, Condition, Numbers, ObjectNumbers, Table
 from aam_vision.planning.grounding import Grounding
+from aam_vision.planning.joins import Fact, Row
 from aam_vision.planning.mutexes import Mutexes
-from aam_vision.relations import Relation, TooManyBindings
-from aam_vision.strips import Objects
+from aam_vision.planning.relations import Relation, TooManyBindings
 
 TOGETHER = 100_000
 """Partial bindings up to which several literals are looked at together. More: fewer searches, each of them longer."""

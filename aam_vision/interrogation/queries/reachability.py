@@ -21,14 +21,14 @@ from aam_vision.interrogation.hypotheses.action import ActionHypotheses, GroundL
 from aam_vision.interrogation.hypotheses.literals import Literals, union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.queries.possible_facts import PossibleFacts
-from aam_vision.joins import Fact, Row, bindings
+from aam_vision.model.strips import GroundAction
 from aam_vision.planning.grounding import Grounding, LiftedOperator, Operator, TooManyOperators, ground
 from aam_vision.planning.interchangeable import PossibleOperator
 from aam_vision.planning.invariants import always_one_of
+from aam_vision.planning.joins import Fact, Row, bindings
 from aam_vision.planning.mutexes import Mutexes
 from aam_vision.planning.planner import Found, Limits, Planner, SearchProblem, Verdict
-from aam_vision.relations import TooManyBindings
-from aam_vision.strips import GroundAction
+from aam_vision.planning.relations import TooManyBindings
 
 Start = tuple[frozenset[Fact], frozenset[Fact]]
 """What is true in a situation and what is unknown."""

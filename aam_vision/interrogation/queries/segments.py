@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aam_vision.fact_tables import Absence, Condition, Numbers, ObjectNumbers, Table
 from aam_vision.interrogation.beliefs.candidates import LIKELY, Beliefs
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.nodes import Node
@@ -23,10 +22,11 @@ from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, unio
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.queries.first_success import near_misses
 from aam_vision.interrogation.queries.reachability import BoundedSearch, PlannedNearMiss, Reachability
-from aam_vision.joins import Row
+from aam_vision.model.strips import GroundAction, LiftedAtom, Objects, State
+from aam_vision.planning.fact_tables import Absence, Condition, Numbers, ObjectNumbers, Table
+from aam_vision.planning.joins import Row
 from aam_vision.planning.planner import Verdict
-from aam_vision.relations import Relation, TooManyBindings
-from aam_vision.strips import GroundAction, LiftedAtom, Objects, State
+from aam_vision.planning.relations import Relation, TooManyBindings
 
 FEW = 8
 """Fewer situations than this are looked at one by one."""
@@ -197,7 +197,7 @@ def _may_be_told(action: ActionHypotheses, node: Node, step: GroundAction) -> bo
     return not action.untold or action.may_be_told(*action.index.values(node.state, step.objects))
 
 
-# Near misses in hundreds of situations at once: the situations' facts as tables, joined by :mod:`aam_vision.relations`.
+# Near misses in hundreds of situations at once: the situations' facts as tables, joined by :mod:`aam_vision.planning.relations`.
 #
 # A fact that differs between situations gets the situation's number as a further argument; what is the same everywhere is
 # kept once. The answer says which values the atoms of an action have where certain atoms hold, and in which situation first.

@@ -19,8 +19,8 @@ from aam_vision.interrogation.beliefs.candidates import LIKELY, Beliefs
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses, Effects, joint_outcomes
 from aam_vision.interrogation.hypotheses.literals import Literals, bits, union
-from aam_vision.joins import Fact
-from aam_vision.strips import Atom, GroundAction, Objects, State
+from aam_vision.model.strips import Atom, GroundAction, Objects, State
+from aam_vision.planning.joins import Fact
 
 KEPT = 1500
 """Instructions that are remembered at most."""

@@ -18,9 +18,9 @@ from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import bits
 from aam_vision.interrogation.queries.first_success import with_atoms
-from aam_vision.joins import FactIndex, Row, bindings
-from aam_vision.query import Situation
-from aam_vision.strips import GroundAction, Objects, State
+from aam_vision.model.query import Situation
+from aam_vision.model.strips import GroundAction, Objects, State
+from aam_vision.planning.joins import FactIndex, Row, bindings
 
 MAX_LOOKS = 50_000
 """Pairs of a state and a step that are looked at: some tenths of a second."""

@@ -12,7 +12,6 @@ from math import comb, exp, lgamma, log
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.fact_tables import distinct
 from aam_vision.interrogation.evidence.entries import Entry
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
@@ -28,7 +27,8 @@ from aam_vision.interrogation.statistics.counts import (
     posterior_mean,
     trials,
 )
-from aam_vision.strips import ActionHeader, Location, Mode, PalTuple, Vocabulary
+from aam_vision.model.strips import ActionHeader, Location, Mode, PalTuple, Vocabulary
+from aam_vision.planning.fact_tables import distinct
 
 DOUBT = 0.1
 """Weight of the uniform distribution where modes are suspicious. More: fewer wrong modes, fewer decided ones."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from aam_vision.interrogation.evidence.entries import Asked, Entry
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
-from aam_vision.strips import Atom, GroundAction, Objects, State, Vocabulary
+from aam_vision.model.strips import Atom, GroundAction, Objects, State, Vocabulary
 
 
 @dataclass(frozen=True)

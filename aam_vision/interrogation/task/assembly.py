@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.evidence.moves import Policy
 from aam_vision.interrogation.examination.examining import Examining
 from aam_vision.interrogation.policies.confirming import confirmed
@@ -18,11 +17,12 @@ from aam_vision.interrogation.task.result import Result, check_prior
 from aam_vision.interrogation.task.resuming import MoveRecord
 from aam_vision.interrogation.task.robust import CONFIDENCE, Observer, Setup, interrogate_robustly
 from aam_vision.interrogation.task.rounds import width
+from aam_vision.model.query import Agent
+from aam_vision.model.strips import Model
 from aam_vision.planning.planner import Planner
 from aam_vision.planning.ppo import ProblemFolder
 from aam_vision.planning.pyperplan import PyperplanPlanner
-from aam_vision.query import Agent
-from aam_vision.strips import Model
+from aam_vision.support.errors import UnusableInput
 
 
 @dataclass(frozen=True)

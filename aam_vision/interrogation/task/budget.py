@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from aam_vision.agents.counting import Counts
 from aam_vision.interrogation.evidence.moves import Ask, Move, Stop
 from aam_vision.interrogation.task.verdict import BUDGET
-from aam_vision.resources import Resources
-from aam_vision.wording import counted
+from aam_vision.support.resources import Resources
+from aam_vision.support.wording import counted
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep, att
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.statistics.counts import ErrorRates
-from aam_vision.strips import Location, Mode, PalTuple
+from aam_vision.model.strips import Location, Mode, PalTuple
 
 LEAST_RATE = 0.002
 """The rate of misread atoms that is reckoned with, at least."""

@@ -10,7 +10,6 @@ import numpy as np
 
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.enforcing import EnforcingAgent
-from aam_vision.errors import AgentFailed, InconsistentAgent, PlannerFailed
 from aam_vision.interrogation.evidence.anomalies import unexplained_changes
 from aam_vision.interrogation.evidence.conflict import disagreement
 from aam_vision.interrogation.evidence.entries import Asked, Entry, Walked
@@ -25,10 +24,11 @@ from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.result import CurvePoint, Result
 from aam_vision.interrogation.task.verdict import BUDGET, FAILED
-from aam_vision.query import Agent, Query, Situation, refuses_surely
-from aam_vision.resources import ResourcesSpent
-from aam_vision.strips import GroundAction
-from aam_vision.wording import counted
+from aam_vision.model.query import Agent, Query, Situation, refuses_surely
+from aam_vision.model.strips import GroundAction
+from aam_vision.support.errors import AgentFailed, InconsistentAgent, PlannerFailed
+from aam_vision.support.resources import ResourcesSpent
+from aam_vision.support.wording import counted
 
 # How far an agent's answers are taken at their word: a strategy of the loop.
 #

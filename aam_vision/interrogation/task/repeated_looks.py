@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from aam_vision.interrogation.statistics.counts import Counts, Misreading, atom_counts, misreadings
-from aam_vision.query import Situation
-from aam_vision.strips import Atom, Objects, State, Vocabulary
+from aam_vision.model.query import Situation
+from aam_vision.model.strips import Atom, Objects, State, Vocabulary
 
 ANSWERS = 1000
 """Answers among which the probability of a mistake is shared out that the confidence leaves: more of them make each answer

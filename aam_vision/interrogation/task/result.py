@@ -9,7 +9,6 @@ from operator import eq
 from typing import TYPE_CHECKING, NamedTuple
 
 from aam_vision.agents.counting import Counts
-from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.beliefs.candidates import element
 from aam_vision.interrogation.evidence.refusal_support import Claim
 from aam_vision.interrogation.evidence.transcript import Transcript
@@ -22,8 +21,8 @@ from aam_vision.interrogation.statistics.counts import ErrorRates
 from aam_vision.interrogation.task import result_text
 from aam_vision.interrogation.task.undetermined import Undetermined, sorted_out
 from aam_vision.interrogation.task.verdict import COMPLETE, NOT_STRIPS, OPEN, lacking
-from aam_vision.pddl import domain_text
-from aam_vision.strips import (
+from aam_vision.model.pddl import domain_text
+from aam_vision.model.strips import (
     ActionHeader,
     LiftedAtom,
     Location,
@@ -33,9 +32,10 @@ from aam_vision.strips import (
     Vocabulary,
     lifted_atoms,
 )
+from aam_vision.support.errors import UnusableInput
 
 if TYPE_CHECKING:
-    from aam_vision.plotting import Axes
+    from aam_vision.support.plotting import Axes
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class Result:
         Args:
             axes: of matplotlib, to draw into; new ones if None.
         """
-        from aam_vision.plotting import learning_curve
+        from aam_vision.support.plotting import learning_curve
 
         pals = list(self.hypotheses.pal_tuples())
         last = _modes(self.model, pals)

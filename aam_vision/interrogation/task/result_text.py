@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from html import escape
 from typing import TYPE_CHECKING
 
-from aam_vision import wording
 from aam_vision.interrogation.task.undetermined import OPEN
 from aam_vision.interrogation.task.verdict import NOT_STRIPS, Ending, Verdict, assumption, verdict
-from aam_vision.pddl import domain_text
-from aam_vision.wording import counted
+from aam_vision.model.pddl import domain_text
+from aam_vision.support import wording
+from aam_vision.support.wording import counted
 
 if TYPE_CHECKING:
     from aam_vision.interrogation.statistics.counts import ErrorRates

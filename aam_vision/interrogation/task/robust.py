@@ -19,7 +19,6 @@ from aam_vision.agents import encoding
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.encoding import Malformed, plan_json, read_plan
 from aam_vision.agents.enforcing import EnforcingAgent
-from aam_vision.errors import AgentFailed, InconsistentAgent
 from aam_vision.interrogation.evidence.anomalies import contradicted_query, shows_error
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.moves import Policy, Stop
@@ -46,9 +45,10 @@ from aam_vision.interrogation.task.resuming import MoveRecord, recorded
 from aam_vision.interrogation.task.rounds import Rounds
 from aam_vision.interrogation.task.trial_design import Proposal, next_trial
 from aam_vision.interrogation.task.verdict import BUDGET, FAILED
-from aam_vision.query import Agent, Query, Response, Situation, WalkStep, refuses_surely
-from aam_vision.strips import ActionHeader
-from aam_vision.wording import counted
+from aam_vision.model.query import Agent, Query, Response, Situation, WalkStep, refuses_surely
+from aam_vision.model.strips import ActionHeader
+from aam_vision.support.errors import AgentFailed, InconsistentAgent
+from aam_vision.support.wording import counted
 
 # Interrogation of an agent whose answers may be wrong: trials until every palm tuple is certain enough.
 

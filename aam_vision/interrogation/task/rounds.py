@@ -20,7 +20,6 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 
 from aam_vision.agents.counting import CountingAgent, Counts
-from aam_vision.errors import InconsistentAgent
 from aam_vision.interrogation.evidence.entries import Asked, Walked
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Move, Policy, Stop, Walk
@@ -30,7 +29,8 @@ from aam_vision.interrogation.examination.surprises import expected
 from aam_vision.interrogation.policies.economical import EXPLORE
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.resuming import MoveRecord, note_move, read_move
-from aam_vision.query import Access, Course, Expected, Query, Response, Situation, WalkRequest, expect
+from aam_vision.model.query import Access, Course, Expected, Query, Response, Situation, WalkRequest, expect
+from aam_vision.support.errors import InconsistentAgent
 
 LEAST_WIDTH = 8
 """The width that is reckoned with for fewer copies, too: their number then makes no difference to the interrogation."""

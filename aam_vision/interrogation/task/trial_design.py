@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.queries.first_success import left_false, with_atoms
 from aam_vision.interrogation.statistics.assessment import MODES, ActionAssessment, Assessment
-from aam_vision.strips import Atom, GroundAction, Mode, State
+from aam_vision.model.strips import Atom, GroundAction, Mode, State
 
 LEAST_ATTEMPTS = 150
 """Trials of one action that are always allowed. An action that is in doubt after them fits no STRIPS model, or answers with

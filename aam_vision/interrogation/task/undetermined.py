@@ -12,7 +12,7 @@ from aam_vision.interrogation.evidence.transcript import Transcript, initial_evi
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import Literals, bits, union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.strips import Location, PalTuple
+from aam_vision.model.strips import Location, PalTuple
 
 CANNOT_MATTER = "cannot matter"
 """No situation that can be reached from the given problems tells the difference."""

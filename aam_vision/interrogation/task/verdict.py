@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
 from aam_vision.interrogation.examination.figures import ENOUGH, Exam
-from aam_vision.wording import counted, some
+from aam_vision.support.wording import counted, some
 
 COMPLETE = "complete"
 OPEN = "open"

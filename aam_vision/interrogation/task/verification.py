@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from aam_vision.errors import InconsistentAgent
 from aam_vision.interrogation.completeness.stopping import indistinguishability_of
 from aam_vision.interrogation.evidence.conflict import disagreement
 from aam_vision.interrogation.evidence.entries import Asked
@@ -24,8 +23,9 @@ from aam_vision.interrogation.queries.undetermined_steps import constructed_step
 from aam_vision.interrogation.statistics.assessment import assess
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.undetermined import undetermined
-from aam_vision.strips import Atom, Model
-from aam_vision.wording import counted
+from aam_vision.model.strips import Atom, Model
+from aam_vision.support.errors import InconsistentAgent
+from aam_vision.support.wording import counted
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from aam_vision.constraints import Acyclic, Number
-from aam_vision.perception import Defined, Perceived, Reading, Scene, VisualVocabulary
-from aam_vision.strips import Atom, Objects, Predicate, State, Types
+from aam_vision.agents.perception import Defined, Perceived, Reading, Scene, VisualVocabulary
+from aam_vision.model.constraints import Acyclic, Number
+from aam_vision.model.strips import Atom, Objects, Predicate, State, Types
 
 TYPES = Types({"thing": "object"})
 LOOKS = ("red", "green", "blue", "ball")

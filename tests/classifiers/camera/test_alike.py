@@ -16,7 +16,7 @@ from aam_vision.classifiers.camera.perception import Answers, CameraPerception
 from aam_vision.classifiers.camera.plan import plan_of
 from aam_vision.classifiers.networks import weights_of
 from aam_vision.classifiers.store import describe
-from aam_vision.strips import Atom
+from aam_vision.model.strips import Atom
 
 from .piles import VOCABULARY, random_state, scene
 from .test_perception import CARD

@@ -7,12 +7,12 @@ from itertools import product
 import numpy as np
 import pytest
 
+from aam_vision.agents.perception import Exactly
 from aam_vision.classifiers.camera.legality import SceneLegality
 from aam_vision.classifiers.camera.plan import SceneAtoms, plan_of
 from aam_vision.classifiers.store import describe
-from aam_vision.constraints import Number
-from aam_vision.errors import UnusableInput
-from aam_vision.perception import Exactly
+from aam_vision.model.constraints import Number
+from aam_vision.support.errors import UnusableInput
 
 from .piles import LOOKS, VOCABULARY, random_state, scene
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+from aam_vision.agents.perception import Perceived, Reading, VisualVocabulary
 from aam_vision.classifiers.camera.network import new_network
 from aam_vision.classifiers.camera.perception import Answers, CameraPerception
 from aam_vision.classifiers.camera.plan import SceneAtoms, plan_of, seen_size
@@ -19,9 +20,8 @@ from aam_vision.classifiers.networks import weights_of
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import SURE, Card, describe, save
 from aam_vision.envs.registry import board_domain
-from aam_vision.errors import AamWarning, UnusableInput
-from aam_vision.perception import Perceived, Reading, VisualVocabulary
-from aam_vision.strips import Atom, Predicate
+from aam_vision.model.strips import Atom, Predicate
+from aam_vision.support.errors import AamWarning, UnusableInput
 
 from .piles import LOOKS, TYPES, VOCABULARY, random_state, scene
 

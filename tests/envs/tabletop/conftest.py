@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("mujoco", reason="MuJoCo is not installed (the extra `robot`)")
 
 from aam_vision.envs.tabletop.drawing import gl_context
-from aam_vision.errors import UnusableInput
+from aam_vision.support.errors import UnusableInput
 
 if TYPE_CHECKING:
     from aam_vision.envs.tabletop.environment import TabletopEnv

@@ -18,7 +18,7 @@ from aam_vision.envs.tabletop.layouts import (
     rearranged,
 )
 from aam_vision.envs.tabletop.skills import SKILLS
-from aam_vision.strips import Atom, GroundAction, State
+from aam_vision.model.strips import Atom, GroundAction, State
 
 TRUTH = intended()
 RED, GREEN, BLUE, BALL_, STEEL_, CRATE_ = range(6)

@@ -23,7 +23,7 @@ from aam_vision.envs.tabletop.layouts import (
     random_layout,
     rearranged,
 )
-from aam_vision.strips import Atom
+from aam_vision.model.strips import Atom
 from tests.envs.refusals import told_by
 
 from .scenes import BALL_, BLUE, CRATE_, GREEN, RED, STEEL_, THINGS, layout, possible, random_scene
@@ -179,7 +179,7 @@ def test_where_nothing_can_draw_one_line_says_so(variables: dict[str, str], told
     program = (
         "import sys; sys.modules['mujoco.osmesa'] = None\n"
         "from aam_vision.envs import worlds\n"
-        "from aam_vision.errors import UnusableInput\n"
+        "from aam_vision.support.errors import UnusableInput\n"
         "try: worlds.load('tabletop').simulator(('seed', 1))\n"
         "except UnusableInput as error: print(error); sys.exit(2)\n"
     )

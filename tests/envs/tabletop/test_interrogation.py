@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import aam_vision
-from aam_vision import evaluation
 from aam_vision.agents.image import ImageAgent
 from aam_vision.envs.tabletop.environment import TabletopEnv, world
-from aam_vision.query import Access
-from aam_vision.strips import LiftedAtom
+from aam_vision.model.query import Access
+from aam_vision.model.strips import LiftedAtom
+from aam_vision.report import evaluation
 
 from .scenes import TRUTH
 

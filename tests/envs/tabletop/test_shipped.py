@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import aam_vision
-from aam_vision import evaluation
 from aam_vision.classifiers.store import paths
 from aam_vision.envs.tabletop.environment import NAME
-from aam_vision.errors import UnusableInput
-from aam_vision.targets.naming import from_environment
+from aam_vision.report import evaluation
+from aam_vision.run.targets.naming import from_environment
+from aam_vision.support.errors import UnusableInput
 
 pytest.importorskip("torch")
 

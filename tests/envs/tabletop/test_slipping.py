@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from aam_vision.envs.tabletop.environment import SLIP, TabletopEnv, intended_slippery
-from aam_vision.errors import UnusableInput
+from aam_vision.support.errors import UnusableInput
 from tests.run.commands import command
 
 from .scenes import TRUTH, all_told, possible, random_scene, state

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from aam_vision.envs.tabletop.environment import TabletopEnv
 from aam_vision.envs.tabletop.layouts import BALL
-from aam_vision.strips import Atom
+from aam_vision.model.strips import Atom
 
 from .scenes import random_scene, state
 

@@ -16,7 +16,6 @@ from minigrid.core.actions import Actions
 from minigrid.core.world_object import Ball, Box, Door, Key
 
 import aam_vision
-from aam_vision import evaluation
 from aam_vision.classifiers.legality import MOST_HEADS, Legality
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import paths, read
@@ -35,9 +34,10 @@ from aam_vision.envs.worlds.minigrid_world import (
     scene_of,
     vocabulary_of,
 )
-from aam_vision.errors import UnusableInput
-from aam_vision.strips import Atom
-from aam_vision.targets.naming import from_environment
+from aam_vision.model.strips import Atom
+from aam_vision.report import evaluation
+from aam_vision.run.targets.naming import from_environment
+from aam_vision.support.errors import UnusableInput
 
 
 @pytest.mark.parametrize("name", ["minigrid", "taxi", "frozenlake"])

@@ -7,8 +7,8 @@ from aam_vision.interrogation.evidence.entries import Walked
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.query import Situation, WalkStep
-from aam_vision.strips import (
+from aam_vision.model.query import Situation, WalkStep
+from aam_vision.model.strips import (
     ROOT_TYPE,
     ActionHeader,
     Atom,

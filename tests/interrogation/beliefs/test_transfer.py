@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from aam_vision.interrogation.beliefs.candidates import Transfer, element, shape
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.strips import ActionHeader, LiftedAtom, Predicate, Types, Vocabulary
+from aam_vision.model.strips import ActionHeader, LiftedAtom, Predicate, Types, Vocabulary
 
 TYPES = Types({"thing": "object", "place": "object"})
 VOCABULARY = Vocabulary(

@@ -18,8 +18,8 @@ from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.query import Access, Query
-from aam_vision.strips import (
+from aam_vision.model.query import Access, Query
+from aam_vision.model.strips import (
     ActionHeader,
     ActionSchema,
     Atom,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from aam_vision.interrogation.completeness.closed_sets import NONE, Closed, may_undo, without
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses, GroundLiterals
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals
-from aam_vision.strips import ActionHeader, LiftedAtom, Predicate, Types, Vocabulary
+from aam_vision.model.strips import ActionHeader, LiftedAtom, Predicate, Types, Vocabulary
 from tests.profiles import thorough
 
 masks = st.integers(0, 15)

@@ -15,8 +15,8 @@ from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.literals import Literals, bits
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.query import Query, Situation
-from aam_vision.strips import (
+from aam_vision.model.query import Query, Situation
+from aam_vision.model.strips import (
     ActionHeader,
     ActionSchema,
     Atom,

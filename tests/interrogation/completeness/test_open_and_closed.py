@@ -10,7 +10,7 @@ from aam_vision.interrogation.completeness import indistinguishability
 from aam_vision.interrogation.completeness.indistinguishability import Indistinguishability, Prospect
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.strips import (
+from aam_vision.model.strips import (
     ActionHeader,
     Atom,
     LiftedAtom,

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from aam_vision import domains as packaged
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.completeness.proofs import Proof, Proofs
 from aam_vision.interrogation.evidence.entries import Asked
@@ -16,8 +15,9 @@ from aam_vision.interrogation.evidence.transcript import Transcript, initial_evi
 from aam_vision.interrogation.policies.settable import SettablePolicy
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
-from aam_vision.query import Access, Response
-from aam_vision.strips import Location, Mode, PalTuple
+from aam_vision.model import domains as packaged
+from aam_vision.model.query import Access, Response
+from aam_vision.model.strips import Location, Mode, PalTuple
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import AMPLE, run

@@ -12,8 +12,17 @@ from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep, att
 from aam_vision.interrogation.evidence.entries import Asked, Walked
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, bits
-from aam_vision.query import Access, Query, Response, Situation, WalkStep
-from aam_vision.strips import ActionHeader, GroundAction, Location, Mode, Objects, State, Types, Vocabulary
+from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
+from aam_vision.model.strips import (
+    ActionHeader,
+    GroundAction,
+    Location,
+    Mode,
+    Objects,
+    State,
+    Types,
+    Vocabulary,
+)
 from tests import domains
 from tests.domains import Domain
 from tests.profiles import thorough

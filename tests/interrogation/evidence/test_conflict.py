@@ -10,9 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from aam_vision import domains as packaged
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.errors import InconsistentAgent
 from aam_vision.interrogation.evidence import conflict
 from aam_vision.interrogation.evidence.conflict import disagreement
 from aam_vision.interrogation.evidence.entries import Asked, Walked
@@ -20,8 +18,9 @@ from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
 from aam_vision.interrogation.policies.settable import SettablePolicy
 from aam_vision.interrogation.task.loop import Interrupted, interrogate
-from aam_vision.query import Access, Query, Response, Situation, WalkStep
-from aam_vision.strips import (
+from aam_vision.model import domains as packaged
+from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
+from aam_vision.model.strips import (
     ActionHeader,
     Atom,
     GroundAction,
@@ -31,6 +30,7 @@ from aam_vision.strips import (
     Types,
     Vocabulary,
 )
+from aam_vision.support.errors import InconsistentAgent
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import AMPLE, run

@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.errors import InconsistentAgent
 from aam_vision.interrogation.evidence.entries import Asked, Walked
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.query import Query, Response, Situation, WalkStep
-from aam_vision.strips import (
+from aam_vision.model.query import Query, Response, Situation, WalkStep
+from aam_vision.model.strips import (
     ActionHeader,
     ActionSchema,
     Atom,
@@ -27,6 +26,7 @@ from aam_vision.strips import (
     Types,
     Vocabulary,
 )
+from aam_vision.support.errors import InconsistentAgent
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import assert_sound

@@ -13,8 +13,17 @@ from aam_vision.interrogation.evidence.refusal_support import REFUSALS, unconfir
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.query import Access, Query, Response, Situation, WalkStep
-from aam_vision.strips import ActionHeader, Atom, GroundAction, Objects, Predicate, State, Types, Vocabulary
+from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
+from aam_vision.model.strips import (
+    ActionHeader,
+    Atom,
+    GroundAction,
+    Objects,
+    Predicate,
+    State,
+    Types,
+    Vocabulary,
+)
 
 VOCABULARY = Vocabulary("lamps", (Predicate("lit", ("lamp",)), Predicate("warm", ("lamp",))))
 SWITCH = ActionHeader("switch", ("x",), ("lamp",))

@@ -10,8 +10,8 @@ from aam_vision.interrogation.evidence.refusal_support import unconfirmed
 from aam_vision.interrogation.evidence.transcript import initial_evidence
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.task.loop import DOUBTED, interrogate
+from aam_vision.model.query import Access
 from aam_vision.planning.pyperplan import PyperplanPlanner
-from aam_vision.query import Access
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import AMPLE

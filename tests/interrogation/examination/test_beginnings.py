@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.domains import generate, load
 from aam_vision.interrogation.evidence.entries import Asked, Walked
 from aam_vision.interrogation.examination.beginnings import unlike
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.verdict import OPEN
-from aam_vision.query import Access
-from aam_vision.strips import ActionSchema, Model, State
+from aam_vision.model.domains import generate, load
+from aam_vision.model.query import Access
+from aam_vision.model.strips import ActionSchema, Model, State
 from tests import domains
 from tests.domains import Domain
 from tests.profiles import thorough

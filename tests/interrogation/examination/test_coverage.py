@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.domains import generate, load
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.examination.coverage import (
@@ -22,9 +21,10 @@ from aam_vision.interrogation.examination.predictions import Predictions
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.loop import Interrupted
-from aam_vision.joins import StateIndex
-from aam_vision.query import Access
-from aam_vision.strips import Atom, GroundAction, State
+from aam_vision.model.domains import generate, load
+from aam_vision.model.query import Access
+from aam_vision.model.strips import Atom, GroundAction, State
+from aam_vision.planning.joins import StateIndex
 from experiments.faults.registry import faulty_agent
 
 

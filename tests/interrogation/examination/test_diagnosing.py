@@ -19,9 +19,9 @@ from aam_vision.interrogation.examination.trials import MAX_STEPS, Trial
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.loop import Interrupted
 from aam_vision.interrogation.task.result import Result
-from aam_vision.pddl import read_domain
-from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep
-from aam_vision.strips import GroundAction, Objects, State, Types
+from aam_vision.model.pddl import read_domain
+from aam_vision.model.query import Access, Agent, Query, Response, Situation, WalkStep
+from aam_vision.model.strips import GroundAction, Objects, State, Types
 from experiments.faults.registry import FAULTY, faulty_agent, right_verdicts
 from experiments.trust_runs import interval, literal_right
 

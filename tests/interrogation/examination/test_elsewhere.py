@@ -10,7 +10,7 @@ import pytest
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.loop import Interrupted
-from aam_vision.query import Access, Agent
+from aam_vision.model.query import Access, Agent
 from experiments.faults.registry import faulty_agent
 from experiments.trust_runs import PER_SITUATION, Case, literal_right, target_of
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from aam_vision.agents.numbered import NumberedAgent
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.domains import generate, load
 from aam_vision.interrogation.evidence.entries import Asked, Walked
 from aam_vision.interrogation.examination.examining import LEAST, SHARE
 from aam_vision.interrogation.examination.figures import ENOUGH, Exam
@@ -19,7 +18,8 @@ from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.verification import verify
-from aam_vision.query import Access, Agent
+from aam_vision.model.domains import generate, load
+from aam_vision.model.query import Access, Agent
 from tests import domains
 
 ACCESSES = [Access.SETTABLE, Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY]

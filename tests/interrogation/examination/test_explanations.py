@@ -9,8 +9,17 @@ from hypothesis import strategies as st
 
 from aam_vision.interrogation.examination.explanations import in_own_words, separating_literal
 from aam_vision.interrogation.examination.trials import Trial
-from aam_vision.query import Situation
-from aam_vision.strips import ActionHeader, Atom, GroundAction, Objects, Predicate, State, Types, Vocabulary
+from aam_vision.model.query import Situation
+from aam_vision.model.strips import (
+    ActionHeader,
+    Atom,
+    GroundAction,
+    Objects,
+    Predicate,
+    State,
+    Types,
+    Vocabulary,
+)
 from tests.profiles import thorough
 
 VOCABULARY = Vocabulary("blocks", (Predicate("on", ("block", "block")), Predicate("clear", ("block",))))

@@ -9,12 +9,12 @@ import pytest
 
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.domains import generate, load
 from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.loop import Interrupted
-from aam_vision.query import Access, Query, Response, Situation, WalkStep
-from aam_vision.strips import GroundAction
+from aam_vision.model.domains import generate, load
+from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
+from aam_vision.model.strips import GroundAction
 
 LATE = "move"
 

@@ -9,15 +9,15 @@ import pytest
 
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.image import ImageAgent
-from aam_vision.errors import InconsistentAgent
+from aam_vision.agents.perception import Frame, Percept, Scene
 from aam_vision.interrogation.evidence.entries import Walked
 from aam_vision.interrogation.examination.diagnosis import Family
 from aam_vision.interrogation.examination.pixels import images_of, is_steady, pixels_differ, unseen_change
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.loop import DOUBTED, Interrupted
-from aam_vision.perception import Frame, Percept, Scene
-from aam_vision.query import Access, Situation
-from aam_vision.strips import Atom, GroundAction, State
+from aam_vision.model.query import Access, Situation
+from aam_vision.model.strips import Atom, GroundAction, State
+from aam_vision.support.errors import InconsistentAgent
 from tests.agents.image_agents import agent_on
 from tests.agents.line import HEADERS, VOCABULARY, Line, Reader
 

@@ -17,8 +17,8 @@ from aam_vision.interrogation.examination.figures import ENOUGH, Exam
 from aam_vision.interrogation.examination.surprises import differing, expected, progress, surprise
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
-from aam_vision.query import Query, Response, Situation, WalkStep
-from aam_vision.strips import (
+from aam_vision.model.query import Query, Response, Situation, WalkStep
+from aam_vision.model.strips import (
     ActionHeader,
     ActionSchema,
     Atom,

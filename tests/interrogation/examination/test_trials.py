@@ -9,13 +9,13 @@ from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.enforcing import EnforcingAgent
 from aam_vision.agents.numbered import NumberedAgent
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.domains import generate, load
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.examination.trials import History, Spent, Trial, Trials
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
-from aam_vision.query import Access, Agent, Situation
-from aam_vision.strips import Atom, GroundAction, Objects, State, Types
+from aam_vision.model.domains import generate, load
+from aam_vision.model.query import Access, Agent, Situation
+from aam_vision.model.strips import Atom, GroundAction, Objects, State, Types
 
 LEADING_BACK = [Access.SETTABLE, Access.SNAPSHOT, Access.RESET]
 BLOCKS = Objects({"a": "block", "b": "block"}, Types())

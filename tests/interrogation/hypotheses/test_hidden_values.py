@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals
-from aam_vision.strips import ActionHeader, Mode, Predicate, Vocabulary
+from aam_vision.model.strips import ActionHeader, Mode, Predicate, Vocabulary
 from tests.profiles import promised, thorough
 
 ATOMS = 3

@@ -19,8 +19,8 @@ from aam_vision.interrogation.hypotheses.action import (
     joint_outcomes,
 )
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
-from aam_vision.joins import Fact
-from aam_vision.strips import ActionHeader, LiftedAtom, Location, Mode, Predicate, Types, Vocabulary
+from aam_vision.model.strips import ActionHeader, LiftedAtom, Location, Mode, Predicate, Types, Vocabulary
+from aam_vision.planning.joins import Fact
 from tests.profiles import thorough
 
 SIZE = 3

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses, GroundLiterals
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals, union
-from aam_vision.strips import Atom, State
+from aam_vision.model.strips import Atom, State
 from tests import domains
 from tests.domains import Domain
 from tests.profiles import thorough

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses, GroundLiterals, atoms
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.strips import Location, Mode, PalTuple, State
+from aam_vision.model.strips import Location, Mode, PalTuple, State
 from tests import domains
 from tests.domains import Domain
 from tests.profiles import thorough

@@ -12,7 +12,7 @@ from aam_vision.interrogation.hypotheses.literals import (
     merge,
     under,
 )
-from aam_vision.strips import (
+from aam_vision.model.strips import (
     ActionHeader,
     Objects,
     Predicate,

@@ -9,8 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision import domains as packaged
-from aam_vision import evaluation
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.entries import Asked
@@ -20,10 +18,9 @@ from aam_vision.interrogation.policies.aia import AiaPolicy
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
-from aam_vision.planning.planner import Limits
-from aam_vision.planning.ppo import DistinguishingProblem, add_palm
-from aam_vision.query import Access
-from aam_vision.strips import (
+from aam_vision.model import domains as packaged
+from aam_vision.model.query import Access
+from aam_vision.model.strips import (
     ActionHeader,
     ActionSchema,
     Atom,
@@ -38,6 +35,9 @@ from aam_vision.strips import (
     Types,
     Vocabulary,
 )
+from aam_vision.planning.planner import Limits
+from aam_vision.planning.ppo import DistinguishingProblem, add_palm
+from aam_vision.report import evaluation
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import assert_sound, read_mode

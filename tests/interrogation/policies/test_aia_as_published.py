@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision import domains as packaged
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Move, Walk
@@ -21,10 +20,11 @@ from aam_vision.interrogation.policies.distinguishing import resolved
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
+from aam_vision.model import domains as packaged
+from aam_vision.model.query import Access
+from aam_vision.model.strips import Mode, PalTuple, State
 from aam_vision.planning.planner import Limits
 from aam_vision.planning.ppo import DistinguishingProblem
-from aam_vision.query import Access
-from aam_vision.strips import Mode, PalTuple, State
 from tests import domains
 from tests.domains import Domain
 from tests.planning.fast_downward import BLIND, needs_fast_downward, planned, read

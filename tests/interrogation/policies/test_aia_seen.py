@@ -11,12 +11,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from aam_vision import domains as packaged
-from aam_vision import evaluation
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Move
 from aam_vision.interrogation.policies.aia import AiaPolicy
@@ -26,11 +23,9 @@ from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
-from aam_vision.planning.planner import Limits
-from aam_vision.planning.ppo import DistinguishingProblem
-from aam_vision.planning.pyperplan import PyperplanPlanner
-from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep
-from aam_vision.strips import (
+from aam_vision.model import domains as packaged
+from aam_vision.model.query import Access, Agent, Query, Response, Situation, WalkStep
+from aam_vision.model.strips import (
     ActionHeader,
     ActionSchema,
     Atom,
@@ -45,6 +40,11 @@ from aam_vision.strips import (
     State,
     Vocabulary,
 )
+from aam_vision.planning.planner import Limits
+from aam_vision.planning.ppo import DistinguishingProblem
+from aam_vision.planning.pyperplan import PyperplanPlanner
+from aam_vision.report import evaluation
+from aam_vision.support.errors import UnusableInput
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import assert_sound, read_mode

@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Move
 from aam_vision.interrogation.policies.aia import AIA, AiaPolicy, Course, course_of
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import interrogate
+from aam_vision.model.query import Access
 from aam_vision.planning.planner import Limits
-from aam_vision.query import Access
+from aam_vision.support.errors import UnusableInput
 from tests import domains
 from tests.domains import Domain
 from tests.profiles import thorough
@@ -117,7 +117,7 @@ def test_before_the_first_question_there_is_no_course() -> None:
 
 
 def _nothing() -> tuple[Any, Any]:
-    from aam_vision import domains as packaged
+    from aam_vision.model import domains as packaged
 
     problem = packaged.generate("gripper", 1, np.random.default_rng(0)).initial
     model = packaged.load("gripper")

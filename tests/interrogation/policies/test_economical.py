@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision import agent_for, evaluation
-from aam_vision import domains as packaged
+from aam_vision import agent_for
 from aam_vision import interrogate as interrogate_agent
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.graph import Evidence
@@ -28,9 +27,11 @@ from aam_vision.interrogation.policies.economical import (
     Walker,
 )
 from aam_vision.interrogation.task.loop import interrogate
+from aam_vision.model import domains as packaged
+from aam_vision.model.query import Access, Agent, Query, Response, Situation, WalkStep
+from aam_vision.model.strips import State
 from aam_vision.planning.planner import Limits
-from aam_vision.query import Access, Agent, Query, Response, Situation, WalkStep
-from aam_vision.strips import State
+from aam_vision.report import evaluation
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.hiding import HidingAgent

@@ -12,8 +12,8 @@ from aam_vision.interrogation.policies.confirming import Replaying
 from aam_vision.interrogation.policies.exhaustive import Exhaustive
 from aam_vision.interrogation.task.loop import Budget, interrogate
 from aam_vision.interrogation.task.result import Result
-from aam_vision.query import Access
-from aam_vision.strips import (
+from aam_vision.model.query import Access
+from aam_vision.model.strips import (
     ActionHeader,
     ActionSchema,
     Atom,

@@ -22,8 +22,8 @@ from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.policies.settable import ReassessmentPolicy
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import interrogate
+from aam_vision.model.query import Access
 from aam_vision.planning.pyperplan import PyperplanPlanner
-from aam_vision.query import Access
 from experiments.random_domains import CASES
 from experiments.random_strips import Domain, random_domain
 from tests import domains

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision import domains as packaged
-from aam_vision import evaluation
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Move
 from aam_vision.interrogation.policies.settable import SUCCESS, ReassessmentPolicy
 from aam_vision.interrogation.task.loop import interrogate
+from aam_vision.model import domains as packaged
+from aam_vision.report import evaluation
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import AMPLE, read_mode, updated

@@ -8,7 +8,6 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from aam_vision import evaluation
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.graph import Evidence
@@ -17,8 +16,9 @@ from aam_vision.interrogation.policies.confirming import Replaying, replay
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
+from aam_vision.model.query import Access
 from aam_vision.planning.planner import Limits
-from aam_vision.query import Access
+from aam_vision.report import evaluation
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import AMPLE, assert_learned_soundly

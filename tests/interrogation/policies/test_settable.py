@@ -7,16 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision import domains as packaged
-from aam_vision import evaluation
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Move, Walk
 from aam_vision.interrogation.policies.settable import MAX_CHAIN, TEST, SettablePolicy
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
-from aam_vision.query import Access
-from aam_vision.strips import (
+from aam_vision.model import domains as packaged
+from aam_vision.model.query import Access
+from aam_vision.model.strips import (
     ActionHeader,
     ActionSchema,
     Atom,
@@ -28,6 +27,7 @@ from aam_vision.strips import (
     Types,
     Vocabulary,
 )
+from aam_vision.report import evaluation
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import AMPLE, assert_sound, read_mode

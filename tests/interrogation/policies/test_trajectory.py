@@ -7,8 +7,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from aam_vision import domains as packaged
-from aam_vision import evaluation
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.graph import Evidence
@@ -18,9 +16,11 @@ from aam_vision.interrogation.policies.trajectory import MAX_FRUITLESS, Trajecto
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
+from aam_vision.model import domains as packaged
+from aam_vision.model.query import Access
+from aam_vision.model.strips import Model, State
 from aam_vision.planning.planner import Limits
-from aam_vision.query import Access
-from aam_vision.strips import Model, State
+from aam_vision.report import evaluation
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.hiding import HidingAgent

@@ -9,7 +9,6 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from aam_vision import evaluation
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.completeness.closed_sets import Closure
 from aam_vision.interrogation.evidence.moves import Ask, Stop
@@ -18,9 +17,10 @@ from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.policies.untellable import Excusing
 from aam_vision.interrogation.task.loop import interrogate
+from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
+from aam_vision.model.strips import GroundAction, State
 from aam_vision.planning.pyperplan import PyperplanPlanner
-from aam_vision.query import Access, Query, Response, Situation, WalkStep
-from aam_vision.strips import GroundAction, State
+from aam_vision.report import evaluation
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import AMPLE, assert_sound, walked

@@ -23,9 +23,9 @@ from aam_vision.interrogation.policies.economical import (
     after_walking,
 )
 from aam_vision.interrogation.task.loop import interrogate
-from aam_vision.pddl import read_domain
-from aam_vision.query import Access, Query, Response, Situation, WalkStep
-from aam_vision.strips import Atom, GroundAction, LiftedAtom, Location, Mode, Objects, PalTuple, State
+from aam_vision.model.pddl import read_domain
+from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
+from aam_vision.model.strips import Atom, GroundAction, LiftedAtom, Location, Mode, Objects, PalTuple, State
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import agent_of

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from aam_vision import domains as packaged
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.entries import Asked, Walked
 from aam_vision.interrogation.evidence.graph import Evidence
@@ -13,9 +12,10 @@ from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.literals import union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.queries.reachability import BoundedSearch, PlannedNearMiss, Reachability
+from aam_vision.model import domains as packaged
+from aam_vision.model.query import Access, Query, Response
 from aam_vision.planning.planner import Found, Limits, SearchProblem, Verdict
 from aam_vision.planning.pyperplan import PyperplanPlanner
-from aam_vision.query import Access, Query, Response
 
 
 class Counting:

@@ -12,8 +12,8 @@ from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.queries.first_success import near_misses, revealing_step
-from aam_vision.joins import StateIndex
-from aam_vision.strips import State
+from aam_vision.model.strips import State
+from aam_vision.planning.joins import StateIndex
 from tests import domains
 from tests.domains import Domain
 from tests.profiles import thorough

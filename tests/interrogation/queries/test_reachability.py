@@ -13,10 +13,10 @@ from aam_vision.interrogation.evidence.problems import by_problem
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.queries.reachability import KnownReachability, PlannedNearMiss, Reachability
+from aam_vision.model.query import Situation
+from aam_vision.model.strips import Atom, Objects, State, Types, Vocabulary
 from aam_vision.planning.planner import Limits
 from aam_vision.planning.pyperplan import PyperplanPlanner
-from aam_vision.query import Situation
-from aam_vision.strips import Atom, Objects, State, Types, Vocabulary
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import agent_of, walked

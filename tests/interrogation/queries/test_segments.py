@@ -9,7 +9,7 @@ from aam_vision.interrogation.beliefs.candidates import NaturalBeliefs
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.queries.segments import GROUP_RISK, Segment, SegmentFinder, Standpoint, success
-from aam_vision.query import Query, Situation
+from aam_vision.model.query import Query, Situation
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import agent_of, walked

@@ -19,7 +19,7 @@ from aam_vision.interrogation.queries.settable_chains import (
     Changes,
     NumberedFacts,
 )
-from aam_vision.strips import Objects, State
+from aam_vision.model.strips import Objects, State
 from tests import domains
 from tests.domains import Domain
 from tests.profiles import thorough

@@ -8,8 +8,8 @@ from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.queries.undetermined_steps import constructed_step, reachable_step
-from aam_vision.query import Access, Query, Response, Situation
-from aam_vision.strips import State
+from aam_vision.model.query import Access, Query, Response, Situation
+from aam_vision.model.strips import State
 from experiments.random_strips import Domain, ground_atoms, random_domain
 from tests.profiles import scaled
 

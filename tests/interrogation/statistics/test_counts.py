@@ -10,8 +10,8 @@ from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.agents.unreliable import UnreliableAgent, distinct_atoms
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.statistics.counts import ActionCounts, FrameCounts, Trial
-from aam_vision.query import Query, Situation
-from aam_vision.strips import GroundAction
+from aam_vision.model.query import Query, Situation
+from aam_vision.model.strips import GroundAction
 from tests import domains
 from tests.domains import Domain
 from tests.profiles import thorough

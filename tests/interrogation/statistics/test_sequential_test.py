@@ -8,7 +8,7 @@ import pytest
 from aam_vision.agents.unreliable import distinct_atoms
 from aam_vision.interrogation.statistics.counts import Misreading, misreadings
 from aam_vision.interrogation.task.repeated_looks import SequentialTest, estimate
-from aam_vision.strips import Objects, Predicate, State, Types, Vocabulary
+from aam_vision.model.strips import Objects, Predicate, State, Types, Vocabulary
 
 VOCABULARY = Vocabulary("blocks", (Predicate("clear", ("object",)), Predicate("on", ("object", "object"))))
 OBJECTS = Objects({f"b{number}": "object" for number in range(5)}, Types())

@@ -13,8 +13,8 @@ from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.robust import Setup, interrogate_robustly
+from aam_vision.model.query import Access, Agent
 from aam_vision.planning.pyperplan import PyperplanPlanner
-from aam_vision.query import Access, Agent
 
 
 def doubting(agent: Agent, *, steps: int = 1500, confirm: bool = False) -> Result:

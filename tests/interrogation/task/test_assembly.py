@@ -7,16 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from aam_vision import domains as packaged
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.policies.aia import AiaPolicy
 from aam_vision.interrogation.policies.confirming import Confirming
 from aam_vision.interrogation.policies.settable import ReassessmentPolicy, SettablePolicy
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
-from aam_vision.query import Access
-from aam_vision.resources import Resources
+from aam_vision.model import domains as packaged
+from aam_vision.model.query import Access
+from aam_vision.support.errors import UnusableInput
+from aam_vision.support.resources import Resources
 from tests.resources import WHY, Looked
 
 MODEL = packaged.load("gripper")

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.errors import UnusableInput
 from aam_vision.interrogation.task.result import check_prior, differences
+from aam_vision.support.errors import UnusableInput
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import updated

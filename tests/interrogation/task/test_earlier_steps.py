@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aam_vision import domains as packaged
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.statistics.counts import ErrorRates, Misreading
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.earlier_steps import contradiction
 from aam_vision.interrogation.task.result import Result
-from aam_vision.query import Access
-from aam_vision.strips import Location, Mode
+from aam_vision.model import domains as packaged
+from aam_vision.model.query import Access
+from aam_vision.model.strips import Location, Mode
 from experiments.trust_runs import trusted
 
 

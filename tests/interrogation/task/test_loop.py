@@ -6,16 +6,16 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from aam_vision import evaluation
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.errors import AgentFailed
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Move, Stop
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import Interrupted, interrogate
-from aam_vision.query import Query, Response
+from aam_vision.model.query import Query, Response
+from aam_vision.report import evaluation
+from aam_vision.support.errors import AgentFailed
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import AMPLE, assert_sound, read_mode, run

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aam_vision import domains as packaged
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.agents.unreliable import UnreliableAgent
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.examination.diagnosis import Family
 from aam_vision.interrogation.task.loop import Interrupted
 from aam_vision.interrogation.task.robust import interrogate_robustly
-from aam_vision.query import Access, Query, Response, Situation, WalkStep
-from aam_vision.strips import (
+from aam_vision.model import domains as packaged
+from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
+from aam_vision.model.strips import (
     ActionHeader,
     ActionSchema,
     Atom,

@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision import api, evaluation
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.errors import InconsistentAgent
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses, joint_outcomes
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.hypotheses.models import Hypotheses
@@ -21,9 +19,8 @@ from aam_vision.interrogation.policies.settable import SettablePolicy
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.verification import verify
-from aam_vision.planning.planner import Limits
-from aam_vision.query import Access
-from aam_vision.strips import (
+from aam_vision.model.query import Access
+from aam_vision.model.strips import (
     ActionHeader,
     ActionSchema,
     Atom,
@@ -36,6 +33,10 @@ from aam_vision.strips import (
     Types,
     Vocabulary,
 )
+from aam_vision.planning.planner import Limits
+from aam_vision.report import evaluation
+from aam_vision.run import api
+from aam_vision.support.errors import InconsistentAgent
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import AMPLE, assert_sound, read_mode, true_mode

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 
 from aam_vision.interrogation.task.result import lifted_predicates
-from aam_vision.strips import (
+from aam_vision.model.strips import (
     ActionHeader,
     ActionSchema,
     LiftedAtom,

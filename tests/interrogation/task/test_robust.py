@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision import domains as packaged
-from aam_vision import evaluation
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.agents.unreliable import UnreliableAgent
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.verification import verify
-from aam_vision.query import Access, Query, Response, Situation, WalkStep
-from aam_vision.strips import (
+from aam_vision.model import domains as packaged
+from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
+from aam_vision.model.strips import (
     Model,
 )
+from aam_vision.report import evaluation
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import AMPLE, read_mode

@@ -11,7 +11,6 @@ from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.journal import Journal
 from aam_vision.agents.journalled import JournalledAgent
-from aam_vision.errors import AgentFailed
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Move, Stop, Walk
@@ -21,7 +20,8 @@ from aam_vision.interrogation.task.loop import Interrupted
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.robust import Observer
 from aam_vision.interrogation.task.verification import verify
-from aam_vision.query import Access, Agent, Query, Response
+from aam_vision.model.query import Access, Agent, Query, Response
+from aam_vision.support.errors import AgentFailed
 from tests.interrogation.examination.test_examining import agent_of
 
 COPIES = 8

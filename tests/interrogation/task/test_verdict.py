@@ -27,7 +27,7 @@ from aam_vision.interrogation.task.verdict import (
     lacking,
     verdict,
 )
-from aam_vision.wording import WIDTH
+from aam_vision.support.wording import WIDTH
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import run

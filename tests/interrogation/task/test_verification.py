@@ -9,7 +9,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from aam_vision import domains as packaged
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.entries import Asked, Walked
 from aam_vision.interrogation.evidence.transcript import Transcript
@@ -18,9 +17,10 @@ from aam_vision.interrogation.policies.settable import SettablePolicy
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.verification import verify
+from aam_vision.model import domains as packaged
+from aam_vision.model.query import Access, Response, Situation
+from aam_vision.model.strips import Location, Mode, Model, State
 from aam_vision.planning.planner import Limits
-from aam_vision.query import Access, Response, Situation
-from aam_vision.strips import Location, Mode, Model, State
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import AMPLE, run

@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 
 from aam_vision.envs.image_domain import Pictures
-from aam_vision.strips import Atom, State
+from aam_vision.model.strips import Atom, State
 from tests.classifiers.camera.piles import LOOKS, VOCABULARY, random_state, scene
 
 SIZE = (48, 64)

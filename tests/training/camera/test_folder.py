@@ -12,9 +12,9 @@ from PIL import Image
 
 from aam_vision.classifiers.camera.plan import plan_of
 from aam_vision.classifiers.store import describe
-from aam_vision.commandline import Progress
 from aam_vision.envs.labelled import Labelled
-from aam_vision.errors import UnusableInput
+from aam_vision.support.commandline import Progress
+from aam_vision.support.errors import UnusableInput
 from aam_vision.training.camera import lessons
 from aam_vision.training.folder import doubts
 from aam_vision.training.places import read_pictures

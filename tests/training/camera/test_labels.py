@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 
+from aam_vision.agents.perception import Percept
 from aam_vision.classifiers.camera.plan import SceneAtoms, plan_of
 from aam_vision.classifiers.store import describe
 from aam_vision.envs.image_domain import Pictures
-from aam_vision.errors import UnusableInput
-from aam_vision.perception import Percept
-from aam_vision.strips import Atom, State
+from aam_vision.model.strips import Atom, State
+from aam_vision.support.errors import UnusableInput
 from aam_vision.training.assessment import PerceptionScores, assess, samples
 from aam_vision.training.augmentation import retaken
 from aam_vision.training.camera import UNKNOWN, answers, lessons, places, row

@@ -17,8 +17,8 @@ from aam_vision.classifiers.camera.plan import plan_of
 from aam_vision.classifiers.loading import load_perception
 from aam_vision.classifiers.networks import weights_of
 from aam_vision.classifiers.store import describe, read
-from aam_vision.commandline import Progress
-from aam_vision.errors import UnusableInput
+from aam_vision.support.commandline import Progress
+from aam_vision.support.errors import UnusableInput
 from aam_vision.training.assessment import evaluate_domain, speed
 from aam_vision.training.camera import Lessons, lessons
 from aam_vision.training.corruptions import CAMERA_CORRUPTIONS

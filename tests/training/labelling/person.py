@@ -21,7 +21,7 @@ STEPS = 20
 QUICK = (
     "import sys; from aam_vision.training.labelling import boards, pool, rounds; boards.STEPS = boards.MOST_STEPS = 10; "
     "boards.FREE = 6; rounds.IN_A_ROW = 1000; pool.walked_problems = lambda domain, *_: domain.walked[:2]; "
-    "from aam_vision.commandline import run_command; from aam_vision.training.label import label; sys.exit(run_command(label))"
+    "from aam_vision.support.commandline import run_command; from aam_vision.training.label import label; sys.exit(run_command(label))"
 )
 """The command, with two problems, and so few training steps that it takes no time; it never finds that labels are enough."""
 

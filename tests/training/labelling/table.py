@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from aam_vision.envs.labelled import Labelled
-from aam_vision.strips import Atom
+from aam_vision.model.strips import Atom
 from tests.classifiers.camera.piles import VOCABULARY, random_state, scene
 
 SIZE = (64, 96)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from aam_vision.envs.registry import image_domain
-from aam_vision.errors import UnusableInput
-from aam_vision.strips import Atom
+from aam_vision.model.strips import Atom
+from aam_vision.support.errors import UnusableInput
 from aam_vision.training.labelling.answers import SimulatorLabels
 from aam_vision.training.labelling.pool import FURTHER, SHORTER, Walked, walk, walked_problems
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from aam_vision.classifiers.architecture import CELL_PIXELS
-from aam_vision.commandline import Progress
 from aam_vision.envs.registry import board_domain
+from aam_vision.support.commandline import Progress
 from aam_vision.training.labelling import atoms, boards
 from aam_vision.training.labelling.answers import SimulatorLabels
 from aam_vision.training.labelling.atoms import AtomLearner

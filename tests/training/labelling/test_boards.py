@@ -8,8 +8,8 @@ import torch
 
 from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.classifiers.recognition import Recognition
-from aam_vision.commandline import Progress
 from aam_vision.envs.registry import board_domain
+from aam_vision.support.commandline import Progress
 from aam_vision.training.labelling import boards
 from aam_vision.training.labelling.answers import SimulatorLabels
 from aam_vision.training.labelling.boards import BoardLearner, Mosaics, shown

@@ -5,7 +5,7 @@ import pytest
 
 from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.envs.registry import board_domain
-from aam_vision.errors import UnusableInput
+from aam_vision.support.errors import UnusableInput
 from aam_vision.training.folder import labelled_images, read_labels
 from aam_vision.training.labelling.answers import SimulatorLabels
 from aam_vision.training.labelling.desk import Desk, Stale

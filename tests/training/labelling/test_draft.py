@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.envs.registry import board_domain
-from aam_vision.errors import UnusableInput
-from aam_vision.strips import State
+from aam_vision.model.strips import State
+from aam_vision.support.errors import UnusableInput
 from aam_vision.training.labelling.draft import Draft, Guess
 from aam_vision.training.labels import NO_LABEL, label
 

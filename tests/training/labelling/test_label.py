@@ -5,8 +5,8 @@ import json
 import pytest
 
 from aam_vision.classifiers.perception import BoardPerception
-from aam_vision.commandline import run_command
 from aam_vision.envs.registry import board_domain
+from aam_vision.support.commandline import run_command
 from aam_vision.training.folder import labelled_images, read_labels
 from aam_vision.training.label import label
 from aam_vision.training.labelling import boards, pool

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aam_vision.strips import Atom
+from aam_vision.model.strips import Atom
 from aam_vision.training.labelling.montage import Montage, backdrop_of, cuts_of, exchanged, taken_apart
 from tests.training.labelling.table import COLOURS, HAND, SIDE, VOCABULARY, backdrop, labelled
 

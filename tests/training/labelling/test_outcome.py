@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from aam_vision.strips import Objects, State, Types
+from aam_vision.model.strips import Objects, State, Types
 from aam_vision.training.labelling.pool import AskedAtom, LabelQuestion
 from aam_vision.training.labelling.rounds import LabellingResult
 from aam_vision.training.labelling.session import ended

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from aam_vision.commandline import Progress, run_command
+from aam_vision.agents.perception import board_box
 from aam_vision.envs.registry import board_domain
-from aam_vision.errors import UnusableInput
-from aam_vision.perception import board_box
+from aam_vision.support.commandline import Progress, run_command
+from aam_vision.support.errors import UnusableInput
 from aam_vision.training.described import described, read_description
 from aam_vision.training.folder import read_labels
 from aam_vision.training.label import label as command

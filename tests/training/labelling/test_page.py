@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from aam_vision.classifiers.architecture import CELL_PIXELS
-from aam_vision.commandline import run_command
 from aam_vision.envs.registry import board_domain
+from aam_vision.support.commandline import run_command
 from aam_vision.training.folder import read_labels
 from aam_vision.training.labelling.desk import AtomSheets, Corrected, Desk
 from aam_vision.training.labelling.draft import PictureSheets

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aam_vision.agents.perception import Given, Perceived, Reading
 from aam_vision.classifiers.reading import SceneIndex
-from aam_vision.commandline import run_command
-from aam_vision.errors import UnusableInput
-from aam_vision.perception import Given, Perceived, Reading
+from aam_vision.support.commandline import run_command
+from aam_vision.support.errors import UnusableInput
 from aam_vision.training.described import described
 from aam_vision.training.label import label
 from aam_vision.training.labelling.draft import Draft, Guess

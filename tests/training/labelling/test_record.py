@@ -7,8 +7,8 @@ import pytest
 
 from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.envs.registry import board_domain
-from aam_vision.errors import UnusableInput
-from aam_vision.strips import Atom, State
+from aam_vision.model.strips import Atom, State
+from aam_vision.support.errors import UnusableInput
 from aam_vision.training.folder import read_labels
 from aam_vision.training.labelling.answers import SimulatorLabels
 from aam_vision.training.labelling.pool import LabelQuestion, Pool, walk

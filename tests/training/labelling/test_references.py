@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from aam_vision.agents.perception import board_box
 from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.recognition import Recognition
 from aam_vision.classifiers.store import read
 from aam_vision.envs.registry import board_domain
-from aam_vision.perception import board_box
 from aam_vision.training.labelling.answers import SimulatorLabels
 from aam_vision.training.labelling.boards import read_elsewhere
 from aam_vision.training.labelling.pool import KnownLooks, Pool, walk

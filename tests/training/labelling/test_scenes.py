@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from aam_vision.classifiers.camera.perception import CameraPerception
-from aam_vision.commandline import Progress
-from aam_vision.errors import UnusableInput
+from aam_vision.support.commandline import Progress
+from aam_vision.support.errors import UnusableInput
 from aam_vision.training.labelling import scenes
 from aam_vision.training.labelling.pool import Walked
 from aam_vision.training.labelling.rounds import LabellingRounds

@@ -6,8 +6,8 @@ import json
 from aam_vision.classifiers.camera.perception import CameraPerception
 from aam_vision.classifiers.camera.plan import SceneAtoms, plan_of
 from aam_vision.classifiers.store import describe
-from aam_vision.commandline import Progress
 from aam_vision.envs.registry import image_domain
+from aam_vision.support.commandline import Progress
 from aam_vision.training.labelling import pool, scenes
 from aam_vision.training.labelling.session import label_walks
 from aam_vision.training.labelling.settings import Session

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from aam_vision.errors import UnusableInput
+from aam_vision.support.errors import UnusableInput
 from aam_vision.training.labelling.desk import Stale
 from aam_vision.training.labelling.server import MOST_BYTES, TOKEN, check_installed, served
 

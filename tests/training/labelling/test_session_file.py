@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from aam_vision.errors import UnusableInput
+from aam_vision.support.errors import UnusableInput
 from aam_vision.training.labelling.session import FILE, keep
 
 USUAL = {"env": "sokoban", "steps": 800, "seed": 0}

@@ -5,7 +5,7 @@ import pytest
 
 from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.envs.registry import board_domain
-from aam_vision.errors import UnusableInput
+from aam_vision.support.errors import UnusableInput
 from aam_vision.training.labelling.answers import SimulatorLabels
 from aam_vision.training.labelling.atoms import most_telling_head, strangest_look
 from aam_vision.training.labelling.pool import NO_LOOK, AskedAtom, Pool, SiteAnswers, Sites, walk

@@ -1,0 +1,327 @@
+"""Whether how often an outcome comes is the same in all trials: early and late ones, in each phase of a cycle, with each object.
+
+Each thing that may make a difference is known before the trial, and is a bet (``betting``) with a weight of its own, so one may look at
+any time. Trends and changes show in the first trials beside later ones; spells in what came just before; cycles of up to twenty
+steps in the phase, and in what came k steps ago; what the action does not name in objects and in facts about others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from math import log, sqrt
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from aam_vision.interrogation.chance.betting import (
+    Numbers,
+    against_constancy,
+    constant,
+)
+from aam_vision.interrogation.chance.frequency import Precision
+from aam_vision.interrogation.chance.intervals import interval
+
+if TYPE_CHECKING:
+    from aam_vision.interrogation.chance.observations import Setting
+    from aam_vision.model.strips import LiftedAtom
+
+ACCUSING = 0.2
+"""Share of the intervals' error probability with which an agent is wrongly said to depend on something."""
+LONGEST = 20
+"""Trials of a cycle at most."""
+_FIRST, _SPLITS = 16, 16
+"""Numbers of trials at which the first are compared with the rest: 16, 24, 32, 48, 64, ..., so many at most."""
+_MOST = 60
+"""Objects and facts that are looked at, each: those that were met first."""
+_PAIRED = 8
+"""Facts of which each two are looked at together: those that were met first."""
+_WEIGHTS = {"first": 0.35, "after": 0.2, "phase": 0.15, "named": 0.1, "fact": 0.05, "pair": 0.05, "atom": 0.1}
+"""Shares of the error probability."""
+_DOUBTFUL = 0.0
+"""Evidence of a bet, its weight included, from which it is doubted that outcomes come equally often."""
+_EXCLUDED = 1.96
+"""Standard errors from an estimated drift to one that is excluded with 95%."""
+_FARTHER = 1.28
+"""The same with 90%, on one side, for a difference between situations."""
+_REMAINS = 4.0
+"""Evidence (of a likelihood ratio) that has to remain within situations in which the same of the action's atoms holds."""
+
+
+class Trial(NamedTuple):
+    """One trial: the atoms that held before it, the number of its outcome, and in which setting it was made."""
+
+    held: int
+    outcome: int
+    setting: Setting | None = None
+    place: int | None = None
+    """How many steps of the action came before; if None, as many as trials."""
+
+
+class Split(NamedTuple):
+    """What tells two groups of trials apart: one of these."""
+
+    atom: int | None = None
+    """The atom that held before the one trials and not before the others."""
+    first: int | None = None
+    """How many earlier trials there are; the others are later."""
+    after: tuple[int, int] | None = None
+    """What came so many steps before: the outcome."""
+    phase: tuple[int, int] | None = None
+    """The length of a cycle, and the place in it, from 0."""
+    named: tuple[int, str] | None = None
+    """The object that an argument was, with the number of that argument."""
+    fact: str | None = None
+    """What held that is no atom of the action."""
+
+    def text(self, names: Sequence[str], atoms: Sequence[LiftedAtom]) -> str:
+        """What is told apart, where that is an atom, a fact or an object; ``names`` are the parameters of the action."""
+        if self.atom is not None:
+            return atoms[self.atom].text(names)
+        if self.named is not None:
+            return f"the object ?{names[self.named[0]]}"
+        fact = self.fact or ""
+        for number, own in enumerate(names):
+            fact = fact.replace(f"#{number}", f"?{own}")
+        return fact
+
+    @property
+    def in_time(self) -> bool:
+        """Whether that is when they were made."""
+        return self.first is not None or self.after is not None or self.phase is not None
+
+
+class Difference(NamedTuple):
+    """An outcome that is more frequent in some trials than in others: its number, and both intervals."""
+
+    outcome: int
+    by: Split
+    one: tuple[float, float]
+    other: tuple[float, float]
+    sure: bool = True
+    """Whether chance does not explain it; else that is doubted."""
+    since: int | None = None
+    """The first trial of those that tell how often it comes now, where that has changed."""
+
+
+class _Bets(NamedTuple):
+    """Ways to tell trials apart, with the logarithms of their weights."""
+
+    splits: list[Split]
+    weights: list[float]
+    cells: list[Numbers]
+
+    def add(self, kind: str, split: Split, cell: Numbers, share: float) -> None:
+        """One more, if it tells any trials apart."""
+        if 0 < cell.sum() < len(cell):
+            self.splits.append(split)
+            self.weights.append(log(_WEIGHTS[kind] * share))
+            self.cells.append(cell)
+
+
+def difference(
+    trials: Sequence[Trial],
+    outcomes: int,
+    atoms: int,
+    precision: Precision,
+    course: Sequence[int] | None = None,
+    *,
+    unexplained: bool = False,
+) -> Difference | None:
+    """What makes a difference to how often an outcome comes, surely or by doubt.
+
+    Sure is wrong with a fifth of the intervals' error probability. Of what is sure, that is told for which there is the most evidence.
+    Which of the action's own atoms hold when is not left to chance: a difference by anything else has to remain between trials before which
+    the same of them held. A difference by an atom is told where it is ``unexplained`` by cases.
+
+    Args:
+        trials: in their order, in situations that show every outcome.
+        outcomes: how many there are.
+        atoms: how many atoms the action has.
+        precision: of the intervals.
+        course: what came of every step of the action, those included that are no trials here; default of these trials.
+        unexplained: whether no cases explain on what the outcomes depend.
+    """
+    if outcomes < 2 or len(trials) < _FIRST:
+        return None
+    came = _one_hot(trials, outcomes)
+    bets = _Bets([], [], [])
+    _by_time(bets, len(trials))
+    _by_course(bets, trials, [one.outcome for one in trials] if course is None else course)
+    _by_setting(bets, trials)
+    _by_atoms(bets, trials, atoms)
+    if not bets.cells:
+        return None
+    cells, held = np.array(bets.cells).T, [one.held for one in trials]
+    evidence = against_constancy(came, cells) + np.array(bets.weights)
+    bound = log(1 / (precision.alpha * ACCUSING))
+    for number in np.argsort(-evidence, kind="stable")[:LONGEST]:
+        by, found = bets.splits[number], float(evidence[number])
+        if found < _DOUBTFUL or (by.atom is not None and not unexplained):
+            break  # or that is a matter of cases
+        if by.atom is not None or not atoms or remaining(came, cells[:, number], held) >= _REMAINS:
+            return _told(by, came, cells[:, number], precision, sure=found >= bound)
+    return None
+
+
+def drift(trials: Sequence[Trial], outcomes: int, precision: Precision) -> Difference | None:
+    """A steady change that trials do not exclude and that is too large for one interval to speak of all of them.
+
+    Evidence that is valid however often one looks is slow: practice over hundreds of trials may not have shown when intervals are narrow
+    enough. So it is doubted that nothing changes until a straight line through the outcomes, by least squares, excludes that the later half
+    of the trials differs from all of them by more than the half width that is wanted. No agent is accused by this.
+    """
+    made, came = len(trials), _one_hot(trials, outcomes)
+    time, share = np.arange(made) - (made - 1) / 2, came.mean(0)
+    moved = np.abs(time @ came) + _EXCLUDED * sqrt(time @ time) * np.sqrt(share * (1 - share))
+    if moved.max() * made / 4 <= precision.within * (time @ time):
+        return None
+    early = (time < 0).astype(float)
+    return _told(Split(first=int(early.sum())), came, early, precision, sure=False)._replace(since=None)
+
+
+def apart(
+    trials: Sequence[Trial], outcomes: int, atoms: int, precision: Precision, *, objects: bool = True
+) -> Difference | None:
+    """One of the action's atoms, or an object that was named, with which outcomes may come so often that one interval is wrong for it.
+
+    As with ``drift``: an atom that makes a small difference may not have shown when intervals are narrow enough, and then they hold for the
+    mixture of both values only. So it is doubted that trials are alike until it is excluded, with 90%, that those with either value are farther
+    from all than the half width that is wanted; or they are no farther than the farthest of so many is by chance. No agent is accused by this.
+
+    Args:
+        trials: in situations that show every outcome.
+        outcomes: how many there are.
+        atoms: how many atoms the action has.
+        precision: of the intervals.
+        objects: whether objects are looked at, too.
+    """
+    came = _one_hot(trials, outcomes)
+    made, share = len(trials), came.mean(0)
+    sides = [
+        (by, cell, own)
+        for by, cell in circumstances(trials, atoms)
+        if by.atom is not None or (objects and by.named is not None)
+        for own in (cell, 1 - cell)
+        if own.sum() >= _FIRST
+    ]
+    farthest, found, chance = 0.0, None, sqrt(2 * log(max(1, len(sides) / 2)))
+    for by, cell, own in sides:
+        error = np.sqrt(share * (1 - share) * (1 / own.sum() - 1 / made))
+        moved = np.abs(own @ came / own.sum() - share)
+        far = (moved + _FARTHER * error)[moved > chance * error].max(initial=0.0)
+        if far > max(farthest, precision.within):
+            farthest, found = float(far), (by, cell)
+    return found and _told(found[0], came, found[1], precision, sure=False)
+
+
+def _told(by: Split, came: Numbers, cell: Numbers, precision: Precision, *, sure: bool) -> Difference:
+    """The outcome that differs most, with its intervals in both groups."""
+    groups = came[cell > 0], came[cell == 0]
+    shares = [group.mean(0) for group in groups]
+    outcome = int(np.argmax(np.abs(shares[0] - shares[1])))
+    limits = [
+        interval(int(group[:, outcome].sum()), len(group), precision.alpha, precision.concentration)
+        for group in groups
+    ]
+    return Difference(outcome, by, limits[0], limits[1], sure, by.first)
+
+
+def _one_hot(trials: Sequence[Trial], outcomes: int) -> Numbers:
+    """An array (trials, outcomes) of 0 and 1."""
+    return np.eye(outcomes)[[one.outcome for one in trials]]
+
+
+def remaining(came: Numbers, cell: Numbers, strata: Sequence[int]) -> float:
+    """The likelihood ratio of a difference within strata, less what chance makes of it on average.
+
+    Args:
+        came: of every trial, array (trials, outcomes) of 0 and 1.
+        cell: for every trial 0 or 1.
+        strata: of every trial the number of its stratum.
+    """
+    own, ratio = np.array(strata), 0.0
+    for stratum in dict.fromkeys(strata):
+        among, inside = came[own == stratum], cell[own == stratum] > 0
+        if inside.any() and not inside.all():
+            ratio += constant(among[inside]) + constant(among[~inside]) - constant(among)
+            ratio -= 0.5 * (came.shape[1] - 1)
+    return ratio
+
+
+def _by_time(bets: _Bets, made: int) -> None:
+    for power in range(_SPLITS):
+        first = (_FIRST << power // 2) * (3 if power % 2 else 2) // 2
+        if first < made:
+            bets.add("first", Split(first=first), (np.arange(made) < first).astype(float), 1 / _SPLITS)
+
+
+def _by_course(bets: _Bets, trials: Sequence[Trial], course: Sequence[int]) -> None:
+    """By what came k steps of the action ago, and by the place in a cycle of k steps."""
+    places = np.array([number if one.place is None else one.place for number, one in enumerate(trials)])
+    came = np.array(course)
+    kinds = sorted(set(course) - {-1})
+    for k in range(1, LONGEST + 1):
+        before = np.where(places >= k, came[np.maximum(places - k, 0)], -1)
+        for kind in kinds if len(kinds) > 2 else kinds[:1]:
+            bets.add(
+                "after", Split(after=(k, kind)), (before == kind).astype(float), 1 / (LONGEST * len(kinds))
+            )
+        for phase in range(k if k > 1 else 0):
+            cell = (places % k == phase).astype(float)
+            bets.add("phase", Split(phase=(k, phase)), cell, 1 / ((LONGEST - 1) * k))
+
+
+def circumstances(trials: Sequence[Trial], atoms: int) -> list[tuple[Split, Numbers]]:
+    """All by which the situations of trials are told apart, with a 1 for every trial that is inside: facts, objects and atoms."""
+    bets = _Bets([], [], [])
+    _by_setting(bets, trials)
+    _by_atoms(bets, trials, atoms)
+    return list(zip(bets.splits, bets.cells, strict=True))
+
+
+def _by_atoms(bets: _Bets, trials: Sequence[Trial], atoms: int) -> None:
+    for atom in range(atoms):
+        cell = np.array([one.held >> atom & 1 for one in trials], float)
+        bets.add("atom", Split(atom=atom), cell, 1 / atoms)
+
+
+def _by_setting(bets: _Bets, trials: Sequence[Trial]) -> None:
+    """By the objects that were named, and by facts that are no atoms of the action: of others, and whether there is another one."""
+    settings = [one.setting for one in trials]
+    if None in settings:
+        return
+    known = {id(one): one for one in settings if one is not None}
+    objects = dict.fromkeys(named for one in known.values() for named in enumerate(one.named))
+    facts: dict[str, None] = {}
+    held: dict[int, frozenset[str]] = {}
+    for key, one in known.items():
+        own = dict.fromkeys(_facts(one))
+        facts |= own
+        held[key] = frozenset(own)
+    for place, (argument, name) in enumerate(list(objects)[:_MOST], 1):
+        cell = np.array([one is not None and one.named[argument] == name for one in settings], float)
+        bets.add("named", Split(named=(argument, name)), cell, 1 / (place * (place + 1)))
+    told = [
+        (fact, np.array([fact in held[id(one)] for one in settings], float)) for fact in list(facts)[:_MOST]
+    ]
+    for place, (fact, cell) in enumerate(told, 1):
+        bets.add("fact", Split(fact=fact), cell, 1 / (place * (place + 1)))
+    varied = [(fact, cell) for fact, cell in told if 0 < cell.sum() < len(cell) and "other" not in fact][
+        :_PAIRED
+    ]
+    for place, ((fact, first), (other, second)) in enumerate(combinations(varied, 2), 1):
+        both = Split(fact=f"exactly one of {fact} and {other}")
+        bets.add("pair", both, (first != second).astype(float), 1 / (place * (place + 1)))
+
+
+def _facts(setting: Setting) -> Iterator[str]:
+    """What holds there of objects that are not named, in an order that depends on it alone; arguments by their places."""
+    places = {name: f"#{place}" for place, name in enumerate(setting.named)}
+    for atom in sorted(setting.others):
+        own = [places.get(name) for name in atom.objects]
+        yield str(atom)
+        if any(own):
+            yield f"{atom.predicate}({', '.join(one or 'another' for one in own)})"
+        else:
+            yield f"{atom.predicate}({', '.join('any other' for _ in own)})"

@@ -1,0 +1,322 @@
+"""The situations that can be reached with what is known of the actions, and the way to the trial that is worth most.
+
+A discounted reachability problem: a situation is worth its best trial, or a little less than what the outcomes of a step that
+is certain to be executed lead to. Probabilities are the estimates of the moment: they order the trials and decide nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations, islice, product
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+
+from aam_vision.interrogation.chance.knowledge import ActionKnowledge
+from aam_vision.model.strips import Atom, GroundAction, Objects, State
+
+MAX_STATES = 3000
+"""Situations that are considered, nearest ones first."""
+FEW_STATES = 300
+"""The same where states can be made: then no way leads far."""
+MAX_BINDINGS = 5000
+"""Bindings of one action that are considered in a situation."""
+_DISCOUNT = 0.93
+"""What a trial one step away is worth, beside the same trial here."""
+_SWEEPS = 150
+_EXACT = 1e-5
+_COMPARING = 0.6
+"""Worth of a step where only an atom differs on which the outcomes may depend."""
+EQUAL = 0.99
+"""Share of the worth of the best trial from which others are made in turn with it."""
+_LACKING = 0.3
+"""Share by which a trial is worth more with a value of a fact that none had: about three steps on the way to it."""
+_RARE = 0.4
+"""Share of the trials from which a value of a fact is not lacking."""
+_LATE = 0.08
+"""Worth of a trial below which that counts: what outcomes there are, and roughly how often they come, is learned first."""
+_FACTS, _PAIRED = 20, 8
+"""Facts of which that is looked at, and of those that no atom of the action is about, each two of them: the first ones."""
+NEGLIGIBLE = 1e-4
+"""Worth below which nothing is done for it."""
+Numbers = np.ndarray[tuple[int], np.dtype[np.float64]]
+
+
+class Step(NamedTuple):
+    """A step that may be tried in a situation: the action's number, its arguments, and its atoms that hold there."""
+
+    action: int
+    objects: tuple[str, ...]
+    held: int
+
+
+class StepTable:
+    """The steps that may be tried in each situation, worked out once: one for every action and set of its atoms that hold.
+
+    No object is named twice, and no constant as an argument where two of the action's atoms would be one fact: which of them
+    was changed could not be told. There are millions of steps, so of each only what holds is kept, equal ones once.
+    """
+
+    def __init__(self, actions: Sequence[ActionKnowledge]) -> None:
+        self._actions = actions
+        self._choices: dict[Objects, list[tuple[int, tuple[str, ...]]]] = {}
+        """By the objects of a problem, the actions' numbers with their arguments, in order."""
+        self._known: dict[State, tuple[list[int], list[Step]]] = {}
+        """By situation, the atoms that hold of each of these, and the first step of each kind."""
+        self._equal: dict[int, int] = {}
+        self.cut: dict[int, int] = {}
+        """The actions, by number, of which not all steps of a situation are among these, and how many choices of arguments there are."""
+
+    def all(self, state: State) -> Iterator[Step]:
+        """Every step, by action and arguments."""
+        masks = self._of(state)[0]
+        return (Step(*choice, held) for choice, held in zip(self._choices[state.objects], masks, strict=True))
+
+    def distinct(self, state: State) -> list[Step]:
+        """One step of every action and set of its atoms that hold: others would tell the same."""
+        return self._of(state)[1]
+
+    def keep(self, states: Container[State]) -> None:
+        """Forget all other situations."""
+        self._known = {state: known for state, known in self._known.items() if state in states}
+
+    def _of(self, state: State) -> tuple[list[int], list[Step]]:
+        if state not in self._known:
+            if state.objects not in self._choices:
+                self._choices[state.objects] = list(self._chosen(state.objects))
+            masks: list[int] = []
+            first: dict[tuple[int, int], Step] = {}
+            for number, objects in self._choices[state.objects]:
+                held = self._actions[number].index.values(state, objects)[0]
+                masks.append(self._equal.setdefault(held, held))
+                first.setdefault((number, held), Step(number, objects, held))
+            self._known[state] = masks, list(first.values())
+        return self._known[state]
+
+    def _chosen(self, known: Objects) -> Iterator[tuple[int, tuple[str, ...]]]:
+        for number, action in enumerate(self._actions):
+            pools = [known.of_type(kind) for kind in action.index.header.types]
+            if (choices := prod(map(len, pools))) > MAX_BINDINGS:
+                self.cut[number] = max(choices, self.cut.get(number, 0))
+            for objects in islice(product(*pools), MAX_BINDINGS):
+                if len(set(objects)) == len(objects) and not action.index.shared(objects):
+                    yield number, objects
+
+
+class StateGraph:
+    """The situations reached from some by steps that are certain to be executed.
+
+    Args:
+        actions: what is known of each.
+        steps: the steps of every situation.
+        starts: situations to begin with; those that come first are kept if there are too many.
+        alone: situations of which only the steps matter, not where they lead.
+        limit: situations that are considered at most.
+    """
+
+    def __init__(
+        self,
+        actions: Sequence[ActionKnowledge],
+        steps: StepTable,
+        starts: Iterable[State],
+        alone: Iterable[State] = (),
+        limit: int = MAX_STATES,
+    ) -> None:
+        self._actions = actions
+        self._steps = steps
+        self.number: dict[State, int] = {}
+        self.states: list[State] = []
+        self.complete = True
+        """Whether all situations that can be reached are among them."""
+        self._limit = limit
+        for state in alone:
+            self._add(state)
+        done = len(self.states)
+        self._limit += done
+        for state in starts:
+            self._add(state)
+        self._moves: list[tuple[int, Step]] = []
+        self._lead: list[tuple[int, int, int]] = []
+        """Of every move and outcome: the move's number, the outcome's, the state's."""
+        self._offsets = np.cumsum([0, *(len(action.outcomes) for action in actions)])
+        while done < len(self.states):
+            self._expand(done)
+            done += 1
+        self._arrays()
+        steps.keep(self.number)
+
+    def _add(self, state: State) -> int | None:
+        if state in self.number:
+            return self.number[state]
+        if len(self.states) >= self._limit:
+            self.complete = False
+            return None
+        self.number[state] = len(self.states)
+        self.states.append(state)
+        return self.number[state]
+
+    def _expand(self, number: int) -> None:
+        state = self.states[number]
+        for step in self._steps.all(state):
+            action = self._actions[step.action]
+            if not action.outcomes or not action.certain_to_succeed(step.held):
+                continue
+            reached = [
+                (outcome, self._add(successor(state, action, step, after)))
+                for outcome, after in action.leads(step.held)
+            ]
+            known = [(outcome, place) for outcome, place in reached if place is not None]
+            if known and any(place != number for _, place in known):
+                offset = int(self._offsets[step.action])
+                self._lead += [(len(self._moves), offset + outcome, place) for outcome, place in known]
+                self._moves.append((number, step))
+
+    def _arrays(self) -> None:
+        lead = np.array(self._lead, dtype=np.int64).reshape(-1, 3)
+        self._outcome, self._place = lead[:, 1], lead[:, 2]
+        self._first = np.flatnonzero(np.diff(lead[:, 0], prepend=-1))
+        sources = np.array([source for source, _ in self._moves], dtype=np.int64)
+        self._begin = np.flatnonzero(np.diff(sources, prepend=-1))
+        self._source = sources[self._begin]
+        numbers: dict[tuple[int, int], int] = {}
+        flat: list[int] = []
+        begins: list[int] = []
+        self._telling: list[int] = []
+        """The situations in which there is anything to try."""
+        for number, state in enumerate(self.states):
+            steps = self._steps.distinct(state)
+            if steps:
+                begins.append(len(flat))
+                self._telling.append(number)
+            flat += [numbers.setdefault((step.action, step.held), len(numbers)) for step in steps]
+        self._comparing: dict[int, Step] = {}
+        """By situation, the step there that tells on what outcomes depend."""
+        self._kinds = list(numbers)
+        self._kind, self._kind_begin = np.array(flat, dtype=np.int64), np.array(begins, dtype=np.int64)
+        self._acting = np.array([action for action, _ in self._kinds], dtype=np.int64)[self._kind]
+        self._where = np.repeat(
+            np.array(self._telling, dtype=np.int64), np.diff(self._kind_begin, append=len(self._kind))
+        )
+        """Of every step there, the action and the situation."""
+        self._varied: dict[int, Numbers] = {}
+        """By action, for every situation what is varied there, 0 or 1: facts, and whether exactly one of two holds."""
+
+    def solve(self, tried: Mapping[int, Mapping[State, int]] | None = None) -> Outlook:
+        """What every situation is worth now.
+
+        Args:
+            tried: of actions with chance, how often each was tried in which situation: what may make a difference is to be varied.
+        """
+        own = np.zeros(len(self.states))
+        if self._kinds:
+            worth = np.array([self._actions[number].worth(held) for number, held in self._kinds])[self._kind]
+            for number, made in (tried or {}).items():
+                late = (self._acting == number) & (worth < _LATE)
+                worth[late] *= self._lacking(number, made)[self._where][late]
+            own[self._telling] = np.maximum.reduceat(worth, self._kind_begin)
+        self._comparing.clear()
+        for number, action in enumerate(self._actions):
+            for state, objects, held in action.comparisons():
+                place = self.number.get(state)
+                if place is not None and own[place] < (worth_of := _COMPARING + action.worth(held)):
+                    own[place] = worth_of
+                    self._comparing[place] = Step(number, objects, held)
+        value = own
+        gains = np.zeros(len(self._moves))
+        if self._moves:
+            shares = np.array([found.probability for action in self._actions for found in action.frequencies])
+            share = shares[self._outcome]
+            for _ in range(_SWEEPS):
+                gains = _DISCOUNT * np.add.reduceat(share * value[self._place], self._first)
+                new = own.copy()
+                new[self._source] = np.maximum(own[self._source], np.maximum.reduceat(gains, self._begin))
+                change = float(np.abs(new - value).max())
+                value = new
+                if change < _EXACT:
+                    break
+        return Outlook(self, value, own, gains)
+
+    def _lacking(self, number: int, tried: Mapping[State, int]) -> Numbers:
+        """How many times as much trials of an action are worth in each situation as if all facts had been varied evenly."""
+        if number not in self._varied:
+            union = frozenset[Atom]().union(*(state.true for state in self.states))
+            changing = union.difference(frozenset.intersection(*(state.true for state in self.states)))
+            facts = sorted(changing)[:_FACTS]
+            holds = np.array([[fact in state.true for fact in facts] for state in self.states], dtype=float)
+            named = {atom.predicate for atom in self._actions[number].index.atoms}
+            others = [place for place, fact in enumerate(facts) if fact.predicate not in named][:_PAIRED]
+            pairs = [abs(holds[:, one] - holds[:, other]) for one, other in combinations(others, 2)]
+            self._varied[number] = np.column_stack([holds, *pairs])
+        varied, made = self._varied[number], np.zeros(len(self.states))
+        for state, times in tried.items():
+            if (place := self.number.get(state)) is not None:
+                made[place] = times
+        with_it = made @ varied / max(1.0, made.sum())
+        share = np.where(varied > 0, with_it, 1 - with_it).min(1, initial=1.0)
+        worth: Numbers = 1 + _LACKING * np.maximum(0.0, 1 - share / _RARE)
+        return worth
+
+    def trial(self, number: int, rng: np.random.Generator) -> Step | None:
+        """The trial that is worth most in a situation; of an action with chance, that with the objects that were named least."""
+        if number in self._comparing:
+            return self._comparing[number]
+        state = self.states[number]
+        best = max(
+            self._steps.distinct(state),
+            key=lambda step: self._actions[step.action].worth(step.held),
+            default=None,
+        )
+        if best is None or not (action := self._actions[best.action]).varies:
+            return best
+        least = action.worth(best.held) * EQUAL
+        equal = [
+            step
+            for step in self._steps.all(state)
+            if step.action == best.action and (step.held == best.held or action.worth(step.held) >= least)
+        ]
+        fewest = min(action.named.get(step.objects, 0) for step in equal)
+        equal = [step for step in equal if action.named.get(step.objects, 0) == fewest]
+        return equal[int(rng.integers(len(equal)))] if len(equal) > 1 else equal[0]
+
+    def moves(self, number: int) -> dict[int, Step]:
+        """The steps that lead from a situation elsewhere, by their numbers."""
+        place = int(np.searchsorted(self._source, number))
+        if place == len(self._source) or self._source[place] != number:
+            return {}
+        end = self._begin[place + 1] if place + 1 < len(self._begin) else len(self._moves)
+        return {move: self._moves[move][1] for move in range(int(self._begin[place]), int(end))}
+
+
+class Outlook(NamedTuple):
+    """What the situations of a graph are worth, and which step is best."""
+
+    graph: StateGraph
+    value: Numbers
+    own: Numbers
+    """The worth of the best trial there."""
+    gains: Numbers
+    """Of every move, the worth of where it leads."""
+
+    def choice(self, number: int, rng: np.random.Generator) -> tuple[Step, bool] | None:
+        """The best step in a situation, and whether it is the trial itself; None if nothing is worth anything."""
+        moves = self.graph.moves(number)
+        way = max(moves, key=lambda move: float(self.gains[move]), default=None)
+        gain = 0.0 if way is None else float(self.gains[way])
+        if self.own[number] > 0 and float(self.own[number]) >= gain:
+            trial = self.graph.trial(number, rng)
+            return None if trial is None else (trial, True)
+        return None if way is None or gain < NEGLIGIBLE else (moves[way], False)
+
+
+def successor(state: State, action: ActionKnowledge, step: Step, after: int) -> State:
+    """The state after a step, from the action's atoms that hold then."""
+    index = action.index
+    adds = index.facts(after & ~step.held, step.objects)
+    deletes = index.facts(step.held & ~after, step.objects)
+    return State((state.true - deletes) | adds, state.objects) if adds or deletes else state
+
+
+def instruction(actions: Sequence[ActionKnowledge], step: Step) -> GroundAction:
+    """The step as an agent is asked for it."""
+    return GroundAction(actions[step.action].index.header.name, step.objects)

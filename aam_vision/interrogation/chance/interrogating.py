@@ -1,0 +1,374 @@
+"""The interrogation of an agent with chance: one step at a time, always towards the trial that is worth most.
+
+Refusals prove preconditions, as for agents without chance; executions refute what they violate and show one outcome. Whether a
+step is worth trying follows from what is known of its action (``knowledge``), the way there from the situations that can be
+reached (``graph``). It ends when nothing that can be reached tells any more and every interval is narrow enough, or at a budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from aam_vision.agents.counting import CountingAgent, Counts
+from aam_vision.agents.enforcing import EnforcingAgent
+from aam_vision.interrogation.chance import checking
+from aam_vision.interrogation.chance.constructing import constructed, spread
+from aam_vision.interrogation.chance.frequency import Precision
+from aam_vision.interrogation.chance.graph import (
+    EQUAL,
+    FEW_STATES,
+    MAX_STATES,
+    NEGLIGIBLE,
+    Outlook,
+    StateGraph,
+    Step,
+    StepTable,
+    instruction,
+)
+from aam_vision.interrogation.chance.intervals import concentration
+from aam_vision.interrogation.chance.knowledge import ActionKnowledge
+from aam_vision.interrogation.chance.prior import MARGIN, Prior, Verification
+from aam_vision.interrogation.hypotheses.literals import AtomIndex
+from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE, FAILED, NOT_STRIPS, OPEN
+from aam_vision.model.outcomes import ChanceModel
+from aam_vision.model.query import Access, Agent, Query, Situation
+from aam_vision.model.strips import Atom, State
+from aam_vision.support.errors import AgentFailed, InconsistentAgent
+from aam_vision.support.resources import Resources, ResourcesSpent
+
+_WALK = 5
+"""Steps of a walk, with which an interrogation begins."""
+_IDLE_WALKS = 2
+"""Walks in a row that told nothing new, after which there are no more."""
+_MOVES = 15
+"""Steps on the way to a trial after which it is weighed anew: the way may be less likely than it seemed."""
+
+
+_STEPS, _USUAL = 20_000, 0.05
+"""Steps of an interrogation, at most, where no budget is given and intervals are to be as narrow as this, or wider."""
+
+
+def most_steps(within: float) -> int:
+    """The budget of steps where none is given: narrower intervals take more, with the square of how narrow they are."""
+    return int(_STEPS * max(1.0, (_USUAL / within) ** 2))
+
+
+@dataclass(frozen=True)
+class Options:
+    """How sure the figures are to be, and what they may cost."""
+
+    within: float = 0.05
+    """Half width of the intervals that are wanted."""
+    alpha: float = 0.05
+    """Probability that some interval of an action is wrong."""
+    max_steps: int | None = None
+    prior: Prior | None = None
+    """Earlier findings: what is as before is verified with ``MARGIN`` times as wide intervals."""
+    resources: Resources = field(default_factory=Resources)
+    """Time and memory that may be taken."""
+    max_queries: int | None = None
+
+
+@dataclass(frozen=True)
+class ChanceResult:
+    """What was learned of an agent with chance, and what it cost.
+
+    ``status`` is ``complete`` if nothing that can be reached tells any more about the structure and every interval of an
+    action is narrow enough, or cannot be made so, ``open`` if something is left that was not executed, tried or told apart,
+    ``budget`` if the steps that were allowed ended before, ``not-strips`` if no model with outcomes explains the answers,
+    ``failed`` if the agent failed; ``why`` says it in a line.
+    """
+
+    model: ChanceModel
+    actions: tuple[ActionKnowledge, ...]
+    options: Options
+    status: str
+    why: str
+    counts: Counts
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is missing: ``status`` is ``complete``."""
+        return self.status == COMPLETE
+
+    @property
+    def missing(self) -> str | None:
+        """What is missing for ``complete``, in a line; None if nothing is, or no model fits."""
+        return None if self.status in (COMPLETE, NOT_STRIPS) else self.why
+
+
+Watch = Callable[[int, Callable[[], ChanceModel]], None]
+"""Told after every step how many there were, with a function that gives the model of the moment."""
+
+
+def interrogate(
+    agent: Agent, rng: np.random.Generator, options: Options | None = None, watch: Watch | None = None
+) -> ChanceResult:
+    """Interrogate an agent whose steps may have several outcomes and whose refusals are right.
+
+    Args:
+        agent: its initial situations have no unknown atoms. Where a later one has, no step is taken, and what led there
+            counts as a trial whose outcome is not known.
+        rng: for the agent's own walks.
+        options: precision and budget.
+        watch: told after every step.
+
+    Raises:
+        AgentFailed: the agent does not even show where it begins; if it fails later, the status says so.
+        UnusableInput: it does not say of every atom of an initial situation whether it is true.
+    """
+    steps = interrogation(agent, rng, options, watch)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            found: ChanceResult = end.value
+            return found
+
+
+def interrogation(
+    agent: Agent, rng: np.random.Generator, options: Options | None = None, watch: Watch | None = None
+) -> Generator[tuple[ActionKnowledge, ...], None, ChanceResult]:
+    """The same step by step: yields what is known of the actions after every step, the agent's own walks aside."""
+    return _Interrogation(agent, rng, options or Options(), watch).run()
+
+
+class _Interrogation:
+    def __init__(self, agent: Agent, rng: np.random.Generator, options: Options, watch: Watch | None) -> None:
+        self._agent = CountingAgent(EnforcingAgent(agent))
+        self._rng = rng
+        self._options = options
+        self._watch = watch or (lambda steps, model: None)
+        prior = options.prior
+        within = options.within * (1 if prior is None else MARGIN)
+        precision = Precision(options.alpha, within, concentration(within))
+        self._actions = tuple(
+            ActionKnowledge(AtomIndex(agent.vocabulary, header), precision) for header in agent.headers
+        )
+        self._verification = None if prior is None else Verification(prior, self._actions, options.within)
+        self._by_name = {action.index.header.name: action for action in self._actions}
+        self._table = StepTable(self._actions)
+        self._initial = tuple(self._agent.initial())
+        checking.check_known(self._initial)
+        self._blocked = False
+        """Whether the agent stands where it cannot be read what is true, and cannot be brought back."""
+        self._seen: dict[State, Situation] = {one.state: one for one in self._initial}
+        """Every situation that was seen, as the agent showed it last."""
+        self._here: Situation | None = None
+        self._outlook: Outlook | None = None
+        self._version = -1
+        self._moves = 0
+        """Steps since the last trial."""
+        self._unlooked = False
+        """Whether a situation was seen that the graph does not have, and from which the access allows to go on."""
+        self._made: dict[State, None] = {}
+        """States made for a question."""
+        self._spread: frozenset[State] = frozenset()
+        """Those among them in which what may make a difference is varied evenly."""
+        self._tried: dict[State, int] = {}
+        """How many trials were made in a situation."""
+        self._varying: dict[int, dict[State, int]] = {}
+        """The same by action, of those with chance."""
+        self._open: list[int] = []
+        """The numbers of the situations of the graph from which the access allows to go on, whatever came before."""
+
+    def run(self) -> Generator[tuple[ActionKnowledge, ...], None, ChanceResult]:
+        status, why, resources = COMPLETE, "", self._options.resources
+        try:
+            if self._agent.access.restarts:
+                self._walk()
+            while self._left() > 0:
+                if self._blocked:
+                    status, why = OPEN, "the last situation is not known, and the access allows no way back"
+                    break
+                with resources.interrupting():
+                    found = self._next()
+                if found is None:
+                    break
+                self._try(*found)
+                yield self._actions
+            else:
+                status, why = BUDGET, checking.spent(self._agent.counts, self._options.max_queries)
+            checking.check_constant(self._actions)
+            if status == COMPLETE:
+                made = self._agent.access.constructs
+                graph = None if made or self._outlook is None else self._outlook.graph
+                left, why = checking.ending(self._actions, self._table, graph)
+                status = OPEN if left else COMPLETE
+        except ResourcesSpent as error:
+            status, why = BUDGET, str(error)
+        except InconsistentAgent as error:
+            status, why = NOT_STRIPS, str(error)
+        except AgentFailed as error:
+            status, why = FAILED, str(error)
+        return ChanceResult(self._model(), self._actions, self._options, status, why, self._agent.counts)
+
+    def _model(self) -> ChanceModel:
+        return ChanceModel(self._agent.vocabulary, tuple(one.schema() for one in self._actions))
+
+    def _left(self) -> int:
+        """The steps that may be taken, if that is limited; none once the queries are spent."""
+        counts, limit, queries = self._agent.counts, self._options.max_steps, self._options.max_queries
+        if queries is not None and counts.queries >= queries:
+            return 0
+        return 1 if limit is None else limit - counts.steps
+
+    # --- walks -----------------------------------------------------------------------------------
+
+    def _walk(self) -> None:
+        """Let the agent act on its own from every initial situation in turn, until that tells nothing new."""
+        idle = turn = 0
+        while idle < _IDLE_WALKS * len(self._initial) and self._left() > 0:
+            self._options.resources.check()
+            start = self._initial[turn % len(self._initial)]
+            steps = _WALK if self._options.max_steps is None else min(_WALK, self._left())
+            before = self._versions()
+            walked = self._agent.walk(start, steps, self._rng)
+            for step in walked:
+                self._note(step.after)
+                if not step.before.state.unknown:
+                    self._by_name[step.action.name].was_executed(
+                        step.before.state, step.action.objects, step.after.state
+                    )
+            if walked:
+                self._stand(walked[-1].after)
+                self._watch(self._agent.counts.steps, self._model)
+            idle, turn = 0 if self._versions() != before else idle + 1, turn + 1
+
+    # --- trials ----------------------------------------------------------------------------------
+
+    def _next(self) -> tuple[Situation, Step, bool] | None:
+        """Where to go on from, the step to take there, and whether it is a trial; None if nothing is worth a step."""
+        if self._outlook is None or self._lost(self._outlook):
+            self._outlook = self._looked()
+        found = self._best(self._outlook)
+        if found is None:
+            with self._options.resources.undisturbed():
+                checking.reconsider(self._actions)
+            if self._versions() != self._version or self._unlooked:
+                # cases were told apart, or situations have come up since that may be worth something
+                self._outlook = None
+                self._outlook = self._looked()
+                found = self._best(self._outlook)
+        return found
+
+    def _best(self, outlook: Outlook) -> tuple[Situation, Step, bool] | None:
+        """The same among the situations of a graph."""
+        graph = outlook.graph
+        here = None if self._here is None else graph.number.get(self._here.state)
+        best = here
+        if self._open:
+            places = np.array(self._open)
+            other = int(places[np.argmax(outlook.value[places])])
+            if here is None or outlook.value[other] > outlook.value[here] + NEGLIGIBLE:
+                best = other
+        choice = None if best is None or outlook.value[best] < NEGLIGIBLE else outlook.choice(best, self._rng)
+        if best is None or choice is None:
+            return None
+        if choice[1] and self._open and self._actions[choice[0].action].varies:
+            best = self._in_turn(outlook, float(outlook.value[best]))
+            choice = outlook.choice(best, self._rng) or choice
+        state = graph.states[best]
+        start = self._here if best == here else self._seen.get(state, Situation(state, state))
+        assert start is not None, "the agent stands there"
+        return start, *choice
+
+    def _in_turn(self, outlook: Outlook, value: float) -> int:
+        """Of the situations that are worth as much as the best one, one in which fewest trials were made."""
+        here = None if self._here is None else outlook.graph.number.get(self._here.state)
+        places = [one for one in (*self._open, here) if one is not None and outlook.own[one] >= value * EQUAL]
+        states = outlook.graph.states
+        made = {one: (states[one] not in self._spread, self._tried.get(states[one], 0)) for one in places}
+        fewest = min(made.values())
+        equal = [one for one, own in made.items() if own == fewest]
+        return equal[int(self._rng.integers(len(equal)))]
+
+    def _lost(self, outlook: Outlook) -> bool:
+        """Whether the agent stands where the graph does not reach, and cannot be put where it does at will."""
+        return not self._anywhere and self._here is not None and self._here.state not in outlook.graph.number
+
+    @property
+    def _anywhere(self) -> bool:
+        """Whether the access allows to go on from every situation that was seen."""
+        return self._agent.access.returns
+
+    def _starts(self) -> list[State]:
+        """Where the access allows to go on from, beside where the agent stands and states made for a question."""
+        match self._agent.access:
+            case Access.TRAJECTORY:
+                return [one.state for one in self._initial[:1]] if self._here is None else []
+            case Access.RESET:
+                return [one.state for one in self._initial]
+            case Access.SNAPSHOT | Access.SETTABLE:
+                return list(self._seen)
+
+    def _looked(self) -> Outlook:
+        """What all situations are worth; these are found anew where the structure has changed."""
+        version, old = self._versions(), self._outlook
+        graph = None if old is None or version != self._version or self._lost(old) else old.graph
+        if graph is None:
+            if self._agent.access.constructs:
+                self._made = self._constructed()
+            here = [] if self._here is None else [self._here.state]
+            limit = FEW_STATES if self._made else MAX_STATES
+            graph = StateGraph(self._actions, self._table, [*here, *self._starts()], self._made, limit)
+            self._version, self._unlooked = version, False
+            self._open = [graph.number[one] for one in (*self._starts(), *self._made) if one in graph.number]
+        return graph.solve(None if self._anywhere else self._varying)
+
+    def _constructed(self) -> dict[State, None]:
+        """States made for a question."""
+        union = frozenset[Atom]().union(*(state.true for state in self._seen))
+        others = sorted(union.difference(frozenset.intersection(*(state.true for state in self._seen))))
+        rows = dict.fromkeys(state for action in self._actions for state in spread(action, others))
+        self._spread = frozenset(rows)
+        return dict.fromkeys([*(state for action in self._actions for state in constructed(action)), *rows])
+
+    def _versions(self) -> int:
+        return sum(action.version for action in self._actions)
+
+    def _try(self, start: Situation, step: Step, trial: bool) -> None:
+        """Take a step and learn from the answer."""
+        response = self._agent.ask(Query(start, (instruction(self._actions, step),)))
+        action = self._actions[step.action]
+        self._stand(response.final)
+        self._note(start)
+        self._note(response.final)
+        if response.executed:
+            action.was_executed(start.state, step.objects, response.final.state)
+        else:
+            action.was_refused(start.state, step.objects)
+        if self._verification is not None:
+            self._verification.look(step.action)
+        if trial:
+            self._tried[start.state] = self._tried.get(start.state, 0) + 1
+            if action.varies:
+                made = self._varying.setdefault(step.action, {})
+                made[start.state] = made.get(start.state, 0) + 1
+        if action.looked:
+            checking.check_constant([action], early=True)
+        self._moves = 0 if trial else self._moves + 1
+        if trial or self._moves % _MOVES == 0 or self._versions() != self._version:
+            with self._options.resources.interrupting():
+                self._outlook = None if self._versions() != self._version else self._looked()
+        self._watch(self._agent.counts.steps, self._model)
+
+    def _stand(self, situation: Situation) -> None:
+        """Remember where the agent stands, if that is known."""
+        self._here = None if situation.state.unknown else situation
+        self._blocked = self._here is None and not self._agent.access.restarts
+
+    def _note(self, situation: Situation) -> None:
+        """Remember a situation, from which most accesses allow to go on."""
+        if situation.state.unknown:
+            return
+        if self._anywhere and situation.state not in self._seen and self._outlook is not None:
+            number = self._outlook.graph.number.get(situation.state)
+            if number is not None:
+                self._open.append(number)
+            self._unlooked = self._unlooked or number is None
+        if self._anywhere or situation.state not in self._seen:  # only the initial one can be reset to
+            self._seen[situation.state] = situation

@@ -1,0 +1,338 @@
+"""What is known of one action: its precondition, its cases with their outcomes, and what is worth trying next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+
+from aam_vision.interrogation.chance.cases import CaseKnowledge
+from aam_vision.interrogation.chance.conditions import Dependence, dependence
+from aam_vision.interrogation.chance.contrasts import tried_in_vain, worth_trying
+from aam_vision.interrogation.chance.explaining import Change, Explanation, change, explain
+from aam_vision.interrogation.chance.frequency import Frequency, Precision
+from aam_vision.interrogation.chance.observations import Observations, Setting, holds
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.interrogation.hypotheses.literals import NOTHING, AtomIndex, Literals, bits, union
+from aam_vision.model.outcomes import Case, ChanceSchema
+from aam_vision.model.strips import State
+from aam_vision.support.errors import InconsistentAgent
+
+_REQUIRED = 0.5, 0.15
+"""How probable it is that a positive and a negative literal is required that held in every execution: orders tests only."""
+_EXPECTED, _UNEXPECTED = 0.95, 0.01
+"""The same where earlier findings say that it was, or that it was not."""
+_FIRST = 0.8
+"""Worth of trying an action that was never executed, at most; refusals make it less."""
+_PATIENCE = 10
+"""Refusals of an action that was never executed after which another attempt is worth half."""
+_LASTING = 4
+"""Looks at which no cases explain on what the outcomes depend, after which none will."""
+_LOOKS = 10, 1.3
+"""Executions after which it is first looked whether outcomes depend on anything, and the factor to the next look."""
+
+
+class ActionKnowledge:
+    """All that was seen of one action, and what follows.
+
+    Masks are those of the action's atoms (``AtomIndex``); states before a step are fully known; of those after it atoms may be unknown.
+    """
+
+    def __init__(self, index: AtomIndex, precision: Precision) -> None:
+        self.index = index
+        self.precondition = ActionHypotheses(index)
+        self.refused = 0
+        self.refusals: dict[int, int] = {}
+        """By the atoms that held, how often a step was refused."""
+        self.example: tuple[State, tuple[str, ...]] | None = None
+        """A step that was executed."""
+        self.version = 0
+        """Grows when the precondition, the cases or the outcomes (not their frequencies) change."""
+        self.expected: Literals | None = None
+        """What it is expected to require, by earlier findings; orders tests only."""
+        self.dependence = Dependence()
+        """On what the outcomes depend, where they do."""
+        self.steps = Observations()
+        self._precision = precision
+        self.cases: tuple[CaseKnowledge, ...] = (
+            CaseKnowledge(self.precondition, NOTHING, self.steps, precision),
+        )
+        self._look = _LOOKS[0]
+        self._looked = 0
+        self._worth: dict[int, float] = {}
+        self._compared: list[tuple[State, tuple[str, ...], int]] | None = None
+        """See ``comparisons``; None where it has to be found anew."""
+        self.named: dict[tuple[str, ...], int] = {}
+        """How often an executed step named which objects."""
+        self._unexplained = 0
+        """Looks in a row at which no cases explained on what the outcomes depend."""
+        self._sure: tuple[int, dict[int, bool]] = 0, {}
+
+    # --- learning --------------------------------------------------------------------------------
+
+    def was_refused(self, state: State, objects: tuple[str, ...]) -> None:
+        """Learn from a refused step; raises InconsistentAgent if nothing that may be required was missing."""
+        held, _ = self.index.values(state, objects)
+        self.refused += 1
+        self.refusals[held] = self.refusals.get(held, 0) + 1
+        self._forget()
+        self.version += self.precondition.failed(held, 0)
+
+    def was_executed(self, state: State, objects: tuple[str, ...], after: State) -> None:
+        """Learn from an executed step.
+
+        Raises:
+            InconsistentAgent: it changed something that its instruction does not name, it was executed where a proven
+                precondition did not hold, or it has too many outcomes.
+        """
+        held, _ = self.index.values(state, objects)
+        now, hidden = self.index.values(after, objects)
+        own = self.index.facts(held ^ now, objects)
+        if other := (state.true ^ after.true) - own - after.unknown:
+            raise InconsistentAgent(
+                f"{self.index.header.name} changed {min(map(str, other))}, of which its instruction does not name the objects"
+            )
+        self.version += self.precondition.succeeded(held, 0)
+        self._forget()
+        if self.index.shared(
+            objects
+        ):  # one fact stands for several atoms, and it cannot be told which was changed
+            return
+        self.precondition.successes += 1
+        self.example = self.example or (state, objects)
+        self.named[objects] = self.named.get(objects, 0) + 1
+        if hidden:
+            self.steps.lose(held)
+            self.case(held).lose(held)
+            return
+        setting = Setting(objects, state.true - self.index.facts(held, objects), state.objects)
+        self.steps.add(held, now, setting)
+        self.version += self.case(held).add(held, now, setting, len(self.steps.course) - 1)
+        if self.executed >= self._look:
+            self._look = int(self.executed * _LOOKS[1]) + 1
+            self.reconsider()
+
+    def reconsider(self) -> None:
+        """Look on what the outcomes depend, and put what was seen into cases anew if that is another thing than before."""
+        if self._looked == self.executed:
+            return
+        self._looked = self.executed
+        explanation = self.cases[0].explanation if len(self.cases) == 1 else self._explained()
+        found = dependence(self.steps, len(self.index.atoms), explanation, self._precision)
+        self._unexplained = self._unexplained + 1 if found.unexplained else 0
+        if found != self.dependence:
+            self.dependence = found
+            self._forget()
+            self.version += 1
+            if found.cases != tuple(case.condition for case in self.cases):
+                share = self._precision._replace(alpha=self._precision.alpha / len(found.cases))
+                self.cases = tuple(
+                    CaseKnowledge(self.precondition, one, self.steps.within(one), share)
+                    for one in found.cases
+                )
+        doubted = [case.doubted for case in self.cases]
+        for case in self.cases:
+            case.look(self.steps.course, unexplained=found.unexplained)
+        if doubted != [case.doubted for case in self.cases]:
+            self._forget()
+            self.version += 1
+
+    def _forget(self) -> None:
+        self._worth.clear()
+        self._compared = None
+
+    def _explained(self) -> Explanation:
+        """The fewest outcomes that explain all steps, whatever case they belong to."""
+        everything = self.index.everything
+        return explain(
+            change(held, now, everything) for held, afters in self.steps.contexts.items() for now in afters
+        )
+
+    # --- what is known ---------------------------------------------------------------------------
+
+    @property
+    def executed(self) -> int:
+        return self.steps.executed
+
+    @property
+    def lost(self) -> Mapping[int, int]:
+        """By the atoms that held before, how often it could not be read which held after."""
+        return self.steps.unread
+
+    @property
+    def seen(self) -> Mapping[int, Mapping[int, int]]:
+        """By the atoms that held before an execution, in the order of the first ones, how often which held after."""
+        return self.steps.contexts
+
+    @property
+    def unread(self) -> int:
+        """Executed steps of which it could not be read what came of them."""
+        return sum(self.steps.unread.values())
+
+    def case(self, held: int) -> CaseKnowledge:
+        """The case in which the action is where these atoms hold."""
+        return next(case for case in self.cases if holds(case.condition, held))
+
+    @property
+    def explanation(self) -> Explanation:
+        """The outcomes of all cases; ``sure`` where those of each case are."""
+        return Explanation(self.outcomes, all(case.explanation.sure for case in self.cases))
+
+    @property
+    def outcomes(self) -> tuple[Change, ...]:
+        """Of all cases, one case after the other."""
+        return tuple(one for case in self.cases for one in case.outcomes)
+
+    @property
+    def frequencies(self) -> tuple[Frequency, ...]:
+        """Of every outcome; in each case, estimates add up to one."""
+        return tuple(one for case in self.cases for one in case.frequencies)
+
+    @property
+    def certain(self) -> bool:
+        """Whether the outcomes are certain, and not only the fewest that explain what was seen."""
+        found = self.dependence
+        return bool(self.executed and self.explanation.sure and not found.suspected and not found.unexplained)
+
+    @property
+    def varies(self) -> bool:
+        """Whether it was seen to have several outcomes."""
+        return any(case.varies for case in self.cases)
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing more is to be found out of what its outcomes depend on, so that it may be said to depend on something else."""
+        return not self.dependence.suspected and (
+            not self.dependence.unexplained or self._unexplained >= _LASTING
+        )
+
+    @property
+    def looked(self) -> bool:
+        """Whether it was looked after the last step on what the outcomes depend."""
+        return self._looked == self.executed
+
+    def leads(self, held: int) -> list[tuple[int, int]]:
+        """Every outcome that is possible where these atoms hold, by its number, with the atoms that hold after it."""
+        before = 0
+        for case in self.cases:
+            if holds(case.condition, held):
+                return list(enumerate(case.after(held), before))
+            before += len(case.outcomes)
+        return []
+
+    @property
+    def uncertainty(self) -> float:
+        """Half the width of its widest interval; one half before the first trial."""
+        return max(case.uncertainty for case in self.cases)
+
+    @property
+    def wide(self) -> bool:
+        """Whether an interval is wider than is wanted."""
+        return self.uncertainty > self._precision.within
+
+    @property
+    def unseen(self) -> float:
+        """No outcome that was not seen has a probability above this in its case, at the intervals' confidence."""
+        return max(case.unseen for case in self.cases)
+
+    def schema(self) -> ChanceSchema:
+        """The cautious model, as of an agent without chance: undetermined positive preconditions in, all else out."""
+        required, select = self.precondition.cautious, self.index.select
+        positive, negative = select(required.positive), select(required.negative)
+        if len(self.cases) == 1:
+            return ChanceSchema(self.index.header, positive, negative, self.cases[0].model())
+        cases = tuple(
+            Case(select(case.condition.positive), select(case.condition.negative), case.model())
+            for case in self.cases
+        )
+        return ChanceSchema(self.index.header, positive, negative, (), cases)
+
+    def aim(self, within: float) -> None:
+        """Want intervals of another half width from now on; they are as valid as before."""
+        self._precision = self._precision._replace(within=within)
+        for case in self.cases:
+            case.aim(within)
+        self._forget()
+
+    # --- what is worth trying --------------------------------------------------------------------
+
+    def certain_to_succeed(self, held: int) -> bool:
+        """Whether the step is executed there under all that is possible."""
+        version, known = self._sure
+        if version != self.version:
+            self._sure = self.version, (known := {})
+        if held not in known:
+            known[held] = not self.precondition.violated(held, 0)
+        return known[held]
+
+    def worth(self, held: int) -> float:
+        """What a step is worth where these atoms hold: 0 if it tells nothing."""
+        if held not in self._worth:
+            self._worth[held] = self._weighed(held)
+        return self._worth[held]
+
+    def _weighed(self, held: int) -> float:
+        precondition = self.precondition
+        violated = precondition.violated(held, 0)
+        if not violated:
+            return self.case(held).worth(held)
+        if precondition.certain_to_fail(violated):
+            return 0.0
+        if not self.executed:
+            missing = violated.positive.bit_count() / max(1, len(self.index.atoms))
+            return _FIRST * (1.01 - missing) / (1 + self.refused / _PATIENCE)
+        size = violated.size()
+        succeeds = self._succeeds(violated)
+        return succeeds * (0.7 + 0.3 * size) + (1 - succeeds) * (1 if size == 1 else 0.25 / size)
+
+    def _succeeds(self, violated: Literals) -> float:
+        """How probable it is that none of these literals is required."""
+        if self.expected is not None:
+            known = violated.common(self.expected).size()
+            return float((1 - _EXPECTED) ** known * (1 - _UNEXPECTED) ** (violated.size() - known))
+        return prod([1 - _REQUIRED[0]] * violated.positive.bit_count()) * prod(
+            [1 - _REQUIRED[1]] * violated.negative.bit_count()
+        )
+
+    @property
+    def doubtful(self) -> int:
+        """Atoms on which the outcomes may depend, or something else that was always so where these were."""
+        return self._unproven | self.dependence.suspected
+
+    @property
+    def unsettled(self) -> int:
+        """Those of them of which it was tried as often as it is to be what they change, and could not be told."""
+        return union(
+            Literals(bit, 0) for where, bit in self._doubts if tried_in_vain(self.steps, where, bit)
+        ).positive
+
+    @property
+    def _doubts(self) -> list[tuple[Literals, int]]:
+        """Atoms on which the outcomes may depend, each with the condition under which they may."""
+        places = ((NOTHING, self._unproven), *self.dependence.suspicions)
+        return [(where, bit) for where, mask in places for bit in bits(mask)]
+
+    @property
+    def _unproven(self) -> int:
+        """The same of those that would explain everything."""
+        found = self.dependence
+        every = found.atoms
+        for other in found.others:
+            every |= other
+        return every & ~found.sure
+
+    def comparisons(self) -> list[tuple[State, tuple[str, ...], int]]:
+        """Steps that tell on which atoms the outcomes depend: the situation, the objects, and the atoms that hold."""
+        if self._compared is None:
+            wanted = dict.fromkeys(
+                one for where, bit in self._doubts for one in worth_trying(self.steps, where, bit)
+            )
+            self._compared = [
+                (
+                    State(setting.others | self.index.facts(held, setting.named), setting.objects),
+                    setting.named,
+                    held,
+                )
+                for setting, held in wanted
+                if setting.objects is not None and self.certain_to_succeed(held)
+            ]
+        return self._compared

@@ -1,0 +1,170 @@
+"""Plan outcome queries and the agent that answers them (paper, "Form of agent queries").
+
+A query asks: from this situation, how far can you execute this plan, and where does it lead? Nothing
+here knows how an agent works; ``Access`` says which situations an interrogator may start from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from aam_vision.model.strips import ActionHeader, GroundAction, State, Vocabulary
+
+
+class Access(Enum):
+    """Where a query may start, from least to most.
+
+    What depends on it asks what it allows, and does not compare it with a name.
+    """
+
+    TRAJECTORY = "trajectory"
+    """Only the situation reached by the last step."""
+    RESET = "reset"
+    """That, and the initial situation of every problem."""
+    SNAPSHOT = "snapshot"
+    """Every situation seen before."""
+    SETTABLE = "settable"
+    """Every symbolic state."""
+
+    @property
+    def restarts(self) -> bool:
+        """Whether a query may start in the initial situation of every problem, and not only where the last step led."""
+        return self is not Access.TRAJECTORY
+
+    @property
+    def returns(self) -> bool:
+        """Whether a query may start in every situation seen before."""
+        return self is Access.SNAPSHOT or self is Access.SETTABLE
+
+    @property
+    def episodic(self) -> bool:
+        """Whether the initial situations are all that it returns to."""
+        return self is Access.RESET
+
+    @property
+    def snapshots(self) -> bool:
+        """Whether a situation that it returns to is the same in what is not seen of it, too."""
+        return self is Access.SNAPSHOT
+
+    @property
+    def constructs(self) -> bool:
+        """Whether a query may start in a state that nobody has seen."""
+        return self is Access.SETTABLE
+
+
+@dataclass(frozen=True)
+class Situation:
+    """A state of the agent's world as the interrogator holds it.
+
+    ``handle`` is opaque and the agent's own (a snapshot, an index, or the state itself under settable
+    access); ``state`` is what was perceived there.
+    """
+
+    handle: Hashable
+    state: State
+
+
+@dataclass(frozen=True)
+class Query:
+    """<s_I, pi>: what happens if the plan is executed from the initial situation?"""
+
+    initial: Situation
+    plan: tuple[GroundAction, ...]
+
+
+@dataclass(frozen=True)
+class Response:
+    """<l, s_F>: the length of the longest executable prefix of the plan, and where it ended.
+
+    ``told`` is the length of the part of the plan that anything is said about, if not all of it: of the step after
+    that, it cannot be told whether it was carried out.
+    """
+
+    executed: int
+    final: Situation
+    told: int | None = None
+
+
+class WalkStep(NamedTuple):
+    """One step of the agent acting on its own."""
+
+    before: Situation
+    action: GroundAction
+    after: Situation
+
+
+@dataclass(frozen=True)
+class WalkRequest:
+    """A walk that an agent is about to be asked for, with a generator of this seed."""
+
+    start: Situation
+    steps: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Course:
+    """Plans that an agent is about to be asked for one after the other, each from where the one before has ended.
+
+    An empty plan is a look at the situation.
+    """
+
+    start: Situation
+    plans: tuple[tuple[GroundAction, ...], ...]
+
+
+Expected = Query | WalkRequest | Course
+"""A question that is about to be asked."""
+
+
+def unanswered(questions: Sequence[Expected], answers: int) -> list[Expected]:
+    """The questions that come after so many answers; a course that has begun is left out."""
+    left = list(questions)
+    while left and answers > 0:
+        first = left.pop(0)
+        answers -= len(first.plans) if isinstance(first, Course) else 1
+    return left
+
+
+class Agent(Protocol):
+    """A black box: its instructions, the user's vocabulary, and answers. Never its model."""
+
+    @property
+    def vocabulary(self) -> Vocabulary: ...
+    @property
+    def headers(self) -> tuple[ActionHeader, ...]: ...
+    @property
+    def access(self) -> Access: ...
+
+    def initial(self) -> Sequence[Situation]:
+        """The initial situation of every problem."""
+
+    def ask(self, query: Query) -> Response:
+        """The answer to a plan outcome query; an empty plan is a look at the initial situation.
+
+        Raises:
+            AgentFailed: the agent can no longer answer.
+        """
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        """The agent acting on its own for at most ``steps`` steps; shorter when it can do nothing."""
+
+
+def refuses_surely(agent: Agent) -> bool:
+    """Whether every refusal of the agent is right, so that none needs to be repeated.
+
+    The maker of an agent declares this where a simulator in this process is known not to err; elsewhere it is unknown.
+    """
+    return bool(getattr(agent, "refuses_surely", False))
+
+
+def expect(agent: Agent, questions: Sequence[Expected]) -> None:
+    """Tell an agent what it will be asked next, in this order, if it can make use of that (``agents.copies``)."""
+    announce = getattr(agent, "expect", None)
+    if announce is not None:
+        announce(questions)

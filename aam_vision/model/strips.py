@@ -1,0 +1,335 @@
+"""STRIPS as the paper has it: predicates, action headers, states, pal tuples and models.
+
+Paper, Section "The Agent-Interrogation Task". A *lifted atom* is a predicate instantiated with the parameters of one
+action (an element of the paper's P*). A *pal tuple* <p, a, l> names a place in a model; with a mode it is a *palm* tuple.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from itertools import product
+from math import prod
+from typing import NamedTuple
+
+from aam_vision.support.unchanging import Unchanging
+
+ROOT_TYPE = "object"
+
+
+class Atom(NamedTuple):
+    """A predicate applied to objects, e.g. ``Atom("at", ("player-01", "pos-1-2"))``."""
+
+    predicate: str
+    objects: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.predicate}({', '.join(self.objects)})"
+
+
+class GroundAction(NamedTuple):
+    """An instruction with its arguments, e.g. ``GroundAction("pick", ("loc-0-0", "key-1", "room-2"))``."""
+
+    name: str
+    objects: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(self.objects)})"
+
+
+class LiftedAtom(NamedTuple):
+    """A predicate applied to an action's parameters (by position) and to constants (by name)."""
+
+    predicate: str
+    arguments: tuple[int | str, ...]
+
+    def ground(self, objects: Sequence[str]) -> Atom:
+        """The atom under the binding that gives parameter i the object ``objects[i]``."""
+        bound = [objects[a] if type(a) is int else a for a in self.arguments]
+        return Atom(self.predicate, tuple(bound))  # type: ignore[arg-type]
+
+    def text(self, parameters: Sequence[str]) -> str:
+        """Readable form with the parameters' names, e.g. ``at(?p, ?from)``."""
+        names = [f"?{parameters[a]}" if isinstance(a, int) else a for a in self.arguments]
+        return f"{self.predicate}({', '.join(names)})"
+
+
+@dataclass(frozen=True)
+class Types:
+    """A type hierarchy: every type's parent, up to the root type ``object``."""
+
+    parents: Mapping[str, str] = field(default_factory=dict)
+
+    def ancestry(self, name: str) -> Iterator[str]:
+        """The type itself, its parent, and so on to the root."""
+        while name != ROOT_TYPE:
+            yield name
+            name = self.parents.get(name, ROOT_TYPE)
+        yield ROOT_TYPE
+
+    def is_a(self, name: str, ancestor: str) -> bool:
+        """Whether every object of type ``name`` is an object of type ``ancestor``."""
+        return ancestor in self.ancestry(name)
+
+
+@dataclass(frozen=True)
+class Predicate:
+    """A concept the user understands: a name and the type of each argument."""
+
+    name: str
+    types: tuple[str, ...] = ()
+
+    @property
+    def arity(self) -> int:
+        return len(self.types)
+
+
+@dataclass(frozen=True)
+class ActionHeader:
+    """An instruction the agent accepts: a name, and the name and type of each parameter."""
+
+    name: str
+    parameters: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+
+    @property
+    def arity(self) -> int:
+        return len(self.types)
+
+    def __str__(self) -> str:
+        pairs = zip(self.parameters, self.types, strict=True)
+        return f"{self.name}({', '.join(f'?{name} - {kind}' for name, kind in pairs)})"
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The predicates a user understands, with their types and the domain's constants."""
+
+    name: str
+    predicates: tuple[Predicate, ...]
+    types: Types = field(default_factory=Types)
+    constants: Mapping[str, str] = field(default_factory=dict)
+    left_out: tuple[str, ...] = field(default=(), compare=False)
+    """Predicates of the file it was read from that are no concepts but instructions; problems may mention them."""
+
+    def predicate(self, name: str) -> Predicate:
+        """The predicate of that name; KeyError if the vocabulary has none."""
+        return self._by_name[name]
+
+    @cached_property
+    def _by_name(self) -> dict[str, Predicate]:
+        return {p.name: p for p in self.predicates}
+
+
+def lifted_atoms(
+    vocabulary: Vocabulary, header: ActionHeader, *, repeated: bool = False
+) -> tuple[LiftedAtom, ...]:
+    """The part of P* that belongs to one action, in a fixed order.
+
+    Every predicate is instantiated with every type-correct choice of the action's parameters and the domain's
+    constants. As in the paper's evaluation no argument occurs twice in one atom, unless ``repeated`` allows it.
+    """
+    pool: list[tuple[int | str, str]] = list(enumerate(header.types))
+    pool += list(vocabulary.constants.items())
+    wanted = {kind for predicate in vocabulary.predicates for kind in predicate.types}
+    serving = {kind: [one for one, own in pool if vocabulary.types.is_a(own, kind)] for kind in wanted}
+    return tuple(
+        LiftedAtom(predicate.name, arguments)
+        for predicate in vocabulary.predicates
+        for arguments in product(*[serving[kind] for kind in predicate.types])
+        if repeated or len(set(arguments)) == len(arguments)
+    )
+
+
+class Objects(Unchanging, Mapping[str, str]):
+    """The objects of one problem and their types; compared by content, grouped by type on demand."""
+
+    def __init__(self, kinds: Mapping[str, str], types: Types) -> None:
+        self._kinds = dict(kinds)
+        self._types = types
+        self._groups: dict[str, tuple[str, ...]] = {}
+        self._members: dict[str, frozenset[str]] = {}
+        self._names = frozenset(self._kinds)
+
+    def __getitem__(self, name: str) -> str:
+        return self._kinds[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._kinds)
+
+    def __len__(self) -> int:
+        return len(self._kinds)
+
+    def __hash__(self) -> int:
+        return hash(self._names)  # a frozenset keeps its hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Objects) and self._kinds == other._kinds)
+
+    def of_type(self, kind: str) -> tuple[str, ...]:
+        """All objects that are a ``kind``, in the problem's order."""
+        if kind not in self._groups:
+            found = [name for name, own in self._kinds.items() if self._types.is_a(own, kind)]
+            self._groups[kind] = tuple(found)
+        return self._groups[kind]
+
+    def members(self, kind: str) -> frozenset[str]:
+        """The same as a set, for membership tests."""
+        if kind not in self._members:
+            self._members[kind] = frozenset(self.of_type(kind))
+        return self._members[kind]
+
+
+@dataclass(frozen=True, eq=False)
+class State(Unchanging):
+    """The facts of a situation: atoms known to be true, atoms that are unknown, all others false.
+
+    ``unknown`` is empty for symbolic agents; perception uses it for what an image does not show.
+    """
+
+    true: frozenset[Atom]
+    objects: Objects
+    unknown: frozenset[Atom] = frozenset()
+
+    @cached_property
+    def rows(self) -> Mapping[str, list[tuple[str, ...]]]:
+        """The objects of the true atoms by predicate; sorted, so that all processes agree."""
+        rows: dict[str, list[tuple[str, ...]]] = {}
+        for predicate, objects in self.true:
+            rows.setdefault(predicate, []).append(objects)
+        return {predicate: sorted(rows[predicate]) for predicate in sorted(rows)}
+
+    def value(self, atom: Atom) -> bool | None:
+        """True, False, or None where the state does not say."""
+        return True if atom in self.true else None if atom in self.unknown else False
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, State)
+            and (self.true, self.unknown, self.objects) == (other.true, other.unknown, other.objects)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.true, self.unknown))  # frozensets keep theirs
+
+
+class Location(Enum):
+    """Where in an action a pal tuple stands."""
+
+    PRE = "pre"
+    EFF = "eff"
+
+
+class Mode(Enum):
+    """How a pal tuple appears: as a true literal, as a false one, or not at all."""
+
+    POSITIVE = "+"
+    NEGATIVE = "-"
+    ABSENT = "∅"
+
+
+class PalTuple(NamedTuple):
+    """<p, a, l>: a lifted atom at a location of an action (paper, "Components of agent models")."""
+
+    atom: LiftedAtom
+    action: str
+    location: Location
+
+
+@dataclass(frozen=True)
+class ActionSchema:
+    """One action of a model: its header and the lifted atoms of each kind."""
+
+    header: ActionHeader
+    positive: frozenset[LiftedAtom] = frozenset()
+    negative: frozenset[LiftedAtom] = frozenset()
+    add: frozenset[LiftedAtom] = frozenset()
+    delete: frozenset[LiftedAtom] = frozenset()
+
+    def mode(self, atom: LiftedAtom, location: Location) -> Mode:
+        """The mode in which the atom appears at the location."""
+        pre = location is Location.PRE
+        if atom in (self.positive if pre else self.add):
+            return Mode.POSITIVE
+        if atom in (self.negative if pre else self.delete):
+            return Mode.NEGATIVE
+        return Mode.ABSENT
+
+    def applicable(self, state: State, objects: Sequence[str]) -> bool:
+        """Whether all preconditions certainly hold under the binding."""
+        true = state.true
+        return all(atom.ground(objects) in true for atom in self.positive) and not any(
+            (ground := atom.ground(objects)) in true or ground in state.unknown for atom in self.negative
+        )
+
+    def successor(self, state: State, objects: Sequence[str]) -> State:
+        """The state after the action: deletes first, then adds. The caller checks applicability."""
+        adds = frozenset([atom.ground(objects) for atom in self.add])
+        deletes = frozenset([atom.ground(objects) for atom in self.delete])
+        unknown = state.unknown and state.unknown - adds - deletes
+        return State((state.true - deletes) | adds, state.objects, unknown)
+
+
+@dataclass(frozen=True)
+class Model:
+    """A STRIPS model: a vocabulary and one schema per action header."""
+
+    vocabulary: Vocabulary
+    actions: tuple[ActionSchema, ...]
+
+    def schema(self, name: str) -> ActionSchema:
+        """The schema of that name; KeyError if the model has none."""
+        return self._by_name[name]
+
+    @property
+    def headers(self) -> tuple[ActionHeader, ...]:
+        return tuple(schema.header for schema in self.actions)
+
+    @cached_property
+    def _by_name(self) -> dict[str, ActionSchema]:
+        return {schema.header.name: schema for schema in self.actions}
+
+    def run(self, state: State, plan: Iterable[GroundAction]) -> tuple[int, State]:
+        """The model's own answer to a plan outcome query: steps executed and the state reached."""
+        executed = 0
+        for action in plan:
+            schema = self.schema(action.name)
+            if not schema.applicable(state, action.objects):
+                break
+            state = schema.successor(state, action.objects)
+            executed += 1
+        return executed, state
+
+
+# The number of a vocabulary's lifted atoms, counted before they are made: a stranger may have written it.
+
+
+MAX_PAIRS = 1_000_000
+"""Actions times predicates at most, and objects times types: looking at each pair takes that long."""
+MAX_LIFTED_ATOMS = 100_000
+"""Lifted atoms of all actions together, at most; so many take about 2 GB."""
+
+
+def count_lifted_atoms(vocabulary: Vocabulary, headers: Sequence[ActionHeader]) -> int:
+    """The number of lifted atoms of all actions, those with repeated arguments included."""
+    constants = _counted(vocabulary.types, vocabulary.constants.values())
+    total = 0
+    for header in headers:
+        own = _counted(vocabulary.types, header.types)
+        total += sum(
+            prod(constants[kind] + own[kind] for kind in predicate.types)
+            for predicate in vocabulary.predicates
+        )
+    return total
+
+
+def _counted(types: Types, kinds: Iterable[str]) -> Counter[str]:
+    """The number of things of each type, given the type of each thing."""
+    found: Counter[str] = Counter()
+    for kind, number in Counter(kinds).items():
+        for above in types.ancestry(kind):
+            found[above] += number
+    return found

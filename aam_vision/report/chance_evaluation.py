@@ -1,0 +1,249 @@
+"""Comparing a learned model with chance with the ground truth. Only the command and the experiments use this.
+
+The *variational distance* is that of QACE (Verma, Karia and Srivastava, NeurIPS 2023): over sampled transitions <s, a, s'> of the
+truth, the mean of the difference between both models' probabilities of s' after a in s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from aam_vision.interrogation.chance.cases import CaseKnowledge
+from aam_vision.interrogation.chance.explaining import Change
+from aam_vision.interrogation.chance.knowledge import ActionKnowledge
+from aam_vision.model.outcomes import Case, ChanceModel, ChanceSchema, Outcome, merged
+from aam_vision.model.strips import GroundAction, LiftedAtom, Location, Mode, State
+from aam_vision.planning.joins import StateIndex, bindings
+
+WALK = 30
+"""Steps after which a walk begins again at a problem's initial state: QACE's horizon."""
+
+
+class Transition(NamedTuple):
+    """One step of the truth."""
+
+    before: State
+    action: GroundAction
+    after: State
+
+
+def sample_transitions(
+    truth: ChanceModel, initial: Sequence[State], count: int, rng: np.random.Generator
+) -> list[Transition]:
+    """Steps of random walks from the initial states in turn: any step that can be done, its outcome drawn.
+
+    Args:
+        truth: the true model.
+        initial: the initial states.
+        count: of the steps; fewer where nothing can be done in any initial state.
+        rng: draws steps and outcomes.
+    """
+    found: list[Transition] = []
+    turn = idle = 0
+    while len(found) < count and idle < len(initial):
+        state = initial[turn % len(initial)]
+        turn += 1
+        idle += 1
+        for _ in range(min(WALK, count - len(found))):
+            options = applicable(truth, state)
+            if not options:
+                break
+            idle = 0
+            schema, objects = options[int(rng.integers(len(options)))]
+            after = schema.successors(state, objects)
+            states = list(after)
+            shares = np.array([after[one] for one in states])
+            reached = states[int(rng.choice(len(states), p=shares / shares.sum()))]
+            found.append(Transition(state, GroundAction(schema.header.name, objects), reached))
+            state = reached
+    return found
+
+
+def applicable(model: ChanceModel, state: State) -> list[tuple[ChanceSchema, tuple[str, ...]]]:
+    """Every action and binding (no object twice) that can be executed in a state."""
+    index = StateIndex(state)
+    return [
+        (schema, objects)
+        for schema in model.actions
+        for objects in bindings(index, schema.header, sorted(schema.positive, key=str))
+        if schema.applicable(state, objects)
+    ]
+
+
+def variational_distance(
+    learned: ChanceModel, truth: ChanceModel, transitions: Sequence[Transition]
+) -> float:
+    """The mean difference of both models' probabilities of what happened; a step that cannot be done leads nowhere."""
+
+    def share(model: ChanceModel, step: Transition) -> float:
+        schema = model.schema(step.action.name)
+        if not schema.applicable(step.before, step.action.objects):
+            return 0.0
+        return schema.successors(step.before, step.action.objects).get(step.after, 0.0)
+
+    differences = [abs(share(learned, step) - share(truth, step)) for step in transitions]
+    return float(np.mean(differences)) if differences else 0.0
+
+
+def same_structure(learned: ChanceModel, truth: ChanceModel, states: Iterable[State]) -> bool:
+    """Whether in all of these states the same steps can be done, with the same possible states after each."""
+
+    def outcomes(model: ChanceModel, state: State) -> dict[GroundAction, frozenset[State]]:
+        return {
+            GroundAction(schema.header.name, objects): frozenset(schema.successors(state, objects))
+            for schema, objects in applicable(model, state)
+        }
+
+    return all(outcomes(learned, state) == outcomes(truth, state) for state in dict.fromkeys(states))
+
+
+def exact(learned: ChanceModel, truth: ChanceModel) -> bool:
+    """Whether preconditions and outcomes are as in the truth, probabilities aside; effects that change nothing aside.
+
+    Conditional effects are the same if they are under all values of the atoms that either has in a condition.
+    """
+    return all(
+        own.positive == schema.positive
+        and own.negative == schema.negative
+        and all(
+            {one.effects for one in _shown(own, values)} == {one.effects for one in _shown(schema, values)}
+            for values in _assignments(own, schema)
+        )
+        for schema in truth.actions
+        for own in [learned.schema(schema.header.name)]
+    )
+
+
+def _assignments(*schemas: ChanceSchema) -> Iterator[dict[LiftedAtom, bool]]:
+    """All values of the atoms in the conditions of these schemas that the first one's precondition allows."""
+    atoms = {atom for one in schemas for case in one.branches for atom in case.positive | case.negative}
+    fixed = {**dict.fromkeys(schemas[0].positive, True), **dict.fromkeys(schemas[0].negative, False)}
+    free = sorted(atoms - set(fixed), key=str)
+    for values in product((False, True), repeat=len(free)):
+        yield {**fixed, **dict(zip(free, values, strict=True))}
+
+
+def _shown(schema: ChanceSchema, values: Mapping[LiftedAtom, bool]) -> tuple[Outcome, ...]:
+    """The outcomes under these values, as states show them."""
+    case = next(
+        one
+        for one in schema.branches
+        if all(values.get(atom, False) for atom in one.positive)
+        and not any(values.get(atom, False) for atom in one.negative)
+    )
+    positive = frozenset(atom for atom, value in values.items() if value) | schema.positive
+    negative = frozenset(atom for atom, value in values.items() if not value) | schema.negative
+    return merged(case.outcomes, replace(schema.bare, positive=positive, negative=negative))
+
+
+class Check(NamedTuple):
+    """What is said of one action, held against the truth."""
+
+    wrong: tuple[str, ...]
+    """Palm tuples of the precondition, and outcomes, that are called certain and are wrong."""
+    intervals: tuple[bool, ...]
+    """For every outcome that is called certain, whether its interval has the true probability."""
+    missing: float
+    """The probability of the likeliest outcome that none of the known ones can be, as far as they are certain."""
+
+
+def check(action: ActionKnowledge, truth: ChanceSchema) -> Check:
+    """Hold what is said of an action against the truth."""
+    wrong = [*_wrong_preconditions(action, truth), *_wrong_conditions(action, truth)]
+    intervals: list[bool] = []
+    missing = 0.0
+    for case in action.cases:
+        tried = _tried(action, case, truth)
+        explained: set[tuple[int, Outcome]] = set()
+        for one, found in zip(case.outcomes, case.frequencies, strict=True):
+            fitting = {
+                (number, outcome)
+                for number, (true, _) in enumerate(tried)
+                for outcome in merged(true.outcomes, truth.bare)
+                if _fits(action, one, outcome, true)
+            }
+            explained |= fitting
+            if case.explanation.sure and not action.dependence.suspected:
+                if not fitting:
+                    wrong.append(f"{truth.header.name}: outcome {one}")
+                shares = [
+                    sum(each.probability for each in true.outcomes if _alike(action, case, one, each, true))
+                    for true, told in tried
+                    if told
+                ]
+                intervals.append(all(found.low - 1e-9 <= share <= found.high + 1e-9 for share in shares))
+        for number, (true, _) in enumerate(tried):
+            for outcome in merged(true.outcomes, truth.bare):
+                if (number, outcome) not in explained:
+                    missing = max(missing, outcome.probability)
+    return Check(tuple(wrong), tuple(intervals), missing)
+
+
+def _tried(action: ActionKnowledge, case: CaseKnowledge, truth: ChanceSchema) -> list[tuple[Case, bool]]:
+    """The true cases in which steps of a learned case were executed, and whether any of these show all outcomes."""
+
+    def holds(one: Case, held: int) -> bool:
+        return not (_mask(action, one.positive) & ~held or _mask(action, one.negative) & held)
+
+    found = []
+    for one in truth.branches:
+        contexts = [held for held in case.steps.contexts if holds(one, held)]
+        if contexts:
+            found.append((one, any(case.explanation.revealing(held) for held in contexts)))
+    return found
+
+
+def _wrong_conditions(action: ActionKnowledge, truth: ChanceSchema) -> list[str]:
+    """Atoms on which the outcomes surely depend, and do not."""
+    wrong = []
+    for atom in action.index.select(action.dependence.sure):
+        for values in _assignments(truth, replace(truth, cases=(Case(frozenset({atom})), Case()))):
+            other = {**values, atom: not values[atom]}
+            if sorted(_shown(truth, values)) != sorted(_shown(truth, other)):
+                break
+        else:
+            wrong.append(f"{truth.header.name}: depends on {atom.text(truth.header.parameters)}")
+    return wrong
+
+
+def _wrong_preconditions(action: ActionKnowledge, truth: ChanceSchema) -> list[str]:
+    schema, masks = truth.bare, action.precondition.masks(Location.PRE)
+    wrong = []
+    for atom, bit in action.index.bit.items():
+        modes = [mode for mode, mask in zip(Mode, masks, strict=True) if mask & bit]
+        if len(modes) == 1 and modes[0] is not schema.mode(atom, Location.PRE):
+            wrong.append(f"{truth.header.name}: {atom.text(truth.header.parameters)} {modes[0].value}")
+    return wrong
+
+
+def _masks(action: ActionKnowledge, outcome: Outcome) -> tuple[int, int]:
+    """The atoms that an outcome adds, and those that it deletes."""
+    return _mask(action, outcome.effects.add), _mask(action, outcome.effects.delete)
+
+
+def _mask(action: ActionKnowledge, atoms: Iterable[LiftedAtom]) -> int:
+    return sum(action.index.bit.get(atom, 0) for atom in set(atoms))
+
+
+def _fits(action: ActionKnowledge, one: Change, outcome: Outcome, case: Case) -> bool:
+    """Whether all that is certain of a learned outcome is right of a true one, as far as its case can show it."""
+    adds, deletes = _masks(action, outcome)
+    additions, deletions = ~_mask(action, case.positive), ~_mask(action, case.negative)
+    return not (
+        (one.adds & ~adds | one.adds_not & adds) & additions
+        or (one.deletes & ~deletes | one.deletes_not & deletes) & deletions
+    )
+
+
+def _alike(action: ActionKnowledge, case: CaseKnowledge, one: Change, outcome: Outcome, true: Case) -> bool:
+    """Whether a true outcome looks like a learned one where all known outcomes of the case show themselves."""
+    adds, deletes = _masks(action, outcome)
+    known = case.explanation
+    additions = known.additions & ~_mask(action, true.positive)
+    deletions = known.deletions & ~_mask(action, true.negative)
+    return one.adds & additions == adds & additions and one.deletes & deletions == deletes & deletions

@@ -1,0 +1,215 @@
+"""Checks of the options of ``python -m aam_vision.run``, made before anything heavy is loaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aam_vision.run import targets
+from aam_vision.run.arguments import MAX_NUMBER, MAX_PROBLEM_SIZE, Arguments
+from aam_vision.support.errors import UnusableInput
+from aam_vision.support.resources import Resources
+
+if TYPE_CHECKING:
+    from aam_vision.agents.journal import Journal
+
+MAX_AGENT_SECONDS = 1e6
+MAX_AGENT_MEMORY = 2**40
+"""Megabytes."""
+MIN_WITHIN, MAX_WITHIN = 0.002, 0.4
+"""Half widths of intervals: narrower ones would take millions of steps."""
+RESULTS = ("model.pddl", "model-when.pddl", "result.json", "report.html", "truth.pddl", "controls.json")
+"""The files that a run writes into its folder at its end."""
+
+
+def check(arguments: Arguments) -> None:
+    """Say at once which options cannot be used.
+
+    Raises:
+        UnusableInput: the options do not fit together, a number is out of range, or there is no such policy or
+            environment.
+    """
+    from aam_vision.interrogation.policies.registry import check_policy
+
+    check_policy(arguments.policy)
+    _check_agent(arguments)
+    _check_labels(arguments)
+    _check_controls(arguments)
+    _check_chance(arguments)
+    _check_ranges(arguments)
+
+
+def recorded_arguments(journal: Journal, folder: Path, command: Arguments) -> Arguments:
+    """The options of a recorded run, checked; those that are not recorded are the command's own.
+
+    Args:
+        journal: of the run.
+        folder: of the run.
+        command: names the program of the run once more, if the agent is one, or the environment of a module: a file must
+            not be able to start the one, or to have the other imported.
+
+    Raises:
+        UnusableInput: an option cannot be used, another program is named, or a file of the run has changed.
+    """
+    kept = Arguments.from_json(journal.about("arguments"), journal.path).resumed(command)
+    if kept.agent != command.agent:
+        raise UnusableInput(
+            f"{folder}: a run of {'--agent ' + repr(kept.agent) if kept.agent else 'no program'}; "
+            f"{'give that' if kept.agent else 'leave out'} --agent, too"
+        )
+    imported = kept.env if kept.env is not None and targets.is_imported(kept.env) else None
+    if command.env != imported:
+        raise UnusableInput(
+            f"{folder}: a run of {'--env ' + imported if imported else 'no environment of a module'}; "
+            f"{'give that' if imported else 'leave out'} --env, too"
+        )
+    check(kept)
+    if kept.inputs() != journal.about("inputs"):
+        raise UnusableInput(f"{folder}: the files of that run have changed; start a new run")
+    return kept
+
+
+def is_chance_run(path: Path) -> bool:
+    """Whether this is the folder of a run with ``--chance``.
+
+    Raises:
+        UnusableInput: its journal is damaged.
+    """
+    from aam_vision.agents.journal import NAME, Journal
+
+    if not path.is_dir() or not (path / NAME).is_file():
+        return False
+    with Journal.open(path) as journal:
+        arguments = journal.about("arguments")
+    return isinstance(arguments, dict) and bool(arguments.get("chance"))
+
+
+def check_unused(folder: Path, *, force: bool) -> None:
+    """Refuse a folder that holds an earlier run, or files that a run would overwrite.
+
+    Args:
+        folder: where a new run is to write to.
+        force: whether an earlier run may be overwritten.
+
+    Raises:
+        UnusableInput: it holds one that may not, or a file that is no journal has the name of the journal.
+    """
+    from aam_vision.agents.journal import Journal
+
+    Journal.check_unused(folder, force=force)
+    lost = [name for name in RESULTS if (folder / name).exists()]
+    if lost and not force:
+        raise UnusableInput(
+            f"{folder}: holds {', '.join(lost)}; name another folder, or give --force to overwrite them"
+        )
+
+
+def _check_agent(arguments: Arguments) -> None:
+    env = arguments.env
+    given = [one for one in (env, arguments.domain, arguments.agent) if one is not None]
+    if len(given) != 1 and given != [env, arguments.agent]:
+        raise UnusableInput(
+            "give either --env NAME, or --domain D.pddl with --problem P.pddl, or --agent COMMAND "
+            "(with --env NAME if it shows images, for the concepts and classifiers that read them)"
+        )
+    if env is not None:
+        targets.check_name(env)
+
+
+def _check_labels(arguments: Arguments) -> None:
+    """Refuse labels of what shows no images of its own, or has classifiers already."""
+    given = given_about_labels(arguments)
+    if not arguments.label and given:
+        raise UnusableInput("is about labels: give --label, too", given[0])
+    if not arguments.label:
+        return
+    if arguments.env is None or arguments.agent is not None:
+        raise UnusableInput("labels pictures of an environment: give --env NAME alone", "label")
+    if arguments.classifiers is not None:
+        raise UnusableInput("makes classifiers, and --classifiers names some: give one of the two", "label")
+
+
+def given_about_labels(arguments: Arguments) -> list[str]:
+    """The names of options that were given about how labels are asked for."""
+    usual, names = Arguments(), ("labels", "pictures", "ask", "answers")
+    return [name for name in names if getattr(arguments, name) != getattr(usual, name)]
+
+
+def _check_controls(arguments: Arguments) -> None:
+    """Refuse what cannot be done where only the controls are known."""
+    if arguments.bare and arguments.domain is None:
+        raise UnusableInput("says what the controls of a PDDL domain do: give --domain, too", "bare")
+    if arguments.controls and arguments.env is arguments.agent is None:
+        raise UnusableInput(
+            "asks for controls: give --env NAME, --agent COMMAND, or --domain with --bare", "controls"
+        )
+    if not (arguments.controls or arguments.bare):
+        return
+    usual = Arguments()
+    others = (
+        "policy", "prior", "workers", "repeated_arguments", "refusal_rate", "cache", "write_ppo",
+    )  # fmt: skip
+    for name in others:
+        if getattr(arguments, name) != getattr(usual, name):
+            which = "--controls" if arguments.controls else "--bare"
+            raise UnusableInput(f"cannot be used with {which}", name)
+    if arguments.flip_rate and not arguments.confirm:
+        raise UnusableInput(
+            "one look does not tell what a control did from what was misread: give --confirm, too",
+            "flip_rate",
+        )
+
+
+def _check_chance(arguments: Arguments) -> None:
+    """Refuse what cannot be done where steps may have several outcomes, and a precision without them."""
+    usual = Arguments()
+    if not arguments.chance:
+        if targets.has_chance(arguments.env):
+            raise UnusableInput(
+                "a step of it may have several outcomes: give --chance, too", "env", arguments.env
+            )
+        if arguments.within != usual.within:
+            raise UnusableInput("says how sure probabilities are to be: give --chance, too", "within")
+        return
+    if arguments.env is not None and arguments.agent is not None:
+        raise UnusableInput(
+            "needs an environment, or a program that tells its states: give --env or --agent", "chance"
+        )
+    if not MIN_WITHIN <= arguments.within <= MAX_WITHIN:
+        raise _out_of_range("within", arguments, f"a number from {MIN_WITHIN:g} to {MAX_WITHIN:g}")
+    others = (
+        "policy", "workers", "repeated_arguments", "refusal_rate", "cache", "write_ppo", "controls", "bare",
+        "exam",
+    )  # fmt: skip
+    for name in others:
+        if getattr(arguments, name) != getattr(usual, name):
+            raise UnusableInput("cannot be used with --chance", name)
+    if arguments.confidence != usual.confidence and not arguments.confirm:
+        raise UnusableInput("with --chance, says how sure looks are to be: give --confirm, too", "confidence")
+
+
+def _check_ranges(arguments: Arguments) -> None:
+    for name, value in vars(arguments).items():
+        if isinstance(value, int) and value >= MAX_NUMBER:
+            raise UnusableInput("give a number below 2^63", name)
+    if not 1 <= arguments.problem_size <= MAX_PROBLEM_SIZE:
+        raise _out_of_range("problem_size", arguments, f"a number from 1 to {MAX_PROBLEM_SIZE}")
+    if not 1 <= arguments.agent_memory < MAX_AGENT_MEMORY:
+        raise _out_of_range("agent_memory", arguments, "a number of megabytes from 1")
+    if not 0 < arguments.agent_seconds < MAX_AGENT_SECONDS:
+        raise _out_of_range("agent_seconds", arguments, "a number above 0")
+    Resources(arguments.max_seconds)
+    noise = arguments.image_noise
+    if not 0 <= noise <= 1 or (noise and arguments.env is None):
+        raise _out_of_range(
+            "image_noise", arguments, "a number from 0 to 1, for an image environment (--env) only"
+        )
+    for name in ("flip_rate", "refusal_rate"):
+        if not 0 <= getattr(arguments, name) <= 1:
+            raise _out_of_range(name, arguments, "a number from 0 to 1")
+    if not 0.5 <= arguments.confidence < 1:
+        raise _out_of_range("confidence", arguments, "a number from 0.5 to below 1")
+
+
+def _out_of_range(name: str, arguments: Arguments, wanted: str) -> UnusableInput:
+    return UnusableInput(f"give {wanted}", name, f"{getattr(arguments, name):g}")

@@ -1,0 +1,312 @@
+"""A run that knows only the controls of an agent: ``python -m aam_vision.run --controls`` or ``--bare``."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from aam_vision.report.album import FOLDER as FRAMES
+from aam_vision.run.ended import Ended
+from aam_vision.run.labelling_note import told_unlike, untested, with_other_cause
+from aam_vision.support.commandline import AGENT_FAILED, NOT_EXPLAINED, Progress, write_atomically
+from aam_vision.support.errors import AamWarning
+from aam_vision.support.wording import some
+
+if TYPE_CHECKING:
+    from aam_vision.agents.journal import Journal
+    from aam_vision.controls.conditional import Split
+    from aam_vision.controls.misreading import Misread
+    from aam_vision.controls.result import ControlsResult
+    from aam_vision.interrogation.chance.looking import LookingAgent
+    from aam_vision.model.query import Agent
+    from aam_vision.model.strips import ActionHeader, LiftedAtom
+    from aam_vision.planning.planner import Planner
+    from aam_vision.run.arguments import Arguments
+    from aam_vision.run.targets import Target
+    from aam_vision.run.targets.controls import ControlTarget
+
+
+SHOWN = 4
+"""Atoms of a doubtful image that are named."""
+AT_WORK = "still giving controls, or working out what explains what they did"
+WORST = 3
+"""Kinds of change that are predicted worst, which the summary names."""
+NATIVE_STEPS = 1000
+"""Held-out steps on which the learned model is compared with the environment."""
+
+
+class ControlsRun:
+    """A run of an agent of which only the controls are known.
+
+    Raises:
+        UnusableInput: the agent or an option cannot be used.
+        AgentFailed: the agent cannot be started.
+    """
+
+    def __init__(self, arguments: Arguments, planner: Planner) -> None:
+        from aam_vision.run.targets.controls import of
+
+        self._arguments = arguments
+        self._planner = planner
+        self._known = of(arguments)
+        self.target = self._known.target
+
+    def go(self, folder: Path, journal: Journal, began: float) -> Ended:
+        """Interrogate, and save and print what was learned.
+
+        Raises:
+            AgentFailed: before there was anything to learn.
+        """
+        from aam_vision.agents.journalled import JournalledAgent
+        from aam_vision.controls.interrogating import Options, interrogate
+        from aam_vision.interrogation.chance.looking import LookingAgent
+        from aam_vision.interrogation.task.verdict import FAILED, NOT_STRIPS
+        from aam_vision.support.resources import MEGABYTES, Resources
+
+        arguments, target = self._arguments, self.target
+        agent: Agent = JournalledAgent(target.agent, journal, target.generators)
+        looking = LookingAgent(agent, arguments.confidence, whole=False) if arguments.confirm else None
+        progress = Progress()
+        options = Options(
+            arguments.max_steps,
+            arguments.max_queries,
+            arguments.exam,
+            (lambda text: None) if arguments.quiet else progress.stage,
+            Resources(arguments.max_seconds, MEGABYTES),
+        )
+        with progress.never_silent(AT_WORK, quiet=arguments.quiet):
+            result = interrogate(looking or agent, arguments.seed, options, self._planner)
+        told = _save(folder, arguments, self._known, result, looking, journal, perf_counter() - began)
+        codes = {FAILED: AGENT_FAILED, NOT_STRIPS: NOT_EXPLAINED}
+        status = told["status"]
+        return Ended(status, status != FAILED, _why(told, folder), codes.get(status, 0))
+
+
+def _why(told: dict[str, Any], folder: Path) -> str:
+    """Why a result is worth less, in one line, with the images of the situations that show it; empty if it is not."""
+    diagnosis = told["diagnosis"]
+    if diagnosis is None or told["misread"]:
+        return str(told["why"])
+    names = [one["image"] for one in diagnosis["examples"]]
+    shown = " and ".join(f"{folder}/frames/{name}.png" for name in names)
+    if diagnosis["otherwise"]:
+        return f"{diagnosis['why']}; or pictures were misread (diagnosis in result.json)"
+    return f"{diagnosis['why']}{'' if not names or None in names else f' (compare {shown})'}"
+
+
+def _save(
+    folder: Path,
+    arguments: Arguments,
+    known: ControlTarget,
+    result: ControlsResult,
+    looking: LookingAgent | None,
+    journal: Journal,
+    wall_s: float,
+) -> dict[str, Any]:
+    """Write the files of the run, print the model and the summary, and return the contents of ``result.json``."""
+    from aam_vision.agents.image import image_test, unlike
+    from aam_vision.controls.conditional_text import conditional_text
+    from aam_vision.controls.mapping import CONDITIONAL
+    from aam_vision.controls.result_text import figures as result_figures
+    from aam_vision.interrogation.task.result_text import aligned
+    from aam_vision.model.pddl import domain_text
+    from aam_vision.report.recorded import images
+    from aam_vision.run.folder import write_report
+    from aam_vision.run.operators import keep_operators
+    from aam_vision.run.summary import (
+        abilities_of_controls,
+        diagnosis_figures,
+        figures_of_controls,
+        look_figures,
+        look_lines,
+    )
+
+    test = image_test(known.target.agent)
+    result = replace(result, untested=untested(arguments.classifiers, test))
+    if result.interrogation is not None and result.operators:
+        keep_operators(folder, result.interrogation.transcript)
+    model = domain_text(result.model)
+    unfamiliar = unlike(known.target.agent)
+    told: dict[str, Any] = {
+        "diagnosis": None,
+        "misread": [],
+        "unlike": [one._asdict() for one in unfamiliar],
+        **figures_of_controls(arguments, result, partial(images, journal)),
+        **look_figures(looking),
+        **figures(arguments, known, result, wall_s),
+    }
+    if strange := told_unlike(unfamiliar, known.target.problems, known.target.name):
+        warnings.warn(strange, AamWarning, stacklevel=2)
+    if result.diagnosis is not None:
+        diagnosis = with_other_cause(result.diagnosis, arguments.classifiers, test, strange)
+        told["diagnosis"] = diagnosis_figures(diagnosis, partial(images, journal))
+    if result.misread is not None:
+        told["misread"] = _misread(folder, known.target, result.misread, images(journal))
+        told["why"] = told["missing"] = _told_misread(result.misread, told["misread"], arguments, folder)
+    write_atomically(folder / "model.pddl", model)
+    if result.conditional.actions:
+        write_atomically(folder / CONDITIONAL, conditional_text(result.model, result.conditional))
+    known_operators = {header.name for header in result.model.headers}  # none where nothing was interrogated
+    mapping = [one for one in result.mapping if one["operator"] in known_operators]
+    write_atomically(folder / "controls.json", json.dumps(mapping, indent=2) + "\n")
+    write_atomically(folder / "result.json", json.dumps(told, indent=2) + "\n")
+    print(model)
+    can = abilities_of_controls(result)
+    agent = [("" if number else "agent", part) for number, part in enumerate(can.parts)]
+    print(aligned([*agent, *result_figures(result), *look_lines(told), *lines(told, folder)]))
+    write_report(replace(known.target, truth=None), folder, journal)  # its operators are others
+    return told
+
+
+def _misread(
+    folder: Path, target: Target, found: Misread, images: Mapping[Hashable, str]
+) -> list[dict[str, Any]]:
+    """The doubtful images for ``result.json``; each is drawn with what was read of it."""
+    from aam_vision.report.doubtful import drawn
+
+    told, scenes = [], target.scenes()
+    for number, (situation, atoms, explains) in enumerate(found.images, 1):
+        name = images.get(situation.handle)
+        if name is None:
+            continue
+        path, objects = f"misread-{number}.png", situation.state.objects
+        boxes = max(scenes, key=lambda one: sum(place in objects for place in one), default={})
+        write_atomically(folder / path, drawn(folder / FRAMES / f"{name}.png", boxes, situation.state, atoms))
+        told.append(
+            {"image": name, "drawn": path, "atoms": [str(atom) for atom in atoms], "explains": explains}
+        )
+    return told
+
+
+def _told_misread(
+    found: Misread, images: Sequence[Mapping[str, Any]], arguments: Arguments, folder: Path
+) -> str:
+    """That images are probably misread, which ones, and what to do about it, in a line."""
+    here = "; ".join(
+        f"{folder}/{FRAMES}/{one['image']}.png: {some([f'`{atom}`' for atom in one['atoms']], SHOWN)}"
+        f" (as read: {one['drawn']})"
+        for one in images
+    )
+    cure = f"train longer (python -m aam_vision.training.train --env {arguments.env} --steps N)"
+    return (
+        f"probably misread{' here: ' if here else ''}{here} ({found.why}); {cure}, or label "
+        f"{'these images' if here else 'images'} (run --label)"
+    )
+
+
+def figures(
+    arguments: Arguments, known: ControlTarget, result: ControlsResult, wall_s: float
+) -> dict[str, Any]:
+    """The contents of ``result.json``; ``native_equivalent`` is measured here, after the interrogation."""
+    import numpy as np
+
+    from aam_vision.controls.transitions import Transition
+    from aam_vision.planning.planner import cpu_seconds
+    from aam_vision.support.resources import ENDING_SECONDS, Resources, ResourcesSpent
+
+    inner = result.interrogation
+    cpu_s = cpu_seconds()
+    held_out = 0 if result.failed else NATIVE_STEPS  # the environment may be what fails
+    steps = known.native_steps(held_out, np.random.default_rng([arguments.seed, 3]))
+    kinds: dict[str, list[int]] = {}
+    try:
+        with Resources(None if arguments.max_seconds is None else ENDING_SECONDS).interrupting():
+            for step in steps:
+                found = kinds.setdefault(Transition(*step).kind, [0, 0])
+                found[0] += result.predictions.agrees(*step)
+                found[1] += 1
+    except ResourcesSpent:
+        steps, kinds = [], {}
+    right = sum(number for number, _ in kinds.values())
+    within, beyond = result.certain
+    return {
+        "env": known.target.name,
+        "seed": arguments.seed,
+        "access": known.target.agent.access.value,
+        "status": result.status,
+        "why": result.why,
+        "missing": result.missing,
+        "proven": result.proven,
+        "controls": [str(control) for control in result.controls],
+        "operators": [str(operator.header) for operator in result.operators],
+        "constants": dict(result.discovery.vocabulary.constants),
+        "unexplained": len(result.unexplained),
+        "idle": list(result.idle),
+        "two_ways": None if result.two_ways is None else str(result.two_ways[0].control),
+        "guessed": list(result.guessed),
+        "conditional": conditional_figures(result.conditional),
+        "not_conditional": dict(result.conditional.apart),
+        "native_equivalent": right / len(steps) if steps else None,
+        "native_steps": len(steps),
+        "native_kinds": dict(sorted(kinds.items())),
+        "steps": result.steps,
+        "idle_tried": {name: len(result.transitions[name]) for name in result.idle},
+        "idle_covered": result.covered or result.exhausted,
+        "untried": [
+            {"control": one.control, "facts": list(one.facts), "steps": one.steps} for one in result.untried
+        ],
+        "watched_steps": result.watched,
+        "in_a_row": result.in_a_row,
+        "exam_steps": 0 if inner is None else inner.exam.steps,
+        "queries": 0 if inner is None else inner.counts.queries,
+        "discoveries": result.rounds,
+        "pal_tuples": 0 if inner is None else inner.hypotheses.size,
+        "case_bound": round(result.case_bound, 4),
+        "certain_within": within,
+        "certain_beyond": beyond,
+        "wall_s": round(wall_s, 3),
+        "cpu_s": round(cpu_s, 3),
+        "perception_s": known.target.perception_s(),
+    }
+
+
+def conditional_figures(split: Split) -> list[dict[str, Any]]:
+    """The actions with conditional effects that cases make, for ``result.json``."""
+
+    def literals(true: Iterable[LiftedAtom], false: Iterable[LiftedAtom], header: ActionHeader) -> list[str]:
+        names = header.parameters
+        return sorted(atom.text(names) for atom in true) + sorted(f"not {atom.text(names)}" for atom in false)
+
+    return [
+        {
+            "action": str(action.header),
+            "control": action.control,
+            "precondition": literals(action.positive, action.negative, action.header),
+            "effects": literals(action.effects.add, action.effects.delete, action.header),
+            "one_condition_required": action.one_required,
+            "cases": [
+                {
+                    "operator": one.operator,
+                    "condition": literals(one.positive, one.negative, action.header),
+                    "effects": literals(one.effects.add, one.effects.delete, action.header),
+                }
+                for one in action.branches
+            ],
+            "overlapping": [list(pair) for pair in action.overlapping],
+        }
+        for action in split.actions
+    ]
+
+
+def lines(told: dict[str, Any], folder: Path) -> list[tuple[str, str]]:
+    """What the summary for a person says of the run."""
+    equal = told["native_equivalent"]
+    worst = sorted((right / of, kind, of) for kind, (right, of) in told["native_kinds"].items() if right < of)
+    less = [f"{kind}: {100 * share:.0f}% of {of}" for share, kind, of in worst[:WORST]]
+    return [
+        (
+            "held out",
+            "nothing to compare with"
+            if equal is None
+            else f"{100 * equal:.1f}% of {told['native_steps']} steps predicted exactly"
+            f"{'; of the kinds of change, ' if less else ''}{'; '.join(less)}",
+        ),
+        ("time", f"{told['cpu_s']:.1f} CPU s ({told['perception_s'] or 0:.1f} perception)"),
+        ("saved in", str(folder)),
+    ]

@@ -1,0 +1,507 @@
+"""Plans for an agent whose steps may have several outcomes: planned as if the likeliest came, and planned anew where another does.
+
+The *most likely outcome* determinization, with replanning (Yoon, Fern and Givan, "FF-Replan", ICAPS 2007): every action is taken to have
+the likeliest of its outcomes that change something. Where no plan of these leads to the goal, each outcome is an action of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from aam_vision.agents.perception import Frame
+from aam_vision.controls.mapping import Carriers
+from aam_vision.model.outcomes import ChanceModel
+from aam_vision.model.pddl import Problem, read_goal
+from aam_vision.model.query import Agent, Query, Situation
+from aam_vision.model.strips import ActionSchema, Atom, GroundAction, Model, State
+from aam_vision.planning.grounding import TooManyOperators
+from aam_vision.planning.planner import Found, Limits, Planner, Verdict, planned
+from aam_vision.report.album import Picture
+from aam_vision.report.video import MAX_FRAMES, Shot, animated
+from aam_vision.support.errors import AgentFailed, UnusableInput
+from aam_vision.support.files import read_limited
+from aam_vision.support.pictures import encode
+from aam_vision.support.wording import counted, some
+
+SHOWN = 4
+"""Atoms that are named in a line, or in the verdict as come out otherwise, at most."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A step that was attempted."""
+
+    number: int
+    action: GroundAction
+    executed: bool
+    probability: float
+    """Of what came of it, by the model; of a refusal 1 where the model says that it is refused, else 0."""
+    changes: tuple[str, ...]
+
+    @property
+    def as_predicted(self) -> bool:
+        """Whether the model says that this may come of it."""
+        return self.probability > 0
+
+    def __str__(self) -> str:
+        if not self.executed:
+            return "refused, as predicted" if self.as_predicted else "refused, NOT as predicted"
+        what = some(self.changes, SHOWN) or "nothing changes"
+        if not self.as_predicted:
+            return f"{what}; NOT an outcome of the model"
+        return f"{what}; {100 * self.probability:.0f}% of the time by the model"
+
+
+@dataclass(frozen=True)
+class Course:
+    """What came of it. ``reached``: the goal holds in the end, or the given plan was carried out."""
+
+    steps: tuple[Taken, ...]
+    plans: int
+    """How often a plan was made."""
+    reached: bool
+    verdict: str
+
+
+def carry_out(
+    agent: Agent,
+    start: Situation,
+    model: ChanceModel,
+    plan: Sequence[GroundAction],
+    watch: Callable[[Taken], None] = lambda step: None,
+) -> Course:
+    """Carry out a plan until a step is refused, or comes out as the model says it cannot.
+
+    Raises:
+        AgentFailed: the agent can no longer answer.
+    """
+    here, steps = start, list[Taken]()
+    for action in plan:
+        here, step = _taken(agent, here, model, action, len(steps) + 1)
+        steps.append(step)
+        watch(step)
+        if not step.executed or not step.as_predicted:
+            verdict = f"Step {step.number} of {len(plan)}, {action}: {step}. Given up there."
+            return Course(tuple(steps), 0, reached=False, verdict=verdict)
+    done = f"Carried out: {counted(len(plan), 'step')}." if plan else "Nothing to do: the plan is empty."
+    return Course(tuple(steps), 0, reached=True, verdict=done)
+
+
+def pursue(
+    agent: Agent,
+    start: Situation,
+    model: ChanceModel,
+    goal: tuple[str, str],
+    planner: Planner,
+    max_steps: int,
+    watch: Callable[[Taken], None] = lambda step: None,
+) -> Course:
+    """Take steps towards a goal until it holds, planning anew where a step came out otherwise than was planned.
+
+    Args:
+        agent: its instructions are the actions of the model.
+        start: a situation of it.
+        model: the learned one.
+        goal: its text, literals of PDDL, and where that comes from, for messages.
+        planner: finds the plans.
+        max_steps: steps after which it is given up.
+        watch: called after every step.
+
+    Raises:
+        UnusableInput: the goal is none, or no plan for it is found at the start.
+        AgentFailed, PlannerFailed: they broke down.
+    """
+    here, steps, plans = start, list[Taken](), 0
+    problem, plan = _planned(model, here.state, goal, planner)
+    plans += 1
+    while True:
+        if not any(open_goals(problem, here.state)):
+            verdict = f"Goal reached: {counted(len(steps), 'step')}, {counted(plans, 'plan')}."
+            return Course(tuple(steps), plans, reached=True, verdict=verdict)
+        if len(steps) == max_steps:
+            verdict = f"Goal not reached in {counted(max_steps, 'step')}: --max-steps allows more."
+            return Course(tuple(steps), plans, reached=False, verdict=verdict)
+        if not plan:
+            try:
+                problem, plan = _planned(model, here.state, goal, planner)
+            except UnusableInput as error:
+                verdict = f"Goal not reached: after {counted(len(steps), 'step')} {error}."
+                return Course(tuple(steps), plans, reached=False, verdict=verdict)
+            plans += 1
+        (action, expected), *plan = plan
+        here, step = _taken(agent, here, model, action, len(steps) + 1)
+        steps.append(step)
+        watch(step)
+        if not step.as_predicted:
+            verdict = f"Not as predicted: step {step.number}, {action}: {step}. Given up there."
+            return Course(tuple(steps), plans, reached=False, verdict=verdict)
+        if here.state.true != expected.true:
+            plan = []
+
+
+Planned = list[tuple[GroundAction, State]]
+"""Steps, and the state in which each is meant to end."""
+
+
+def _planned(
+    model: ChanceModel, state: State, goal: tuple[str, str], planner: Planner
+) -> tuple[Problem, Planned]:
+    """A plan of the likeliest outcomes; where there is none, of any outcomes."""
+    try:
+        return _plan_of(_determined(model, likeliest=True), model, state, goal, planner)
+    except UnusableInput:
+        return _plan_of(_determined(model, likeliest=False), model, state, goal, planner)
+
+
+def _determined(model: ChanceModel, *, likeliest: bool) -> dict[str, tuple[str, ActionSchema]]:
+    """Actions without chance: of every case of an action the likeliest outcome that changes something, or all.
+
+    By names of their own, with the name of the agent's action beside each.
+    """
+    names = {header.name for header in model.headers}
+    found: dict[str, tuple[str, ActionSchema]] = {}
+    for schema in model.actions:
+        single = iter(schema.single)
+        for case in schema.branches:
+            own = [(one, next(single)) for one in case.outcomes]
+            if likeliest:
+                changing = [one for one in own if one[0].effects.add or one[0].effects.delete] or own
+                own = [max(changing, key=lambda one: one[0].probability)]
+            for _, one in own:
+                found[_new_name(f"{schema.header.name}-{len(found) + 1}", names)] = schema.header.name, one
+    return found
+
+
+def _plan_of(
+    actions: dict[str, tuple[str, ActionSchema]],
+    model: ChanceModel,
+    state: State,
+    goal: tuple[str, str],
+    planner: Planner,
+) -> tuple[Problem, Planned]:
+    """A plan of these actions without chance; each has the name of the agent's own beside it."""
+    schemas = tuple(
+        replace(schema, header=replace(schema.header, name=name)) for name, (_, schema) in actions.items()
+    )
+    simple = Model(model.vocabulary, schemas)
+    task = for_goal(simple, state, *goal, planner)
+    found: Planned = []
+    for step in task.plan:
+        state = simple.schema(step.name).successor(state, step.objects)
+        found.append((GroundAction(actions[step.name][0], step.objects), state))
+    return task.problem, found
+
+
+def _new_name(name: str, names: set[str]) -> str:
+    """A name that no action has."""
+    while name in names:
+        name += "-"
+    return name
+
+
+def _taken(
+    agent: Agent, here: Situation, model: ChanceModel, action: GroundAction, number: int
+) -> tuple[Situation, Taken]:
+    """Take a step; where that leads, and what the model says of it."""
+    response = agent.ask(Query(here, (action,)))
+    schema, after = model.schema(action.name), response.final
+    applicable = schema.applicable(here.state, action.objects)
+    if not response.executed:
+        return after, Taken(number, action, False, float(not applicable), ())
+    share = schema.successors(here.state, action.objects).get(after.state, 0.0) if applicable else 0.0
+    gained, lost = (
+        sorted(a.true - b.true) for a, b in ((after.state, here.state), (here.state, after.state))
+    )
+    changes = [f"+{atom}" for atom in gained] + [f"-{atom}" for atom in lost]
+    return after, Taken(number, action, True, share, tuple(changes))
+
+
+# What is to be carried out: a plan of discovered operators, given or found by a planner for a goal.
+
+
+LIMITS = Limits(seconds=60.0, states=300_000, guided=30_000)
+"""How long a plan is looked for."""
+MAX_BYTES = 1_000_000
+"""Bytes of a file with a goal, at most."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A plan from a state, and what it is to bring about: nothing in particular where it was given."""
+
+    problem: Problem
+    plan: tuple[GroundAction, ...]
+    planned: bool
+    """Whether the plan was found for the goal of the problem."""
+
+
+def goal_text(given: str) -> tuple[str, str]:
+    """The text of a goal, which is given as such or as the name of a file, and where it comes from.
+
+    Raises:
+        UnusableInput: the file cannot be read.
+    """
+    if "(" in given:
+        return given, "--goal"
+    try:
+        return read_limited(Path(given), MAX_BYTES).decode(), given
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "no text"
+        raise UnusableInput(
+            f"no goal such as '(at robot room-2)', and no file with one ({why})", "goal", given[:80]
+        ) from None
+
+
+def for_goal(model: Model, initial: State, text: str, source: str, planner: Planner) -> Task:
+    """The plan that a planner finds for a goal.
+
+    Args:
+        model: the learned one.
+        initial: where the plan starts, as it was seen.
+        text: the goal, literals of PDDL.
+        source: where the text comes from, for messages.
+        planner: finds the plan.
+
+    Raises:
+        UnusableInput: the goal is none, or no plan for it was found.
+        PlannerFailed: the planner broke down.
+    """
+    goal, goal_false = read_goal(text, model.vocabulary, initial.objects, source)
+    problem = Problem("goal", initial, goal, goal_false)
+    try:
+        found = planned(model, problem, planner, LIMITS)
+    except TooManyOperators as error:
+        raise UnusableInput(f"the problem is too large for a plan ({error}); give a plan instead") from None
+    if isinstance(found, Found):
+        return Task(problem, found.plan, planned=True)
+    if found is Verdict.LIMIT:
+        raise UnusableInput(
+            f"no plan for the goal was found within {LIMITS.states:,} states and {LIMITS.seconds:g} s; "
+            "give another --planner, or a --plan"
+        )
+    hidden = f"; {counted(len(initial.unknown), 'atom')} could not be seen there" if initial.unknown else ""
+    raise UnusableInput(
+        f"no plan of the learned operators leads from the initial situation to the goal{hidden}"
+    )
+
+
+def for_plan(model: Model, initial: State, plan: Sequence[GroundAction]) -> Task:
+    """A given plan, if the model says that it can be carried out as far as can be seen.
+
+    Raises:
+        UnusableInput: an operator names an object twice, or the model says that it cannot be carried out there.
+    """
+    state = initial
+    for number, step in enumerate(plan, 1):
+        if len(set(step.objects)) < len(step.objects):
+            raise UnusableInput(
+                f"step {number}, {step}: names an object twice; the parameters of an operator stand for different ones"
+            )
+        if missing := violated(model, state, step):
+            raise UnusableInput(
+                f"step {number}, {step}: cannot be carried out there by the learned model: {some(missing, 4)}"
+            )
+        state = model.schema(step.name).successor(state, step.objects)
+    return Task(Problem("plan", initial), tuple(plan), planned=False)
+
+
+def violated(model: Model, state: State, step: GroundAction) -> list[str]:
+    """What a step requires and certainly does not hold in a state, in words."""
+    schema = model.schema(step.name)
+    found = [(atom.ground(step.objects), True) for atom in schema.positive]
+    found += [(atom.ground(step.objects), False) for atom in schema.negative]
+    return [
+        f"{atom} is {'false' if wanted else 'true'}"
+        for atom, wanted in sorted(found)
+        if state.value(atom) is (not wanted)
+    ]
+
+
+def open_goals(problem: Problem, state: State) -> tuple[list[Atom], list[Atom]]:
+    """The atoms of the goal that certainly are not as wanted in a state, and those that are unknown."""
+    wanted = [(atom, True) for atom in problem.goal] + [(atom, False) for atom in problem.goal_false]
+    values = [(atom, value, state.value(atom)) for atom, value in sorted(wanted)]
+    return (
+        [atom for atom, value, is_ in values if is_ is (not value)],
+        [atom for atom, _, is_ in values if is_ is None],
+    )
+
+
+# Carrying out a plan: each operator's control is given, and what is seen is compared with what the model predicts.
+
+
+@dataclass(frozen=True)
+class Step:
+    """A control that was given for one step of a plan, and how that compares with the model."""
+
+    number: int
+    operator: GroundAction
+    control: GroundAction
+    changes: tuple[str, ...]
+    """The predicted changes, each after ``+`` or ``-``."""
+    differing: tuple[str, ...]
+    """The atoms that came out otherwise, in words."""
+    hidden: tuple[str, ...]
+    """The predicted changes that could not be seen."""
+
+    @property
+    def as_predicted(self) -> bool:
+        """Whether nothing that was seen is otherwise than predicted."""
+        return not self.differing
+
+    def __str__(self) -> str:
+        told = "; ".join(self.differing) or ", ".join(self.changes) or "nothing changes"
+        unseen = f"; not seen: {', '.join(self.hidden)}" if self.hidden else ""
+        return (
+            f"{self.control}: {'as predicted' if self.as_predicted else 'NOT as predicted'}; {told}{unseen}"
+        )
+
+
+@dataclass(frozen=True)
+class Execution:
+    """A plan that was carried out, as far as everything came out as predicted. ``str()`` says how it went."""
+
+    task: Task
+    steps: tuple[Step, ...]
+    final: State
+    """The last situation: what was seen, and what the model says of the rest."""
+    unseen: tuple[str, ...]
+    """The atoms of the goal that could not be seen in the end."""
+
+    @property
+    def as_predicted(self) -> bool:
+        """Whether every step was carried out and came out as predicted."""
+        return len(self.steps) == len(self.task.plan) and all(step.as_predicted for step in self.steps)
+
+    @property
+    def reached(self) -> bool:
+        """Whether all came out as predicted, and the goal, if there is one, was reached."""
+        return self.as_predicted and not any(open_goals(self.task.problem, self.final))
+
+    @property
+    def verdict(self) -> str:
+        """How it ended, in a line."""
+        total = len(self.task.plan)
+        if not self.as_predicted:
+            last = self.steps[-1]
+            return (
+                f"Not as predicted: step {last.number} of {total}, {last.operator}: "
+                f"{some(last.differing, SHOWN)}. Given up there."
+            )
+        steps = f"all {counted(total, 'step')} came out" if total > 1 else "1 step came out"
+        if not self.task.planned:
+            return f"Carried out: {steps} as predicted." if total else "Nothing to do: the plan is empty."
+        if not self.reached:
+            left, unknown = open_goals(self.task.problem, self.final)
+            return (
+                f"Goal not reached, though {steps} as predicted: {some([*map(str, left + unknown)], SHOWN)}."
+            )
+        if not total:
+            return "Goal reached: it holds at the start, and nothing has to be done."
+        unseen = f" Not seen in the end: {some(self.unseen, SHOWN)}." if self.unseen else ""
+        return f"Goal reached: {steps} as predicted.{unseen}"
+
+    def __str__(self) -> str:
+        told = [f"{step.number}. {step.operator}\n   {step}" for step in self.steps]
+        return "\n".join([*told, self.verdict])
+
+
+def carried_out(
+    agent: Agent,
+    start: Situation,
+    model: Model,
+    carriers: Carriers,
+    task: Task,
+    watch: Callable[[Step], None] = lambda step: None,
+) -> Execution:
+    """Give the controls of a plan one after the other, until something comes out otherwise than predicted.
+
+    Args:
+        agent: its instructions are the controls.
+        start: a situation of it, in which the task's plan starts.
+        model: the learned one, of the operators.
+        carriers: the controls that carry them out.
+        task: the plan.
+        watch: called after every step.
+
+    Raises:
+        AgentFailed: the agent can no longer answer, or refuses a control.
+    """
+    here, believed, steps = start, task.problem.initial, list[Step]()
+    for number, operator in enumerate(task.plan, 1):
+        control = carriers[operator.name].instructed(operator.objects)
+        response = agent.ask(Query(here, (control,)))
+        if not response.executed:
+            raise AgentFailed(f"step {number}: the agent refused {control}, which can always be given")
+        here = response.final
+        predicted = model.schema(operator.name).successor(believed, operator.objects)
+        step = _compared(number, operator, control, believed, predicted, here.state)
+        steps.append(step)
+        watch(step)
+        believed = _combined(here.state, predicted) if step.as_predicted else here.state
+        if not step.as_predicted:
+            break
+    problem = task.problem
+    goal = sorted(problem.goal | problem.goal_false)
+    unseen = [str(atom) for atom in goal if here.state.value(atom) is None]
+    return Execution(task, tuple(steps), believed, tuple(unseen) if task.plan else ())
+
+
+def _compared(
+    number: int, operator: GroundAction, control: GroundAction, before: State, predicted: State, seen: State
+) -> Step:
+    """A step, with the differences between what was predicted and what was seen; unknown atoms agree with all."""
+    gained, lost = sorted(predicted.true - before.true), sorted(before.true - predicted.true)
+    differing = [
+        f"{atom} is {_word(seen.value(atom))} instead of {_word(predicted.value(atom))}"
+        for atom in sorted(predicted.true ^ seen.true)
+        if None not in (predicted.value(atom), seen.value(atom))
+    ]
+    hidden = [atom for atom in [*gained, *lost] if seen.value(atom) is None]
+    return Step(
+        number,
+        operator,
+        control,
+        (*(f"+{atom}" for atom in gained), *(f"-{atom}" for atom in lost)),
+        tuple(differing),
+        tuple(map(str, hidden)),
+    )
+
+
+def _word(value: bool | None) -> str:
+    return "true" if value else "false"
+
+
+def _combined(seen: State, predicted: State) -> State:
+    """What was seen, and of what could not be seen, what was predicted."""
+    kept: frozenset[Atom] = predicted.true & seen.unknown
+    return State(seen.true | kept, seen.objects, seen.unknown & predicted.unknown)
+
+
+# The images of a plan that is carried out, as an animated GIF: each step with its control, and whether it was as predicted.
+
+
+class Film:
+    """Keeps the images that an agent shows, in order: the first situation, then one after every step."""
+
+    def __init__(self) -> None:
+        self._pictures: dict[str, Picture] = {}
+
+    def keep(self, frame: Frame) -> str:
+        """Keep an image, uint8, (H, W, 3), and return its name."""
+        name = str(len(self._pictures))
+        height, width = frame.shape[:2]
+        self._pictures[name] = Picture(name, width, height, encode(frame))
+        return name
+
+    def gif(self, steps: Sequence[Step]) -> bytes:
+        """The film of these steps, as far as it may be long; the agent has shown its images."""
+        shots = [Shot("0", "The beginning", "", "before")]
+        for step in steps[: MAX_FRAMES - 1]:
+            kind = "refused" if not step.as_predicted else "last" if step is steps[-1] else "done"
+            verdict = "as predicted" if step.as_predicted else "NOT AS PREDICTED"
+            title = f"Step {step.number}, {step.control}: {verdict}"
+            shots.append(Shot(str(step.number), title, str(step.operator), kind))
+        return animated(shots, self._pictures)[0]

@@ -1,0 +1,73 @@
+"""``--record FILE.gif``: the queries of a run as a video, written when the run ends, however it ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aam_vision.support.commandline import write_atomically
+from aam_vision.support.errors import UnusableInput
+
+if TYPE_CHECKING:
+    from aam_vision.agents.journal import Journal
+    from aam_vision.run.targets import Target
+
+
+def check_recording(path: Path) -> None:
+    """Find out before the run whether a video can be written there.
+
+    Raises:
+        UnusableInput: the name does not end in .gif, or the folder does not exist or cannot be written to.
+    """
+    if path.suffix.lower() != ".gif":
+        raise UnusableInput(f"--record {path}: give a file that ends in .gif")
+    if path.is_dir():
+        raise UnusableInput(f"--record {path}: is a folder; give a file that ends in .gif")
+    if not path.parent.is_dir():
+        raise UnusableInput(
+            f"--record {path}: there is no folder {path.parent}; make it, or give another file"
+        )
+    if not os.access(path.parent, os.W_OK):
+        raise UnusableInput(f"--record {path}: nothing can be written to {path.parent}; give another file")
+
+
+def check_images(path: Path, target: Target) -> None:
+    """Find out before the run whether there is something to record.
+
+    Raises:
+        UnusableInput: the agent shows no images.
+    """
+    if target.keep_images is None:
+        raise UnusableInput(f"--record {path}: {target.name} shows no images; use an image environment")
+
+
+@contextmanager
+def recording(path: Path | None, folder: Path, journal: Journal) -> Iterator[None]:
+    """Write the video of all queries that the journal holds in the end, also if the run fails; none without a path.
+
+    If the video cannot be written, a line says so; the run does not fail.
+    """
+    try:
+        yield
+    finally:
+        if path is not None:
+            print(f"{path}: {_write(path, folder, journal)}", file=sys.stderr)
+
+
+def _write(path: Path, folder: Path, journal: Journal) -> str:
+    """Write the video; return a description of it, or why there is none."""
+    from aam_vision.report.recorded import read_journal
+    from aam_vision.report.video import video
+
+    try:
+        found = video(read_journal(folder, journal))
+        if found is None:
+            return "not written, as no query with an image was asked"
+        write_atomically(path, found.gif)
+    except (UnusableInput, OSError) as error:
+        return f"not written ({error})"
+    return found.about

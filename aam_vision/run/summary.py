@@ -1,0 +1,340 @@
+"""The summary of a run: figures for programs, and a few lines for a person."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from aam_vision.agents.image import unlike
+from aam_vision.controls.result import ControlsResult
+from aam_vision.interrogation.chance.looking import LookingAgent
+from aam_vision.interrogation.evidence.attempted_steps import attempted
+from aam_vision.interrogation.examination.diagnosis import Diagnosis
+from aam_vision.interrogation.examination.figures import Exam
+from aam_vision.interrogation.task.result import Result, differences, lifted_predicates
+from aam_vision.interrogation.task.result_text import aligned, figures
+from aam_vision.model.strips import Model
+from aam_vision.report import evaluation
+from aam_vision.report.abilities import ControlNames, abilities, executed_actions
+from aam_vision.report.screen import Abilities
+from aam_vision.run.arguments import Arguments
+from aam_vision.run.labelling_note import labelled
+from aam_vision.run.targets import Target
+from aam_vision.support.wording import counted
+
+TIMES = frozenset({"wall_s", "cpu_s", "interrogation_s", "planner_s", "perception_s"})
+"""The figures that differ between equal runs: the seconds that they took."""
+Images = Callable[[], Mapping[Hashable, str]]
+
+EVALUATION_STATES = 200
+"""States of the held-out problems on which functional equivalence is checked."""
+
+
+def summary(
+    arguments: Arguments,
+    target: Target,
+    result: Result,
+    times: dict[str, float | None],
+    prior: Model | None = None,
+    images: Images = dict,
+) -> dict[str, Any]:
+    """The contents of ``result.json``; figures that need a ground truth are None where there is none.
+
+    ``differences`` are those to the model learned earlier, if there is one. ``images`` gives the names of the images
+    that were kept, by the handles of the situations; it is called only where images are named.
+    """
+    return {
+        "env": target.name,
+        "seed": arguments.seed,
+        "access": target.agent.access.value,
+        "policy": arguments.policy,
+        "planner": arguments.planner,
+        "repeated_arguments": arguments.repeated_arguments,
+        **labelled(arguments.classifiers),
+        **interrogation_figures(result, images),
+        "unlike": [one._asdict() for one in unlike(target.agent)],
+        **times,
+        "differences": None if prior is None else _differences(prior, result),
+        **_comparison(target, result, arguments.seed),
+    }
+
+
+def look_figures(looking: LookingAgent | None) -> dict[str, Any]:
+    """What is told of the looks at every situation, where each was looked at until it was certain."""
+    return {
+        "looks": 0 if looking is None else looking.looks,
+        "situations": None if looking is None else looking.situations,
+        "misread": None if looking is None else round(looking.misread, 6),
+        "reading_error": None if looking is None else round(looking.error, 9),
+    }
+
+
+def look_lines(told: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The same for a person, from ``result.json``; none where situations were looked at once."""
+    if told["misread"] is None:
+        return []
+    text = (
+        f"{told['looks']} beside the first ones at {counted(told['situations'], 'situation')}; one look shows "
+        f"{100 * told['misread']:.1f}% of the atoms wrongly; that any is read wrongly has a probability of at most {told['reading_error']:.2g}"
+    )
+    return [("looks", text)]
+
+
+def figures_of_controls(arguments: Arguments, result: ControlsResult, images: Images) -> dict[str, Any]:
+    """The figures of the interrogation of discovered operators, for ``result.json`` of a run that knew only controls."""
+    inner = result.interrogation
+    unknown: dict[str, Any] = dict.fromkeys(
+        ("accuracy", "exact", "equivalent", "interrogation_s", "planner_s", "differences")
+    )
+    none: dict[str, Any] = {"undetermined": [], "curve": []} | dict.fromkeys(
+        ("predicates", "actions", "failed_steps", "walk_steps", "resets", "lower_bound"), 0
+    )
+    figures = none if inner is None else interrogation_figures(inner, images)
+    curve = [] if inner is None else [[point.queries, point.steps, None] for point in inner.curve]
+    return {
+        **unknown,
+        **labelled(arguments.classifiers),
+        **figures,
+        "policy": arguments.policy,
+        "planner": arguments.planner,
+        "curve": curve,
+    }
+
+
+def abilities_of_controls(result: ControlsResult) -> Abilities:
+    """What the controls of an agent do, in a paragraph."""
+    known = ControlNames(
+        tuple(control.name for control in result.controls),
+        {operator.header.name: operator.control for operator in result.operators},
+        result.idle,
+    )
+    return abilities(result.model, known.carried, complete=result.proven, controls=known)
+
+
+def _differences(prior: Model, result: Result) -> list[dict[str, str]]:
+    """The differences to the model learned earlier."""
+    return [
+        {
+            "action": found.action,
+            "location": found.location.value,
+            "atom": found.atom,
+            "before": found.before.value,
+            "now": found.now.value,
+            "text": str(found),
+        }
+        for found in differences(prior, result.model, repeated=result.hypotheses.repeated)
+    ]
+
+
+def interrogation_figures(result: Result, images: Images) -> dict[str, Any]:
+    """The figures of an interrogation itself; ``images`` as for ``summary``."""
+    counts = result.counts
+    return {
+        "status": result.status,
+        "why": result.why,
+        "missing": result.missing,
+        "proven": result.proven,
+        "predicates": lifted_predicates(result.model, repeated=result.hypotheses.repeated),
+        "actions": len(result.model.actions),
+        "pal_tuples": result.hypotheses.size,
+        "queries": counts.queries,
+        "steps": counts.steps,
+        "failed_steps": counts.failed_steps,
+        "walk_steps": counts.walk_steps,
+        "resets": counts.resets,
+        "looks": counts.looks,
+        "exam_steps": result.exam.steps,
+        "exam_wrong": result.exam.wrong,
+        "exam_bound": round(result.exam.bound, 4),
+        "diagnosis": diagnosis_figures(result.diagnosis, images),
+        "lower_bound": result.lower_bound,
+        "not_excluded": _rounded(not_excluded(result)),
+        "undetermined": [
+            {
+                "action": u.action,
+                "location": u.location,
+                "group": list(u.group),
+                "known": u.known,
+                "kind": u.kind,
+                "settle": u.settle or None,
+            }
+            for u in result.undetermined
+        ],
+        **_reliability(result),
+    }
+
+
+def _rounded(shares: dict[str, float] | None) -> dict[str, float] | None:
+    return None if shares is None else {name: round(share, 4) for name, share in shares.items()}
+
+
+def diagnosis_figures(found: Diagnosis | None, images: Images) -> dict[str, Any] | None:
+    """Which part of the assumption is false, and the situations that show it, for ``result.json``."""
+    if found is None:
+        return None
+    named = images()
+    return {
+        "family": found.family.value,
+        "culprit": found.culprit,
+        "why": found.why,
+        "otherwise": found.otherwise or None,
+        "literal": found.literal,
+        "seen": found.seen,
+        "tried": found.tried,
+        "pixels_differ": found.pixels_differ,
+        "steps": found.steps,
+        "examples": [
+            {
+                "step": str(one.step),
+                "outcome": one.outcome,
+                "image": named.get(one.situation.handle),
+                "image_after": None if one.after is None else named.get(one.after.handle),
+            }
+            for one in found.examples
+        ],
+    }
+
+
+def _reliability(result: Result) -> dict[str, Any]:
+    """How reliable the answers and every palm tuple are; None where each answer was taken at its word.
+
+    ``doubt`` says why nothing is certain, where that is so.
+    """
+    rates = result.rates
+    if rates is None:
+        return {"doubt": result.doubt or None, "confidence": None, "noise": None, "palm_tuples": None}
+    parameters = {header.name: header.parameters for header in result.model.headers}
+    return {
+        "doubt": result.doubt or None,
+        "confidence": result.confidence,
+        "noise": {
+            "false_positives": {n: round(m.false_positive, 4) for n, m in rates.misreadings.items()},
+            "false_negatives": {n: round(m.false_negative, 4) for n, m in rates.misreadings.items()},
+            "refusals": None if rates.surely and result.diagnosis is None else round(rates.refusals, 4),
+            "executions": round(rates.executions, 4),
+        },
+        "palm_tuples": [
+            {
+                "action": pal.action,
+                "location": pal.location.value,
+                "atom": pal.atom.text(parameters[pal.action]),
+                "mode": mode.value,
+                "confidence": round(probability, 6),
+            }
+            for pal, (mode, probability) in result.confidences.items()
+        ],
+    }
+
+
+def _comparison(target: Target, result: Result, seed: int) -> dict[str, Any]:
+    """The comparison with the ground truth, made after the interrogation."""
+    if target.truth is None:
+        curve = [[point.queries, point.steps, None] for point in result.curve]
+        return {"accuracy": None, "exact": None, "equivalent": None, "curve": curve}
+    truth, initial, repeated = target.truth(), target.held_out(), result.hypotheses.repeated
+    states = evaluation.sample_states(truth, initial, EVALUATION_STATES, np.random.default_rng(seed))
+    return {
+        "accuracy": evaluation.accuracy(result.model, truth, repeated=repeated),
+        "exact": evaluation.exact(result.model, truth),
+        "equivalent": evaluation.equivalent(result.model, truth, states, repeated=repeated)
+        if states
+        else None,
+        "curve": [
+            [
+                point.queries,
+                point.steps,
+                round(evaluation.accuracy(point.model, truth, repeated=repeated), 4),
+            ]
+            for point in result.curve
+        ],
+    }
+
+
+def text(summary: dict[str, Any], result: Result, folder: Path) -> str:
+    """The summary for a person."""
+    can = abilities(result.model, executed_actions(result.transcript), complete=result.proven)
+    return aligned(
+        [
+            *((("" if number else "agent"), part) for number, part in enumerate(can.parts)),
+            *figures(result),
+            *_changed(summary["differences"]),
+            ("ground truth", _verdict(summary)),
+            *([("chance", found)] if (found := sentence(result)) else []),
+            (
+                "time",
+                f"{summary['cpu_s']:.1f} CPU s, {summary['interrogation_s']:.1f} of them interrogating "
+                f"({summary['perception_s'] or 0:.1f} perception, {summary['planner_s']:.1f} planner)",
+            ),
+            ("saved in", str(folder)),
+        ]
+    )
+
+
+def _changed(found: list[dict[str, str]] | None) -> list[tuple[str, str]]:
+    """The differences to the model learned earlier, one per line, if there is such a model."""
+    if found is None:
+        return []
+    if not found:
+        return [("differences", "none to the model learned earlier")]
+    return [("" if number else "differences", one["text"]) for number, one in enumerate(found)]
+
+
+def _verdict(summary: dict[str, Any]) -> str:
+    """How close the model is to the truth."""
+    if summary["exact"] is None:
+        return "not known: there is nothing to compare with"
+    verdict = "exact" if summary["exact"] else f"accuracy {summary['accuracy']:.3f}"
+    if summary["accuracy"] == 1 and not summary["exact"]:
+        verdict += ", but it lacks literals outside of P*"
+    if summary["equivalent"] is None:
+        return f"{verdict}; no held-out problems to compare on"
+    return f"{verdict}, {'equivalent' if summary['equivalent'] else 'NOT equivalent'} on held-out problems"
+
+
+# What chance of another outcome an interrogation did not exclude whose every answer fits an agent without chance.
+#
+# Of n steps of an action that all came out as the model says, an outcome that would have shown and has a probability above x is missed
+# with a probability below (1 - x)^n. As nothing else ever came about, the steps were those that an agent without chance is asked for,
+# so that n was fixed beforehand. With 95% x is at most 1 - .05^(1/n), about 3/n.
+
+
+def not_excluded(result: Result) -> dict[str, float] | None:
+    """By action, the probability up to which another outcome is not excluded, for each action with 95%.
+
+    Steps count of which the situations before and after them were seen. None where answers are not taken at their word, or
+    contradict a model without chance.
+    """
+    if result.rates is not None or result.doubt:
+        return None
+    return {name: Exam(made).bound for name, made in _made(result).items()}
+
+
+def sentence(result: Result) -> str:
+    """The same in words, about the action that was executed least; empty where nothing is to be said."""
+    if not_excluded(result) is None:
+        return ""
+    made = {name: count for name, count in _made(result).items() if count}
+    if not made:
+        return ""
+    name = min(made, key=lambda one: made[one])
+    bound = 100 * Exam(made[name]).bound
+    others = ", of each other action in no more" if len(made) > 1 else ""
+    return (
+        f"not seen: each action came out as the model says whenever it was executed. Not excluded, with 95%: another outcome of {name} "
+        f"in up to {bound:.0f}% of its steps ({counted(made[name], 'execution')}){others}"
+    )
+
+
+def _made(result: Result) -> dict[str, int]:
+    """By action, the executed steps of which both situations were seen."""
+    steps = attempted(result.transcript.in_single_steps())
+    found = Counter(
+        step.action.name
+        for step in steps
+        if step.executed and step.before is not None and step.after is not None
+    )
+    return {schema.header.name: found[schema.header.name] for schema in result.model.actions}

@@ -1,0 +1,196 @@
+"""Targets of which several copies answer at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aam_vision.model.query import Access
+from aam_vision.run.targets.target import Target
+from aam_vision.support.errors import AgentFailed, UnusableInput
+
+if TYPE_CHECKING:
+    from aam_vision.agents.process import ProcessAgent
+    from aam_vision.agents.program import ProgramLimits
+    from aam_vision.agents.shown import Conversation
+    from aam_vision.agents.simulator import Simulator
+    from aam_vision.agents.workers import Workers
+    from aam_vision.agents.workers.crew import Crew
+    from aam_vision.envs.image_domain import Problem
+    from aam_vision.model.query import Agent
+
+SIMULATING = (
+    "gymnasium",
+    "aam_vision.envs.registry",
+    "aam_vision.envs.pddlgym_domains",
+    "aam_vision.envs.board_env",
+)
+"""Modules of most simulators."""
+
+
+def check_access(access: Access, workers: Workers) -> None:
+    """Refuse several copies under an access where every question needs the answer before.
+
+    Raises:
+        UnusableInput: a trajectory is asked for.
+    """
+    if workers.number > 1 and not access.restarts:
+        raise UnusableInput(
+            "a trajectory is one course, which no two agents can take: use 1, or another access",
+            "workers",
+            workers.number,
+        )
+
+
+def copied_symbolic(target: Target, workers: Workers) -> Target:
+    """The same target, its symbolic agent in so many processes."""
+    from aam_vision.agents.copies import StatelessCopies, prove
+
+    if workers.number == 1:
+        return target
+    check_access(target.agent.access, workers)
+    crew = workers.crew(partial(_itself, target.agent), prove)
+    return with_crew(replace(target, agent=StatelessCopies(target.agent, crew)), crew)
+
+
+def copied_program(target: Target, conversation: Conversation, crew: Crew) -> Target:
+    """The same target, its program in several processes."""
+    from aam_vision.agents.copies import NumberedCopies, StatelessCopies
+
+    settable = conversation.hello.access.constructs
+    agent = (StatelessCopies if settable else NumberedCopies)(target.agent, crew)
+    return with_crew(replace(target, agent=agent), crew)
+
+
+def with_crew(target: Target, crew: Crew) -> Target:
+    """The same target, with its copies, which have begun.
+
+    Raises:
+        UnusableInput: they cannot begin, or are not the same agent.
+    """
+    try:
+        crew.ready()
+    except AgentFailed as error:
+        crew.close()
+        target.close()
+        raise UnusableInput(str(error), "workers", crew.size) from None
+
+    def close() -> None:
+        crew.close()
+        target.close()
+
+    return replace(target, crew=crew, close=close)
+
+
+def simulator_crew(env: str, problems: Sequence[Problem], workers: Workers) -> Crew:
+    """Copies of an image environment's simulators."""
+    from aam_vision.agents.copies import prove_simulators
+
+    return workers.crew(partial(_simulators, env, tuple(problems)), prove_simulators, modules=SIMULATING)
+
+
+def program_crew(
+    conversation: Conversation,
+    limits: ProgramLimits,
+    access: Access,
+    problems: Sequence[int],
+    workers: Workers,
+) -> Crew:
+    """Copies of a program.
+
+    Raises:
+        UnusableInput: it does not allow so many.
+    """
+    from aam_vision.agents.copies import prove
+    from aam_vision.agents.workers.crew import Copy, Held
+
+    allowed = conversation.hello.copies
+    if allowed is not None and workers.number > allowed:
+        raise UnusableInput(
+            f"the agent says that it can run {'only once' if allowed == 1 else f'{allowed} times'}; use {allowed}",
+            "workers",
+            workers.number,
+        )
+    make = partial(_program, conversation.command, limits, access, tuple(problems), conversation.identity)
+
+    def here() -> Copy:
+        agent = make()
+        return Held(agent, agent.close)
+
+    return workers.crew(make, prove, here)
+
+
+def _itself(agent: Agent) -> Agent:
+    return agent
+
+
+def _simulators(env: str, problems: Sequence[Problem]) -> list[Simulator]:
+    from aam_vision.envs.registry import image_domain
+
+    domain = image_domain(env)
+    return [domain.simulator(problem) for problem in problems]
+
+
+def _program(
+    command: str, limits: ProgramLimits, access: Access, problems: Sequence[int], identity: str
+) -> ProcessAgent:
+    from aam_vision.agents.process import process_agent
+    from aam_vision.agents.shown import Conversation
+
+    conversation = Conversation(command, limits)
+    if conversation.identity != identity:
+        conversation.close()
+        raise AgentFailed(f"{command}: says something else of itself when it is started a second time")
+    return process_agent(conversation, access, problems)
+
+
+# Targets made of others: with faults between agent and engine, or with a cache of answers.
+
+
+def unreliable(target: Target, flip_rate: float, refusal_rate: float, seed: int) -> Target:
+    """The same target, but misread and refusing at random; the engine is not told.
+
+    Raises:
+        UnusableInput: a rate is not between 0 and 1.
+    """
+    import numpy as np
+
+    from aam_vision.agents.chance import ChanceAgent
+    from aam_vision.agents.numbered import NumberedAgent
+    from aam_vision.agents.symbolic import ModelAgent
+    from aam_vision.agents.unreliable import UnreliableAgent
+
+    faults = np.random.default_rng([seed, 3])
+    agent, generators = target.agent, target.generators
+    if isinstance(agent, ModelAgent) and not agent.access.constructs:
+        if isinstance(agent, ChanceAgent):
+            generators = ()  # a resumed run takes its steps again, from the seed on
+        agent = NumberedAgent(agent)  # its handles are its true states
+    agent = UnreliableAgent(agent, flip_rate, refusal_rate, faults)
+    return replace(target, agent=agent, generators=(*generators, faults), identity=None)
+
+
+def cached(target: Target, path: Path) -> Target:
+    """The same target, asked only what no run has asked it before; a file keeps the answers.
+
+    Raises:
+        UnusableInput: the agent's answers cannot be used in another run, or the file is not a cache.
+    """
+    from aam_vision.agents.cached import Cache, CachedAgent
+
+    if target.identity is None:
+        raise UnusableInput(
+            f"needs a deterministic agent that may be asked about any state, which {target.name} is not; leave it out",
+            "cache",
+            path,
+        )
+    cache = Cache(path)
+
+    def close() -> None:
+        cache.close()
+        target.close()
+
+    return replace(target, agent=CachedAgent(target.agent, cache, target.identity), close=close)

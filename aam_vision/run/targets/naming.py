@@ -1,0 +1,141 @@
+"""Targets by name: the agents that the command's options, or an environment's name, stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from aam_vision.agents.workers import Workers
+from aam_vision.run.targets.copied import copied_symbolic, unreliable
+from aam_vision.run.targets.images import PerceptionSettings, from_images, settings_of
+from aam_vision.run.targets.programs import from_program, from_shown_program
+from aam_vision.run.targets.symbolic import from_generated, from_pddl
+from aam_vision.run.targets.target import IMAGE_ACCESS, SYMBOLIC_ACCESS, Target, access_of
+from aam_vision.support.errors import UnusableInput
+
+if TYPE_CHECKING:
+    from aam_vision.run.arguments import Arguments
+
+
+def of(arguments: Arguments) -> Target:
+    """The target that a run's arguments name, with the faults that they ask for.
+
+    Raises:
+        UnusableInput: there is no such thing, or it cannot be used in this way.
+    """
+    target = _named(arguments)
+    if arguments.flip_rate or arguments.refusal_rate:
+        return unreliable(target, arguments.flip_rate, arguments.refusal_rate, arguments.seed)
+    return target
+
+
+def _named(arguments: Arguments) -> Target:
+    given = arguments.problem or []
+    workers = Workers(arguments.workers, arguments.address)
+    if arguments.agent is not None and arguments.env is not None:
+        if workers.number > 1:
+            raise UnusableInput("a program that shows images answers alone: use 1", "workers", workers.number)
+        return from_shown_program(arguments)
+    if arguments.agent is not None:
+        return from_program(
+            arguments.agent,
+            given,
+            access=arguments.access,
+            seconds=arguments.agent_seconds,
+            megabytes=arguments.agent_memory,
+            workers=workers,
+        )
+    if arguments.domain is not None:
+        target = from_pddl(
+            arguments.domain, given, access=arguments.access, repeated=arguments.repeated_arguments
+        )
+        return copied_symbolic(target, workers)
+    assert arguments.env is not None, "one or the other is given"
+    return from_environment(
+        arguments.env,
+        access=arguments.access,
+        problems=given,
+        size=arguments.problem_size,
+        seed=arguments.seed,
+        repeated=arguments.repeated_arguments,
+        settings=settings_of(arguments),
+        workers=workers,
+    )
+
+
+def names() -> tuple[str, ...]:
+    """All environments: those seen in images, also of other packages; then the packaged PDDL domains, and those with chance."""
+    from aam_vision.envs import TOLD_WITH_CHANCE, registry
+    from aam_vision.model import domains
+
+    return (*registry.names(), *domains.DOMAINS, *TOLD_WITH_CHANCE)
+
+
+def has_chance(env: str | None) -> bool:
+    """Whether it is an environment of ours whose steps may have several outcomes."""
+    from aam_vision.envs import TOLD_WITH_CHANCE, WITH_CHANCE, worlds
+
+    return env is not None and (env in TOLD_WITH_CHANCE or env in WITH_CHANCE or worlds.has_chance(env))
+
+
+def is_imported(env: str) -> bool:
+    """Whether a name is that of a module's environment, ``MODULE:NAME``, which importing the module makes."""
+    from aam_vision.envs import worlds
+    from aam_vision.envs.own import is_reference
+
+    return is_reference(env) and not worlds.known(env)
+
+
+def check_name(env: str) -> None:
+    """Refuse a name that no environment has.
+
+    Raises:
+        UnusableInput: there is no such environment.
+    """
+    from aam_vision.envs import TOLD_WITH_CHANCE, registry
+    from aam_vision.model import domains
+
+    if not registry.known(env) and env not in domains.DOMAINS and env not in TOLD_WITH_CHANCE:
+        raise UnusableInput(f"unknown; use one of {', '.join(names())}", "env", env)
+
+
+def from_environment(
+    env: str,
+    *,
+    access: str | None = None,
+    problems: Sequence[str] = (),
+    size: int = 2,
+    seed: int = 0,
+    repeated: bool = False,
+    settings: PerceptionSettings | None = None,
+    workers: Workers | None = None,
+) -> Target:
+    """The agent of an environment that is seen in images, or of a packaged domain.
+
+    Args:
+        env: name of the environment or domain.
+        access: default the most that the agent allows.
+        problems: numbers of problems; default all.
+        size: of the problems that are generated for a packaged domain.
+        seed: of these problems.
+        repeated: whether one object may be named twice (packaged domains).
+        settings: how images are read.
+        workers: how many copies of the agent answer at a time, and where; default one.
+
+    Raises:
+        UnusableInput: no such environment, problem, access or weights.
+    """
+    from aam_vision.model import domains
+
+    settings, workers = settings or PerceptionSettings(), workers or Workers()
+    if env in domains.DOMAINS:
+        if settings.noise:
+            raise UnusableInput(
+                f"{env} shows no images; use an image environment", "image_noise", f"{settings.noise:g}"
+            )
+        allowed = access_of(access, SYMBOLIC_ACCESS, env)
+        return copied_symbolic(from_generated(env, allowed, problems, size, seed, repeated), workers)
+    check_name(env)
+    if repeated:
+        raise UnusableInput(f"{env} is seen in images; give a symbolic agent", "repeated_arguments")
+    return from_images(env, access_of(access, IMAGE_ACCESS, env), problems, settings, workers)

@@ -1,0 +1,93 @@
+"""Symbolic agents: of PDDL files, and of the packaged domains."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aam_vision.model.query import Access
+from aam_vision.run.targets.target import SYMBOLIC_ACCESS, Target, access_of, check_problems, numbers
+from aam_vision.support.errors import AamWarning
+from aam_vision.support.wording import listed
+
+if TYPE_CHECKING:
+    from aam_vision.model.strips import Model, Vocabulary
+
+GENERATED_PROBLEMS = 3
+"""Problems that are generated for one interrogation, and as many more to evaluate on."""
+
+
+def from_pddl(domain: Path, problems: Sequence[str], *, access: str | None, repeated: bool = False) -> Target:
+    """A symbolic agent that holds the model of a PDDL domain file.
+
+    Raises:
+        UnusableInput: a file cannot be used, no problem is given, or the access is unknown.
+    """
+    from aam_vision.agents.symbolic import SymbolicAgent
+    from aam_vision.model.pddl import read_domain, read_problem
+
+    allowed = access_of(access, SYMBOLIC_ACCESS, str(domain))
+    check_problems(domain, problems, allowed)
+    model = read_domain(domain)
+    tell_left_out(domain, model.vocabulary)
+    initial = [read_problem(model, problem).initial for problem in problems]
+    return Target(
+        model.vocabulary.name,
+        tuple(Path(problem).name for problem in problems),
+        SymbolicAgent(model, initial, allowed, repeated=repeated, refuses_surely=True),
+        truth=lambda: model,
+        held_out=lambda: initial,
+        identity=_identity(model),
+    )
+
+
+def tell_left_out(domain: Path, vocabulary: Vocabulary) -> None:
+    """Say which predicates of a domain file are instructions, as PDDLGym writes them, and so are left out.
+
+    Warns:
+        AamWarning: there are some.
+    """
+    found = vocabulary.left_out
+    if found:
+        what = "is an instruction and no concept" if len(found) == 1 else "are instructions and no concepts"
+        line = f"{domain}: {listed(found)} {what}; left out"
+        warnings.warn(line, AamWarning, stacklevel=2)
+
+
+def from_generated(
+    env: str, access: Access, problems: Sequence[str], size: int, seed: int, repeated: bool
+) -> Target:
+    """A symbolic agent that holds the model of a packaged domain, on generated problems.
+
+    Raises:
+        UnusableInput: no such problem.
+    """
+    import numpy as np
+
+    from aam_vision.agents.symbolic import SymbolicAgent
+    from aam_vision.model.domains import generate, load
+
+    rng = np.random.default_rng([seed, 1])
+    model = load(env)
+    initial = [generate(env, size, rng).initial for _ in range(2 * GENERATED_PROBLEMS)]
+    chosen = numbers(env, problems, GENERATED_PROBLEMS, access)
+    return Target(
+        env,
+        tuple(f"generated/{number}" for number in chosen),
+        SymbolicAgent(
+            model, [initial[number] for number in chosen], access, repeated=repeated, refuses_surely=True
+        ),
+        truth=lambda: model,
+        held_out=lambda: initial[GENERATED_PROBLEMS:],
+        identity=_identity(model),
+    )
+
+
+def _identity(model: Model) -> str:
+    """A digest of the agent's model."""
+    from aam_vision.model.pddl import domain_text
+
+    return f"symbolic {sha256(domain_text(model).encode()).hexdigest()}"

@@ -1,0 +1,179 @@
+"""A run that knows the agent's instructions, the most usual kind: ``python -m aam_vision.run``."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from aam_vision.run import targets
+from aam_vision.run.ended import Ended
+from aam_vision.run.labelling_note import told_unlike, untested, with_other_cause
+from aam_vision.support.commandline import AGENT_FAILED, NOT_EXPLAINED, check_writable
+from aam_vision.support.errors import AamWarning, AccessViolation, UnusableInput
+
+if TYPE_CHECKING:
+    from aam_vision.agents.counting import CountingAgent
+    from aam_vision.agents.journal import Journal
+    from aam_vision.interrogation.evidence.graph import Evidence
+    from aam_vision.interrogation.evidence.moves import Move
+    from aam_vision.interrogation.statistics.assessment import Assessment
+    from aam_vision.interrogation.task.assembly import Interrogation
+    from aam_vision.interrogation.task.loop import Interrupted
+    from aam_vision.interrogation.task.result import Result
+    from aam_vision.interrogation.task.trial_design import Proposal
+    from aam_vision.model.strips import Model
+    from aam_vision.planning.planner import Clock, Planner
+    from aam_vision.run.arguments import Arguments
+    from aam_vision.run.targets import Target
+
+
+class ToldRun:
+    """A run whose instructions are told.
+
+    Raises:
+        UnusableInput: the agent or an option cannot be used.
+    """
+
+    def __init__(self, arguments: Arguments, planner: Planner) -> None:
+        from aam_vision.planning.planner import TimedPlanner
+
+        if arguments.write_ppo is not None:
+            check_writable(arguments.write_ppo, "--write-ppo")
+        self._arguments = arguments
+        self._planner = TimedPlanner(planner)
+        self.target = targets.of(arguments)
+        try:
+            self._interrogation = _interrogation(arguments, self.target, self._planner)
+            if arguments.cache is not None:
+                self.target = targets.cached(self.target, arguments.cache)
+        except UnusableInput:
+            self.target.close()
+            raise
+
+    def go(self, folder: Path, journal: Journal, began: float) -> Ended:
+        """Interrogate, and save and print what was learned.
+
+        Raises:
+            AgentFailed: before there was anything to learn.
+        """
+        from aam_vision.agents.image import image_test, unlike
+        from aam_vision.planning.planner import Clock
+        from aam_vision.run.folder import Times, save
+
+        arguments, target, clock = self._arguments, self.target, Clock()
+        result, failure = _interrogated(arguments, self._interrogation, target, journal, clock)
+        if failure is not None and not journal.rows():
+            raise failure
+        test, own = image_test(target.agent), arguments.classifiers
+        if strange := told_unlike(unlike(target.agent), target.problems, target.name):
+            warnings.warn(strange, AamWarning, stacklevel=2)
+        result = replace(result, untested=untested(own, test))
+        if result.diagnosis is not None:
+            result = replace(result, diagnosis=with_other_cause(result.diagnosis, own, test, strange))
+        times = Times(began, clock.seconds, self._planner.seconds, target.perception_s())
+        status = save(folder, arguments, target, result, times, self._interrogation.prior, journal)
+        final = failure is None or failure.contradicted  # then the same answers would be the same again
+        if result.not_strips:
+            return Ended(status, final, _accusation(result), NOT_EXPLAINED)
+        if result.suspected:
+            return Ended(status, final, f"{result.missing}; what was learned is saved in {folder}")
+        if failure is not None:
+            return Ended(status, final, str(failure), AGENT_FAILED)
+        return Ended(status, final)
+
+
+def _accusation(result: Result) -> str:
+    """What is wrong with the agent, in a line."""
+    assert result.diagnosis is not None, "only then it is accused"
+    found = result.diagnosis
+    return (
+        f"{found.why}; or pictures were misread (diagnosis in result.json)" if found.otherwise else found.why
+    )
+
+
+def _interrogation(arguments: Arguments, target: Target, planner: Planner) -> Interrogation:
+    """How the options say that the agent is interrogated.
+
+    Raises:
+        UnusableInput: they do not fit the agent.
+    """
+    from aam_vision.interrogation.task.assembly import Interrogation
+    from aam_vision.interrogation.task.budget import Budget
+    from aam_vision.support.resources import MEGABYTES, Resources
+
+    resources = Resources(arguments.max_seconds, MEGABYTES)
+    return Interrogation(
+        target.agent,
+        policy=arguments.policy,
+        planner=planner,
+        prior=_prior(arguments, target),
+        budget=Budget(arguments.max_queries, arguments.max_steps, resources),
+        repeated=arguments.repeated_arguments,
+        confidence=arguments.confidence,
+        confirm=arguments.confirm,
+        exam=arguments.exam,
+        copies=target.copies,
+        write_ppo=arguments.write_ppo,
+    )
+
+
+def _prior(arguments: Arguments, target: Target) -> Model | None:
+    """The model learned earlier, if there is one.
+
+    Raises:
+        UnusableInput: the file cannot be used, or is a model of another agent.
+    """
+    if arguments.prior is None:
+        return None
+    from aam_vision.interrogation.task.result import check_prior
+    from aam_vision.model.pddl import read_domain
+
+    model = read_domain(arguments.prior)
+    check_prior(model, target.agent.vocabulary, target.agent.headers, arguments.prior)
+    return model
+
+
+def _interrogated(
+    arguments: Arguments, interrogation: Interrogation, target: Target, journal: Journal, clock: Clock
+) -> tuple[Result, Interrupted | None]:
+    """The result of the interrogation, with every exchange in the journal; and what ended it early, if anything."""
+    import numpy as np
+
+    from aam_vision.agents.decorator import AnnouncedAgent
+    from aam_vision.agents.journalled import JournalledAgent
+    from aam_vision.interrogation.task.loop import Interrupted
+    from aam_vision.interrogation.task.robust import Observer
+    from aam_vision.report.display import Display, Sights
+
+    announced = AnnouncedAgent(target.agent, lambda text: display.announce(text))
+    agent = JournalledAgent(announced, journal, target.generators, target.crew)
+    interrogation = replace(interrogation, agent=agent)
+    sights = Sights(journal.path.parent, agent.image) if arguments.images and target.keep_images else None
+    with Display(quiet=arguments.quiet, sights=sights) as display:
+
+        def watch(move: Move, evidence: Evidence, counting: CountingAgent) -> None:
+            if agent.live:
+                display.watch(move, evidence, counting)
+
+        def watch_trial(proposal: Proposal, assessment: Assessment, counting: CountingAgent) -> None:
+            if agent.live:
+                display.watch_trial(proposal, assessment, counting)
+
+        seed, problems = arguments.seed, ", ".join(target.problems)
+        display.say(f"Interrogating {target.name} (problems {problems}), seed {seed}")
+        if agent.recorded:
+            display.say(f"Going on after {agent.recorded} recorded exchanges, which are not made again")
+        try:
+            with clock:
+                result = interrogation.run(
+                    np.random.default_rng(seed), record=agent, observer=Observer(watch, watch_trial)
+                )
+        except Interrupted as error:
+            return error.result, error
+        except AccessViolation as error:
+            if agent.live:
+                raise
+            raise UnusableInput(f"{journal.path}: not a transcript of such a run ({error})") from None
+    return result, None

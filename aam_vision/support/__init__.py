@@ -1,0 +1,1 @@
+"""What every part leans on and no part is about: errors, files, pictures, the command line, words."""

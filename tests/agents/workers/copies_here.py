@@ -1,0 +1,106 @@
+"""What the copies in the tests of this folder are made of; their processes import it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from aam_vision.agents.decorator import AgentDecorator
+from aam_vision.model.query import Agent, Query, Response, Situation, WalkStep
+
+
+@dataclass
+class Counter:
+    """Something with a state of its own."""
+
+    start: int = 0
+
+
+def counter(start: int) -> Counter:
+    return Counter(start)
+
+
+def add(found: Counter, number: int) -> int:
+    return found.start + number
+
+
+def process(found: Counter) -> int:
+    return os.getpid()
+
+
+def fail(found: Counter) -> None:
+    raise ValueError("two lines\nof a reason")
+
+
+def end(found: Counter, once: Path | None) -> str:
+    """End the process as ``kill -9`` does; only the first time, if there is a file to say so."""
+    if once is None or not once.exists():
+        if once is not None:
+            once.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return "done"
+
+
+class Deadly(AgentDecorator):
+    """An agent whose process ends as with ``kill -9`` in the midst of some of its questions, up to a number of times."""
+
+    def __init__(self, agent: Agent, folder: Path, most: int) -> None:
+        super().__init__(agent)
+        self._folder = folder
+        self._most = most
+        self._rng = np.random.default_rng(int.from_bytes(os.urandom(4), "little"))
+
+    def initial(self) -> Sequence[Situation]:
+        return self.agent.initial()
+
+    def ask(self, query: Query) -> Response:
+        self._perhaps_end()
+        return self.agent.ask(query)
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        self._perhaps_end()
+        return self.agent.walk(start, steps, rng)
+
+    def _perhaps_end(self) -> None:
+        time.sleep(0.005 * self._rng.random())
+        if self._rng.random() < 0.6 and len(list(self._folder.iterdir())) < self._most:
+            (self._folder / str(os.getpid())).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def deadly(agent: Agent, folder: Path, most: int) -> Agent:
+    return Deadly(agent, folder, most)
+
+
+def erratic(agent: Agent, lates: float) -> Agent:
+    """An agent whose answers take more or less time."""
+    return Erratic(agent, lates)
+
+
+class Erratic(AgentDecorator):
+    def __init__(self, agent: Agent, lates: float) -> None:
+        super().__init__(agent)
+        self._lates = lates
+        self._rng = np.random.default_rng(int.from_bytes(os.urandom(4), "little"))
+
+    def initial(self) -> Sequence[Situation]:
+        return self.agent.initial()
+
+    def ask(self, query: Query) -> Response:
+        time.sleep(self._lates * self._rng.random())
+        return self.agent.ask(query)
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        time.sleep(self._lates * self._rng.random())
+        return self.agent.walk(start, steps, rng)
+
+
+def same(found: object, told: object) -> bool:
+    """All copies are the same, whatever they are."""
+    return True

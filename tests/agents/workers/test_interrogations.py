@@ -1,0 +1,138 @@
+"""Interrogations by several workers: the same whatever their number, their times, their losses and where they run."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aam_vision.agents.copies import StatelessCopies
+from aam_vision.agents.workers import Workers
+from aam_vision.interrogation.task.assembly import Interrogation
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.result import Result
+from aam_vision.model.query import Course, Query
+from aam_vision.run import targets
+from aam_vision.support.errors import UnusableInput
+from tests.agents.workers import copies_here
+
+REFERENCE = f"{shlex.quote(sys.executable)} -m aam_vision.agents.reference_agent"
+
+
+def interrogated(env: str, number: int, *, access: str | None = None, **options: object) -> Result:
+    """By workers that are processes, if there are several."""
+    target = targets.from_environment(env, access=access, workers=Workers(number))
+    try:
+        asked = Interrogation(target.agent, copies=target.copies, **options)  # type: ignore[arg-type]
+        return asked.run(np.random.default_rng(0))
+    finally:
+        target.close()
+
+
+def of_program(command: str, access: str, number: int) -> Result:
+    target = targets.from_program(
+        command, [], access=access, seconds=60, megabytes=4096, workers=Workers(number)
+    )
+    try:
+        return Interrogation(target.agent, copies=target.copies).run(np.random.default_rng(0))
+    finally:
+        target.close()
+
+
+@pytest.mark.parametrize(("env", "access"), [("gripper", "settable"), ("blocksworld", "snapshot")])
+def test_the_number_of_workers_makes_no_difference(env: str, access: str) -> None:
+    alone = interrogated(env, 1, access=access)
+    two, three = (interrogated(env, number, access=access) for number in (2, 3))
+    assert two.transcript == three.transcript
+    assert two.counts == three.counts
+    assert two.proven
+    assert alone.proven
+    assert two.model == alone.model
+    assert two.counts.queries <= 1.1 * alone.counts.queries + 1
+
+
+def test_neither_late_answers_nor_lost_workers_make_a_difference(tmp_path: Path) -> None:
+    target = targets.from_environment("gripper")
+    found = []
+    makes = [
+        partial(copies_here.erratic, target.agent, 0.0),
+        partial(copies_here.erratic, target.agent, 0.05),
+        partial(copies_here.deadly, target.agent, tmp_path, 12),
+    ]
+    for make in makes:
+        crew = Workers(3).crew(make, copies_here.same)
+        agent = StatelessCopies(target.agent, crew)
+        found.append(Interrogation(agent, copies=3).run(np.random.default_rng(5)))
+        lost = crew.lost
+        crew.close()
+    assert found[0].transcript == found[1].transcript == found[2].transcript
+    assert found[0].proven
+    assert lost == 12
+
+
+@pytest.mark.parametrize("access", ["settable", "snapshot", "reset"])
+def test_programs_are_asked_by_several_workers(access: str) -> None:
+    alone = of_program(REFERENCE, access, 1)
+    several = of_program(REFERENCE, access, 3)
+    assert several.model == alone.model
+    assert several.proven
+    assert alone.proven
+
+
+def test_images_are_seen_by_several_workers() -> None:
+    alone, several = interrogated("doors", 1, exam=0), interrogated("doors", 2, exam=0)
+    assert several.proven
+    assert several.counts.queries <= alone.counts.queries + 1
+    assert several.hypotheses.decided() == alone.hypotheses.decided()
+
+
+def test_no_more_is_asked_than_the_budget_allows() -> None:
+    found = interrogated("gripper", 3, budget=Budget(queries=3, steps=100))
+    assert found.counts.queries <= 3
+    assert found.counts.steps <= 100
+    assert not found.proven
+
+
+def test_a_trajectory_has_no_use_for_several_workers() -> None:
+    with pytest.raises(UnusableInput, match="workers 2: a trajectory is one course"):
+        interrogated("gripper", 2, access="trajectory")
+
+
+def test_a_program_that_runs_only_once_is_not_started_twice() -> None:
+    command = f"{shlex.quote(sys.executable)} -m tests.agents.workers.odd_program once"
+    assert of_program(command, "settable", 1).proven
+    with pytest.raises(UnusableInput, match="workers 2: the agent says that it can run only once"):
+        of_program(command, "settable", 2)
+
+
+def test_copies_of_a_program_that_answer_differently_are_named() -> None:
+    command = f"{shlex.quote(sys.executable)} -m tests.agents.workers.odd_program differs"
+    with pytest.raises(
+        UnusableInput, match=r"worker [23] answers the same questions differently from worker 1"
+    ):
+        of_program(command, "settable", 3)
+
+
+def test_plans_that_go_on_from_each_other_are_asked_of_one_worker() -> None:
+    target = targets.from_environment("gripper", access="snapshot")
+    start = target.agent.initial()[0]
+    steps = [step.action for step in target.agent.walk(start, 6, np.random.default_rng(0))]
+    plans = tuple(steps[:2]), (), tuple(steps[2:])
+    crew = Workers(2).crew(partial(copies_here.erratic, target.agent, 0.0), copies_here.same)
+    agent = StatelessCopies(target.agent, crew)
+    try:
+        agent.expect([Course(start, plans)])
+        answers = [agent.ask(Query(start, plans[0]))]
+        for plan in plans[1:]:
+            answers.append(agent.ask(Query(answers[-1].final, plan)))
+    finally:
+        crew.close()
+    whole = target.agent.ask(Query(start, tuple(steps)))
+    assert [answer.executed for answer in answers] == [2, 0, 4]
+    assert answers[0].final == answers[1].final
+    assert answers[-1].final.state == whole.final.state
+    assert not agent.unused

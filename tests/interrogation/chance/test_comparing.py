@@ -1,0 +1,141 @@
+"""Whether equal versions are ever called different, computed exactly; and what the intervals of differences promise."""
+
+from __future__ import annotations
+
+from math import comb, exp, log
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aam_vision.interrogation.chance.comparing import (
+    ALPHA,
+    Comparison,
+    Count,
+    against_claim,
+    against_equality,
+    difference_limits,
+)
+
+counts = st.integers(0, 40).flatmap(
+    lambda trials: st.builds(Count, st.integers(0, trials), st.just(trials), st.sampled_from([0, 0, 3]))
+)
+
+
+def crossing(p: float, order: str, bound: float) -> float:
+    """The probability that the evidence against an equal p ever reaches the bound, if it is looked at after every trial.
+
+    ``order`` names the version of every trial, A or B.
+    """
+    left = {(0, 0): 1.0}
+    crossed, made = 0.0, [0, 0]
+    for version in order:
+        place = "AB".index(version)
+        made[place] += 1
+        after: dict[tuple[int, int], float] = {}
+        for hits, share in left.items():
+            for more, chance in ((1, p), (0, 1 - p)):
+                now = (hits[0] + more, hits[1]) if place == 0 else (hits[0], hits[1] + more)
+                after[now] = after.get(now, 0.0) + share * chance
+        left = {}
+        for hits, share in after.items():
+            if against_equality(Count(hits[0], made[0]), Count(hits[1], made[1])) >= bound:
+                crossed += share
+            else:
+                left[hits] = share
+    return crossed
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.floats(0.02, 0.98), st.sampled_from(["AB" * 12, "A" * 12 + "B" * 12, "ABBB" * 6]))
+def test_equal_versions_are_called_different_with_at_most_their_share_of_the_error_probability(
+    p: float, order: str
+) -> None:
+    assert crossing(p, order, log(1 / 0.2)) <= 0.2 * p
+    assert crossing(p, order, log(1 / ALPHA)) <= ALPHA * p
+
+
+def test_the_test_has_power() -> None:
+    assert crossing(0.5, "AB" * 12, log(1 / 0.2)) > 0.0
+    assert Comparison(Count(90, 100), Count(70, 100), 1).p_value < 0.1
+    assert Comparison(Count(180, 200), Count(140, 200), 1).different
+    assert not Comparison(Count(180, 200), Count(170, 200), 1).different
+
+
+def test_chance_of_one_seed_may_be_opposite_and_is_allowed_for() -> None:
+    """With one seed a heads in one version may be a tails in the other: with p = 1/2, hits are n - h where they are h."""
+    trials, wrong = 60, {True: 0.0, False: 0.0}
+    for hits in range(trials + 1):
+        for independent in wrong:
+            found = [
+                Comparison(Count(a, trials), Count(trials - a, trials), 1, independent)
+                for a in (hits, trials - hits)
+            ]
+            if any(one.different for one in found):
+                wrong[independent] += comb(trials, hits) / 2**trials
+    assert wrong[False] <= ALPHA
+    assert wrong[True] > wrong[False]
+
+
+@settings(max_examples=20, deadline=None)
+@given(counts, counts, st.booleans())
+def test_versions_differ_where_the_interval_of_the_difference_has_no_zero(
+    one: Count, other: Count, independent: bool
+) -> None:
+    found = Comparison(one, other, 1, independent)
+    low, high = found.limits
+    assert -1 <= low <= other.share - one.share <= high <= 1 or 0 in (one.trials, other.trials)
+    if found.different:
+        assert low > -0.003 or high < 0.003  # limits are rounded outwards to the grid
+    elif one.trials and other.trials:
+        assert low <= 0 <= high
+
+
+@settings(max_examples=15, deadline=None)
+@given(counts, counts)
+def test_the_versions_may_be_named_in_either_order(one: Count, other: Count) -> None:
+    low, high = difference_limits(one, other, ALPHA)
+    again = difference_limits(other, one, ALPHA)
+    assert again == pytest.approx((-high, -low), abs=1e-9)
+    assert against_equality(one, other) == pytest.approx(against_equality(other, one), abs=1e-9)
+
+
+@settings(max_examples=15, deadline=None)
+@given(counts, counts, st.integers(1, 9))
+def test_more_comparisons_make_each_less_sure(one: Count, other: Count, actions: int) -> None:
+    alone, among = Comparison(one, other, 1), Comparison(one, other, 1 + actions)
+    assert among.p_value >= alone.p_value
+    assert among.limits[0] <= alone.limits[0]
+    assert among.limits[1] >= alone.limits[1]
+
+
+@settings(max_examples=15, deadline=None)
+@given(counts, counts)
+def test_trials_that_were_not_read_may_have_come_out_in_any_way(one: Count, other: Count) -> None:
+    found, limits = against_equality(one, other), difference_limits(one, other, ALPHA)
+    for hits in range(one.lost + 1):
+        for others in range(other.lost + 1):
+            read = (
+                Count(one.hits + hits, one.trials + one.lost),
+                Count(other.hits + others, other.trials + other.lost),
+            )
+            assert found <= against_equality(*read) + 1e-9
+            low, high = difference_limits(*read, ALPHA)
+            assert limits[0] <= low <= high <= limits[1]
+
+
+@pytest.mark.parametrize("p", [0.3, 0.9])
+def test_a_claim_that_is_right_is_rejected_with_its_share_of_the_error_probability(p: float) -> None:
+    """By the exact probability of every number of hits, for 40 trials looked at once."""
+    wrong = sum(
+        comb(40, hits) * p**hits * (1 - p) ** (40 - hits)
+        for hits in range(41)
+        if exp(-against_claim(p, Count(hits, 40))) <= ALPHA
+    )
+    assert wrong <= ALPHA * p
+
+
+def test_a_claim_of_never_or_always_is_refuted_by_one_trial() -> None:
+    assert against_claim(0.0, Count(1, 50)) == against_claim(1.0, Count(49, 50)) == float("inf")
+    assert against_claim(0.0, Count(0, 50)) < 0
+    assert against_claim(1.0, Count(50, 50)) == 0

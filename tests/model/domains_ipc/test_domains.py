@@ -1,0 +1,171 @@
+"""The packaged domains state the facts of the competition's, and the generated problems are legal and varied."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aam_vision.model.domains import DOMAINS, generate, load
+from aam_vision.model.pddl import problem_text, read_domain, read_problem
+from aam_vision.model.strips import (
+    ActionSchema,
+    Atom,
+    GroundAction,
+    LiftedAtom,
+    Location,
+    Mode,
+    Model,
+    State,
+    lifted_atoms,
+)
+from aam_vision.planning.joins import StateIndex, bindings
+from aam_vision.report.evaluation import successors
+from aam_vision.support.errors import UnusableInput
+from tests.profiles import thorough
+
+ROOT = Path(__file__).resolve().parents[3]
+IPC = Path(os.environ.get("AAM_IPC", ROOT.parent / "shared" / "ipc"))
+needs_ipc = pytest.mark.skipif(not IPC.is_dir(), reason=f"the competition's files are not at {IPC} (AAM_IPC)")
+
+
+def palm_tuples(model: Model) -> dict[tuple[str, LiftedAtom, Location], Mode]:
+    return {
+        (schema.header.name, atom, location): schema.mode(atom, location)
+        for schema in model.actions
+        for atom in lifted_atoms(model.vocabulary, schema.header, repeated=True)
+        for location in Location
+    }
+
+
+def options(model: Model, state: State) -> Iterator[tuple[ActionSchema, tuple[str, ...]]]:
+    index = StateIndex(state)
+    for schema in model.actions:
+        for objects in bindings(index, schema.header, sorted(schema.positive, key=str)):
+            if schema.applicable(state, objects):
+                yield schema, objects
+
+
+def executed(model: Model, start: State, rng: np.random.Generator, steps: int) -> set[str]:
+    """The actions met by walks of 300 steps that prefer what was seldom done, until all have been."""
+    done = dict.fromkeys((header.name for header in model.headers), 0)
+    state = start
+    for step in range(steps):
+        choices = list(options(model, state)) if step % 300 else []
+        if not choices:
+            state = start
+            continue
+        weights = np.array([1 / (1 + done[schema.header.name]) for schema, _ in choices])
+        schema, objects = choices[rng.choice(len(choices), p=weights / weights.sum())]
+        state = schema.successor(state, objects)
+        done[schema.header.name] += 1
+        if all(done.values()):
+            break
+    return {name for name, times in done.items() if times}
+
+
+@needs_ipc
+@pytest.mark.parametrize("name", DOMAINS)
+def test_palm_tuples_are_those_of_the_competition(name: str) -> None:
+    ours, theirs = load(name), read_domain(IPC / name / "domain.pddl")
+    assert set(ours.headers) == set(theirs.headers)
+    assert set(ours.vocabulary.predicates) == set(theirs.vocabulary.predicates)
+    assert ours.vocabulary.types == theirs.vocabulary.types
+    assert ours.vocabulary.name == theirs.vocabulary.name
+    assert palm_tuples(ours) == palm_tuples(theirs)
+
+
+@needs_ipc
+@pytest.mark.parametrize("name", DOMAINS)
+def test_the_competition_s_problems_are_problems_of_the_packaged_domains(name: str) -> None:
+    problems = sorted((IPC / name / "instances").glob("*.pddl"))
+    assert problems
+    for path in problems:
+        problem = read_problem(load(name), path)
+        assert problem.initial.true
+        assert problem.goal
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+@pytest.mark.parametrize("name", DOMAINS)
+def test_every_action_is_executable_somewhere(name: str, size: int) -> None:
+    model, rng = load(name), np.random.default_rng(size)
+    problem = generate(name, size, rng)
+    met: set[str] = set()
+    for _ in range(4):  # a walk can use the ingredients up; another one begins anew
+        met |= executed(model, problem.initial, rng, 6000)
+        if len(met) == len(model.headers):
+            break
+    assert met == {header.name for header in model.headers}
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_something_can_be_done_at_once(name: str) -> None:
+    model, problem = load(name), generate(name, 1, np.random.default_rng(0))
+    found = successors(model, problem.initial)
+    assert found
+    assert set(found) == {GroundAction(s.header.name, o) for s, o in options(model, problem.initial)}
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_a_seed_gives_the_same_problem_and_seeds_differ(name: str) -> None:
+    problems = [generate(name, 2, np.random.default_rng(seed)) for seed in range(8)]
+    assert problems == [generate(name, 2, np.random.default_rng(seed)) for seed in range(8)]
+    assert len({(problem.initial, problem.goal) for problem in problems}) > 4
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_problems_grow_with_their_size(name: str) -> None:
+    counts = [len(generate(name, size, np.random.default_rng(0)).initial.objects) for size in range(1, 8)]
+    assert counts == sorted(set(counts))
+
+
+@thorough(60)
+@given(st.sampled_from(DOMAINS), st.integers(1, 12), st.integers(0, 2**32 - 1))
+def test_problems_fit_their_vocabulary(name: str, size: int, seed: int) -> None:
+    model, problem = load(name), generate(name, size, np.random.default_rng(seed))
+    vocabulary, objects = model.vocabulary, problem.initial.objects
+    known = {*vocabulary.types.parents, "object"}
+    assert set(objects.values()) <= known
+    for atom in {*problem.initial.true, *problem.goal, *problem.goal_false}:
+        assert_typed(atom, model, problem.initial)
+    assert not problem.goal <= problem.initial.true
+    assert not problem.goal & problem.goal_false
+    assert not problem.initial.unknown
+
+
+def assert_typed(atom: Atom, model: Model, state: State) -> None:
+    wanted = model.vocabulary.predicate(atom.predicate).types
+    assert len(wanted) == len(atom.objects)
+    for name, kind in zip(atom.objects, wanted, strict=True):
+        assert model.vocabulary.types.is_a(state.objects[name], kind)
+
+
+@thorough(20)
+@given(st.sampled_from(DOMAINS), st.integers(1, 4), st.integers(0, 1000))
+def test_problems_can_be_written_and_read_back(
+    tmp_path_factory: pytest.TempPathFactory, name: str, size: int, seed: int
+) -> None:
+    model, problem = load(name), generate(name, size, np.random.default_rng(seed))
+    path = tmp_path_factory.getbasetemp() / "problem.pddl"
+    path.write_text(problem_text(problem.name, model.vocabulary, problem))
+    assert read_problem(model, path) == problem
+
+
+@pytest.mark.parametrize("name", ["", "Gripper", "../pddl/gripper", "no\nsuch" * 99])
+def test_an_unknown_name_names_the_known_ones(name: str) -> None:
+    for call in (lambda: load(name), lambda: generate(name, 1, np.random.default_rng(0))):
+        with pytest.raises(UnusableInput) as caught:
+            call()
+        assert "\n" not in str(caught.value)
+        assert all(known in str(caught.value) for known in DOMAINS)
+
+
+def test_sizes_start_at_one() -> None:
+    with pytest.raises(UnusableInput, match="sizes start at 1"):
+        generate("gripper", 0, np.random.default_rng(0))

@@ -1,0 +1,161 @@
+"""PPDDL: what is read is what the file says, writing it and reading it again changes nothing, mistakes are one line."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aam_vision.model.outcomes import ChanceModel, Effects, Outcome
+from aam_vision.model.pddl import (
+    chance_domain_text,
+    domain_text,
+    read_chance_domain,
+    read_chance_problem,
+    read_domain,
+)
+from aam_vision.model.pddl.probabilistic import written_probabilities
+from aam_vision.model.strips import LiftedAtom
+from aam_vision.support.errors import UnusableInput
+from tests.interrogation.chance.domains import PROBLEM, SLIPPERY
+
+from .files import DOMAIN
+
+
+def read(folder: Path, text: str) -> ChanceModel:
+    path = folder / "domain.pddl"
+    path.write_text(text)
+    return read_chance_domain(path)
+
+
+def test_outcomes_are_read_with_their_probabilities(tmp_path: Path) -> None:
+    model = read(tmp_path, SLIPPERY)
+    grab = {one.effects: one.probability for one in model.schema("grab").outcomes}
+    holding, free, broken = LiftedAtom("holding", (0,)), LiftedAtom("free", (1,)), LiftedAtom("broken", (0,))
+    assert grab == pytest.approx(
+        {
+            Effects(frozenset({holding}), frozenset({free})): 0.7,
+            Effects(frozenset({broken})): 0.1,
+            Effects(): 0.2,
+        }
+    )
+    drop = {one.effects: one.probability for one in model.schema("drop").outcomes}
+    assert drop == pytest.approx(
+        {
+            Effects(frozenset({free, broken}), frozenset({holding})): 0.3,
+            Effects(frozenset({free}), frozenset({holding})): 0.7,
+        }
+    )
+
+
+def test_an_instruction_that_is_written_as_a_predicate_is_no_concept(tmp_path: Path) -> None:
+    model = read(tmp_path, SLIPPERY)
+    assert "grab" not in {predicate.name for predicate in model.vocabulary.predicates}
+    assert model.schema("grab").positive == {LiftedAtom("free", (1,))}
+
+
+def test_a_model_that_is_written_and_read_again_is_the_same(tmp_path: Path) -> None:
+    model = read(tmp_path, SLIPPERY)
+    again = read(tmp_path, chance_domain_text(model))
+    assert again.vocabulary == model.vocabulary
+    for schema, other in zip(model.actions, again.actions, strict=True):
+        assert (schema.header, schema.positive, schema.negative) == (
+            other.header,
+            other.positive,
+            other.negative,
+        )
+        assert {one.effects: one.probability for one in schema.outcomes} == pytest.approx(
+            {one.effects: one.probability for one in other.outcomes}
+        )
+
+
+@given(st.lists(st.integers(1, 10**9), min_size=2, max_size=10))
+def test_probabilities_that_are_written_add_up_to_one_and_none_is_lost(parts: list[int]) -> None:
+    """Else a model that was learned would have a further outcome when it is read, or could not be read."""
+    outcomes = [Outcome(part / sum(parts), Effects()) for part in parts]
+    written = [Fraction(text) for text in written_probabilities(outcomes)]
+    assert sum(written) == 1
+    for share, (probability, _) in zip(written, outcomes, strict=True):
+        assert share > 0
+        assert float(share) == pytest.approx(probability, abs=1e-6)
+
+
+def test_ten_outcomes_that_do_not_come_out_even_are_read_again(tmp_path: Path) -> None:
+    declared = " ".join(f"(p{number})" for number in range(10))
+    chances = " ".join(f"{number + 2}/65 (p{number})" for number in range(10))
+    text = f"(define (domain d) (:predicates {declared}) (:action a :effect (probabilistic {chances})))"
+    model = read(tmp_path, text)
+    assert len(read(tmp_path, chance_domain_text(model)).schema("a").outcomes) == 10
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"), [("1e-3", 0.001), ("2.5E-1", 0.25), ("0.1", 0.1), ("1/8", 0.125)]
+)
+def test_a_probability_may_be_written_in_several_ways(tmp_path: Path, written: str, meant: float) -> None:
+    model = read(tmp_path, SLIPPERY.replace("1/10", written))
+    assert meant in [one.probability for one in model.schema("grab").outcomes]
+
+
+def test_a_domain_without_chance_is_written_as_plain_pddl(tmp_path: Path) -> None:
+    model = read(tmp_path, DOMAIN)
+    path = tmp_path / "plain.pddl"
+    path.write_text(chance_domain_text(model))
+    assert domain_text(read_domain(path)) == domain_text(read_domain(tmp_path / "domain.pddl"))
+
+
+def test_probabilities_side_by_side_are_independent(tmp_path: Path) -> None:
+    both = SLIPPERY.replace(
+        "(probabilistic 0.3 (broken ?b))", "(probabilistic 0.3 (broken ?b)) (probabilistic 0.5 (free ?h))"
+    )
+    shares = sorted(
+        one.probability
+        for one in read(tmp_path, both.replace("(free ?h) (prob", "(prob")).schema("drop").outcomes
+    )
+    assert shares == pytest.approx([0.15, 0.15, 0.35, 0.35])
+
+
+def test_a_problem_is_read_without_the_instructions(tmp_path: Path) -> None:
+    model = read(tmp_path, SLIPPERY)
+    path = tmp_path / "problem.pddl"
+    path.write_text(PROBLEM)
+    problem = read_chance_problem(model, path)
+    assert [str(atom) for atom in problem.initial.true] == ["free(h)"]
+
+
+BAD = {
+    "more than one": ("0.7 (and", "0.95 (and", "add up to 1.05, more than 1"),
+    "no number": ("0.7 (and", "often (and", "expected a probability from 0 to 1"),
+    "negative": ("0.7 (and", "-0.7 (and", "expected a probability from 0 to 1"),
+    "above one": ("0.7 (and", "7 (and", "expected a probability from 0 to 1"),
+    "a zero below": ("1/10", "1/0", "expected a probability from 0 to 1"),
+    "little more than one": ("0.7 (and", "0.90000001 (and", "add up to 1.00000001, more than 1"),
+    "hardly more than one": (
+        "0.7 (and",
+        "0.900000000000000001 (and",
+        "add up to a little over 1, more than 1",
+    ),
+    "no digits": ("0.7 (and", "e-3 (and", "expected a probability from 0 to 1"),
+    "under not": (
+        "1/10 (broken ?b)",
+        "1/10 (not (probabilistic 0.3 (broken ?b)))",
+        "may stand in an effect only",
+    ),
+    "odd": ("1/10 (broken ?b)", "1/10", "pairs of a probability and an effect"),
+    "empty": ("(probabilistic 0.3 (broken ?b))", "(probabilistic)", "pairs of a probability and an effect"),
+    "in a precondition": ("(not (broken ?b))", "(probabilistic 0.3 (broken ?b))", "probabilistic effects"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_mistake_is_one_line_that_says_where(tmp_path: Path, name: str) -> None:
+    old, new, told = BAD[name]
+    assert old in SLIPPERY
+    with pytest.raises(UnusableInput) as raised:
+        read(tmp_path, SLIPPERY.replace(old, new))
+    message = str(raised.value)
+    assert told in message
+    assert "\n" not in message
+    assert "domain.pddl:" in message

@@ -1,0 +1,29 @@
+"""What each access allows."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from aam_vision.model.query import Access
+
+
+def test_each_access_allows_what_the_ones_before_it_allow() -> None:
+    for less, more in pairwise(Access):
+        for allowed in ("restarts", "returns", "constructs"):
+            assert getattr(more, allowed) >= getattr(less, allowed)
+
+
+@pytest.mark.parametrize(
+    ("access", "allowed"),
+    [
+        (Access.TRAJECTORY, set()),
+        (Access.RESET, {"restarts", "episodic"}),
+        (Access.SNAPSHOT, {"restarts", "returns", "snapshots"}),
+        (Access.SETTABLE, {"restarts", "returns", "constructs"}),
+    ],
+)
+def test_what_each_access_allows(access: Access, allowed: set[str]) -> None:
+    names = ("restarts", "episodic", "returns", "snapshots", "constructs")
+    assert {name for name in names if getattr(access, name)} == allowed

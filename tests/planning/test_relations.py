@@ -1,0 +1,168 @@
+"""Joins of whole columns find what enumeration finds, no more, no less, and nothing twice."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aam_vision.model.strips import ActionHeader, LiftedAtom, Objects, State, lifted_atoms
+from aam_vision.planning import fact_tables, relations
+from aam_vision.planning.fact_tables import Absence, Condition, ObjectNumbers, Table
+from aam_vision.planning.relations import Compatibility, Relation
+from tests import domains
+from tests.profiles import thorough
+
+Query = tuple[State, ActionHeader, list[LiftedAtom], list[LiftedAtom]]
+
+
+@st.composite
+def queries(draw: st.DrawFn, *, repeated: bool) -> Query:
+    vocabulary = draw(domains.vocabularies(constants=True))
+    state = draw(domains.states(vocabulary))
+    header = draw(domains.headers(vocabulary, "act"))
+    pool = lifted_atoms(vocabulary, header, repeated=repeated)
+    some = st.lists(st.sampled_from(pool), max_size=4, unique=True) if pool else st.just([])
+    return state, header, draw(some), draw(some)
+
+
+def _tables(state: State, numbers: ObjectNumbers) -> dict[str, Table]:
+    return {name: numbers.table(numbers.rows(rows, len(rows[0]))) for name, rows in state.rows.items()}
+
+
+def _relation(query: Query, numbers: ObjectNumbers, *, repeated: bool) -> Relation | None:
+    state, header, required, absent = query
+    tables = _tables(state, numbers)
+    if any(atom.predicate not in tables for atom in required):
+        return None
+    return Relation(
+        [numbers.members(kind) for kind in header.types],
+        [Condition(tables[atom.predicate], numbers.arguments(atom)) for atom in required],
+        [
+            Absence(table, numbers.arguments(atom), np.full(len(table), -1))
+            for atom in absent
+            if (table := tables.get(atom.predicate)) is not None
+        ],
+        distinct=not repeated,
+    )
+
+
+@pytest.mark.parametrize("repeated", [False, True])
+@pytest.mark.parametrize(("block", "large"), [(2, 1000), (8192, 1000), (8192, 1)])
+def test_solutions_are_those_of_enumeration(
+    repeated: bool, block: int, large: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(relations, "BLOCK", block)
+    monkeypatch.setattr(fact_tables, "LARGE", large)
+
+    @thorough(120)
+    @given(queries(repeated=repeated))
+    def check(query: Query) -> None:
+        state, header, required, absent = query
+        expected = {
+            row
+            for row in domains.all_bindings(header, state.objects, repeated=repeated)
+            if all(atom.ground(row) in state.true for atom in required)
+            and not any(atom.ground(row) in state.true for atom in absent)
+        }
+        numbers = ObjectNumbers(state.objects)
+        relation = _relation(query, numbers, repeated=repeated)
+        found = Counter(
+            tuple(numbers.names[number] for number in row)
+            for rows in (relation.solutions() if relation else ())
+            for row in rows.tolist()
+        )
+        assert set(found) == expected
+        assert set(found.values()) <= {1}
+        assert relation is None or relation.any() == bool(expected)
+
+    check()
+
+
+@pytest.mark.parametrize("large", [1000, 1])
+def test_only_bindings_whose_literals_are_compatible_by_pairs_are_found(
+    large: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fact_tables, "LARGE", large)
+    compatible_by_pairs()
+
+
+@thorough(80)
+@given(queries(repeated=False), st.data())
+def compatible_by_pairs(query: Query, data: st.DataObject) -> None:
+    state, header, required, _ = query
+    numbers = ObjectNumbers(state.objects)
+    facts = sorted(state.true)
+    size = len(facts) + 1
+    together = np.eye(size, dtype=np.uint8)
+    together[-1] = together[:, -1] = 1
+    for one, other in combinations(range(size - 1), 2):
+        together[one, other] = together[other, one] = data.draw(st.booleans())
+    literal = {fact: number for number, fact in enumerate(facts)}
+    tables = {}
+    for name, rows in state.rows.items():
+        literals = np.array([literal[name, row] for row in rows])
+        tables[name] = numbers.table(numbers.rows(rows, len(rows[0]))), literals
+    if any(atom.predicate not in tables for atom in required):
+        return
+    joined = [
+        Condition(tables[atom.predicate][0], numbers.arguments(atom), tables[atom.predicate][1])
+        for atom in required
+    ]
+    packed = np.packbits(together, axis=1, bitorder="little")
+    allowed = [numbers.members(kind) for kind in header.types]
+    relation = Relation(allowed, joined, compatibility=Compatibility(packed))
+    found = {
+        tuple(numbers.names[number] for number in row)
+        for rows in relation.solutions()
+        for row in rows.tolist()
+    }
+    expected = set()
+    for row in domains.all_bindings(header, state.objects):
+        held = [atom.ground(row) for atom in required]
+        if all(fact in state.true for fact in held):
+            wanted = [literal[fact] for fact in held]
+            if all(together[one, other] for one, other in combinations(wanted, 2)):
+                expected.add(row)
+    assert found == expected
+
+
+def test_a_query_with_too_many_bindings_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(relations, "MAX_BINDINGS", 12_000)
+    everything = np.ones(30, dtype=bool)
+    with pytest.raises(relations.TooManyBindings, match="12000"):
+        list(Relation([everything] * 3, []).solutions())
+    assert Relation([everything] * 3, []).any(), "a first answer comes before the limit"
+
+
+def test_a_query_that_looks_at_too_many_facts_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However few of them go together."""
+    monkeypatch.setattr(relations, "MAX_SCANNED", 12_000)
+    everything = np.ones(200, dtype=bool)
+    pairs = np.argwhere(np.ones((200, 200), dtype=bool))
+    larger, smaller = (
+        Table(pairs[mask], 201) for mask in (pairs[:, 0] < pairs[:, 1], pairs[:, 0] > pairs[:, 1])
+    )
+    with pytest.raises(relations.TooManyBindings, match="12000 facts"):
+        Relation([everything] * 2, [Condition(larger, (0, 1)), Condition(smaller, (0, 1))]).any()
+
+
+def test_rows_too_wide_for_64_bits_are_found_as_well() -> None:
+    rows = np.arange(24, dtype=np.int64).reshape(2, 12)
+    table = Table(rows, 10**6)
+    assert table.find(list(rows.T), 2).tolist() == [0, 1]
+    assert table.find(list(rows[::-1].T), 2).tolist() == [1, 0]
+    assert table.find(list(rows.T + 1), 2).tolist() == [-1, -1]
+
+
+def test_no_object_equals_a_constant_that_is_not_there() -> None:
+    from aam_vision.model.strips import Types
+
+    numbers = ObjectNumbers(Objects({"a": "object"}, Types()))
+    table = numbers.table(numbers.rows([("a",)], 1))
+    assert Relation([], [Condition(table, numbers.arguments(LiftedAtom("p", ("a",))))]).any()
+    assert not Relation([], [Condition(table, numbers.arguments(LiftedAtom("p", ("k",))))]).any()

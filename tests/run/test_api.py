@@ -1,0 +1,169 @@
+"""The toolkit from Python: what the command does, in a line, and a result that a notebook can show."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import aam_vision
+from aam_vision.agents.unreliable import UnreliableAgent
+from aam_vision.run.arguments import Arguments
+from aam_vision.run.command import interrogate_agent
+from aam_vision.support.errors import UnusableInput
+from tests import documentation
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("module", ["aam_vision", "aam_vision.run.api"])
+def test_the_examples_do_what_they_show(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    documentation.provide(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    found = doctest.testmod(importlib.import_module(module))
+    assert found.attempted > 0
+    assert found.failed == 0
+
+
+@pytest.mark.parametrize(
+    ("env", "access", "options"),
+    [
+        ("gripper", None, {}),
+        ("gripper", None, {"policy": "aia", "max_queries": 5}),
+        ("gripper", "snapshot", {"seed": 2}),
+        ("gripper", None, {"repeated_arguments": True}),
+        ("blocksworld", "trajectory", {"max_steps": 15}),
+    ],
+)
+def test_the_function_does_what_the_command_does(
+    env: str, access: str | None, options: dict[str, Any], tmp_path: Path
+) -> None:
+    assert interrogate_agent(Arguments(env, access=access, out=tmp_path, quiet=True, **options)) == 0
+    figures = json.loads((tmp_path / "result.json").read_text())
+
+    same_agent = {name: options[name] for name in ("seed", "repeated_arguments") if name in options}
+    result = aam_vision.interrogate(aam_vision.agent_for(env, access=access, **same_agent), **options)
+
+    assert result.pddl == (tmp_path / "model.pddl").read_text()
+    counts = result.counts
+    assert (result.status, counts.queries, counts.steps) == tuple(
+        figures[name] for name in ("status", "queries", "steps")
+    )
+
+
+def test_a_model_learned_earlier_is_verified_with_fewer_walks() -> None:
+    agent = aam_vision.agent_for("blocksworld")
+    learned = aam_vision.interrogate(agent)
+    again = aam_vision.interrogate(agent, prior=learned.model)
+    assert again.model == learned.model
+    assert again.counts.walk_steps < learned.counts.walk_steps
+    with pytest.raises(UnusableInput, match="blocks"):
+        aam_vision.interrogate(aam_vision.agent_for("gripper"), prior=learned.model)
+
+
+def test_an_option_that_there_is_not_is_refused() -> None:
+    with pytest.raises(TypeError, match="unexpected keyword argument 'sed'"):
+        aam_vision.interrogate(aam_vision.agent_for("gripper"), sed=1)  # type: ignore[call-arg]
+
+
+def test_unreliable_answers_are_weighed() -> None:
+    agent = UnreliableAgent(aam_vision.agent_for("gripper"), 0.05, 0.0, np.random.default_rng(0))
+    result = aam_vision.interrogate(agent)
+    assert result.assessment is not None
+    assert "weighed: at most" in str(result)
+    assert result.model == aam_vision.interrogate(aam_vision.agent_for("gripper")).model
+
+
+def test_pddl_files_and_accesses_that_cannot_be_used_are_refused() -> None:
+    files = ROOT / "aam_vision" / "model" / "domains" / "pddl"
+    with pytest.raises(UnusableInput, match="no problem"):
+        aam_vision.symbolic_agent(files / "gripper.pddl", [])
+    with pytest.raises(UnusableInput, match=r"^access anything: cannot be used"):
+        aam_vision.agent_for("gripper", access="anything")
+
+
+class _Elements(HTMLParser):
+    """The elements that are open, the names of all, and the text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.names: set[str] = set()
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.open.append(tag)
+        self.names.add(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_a_notebook_shows_the_model_and_its_gaps_with_all_text_escaped() -> None:
+    result = aam_vision.interrogate(aam_vision.agent_for("gripper"), max_queries=3)
+    hostile = replace(result, why="<script>alert('now')</script> & more")
+    page = _Elements()
+    page.feed(hostile._repr_html_())
+    assert page.open == []
+    assert page.names == {"table", "tr", "th", "td", "details", "summary", "pre", "ul", "li", "code"}
+    assert hostile.why in page.text
+    assert result.pddl in page.text
+    for entry in result.undetermined:
+        assert entry.group[0] in page.text
+    assert len(repr(result)) < 200
+
+
+def test_what_controls_do_is_shown_as_other_results_are() -> None:
+    from aam_vision.controls.result_text import figures
+
+    result = aam_vision.interrogate_controls(aam_vision.agent_for("blocks", controls=True), max_steps=120)
+    assert (result.complete, result.pddl.split()[:3]) == (False, ["(define", "(domain", "blocks)"])
+    told, page = str(result), _Elements()
+    page.feed(replace(result, why="<b>why</b>")._repr_html_())
+    assert page.open == []
+    assert page.names == {"table", "tr", "th", "td", "details", "summary", "pre"}
+    assert "<b>why</b>" in page.text
+    for operator in result.operators:
+        assert str(operator.header) in told
+        assert str(operator.header) in page.text
+    assert [name for name, _ in figures(result) if name][:3] == ["status", "controls", "operators"]
+    assert repr(result) == "<ControlsResult: budget; 4 controls, 4 operators; 120 controls given>"
+
+
+def test_how_a_model_was_learned_can_be_drawn() -> None:
+    from matplotlib.figure import Figure
+
+    result = aam_vision.interrogate(aam_vision.agent_for("gripper"), max_queries=3)
+    axes = result.plot(Figure().subplots())
+    ((line,), labels) = axes.lines, (axes.get_xlabel(), axes.get_ylabel())
+    assert labels == ("queries", "lines as in the end")
+    queries, shares = line.get_data()
+    assert list(queries) == [point.queries for point in result.curve]
+    assert sorted(shares) == list(shares)
+    assert shares[-1] == 1
+
+
+def test_importing_the_package_loads_nothing_else_and_all_names_resolve() -> None:
+    code = (
+        "import sys; before = set(sys.modules); import aam_vision\n"
+        "loaded = {name.split('.')[0] for name in set(sys.modules) - before}\n"
+        "assert loaded <= {'aam_vision', *sys.stdlib_module_names}, loaded\n"
+        "assert set(aam_vision.__all__) <= set(dir(aam_vision))\n"
+        "for name in aam_vision.__all__: assert getattr(aam_vision, name) is not None\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr
+    with pytest.raises(AttributeError, match="nothing_of_this_name"):
+        aam_vision.nothing_of_this_name  # noqa: B018

@@ -1,0 +1,68 @@
+"""``--record``: a video however the run ends, and one line before it begins where there can be none."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from aam_vision.report.display import Display
+from aam_vision.report.recorded import read_run
+from aam_vision.run.arguments import Arguments
+from aam_vision.run.command import INTERRUPTED, interrogate_agent
+from aam_vision.support.commandline import run_command
+
+
+def test_an_interrupted_run_leaves_a_video_and_resuming_it_makes_the_whole_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second, whole = (tmp_path / name for name in ("first.gif", "second.gif", "whole.gif"))
+    watch = Display.watch
+
+    def interrupting(self: Display, *what: object) -> None:
+        watch(self, *what)  # type: ignore[arg-type]
+        if what[2].counts.queries == 2:  # type: ignore[attr-defined]
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Display, "watch", interrupting)
+        ended = interrogate_agent(Arguments("doors", out=tmp_path / "run", record=first, quiet=True))
+    assert ended == INTERRUPTED
+    assert "images of 2 queries" in capsys.readouterr().err
+    begun = read_run(tmp_path / "run")
+    assert begun.sources, "an interrupted run says where its predicates come from"
+    assert begun.boxes
+    assert interrogate_agent(Arguments(resume=tmp_path / "run", record=second, quiet=True)) == 0
+    assert interrogate_agent(Arguments("doors", out=tmp_path / "other", record=whole, quiet=True)) == 0
+    assert 0 < first.stat().st_size < second.stat().st_size
+    assert second.read_bytes() == whole.read_bytes()
+    assert not list(tmp_path.glob("*.partial"))
+
+
+@pytest.mark.parametrize(
+    ("env", "name", "complaint"),
+    [
+        ("doors", "video.mp4", "give a file that ends in .gif"),
+        ("doors", "nowhere/video.gif", "there is no folder"),
+        ("doors", "folder.gif", "is a folder"),
+        ("gripper", "video.gif", "gripper shows no images"),
+    ],
+)
+def test_a_video_that_cannot_be_made_is_refused_before_the_run(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    env: str,
+    name: str,
+    complaint: str,
+) -> None:
+    (tmp_path / "folder.gif").mkdir()
+    given = ["run", "--env", env, "--out", str(tmp_path / "run"), "--record", str(tmp_path / name)]
+    monkeypatch.setattr(sys, "argv", given)
+    assert run_command(interrogate_agent) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("error: --record ")
+    assert said.count("\n") == 1
+    assert complaint in said
+    assert not (tmp_path / "run" / "transcript.sqlite").exists()
