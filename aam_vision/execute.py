@@ -72,9 +72,9 @@ def execute_plan(
     """
     from aam_vision.interrogation.chance.looking import LookingAgent
     from aam_vision.planning.engines import planner_named
+    from aam_vision.run import targets
     from aam_vision.run.execution.replanning import Film
     from aam_vision.run.recording import check_images, check_recording
-    from aam_vision.run.targets import controls
 
     if (wanted.plan is None) is (wanted.goal is None):
         raise UnusableInput("give either --goal GOAL or --plan FILE")
@@ -87,8 +87,8 @@ def execute_plan(
     if wanted.max_steps != MAX_STEPS:
         raise UnusableInput("is of runs with --chance", "max_steps", wanted.max_steps)
     with told_if_slow(f"Loading {run}", seconds=0.1):
-        known = controls.of(kept)
-    with closing(known.target) as target:
+        named = targets.of(kept)
+    with closing(named) as target:
         film = None
         if wanted.record is not None:
             check_images(wanted.record, target)
@@ -198,15 +198,15 @@ def _with_chance(run: Path, wanted: Wanted, kept: Arguments, planner: Planner) -
     from rich.text import Text
 
     from aam_vision.interrogation.chance.looking import LookingAgent
-    from aam_vision.model.pddl import read_chance_domain
+    from aam_vision.model.pddl import read_domain
     from aam_vision.model.strips import ActionSchema, Model
     from aam_vision.report.plans import read_plan_file
+    from aam_vision.run import targets
     from aam_vision.run.execution.replanning import Taken, carry_out, goal_text, pursue
-    from aam_vision.run.targets import chance
 
     if wanted.record is not None:
         raise UnusableInput("is of runs with --controls or --bare", "record", wanted.record)
-    model = read_chance_domain(run / "model.pddl")
+    model = read_domain(run / "model.pddl", chance=True)
     console = Console(highlight=False, markup=False)
 
     def show(text: str, style: str = "") -> None:
@@ -217,8 +217,8 @@ def _with_chance(run: Path, wanted: Wanted, kept: Arguments, planner: Planner) -
         show(f"   {step}", "green" if step.as_predicted else "red")
 
     with told_if_slow(f"Loading {run}", seconds=0.1):
-        known = chance.of(kept)
-    with closing(known.target) as target:
+        named = targets.of(kept)
+    with closing(named) as target:
         _check_same(model.headers, target.agent.headers, run)
         agent = LookingAgent(target.agent, kept.confidence) if kept.confirm else target.agent
         start = agent.initial()[0]

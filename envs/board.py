@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from aam_vision.envs.board_env import Instructed
     from aam_vision.envs.pddlgym_world import World
-    from aam_vision.model.outcomes import ChanceModel
+    from aam_vision.model.strips import Model
 
 SHAPES = ((6, 7), (8, 8), (9, 6), (7, 10), (8, 11), (12, 7))
 """Shapes (rows, columns) of random boards: small and large ones, because sprites shrink on large boards."""
@@ -213,7 +213,7 @@ class BoardDomain:
 
         return ground_truth_model(self.name)
 
-    def chance_truth(self) -> ChanceModel:
+    def chance_truth(self) -> Model:
         """PDDLGym's own model with its outcomes, for evaluation only."""
         from aam_vision.envs.pddlgym_files import chance_model
 

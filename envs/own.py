@@ -28,7 +28,6 @@ from aam_vision.envs.meaning import Instruction, becomes, headers, instruction
 from aam_vision.envs.references import imported, is_reference
 from aam_vision.envs.restoring import Env, Restore
 from aam_vision.envs.shown import Shown, Told, watched
-from aam_vision.model.outcomes import ChanceModel
 from aam_vision.model.query import Access
 from aam_vision.model.strips import ActionHeader, Atom, Model, State
 from aam_vision.support.errors import UnusableInput, reason
@@ -102,7 +101,7 @@ class OwnEnvironment:
     stops: bool = True
     truth: Callable[[], Model] | None = None
     held_out: tuple[int, ...] | None = None
-    chance_truth: Callable[[], ChanceModel] | None = None
+    chance_truth: Callable[[], Model] | None = None
 
     @property
     def headers(self) -> tuple[ActionHeader, ...]:

@@ -13,11 +13,10 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from aam_vision.model.outcomes import ChanceModel
-from aam_vision.model.pddl import read_chance_domain
+from aam_vision.model.pddl import read_domain
 from aam_vision.model.pddl.reading import fields, parameters, predicates, sections, types_of
 from aam_vision.model.pddl.syntax import Group, Word, read_definition
-from aam_vision.model.strips import ActionHeader, Predicate, State, Types, Vocabulary
+from aam_vision.model.strips import ActionHeader, Model, Predicate, State, Types, Vocabulary
 from aam_vision.support.errors import UnusableInput
 
 INSTALL = "PDDLGym is not installed: pip install --no-deps pddlgym==0.0.7"
@@ -123,13 +122,13 @@ def declarations(domain: str) -> Declarations:
 
 
 @cache
-def chance_model(domain: str) -> ChanceModel:
+def chance_model(domain: str) -> Model:
     """The model of a domain's file.
 
     Raises:
         UnusableInput: PDDLGym is not installed.
     """
-    whole, declared = read_chance_domain(domain_file(domain)), declarations(domain)
+    whole, declared = read_domain(domain_file(domain), chance=True), declarations(domain)
     own = {predicate.name for predicate in declared.predicates}
     actions = tuple(
         replace(
@@ -140,7 +139,7 @@ def chance_model(domain: str) -> ChanceModel:
         for schema in whole.actions
     )
     vocabulary = Vocabulary(domain, declared.predicates, declared.types, whole.vocabulary.constants)
-    return ChanceModel(vocabulary, actions)
+    return Model(vocabulary, actions)
 
 
 def initial_states(domain: str, split: str) -> list[State]:

@@ -20,7 +20,7 @@ from aam_vision.envs.own import OwnEnvironment
 from aam_vision.envs.registry import board_domain
 from aam_vision.envs.restoring import Env, Restore, redraw_chance
 from aam_vision.envs.shown import Told
-from aam_vision.model.outcomes import ChanceModel
+from aam_vision.model.strips import Model
 from aam_vision.support.errors import UnusableInput
 
 
@@ -30,7 +30,7 @@ class ChanceEnvironment(NamedTuple):
     domain: ImageDomain
     simulator: Callable[[Problem, np.random.Generator], Simulator]
     """A problem, ready to be instructed; all chance is drawn from the generator, whatever state is gone back to."""
-    truth: Callable[[], ChanceModel] | None
+    truth: Callable[[], Model] | None
     """For evaluation only; None if it is not known."""
     told: Callable[[], Told] | None = None
     """Gives what tells the states where there are no classifiers."""

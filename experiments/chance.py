@@ -22,15 +22,15 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 import typer
 
-from aam_vision.agents.chance import ChanceAgent
 from aam_vision.agents.numbered import NumberedAgent
+from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.agents.unreliable import UnreliableAgent
 from aam_vision.interrogation.chance.interrogating import Options, interrogate
 from aam_vision.interrogation.chance.looking import LookingAgent
-from aam_vision.model.outcomes import ChanceModel, ChanceSchema, Effects, Outcome, cases
-from aam_vision.model.pddl import read_chance_domain, read_chance_problem
+from aam_vision.model.outcomes import cases
+from aam_vision.model.pddl import read_domain, read_problem
 from aam_vision.model.query import Access, Agent
-from aam_vision.model.strips import LiftedAtom, lifted_atoms
+from aam_vision.model.strips import ActionSchema, Case, Effects, LiftedAtom, Model, Outcome, lifted_atoms
 from aam_vision.report.chance_evaluation import (
     check,
     exact,
@@ -139,21 +139,23 @@ def chance(
 def interrogated(*, folder: str, domain: str, access: str, seed: int) -> Row:
     """One interrogation, and how far its model is from the truth on the way and at the end."""
     place, published = Path(folder) / domain, QACE[domain]
-    truth = read_chance_domain(place / "domain.pddl")
-    initial = read_chance_problem(truth, place / f"{published.problem}.pddl").initial
-    strange = [read_chance_problem(truth, path).initial for path in sorted(place.glob("test-problem*.pddl"))]
+    truth = read_domain(place / "domain.pddl", chance=True)
+    initial = read_problem(truth, place / f"{published.problem}.pddl").initial
+    strange = [read_problem(truth, path).initial for path in sorted(place.glob("test-problem*.pddl"))]
     rng = np.random.default_rng([seed, 11])
     held_out = sample_transitions(truth, [initial], TRANSITIONS, rng)
     elsewhere = sample_transitions(truth, strange[:2], STRANGE, rng)
     states = list(dict.fromkeys(step.before for step in held_out))[:STATES]
     half = published.to_tenth // 2
-    early: list[ChanceModel] = []
+    early: list[Model] = []
 
     def watch(steps: int, model: Any) -> None:
         if steps >= half and not early:
             early.append(model())
 
-    agent = ChanceAgent(truth, [initial], np.random.default_rng([seed, 4]), Access(access))
+    agent = SymbolicAgent(
+        truth, [initial], Access(access), refuses_surely=True, chance=np.random.default_rng([seed, 4])
+    )
     began = process_time()
     result = interrogate(agent, np.random.default_rng(seed), Options(max_steps=published.steps), watch)
     seconds = process_time() - began
@@ -170,7 +172,7 @@ def interrogated(*, folder: str, domain: str, access: str, seed: int) -> Row:
     }
 
 
-def _judged(result: Any, truth: ChanceModel) -> Row:
+def _judged(result: Any, truth: Model) -> Row:
     """What is called certain, held against the truth."""
     checks = [(one, check(one, truth.schema(one.index.header.name))) for one in result.actions]
     told = [(one, checked) for one, checked in checks if checked.intervals]
@@ -247,7 +249,9 @@ def _random(
         truth, domain = (random_conditional if conditional else random_chance)(seed)
     if domain.repeated:
         return None
-    agent: Agent = ChanceAgent(truth, domain.problems, np.random.default_rng([seed, 4]), access)
+    agent: Agent = SymbolicAgent(
+        truth, domain.problems, access, refuses_surely=True, chance=np.random.default_rng([seed, 4])
+    )
     if flips:
         misread = UnreliableAgent(NumberedAgent(agent), flips, 0.0, np.random.default_rng([seed, 7]))
         agent = LookingAgent(misread)
@@ -321,7 +325,7 @@ Pool = Sequence[LiftedAtom]
 """The atoms that an outcome may be about."""
 
 
-def random_chance(seed: int) -> tuple[ChanceModel, Domain]:
+def random_chance(seed: int) -> tuple[Model, Domain]:
     """A model with chance, and the domain without it that it was made of, which has the problems."""
 
     def outcomes(rng: np.random.Generator, whole: Effects, pool: Pool) -> dict[Effects, float]:
@@ -335,7 +339,7 @@ def random_chance(seed: int) -> tuple[ChanceModel, Domain]:
     return _with_outcomes(seed, outcomes)
 
 
-def random_slips(seed: int, probability: float) -> tuple[ChanceModel, Domain]:
+def random_slips(seed: int, probability: float) -> tuple[Model, Domain]:
     """A model in which every action slips with this probability: nothing changes, or some of the effects come, or another one."""
 
     def outcomes(rng: np.random.Generator, whole: Effects, pool: Pool) -> dict[Effects, float]:
@@ -347,25 +351,25 @@ def random_slips(seed: int, probability: float) -> tuple[ChanceModel, Domain]:
 
 def _with_outcomes(
     seed: int, outcomes: Callable[[np.random.Generator, Effects, Pool], dict[Effects, float]]
-) -> tuple[ChanceModel, Domain]:
+) -> tuple[Model, Domain]:
     """A random domain in which the effects of every action come with others, and the domain as it was."""
     domain, rng, actions = random_domain(seed), np.random.default_rng([seed, 5]), []
     for schema in domain.model.actions:
         pool = lifted_atoms(domain.model.vocabulary, schema.header)
         drawn = outcomes(rng, Effects(schema.add, schema.delete - schema.add), pool)
-        found = tuple(Outcome(share, effects) for effects, share in drawn.items())
-        actions.append(ChanceSchema(schema.header, schema.positive, schema.negative, found))
-    return ChanceModel(domain.model.vocabulary, tuple(actions)), domain
+        found = Case(outcomes=tuple(Outcome(share, effects) for effects, share in drawn.items()))
+        actions.append(replace(schema.bare, cases=(found,)))
+    return Model(domain.model.vocabulary, tuple(actions)), domain
 
 
-def random_conditional(seed: int) -> tuple[ChanceModel, Domain]:
+def random_conditional(seed: int) -> tuple[Model, Domain]:
     """A model with chance and conditional effects, and the domain without either that it was made of."""
     model, domain = random_chance(seed)
     rng = np.random.default_rng([seed, 6])
     return replace(model, actions=tuple(_conditional(rng, model, one) for one in model.actions)), domain
 
 
-def _conditional(rng: np.random.Generator, model: ChanceModel, schema: ChanceSchema) -> ChanceSchema:
+def _conditional(rng: np.random.Generator, model: Model, schema: ActionSchema) -> ActionSchema:
     """The action with a condition on one or two atoms, under which it does something else."""
     pool = lifted_atoms(model.vocabulary, schema.header)
     free = [atom for atom in pool if atom not in schema.positive | schema.negative]
@@ -386,7 +390,7 @@ def _conditional(rng: np.random.Generator, model: ChanceModel, schema: ChanceSch
         picked,
         lambda values: other if all(values[atom] is wanted[atom] for atom in picked) else schema.outcomes,
     )
-    return replace(schema, cases=found, outcomes=()) if len(found) > 1 else schema
+    return replace(schema.bare, cases=found) if len(found) > 1 else schema
 
 
 def _varied(rng: np.random.Generator, whole: Effects, pool: Pool) -> Effects:

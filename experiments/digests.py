@@ -174,9 +174,9 @@ def controls(env: str) -> tuple[str, dict[str, Any]]:
     from aam_vision.controls.interrogating import interrogate
     from aam_vision.model.pddl import domain_text
     from aam_vision.run.arguments import Arguments
-    from aam_vision.run.targets.controls import of
+    from aam_vision.run.targets import of
 
-    agent, began = _NotedAgent(of(Arguments(env=env, controls=True)).target.agent), process_time()
+    agent, began = _NotedAgent(of(Arguments(env=env, controls=True)).agent), process_time()
     result = interrogate(agent)
     inner = result.interrogation
     counts = None if inner is None else inner.counts
@@ -189,14 +189,14 @@ def chance(env: str, seed: int) -> tuple[str, dict[str, Any]]:
     import numpy as np
 
     from aam_vision.interrogation.chance.interrogating import Options, interrogate
-    from aam_vision.model.pddl import chance_domain_text
+    from aam_vision.model.pddl import domain_text
     from aam_vision.run.arguments import Arguments
-    from aam_vision.run.targets.chance import of
+    from aam_vision.run.targets import of
 
     options = Options(within=0.1, max_steps=MAX_STEPS)
-    agent, began = _NotedAgent(of(Arguments(env=env, chance=True, seed=seed)).target.agent), process_time()
+    agent, began = _NotedAgent(of(Arguments(env=env, chance=True, seed=seed)).agent), process_time()
     result = interrogate(agent, np.random.default_rng(seed), options)
-    lines = [result.status, result.why, chance_domain_text(result.model), *agent.lines]
+    lines = [result.status, result.why, domain_text(result.model), *agent.lines]
     lines += [str(case.frequencies) for action in result.actions for case in action.cases]
     return f"{env} chance {seed}", _row(lines, result.status, began, result.counts)
 

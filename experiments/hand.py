@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from aam_vision.model.outcomes import Case, ChanceModel, ChanceSchema, Effects, Outcome
 from aam_vision.model.strips import (
     ActionHeader,
+    ActionSchema,
     Atom,
+    Case,
+    Effects,
     LiftedAtom,
+    Model,
     Objects,
+    Outcome,
     Predicate,
     State,
     Types,
@@ -15,7 +19,7 @@ from aam_vision.model.strips import (
 )
 
 
-def hand(dry: float, wet: float | None = None) -> tuple[ChanceModel, State]:
+def hand(dry: float, wet: float | None = None) -> tuple[Model, State]:
     """A hand that picks up a block this often, and always puts it down; where it begins.
 
     With ``wet`` there are two hands and blocks of two colours, one of which is wet and picked up that often.
@@ -39,11 +43,10 @@ def hand(dry: float, wet: float | None = None) -> tuple[ChanceModel, State]:
     def picked(share: float) -> tuple[Outcome, ...]:
         return Outcome(share, Effects(holding, free)), Outcome(1 - share, Effects())
 
-    cases = () if wet is None else (Case(damp, none, picked(wet)), Case(none, damp, picked(dry)))
-    down = (Outcome(1.0, Effects(free, holding)),)
+    wetness = () if wet is None else (Case(damp, none, picked(wet)), Case(none, damp, picked(dry)))
     actions = (
-        ChanceSchema(pick, free, none, picked(dry) if simple else (), cases),
-        ChanceSchema(put, holding, none, down),
+        ActionSchema(pick, free, none, cases=wetness or (Case(outcomes=picked(dry)),)),
+        ActionSchema(put, holding, none, free, holding),
     )
     true = (
         [("free",)]
@@ -51,4 +54,4 @@ def hand(dry: float, wet: float | None = None) -> tuple[ChanceModel, State]:
         else [("free", "h"), ("free", "g"), ("wet", "b"), ("old", "g"), ("red", "a"), ("red", "b")]
     )
     atoms = frozenset(Atom(name, tuple(objects)) for name, *objects in true)
-    return ChanceModel(vocabulary, actions), State(atoms, Objects(things, types))
+    return Model(vocabulary, actions), State(atoms, Objects(things, types))

@@ -24,7 +24,7 @@ from aam_vision.agents.image import image_test
 from aam_vision.controls.interrogating import interrogate
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.labelling_note import untested
-from aam_vision.run.targets.controls import of
+from aam_vision.run.targets import of
 from aam_vision.support.commandline import Progress, run_command
 from aam_vision.support.errors import UnusableInput
 from experiments.jobs import Experiment, Scale, every
@@ -85,11 +85,12 @@ def interrogated(*, env: str, trained: int, seed: int, kept: str) -> Row:
         told = {"read": "", "status": "refused", "misread": str(error), "right": None, "false": False}
         return {**told, "steps": 0, "seconds": 0.0}
     began = process_time()
-    result = interrogate(known.target.agent, seed)
+    result = interrogate(known.agent, seed)
     seconds = process_time() - began
+    assert known.native_steps is not None, "it is an environment"
     held_out = known.native_steps(HELD_OUT, np.random.default_rng([seed, 3]))
     right = sum(result.predictions.agrees(*step) for step in held_out) / len(held_out)
-    test = image_test(known.target.agent)
+    test = image_test(known.agent)
     result = replace(result, untested=untested(folder, test))
     named = result.missing or "" if result.untested else ""
     return {

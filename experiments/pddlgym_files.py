@@ -10,8 +10,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from aam_vision.model.outcomes import ChanceModel
-from aam_vision.model.pddl import read_chance_domain, read_domain, read_problem
+from aam_vision.model.pddl import read_domain, read_problem
 from aam_vision.model.strips import Model
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
@@ -33,7 +32,7 @@ def pddlgym_files() -> None:
             print(f"{path.stem}: refused: {model}")
             counts["refused"] += 1
             continue
-        counts["read with --chance only" if isinstance(model, ChanceModel) else "read"] += 1
+        counts["read with --chance only" if isinstance(model, Model) else "read"] += 1
         counts["with instructions as predicates"] += bool(model.vocabulary.left_out)
         problems = [
             one for end in ("", "_test") for one in sorted((folder / f"{path.stem}{end}").glob("*.pddl"))
@@ -46,7 +45,7 @@ def pddlgym_files() -> None:
     print(", ".join(f"{name}: {number}" for name, number in counts.items()))
 
 
-def _read(path: Path) -> Model | ChanceModel | str:
+def _read(path: Path) -> Model | Model | str:
     """The model of a domain; why it is refused, if it is."""
     try:
         return read_domain(path)
@@ -54,12 +53,12 @@ def _read(path: Path) -> Model | ChanceModel | str:
         if "--chance" not in str(error):
             return _without(path, error)
     try:
-        return read_chance_domain(path)
+        return read_domain(path, chance=True)
     except UnusableInput as error:
         return _without(path, error)
 
 
-def _problem(model: Model | ChanceModel, path: Path) -> str:
+def _problem(model: Model | Model, path: Path) -> str:
     """Why a problem is refused; empty if it is not."""
     try:
         read_problem(Model(model.vocabulary, ()), path)

@@ -24,7 +24,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from aam_vision.agents.chance import ChanceAgent
+from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.chance.comparing import ALPHA
 from aam_vision.interrogation.chance.interrogating import Options, interrogation
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
@@ -86,7 +86,9 @@ def compared(one: float, other: float, within: float, seed: int) -> tuple[int, i
     versions = []
     for number, probability in enumerate((one, other)):
         model, start = hand(probability)
-        agent = ChanceAgent(model, [start], np.random.default_rng([seed, number]))
+        agent = SymbolicAgent(
+            model, [start], refuses_surely=True, chance=np.random.default_rng([seed, number])
+        )
         versions.append(interrogation(agent, np.random.default_rng([seed, number, 1]), Options(within)))
     known: list[tuple[ActionKnowledge, ...]] = [(), ()]
     going = [True, True]

@@ -14,7 +14,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from aam_vision.agents.chance import ChanceAgent
+from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.chance.interrogating import Options, interrogate
 from aam_vision.interrogation.task.verdict import COMPLETE
 from aam_vision.model.query import Access
@@ -70,7 +70,9 @@ def interrogations(*, access: str, within: float, dry: float, wet: float, first_
     found = missed = steps = 0
     for seed in range(first_seed, first_seed + count):
         model, start = hand(dry, wet)
-        agent = ChanceAgent(model, [start], np.random.default_rng([seed, 4]), Access(access))
+        agent = SymbolicAgent(
+            model, [start], Access(access), refuses_surely=True, chance=np.random.default_rng([seed, 4])
+        )
         result = interrogate(agent, np.random.default_rng(seed), Options(within))
         pick = result.actions[0]
         known = [atom.predicate for atom in pick.index.select(pick.dependence.atoms)] == ["wet"]

@@ -28,8 +28,8 @@ import pytest
 
 from aam_vision.agents import reference_agent
 from aam_vision.envs.registry import DOMAINS as IMAGE_ENVIRONMENTS
-from aam_vision.model.outcomes import ChanceModel
-from aam_vision.model.pddl import read_chance_domain, read_chance_problem, read_domain, read_problem
+from aam_vision.model.pddl import read_domain, read_problem
+from aam_vision.model.strips import Model
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
 from tests import documentation
@@ -82,7 +82,7 @@ class Reader:
         """Files and folders that commands would have made which were parsed only."""
         self.domain: Path | None = None
         """The PDDL domain shown last."""
-        self.chance: ChanceModel | None = None
+        self.chance: Model | None = None
         """What it states, if it has chance."""
         documentation.provide(folder)
 
@@ -120,7 +120,7 @@ class Reader:
         path = self.folder / (block.title or "shown.pddl")
         path.write_text(block.body, encoding="utf-8")
         if "(:domain" not in block.body:
-            self.chance = read_chance_domain(path) if "(probabilistic" in block.body else None
+            self.chance = read_domain(path, chance=True) if "(probabilistic" in block.body else None
             if self.chance is None:
                 read_domain(path)
             self.domain = path
@@ -129,7 +129,7 @@ class Reader:
             if self.chance is None:
                 read_problem(self.domain, path)
             else:
-                read_chance_problem(self.chance, path)
+                read_problem(self.chance, path)
 
     def _script(self, block: Block) -> None:
         done = subprocess.run(["bash", "-n"], input=block.body, capture_output=True, text=True, check=False)

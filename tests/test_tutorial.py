@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from aam_vision.interrogation.task.verdict import COMPLETE
-from aam_vision.model.pddl import read_chance_domain
+from aam_vision.model.pddl import read_domain
 from tests import documentation
 
 ROOT = Path(__file__).parent.parent
@@ -185,7 +185,7 @@ def test_a_learned_policy_is_assessed_as_it_is(tmp_path: Path) -> None:
         low, high = works[0]["interval"] if works else (0.0, told["not_excluded"][name])
         spread = 3 * (0.25 / int(number)) ** 0.5  # of the roll-outs
         assert low - spread < float(share) / 100 < high + spread
-    model = read_chance_domain(tmp_path / "runs" / "skills" / "model.pddl")
+    model = read_domain(tmp_path / "runs" / "skills" / "model.pddl", chance=True)
     fetch, unlock = model.actions
     assert (len(fetch.positive), len(fetch.negative)) == (0, 1), "not holding"
     assert len(unlock.positive) == 1, "holding"

@@ -57,7 +57,7 @@ def control_of(model: Model, name: str, parameters: Sequence[str], operators: Se
     return Control(ActionHeader(name, tuple(parameters), types), tuple(operators))
 
 
-class BareSymbolicAgent(ModelAgent[Model]):
+class BareSymbolicAgent(ModelAgent):
     """A STRIPS model behind controls. Its situations' handles are the states themselves.
 
     Where several operators or bindings apply, the first one is carried out, in the order of the operators and objects;

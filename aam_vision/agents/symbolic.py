@@ -1,13 +1,11 @@
-"""An agent that holds a STRIPS model and answers from it, for any PDDL domain."""
+"""Agents that hold a model and answer from it, for any PDDL domain, with chance or without."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Generic, TypeVar
 
 import numpy as np
 
-from aam_vision.model.outcomes import ChanceModel
 from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
 from aam_vision.model.strips import (
     ActionHeader,
@@ -20,10 +18,8 @@ from aam_vision.model.strips import (
 )
 from aam_vision.planning.joins import StateIndex, bindings
 
-Held = TypeVar("Held", bound=Model | ChanceModel)
 
-
-class ModelAgent(Generic[Held]):
+class ModelAgent:
     """An agent that holds a model; its situations' handles are the states themselves.
 
     Args:
@@ -32,7 +28,7 @@ class ModelAgent(Generic[Held]):
         access: where queries may start.
     """
 
-    def __init__(self, model: Held, initial: Sequence[State], access: Access) -> None:
+    def __init__(self, model: Model, initial: Sequence[State], access: Access) -> None:
         self.access = access
         self._model = model
         self._initial = tuple(initial)
@@ -50,11 +46,20 @@ class ModelAgent(Generic[Held]):
         return [Situation(state, state) for state in self._initial]
 
 
-class SymbolicAgent(ModelAgent[Model]):
-    """A STRIPS model as a black box. Its situations' handles are the states themselves.
+class SymbolicAgent(ModelAgent):
+    """A model as a black box. Its situations' handles are the states themselves.
 
     Under ``settable`` access any state may be asked about; under the others the states reached so far.
-    Acting on its own it names no object twice in one instruction, unless ``repeated``.
+    A step is refused exactly where its precondition does not hold.
+
+    Args:
+        model: what it does.
+        initial: the initial state of every problem.
+        access: where queries may start.
+        repeated: whether, acting on its own, it names an object twice in one instruction.
+        refuses_surely: whether the engine is told that no refusal is a mistake.
+        chance: draws the outcome of every step, so that the same query may have another answer each time, and the order of
+            the questions matters. A model without cases needs none.
     """
 
     def __init__(
@@ -65,17 +70,24 @@ class SymbolicAgent(ModelAgent[Model]):
         *,
         repeated: bool = False,
         refuses_surely: bool = False,
+        chance: np.random.Generator | None = None,
     ) -> None:
         super().__init__(model, initial, access)
         self.refuses_surely = refuses_surely
+        self.chance = chance
         self._indices: dict[Objects, StateIndex] = {}
         """By problem, the index of the state that a walk reached last: other states share most facts with it."""
         self._choice = Choice(model.actions, repeated=repeated)
 
     def ask(self, query: Query) -> Response:
-        """Run the plan in the model as far as it goes."""
-        executed, final = self._model.run(query.initial.state, query.plan)
-        return Response(executed, Situation(final, final))
+        """Run the plan as far as it goes."""
+        state, executed = query.initial.state, 0
+        for action in query.plan:
+            if not self._model.schema(action.name).applicable(state, action.objects):
+                break
+            state = self.after(state, action)
+            executed += 1
+        return Response(executed, Situation(state, state))
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
         """Do something that can be done, chosen by instruction first and by its arguments second."""
@@ -87,11 +99,21 @@ class SymbolicAgent(ModelAgent[Model]):
             action = self._choice.step(index, rng)
             if action is None:
                 break
-            state = self._model.schema(action.name).successor(index.state, action.objects)
+            state = self.after(index.state, action)
             walked.append(WalkStep(here, action, after := Situation(state, state)))
             here, index = after, index.of(state)
         self._indices[objects] = index
         return walked
+
+    def after(self, state: State, action: GroundAction) -> State:
+        """The state after a step that can be done."""
+        schema = self._model.schema(action.name)
+        if self.chance is None:
+            return schema.successor(state, action.objects)
+        outcomes = schema.case(state, action.objects).outcomes
+        shares = np.cumsum([one.probability for one in outcomes])
+        place = int(np.searchsorted(shares, self.chance.random() * shares[-1], side="right"))
+        return outcomes[min(place, len(outcomes) - 1)].effects.applied(state, action.objects)
 
 
 class Choice:

@@ -14,8 +14,15 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import NamedTuple
 
-from aam_vision.model.outcomes import Effects
-from aam_vision.model.strips import ActionHeader, ActionSchema, GroundAction, LiftedAtom, Model, State
+from aam_vision.model.strips import (
+    ActionHeader,
+    ActionSchema,
+    Effects,
+    GroundAction,
+    LiftedAtom,
+    Model,
+    State,
+)
 from aam_vision.support.wording import listed
 
 MAX_ATOMS = 12

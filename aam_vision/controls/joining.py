@@ -8,8 +8,7 @@ from itertools import combinations, permutations
 
 from aam_vision.controls.conditional import Branch, ConditionalAction, Facts, Split, exhaustive, values_of
 from aam_vision.controls.mapping import Carriers
-from aam_vision.model.outcomes import Effects
-from aam_vision.model.strips import ActionSchema, LiftedAtom, Model
+from aam_vision.model.strips import ActionSchema, Effects, LiftedAtom, Model
 from aam_vision.support.wording import listed
 
 MAX_IMPLICIT = 6

@@ -239,18 +239,99 @@ class PalTuple(NamedTuple):
     location: Location
 
 
+class Effects(NamedTuple):
+    """What one outcome changes: the lifted atoms that are true afterwards, and those that are false."""
+
+    add: frozenset[LiftedAtom] = frozenset()
+    delete: frozenset[LiftedAtom] = frozenset()
+
+    def applied(self, state: State, objects: Sequence[str]) -> State:
+        """The state after them: deletes first, then adds."""
+        adds = frozenset([atom.ground(objects) for atom in self.add])
+        deletes = frozenset([atom.ground(objects) for atom in self.delete])
+        unknown = state.unknown and state.unknown - adds - deletes
+        return State((state.true - deletes) | adds, state.objects, unknown)
+
+
+class Outcome(NamedTuple):
+    """One thing that may happen: its probability, from 0 to 1, and its effects."""
+
+    probability: float
+    effects: Effects
+
+
+class Case(NamedTuple):
+    """What an action does where a condition holds: literals beside its precondition, and the outcomes there."""
+
+    positive: frozenset[LiftedAtom] = frozenset()
+    negative: frozenset[LiftedAtom] = frozenset()
+    outcomes: tuple[Outcome, ...] = (Outcome(1.0, Effects()),)
+
+    def holds(self, state: State, objects: Sequence[str]) -> bool:
+        """Whether the condition certainly holds under the binding."""
+        return _hold(self.positive, self.negative, state, objects)
+
+
+def _hold(
+    positive: Iterable[LiftedAtom], negative: Iterable[LiftedAtom], state: State, objects: Sequence[str]
+) -> bool:
+    true = state.true
+    return all(atom.ground(objects) in true for atom in positive) and not any(
+        (ground := atom.ground(objects)) in true or ground in state.unknown for atom in negative
+    )
+
+
 @dataclass(frozen=True)
 class ActionSchema:
-    """One action of a model: its header and the lifted atoms of each kind."""
+    """One action of a model: its header, the lifted atoms of its precondition, and what it does.
+
+    What it does are ``add`` and ``delete``; of an action with chance or with conditional effects, its ``cases`` instead. Exactly
+    one of their conditions holds in each state. A single case without condition and chance becomes ``add`` and ``delete``.
+    """
 
     header: ActionHeader
     positive: frozenset[LiftedAtom] = frozenset()
     negative: frozenset[LiftedAtom] = frozenset()
     add: frozenset[LiftedAtom] = frozenset()
     delete: frozenset[LiftedAtom] = frozenset()
+    cases: tuple[Case, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.cases) == 1 and len(self.cases[0].outcomes) == 1:
+            ((positive, negative, ((probability, effects),)),) = self.cases
+            if probability == 1 and not positive and not negative:
+                for name, value in (("add", effects.add), ("delete", effects.delete), ("cases", ())):
+                    object.__setattr__(self, name, value)
+
+    @cached_property
+    def branches(self) -> tuple[Case, ...]:
+        """Every case with its condition; without chance and conditional effects it is one."""
+        return self.cases or (Case(outcomes=(Outcome(1.0, Effects(self.add, self.delete)),)),)
+
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """What may happen, of an action without conditional effects."""
+        (only,) = self.branches
+        return only.outcomes
+
+    @cached_property
+    def bare(self) -> ActionSchema:
+        """The action without what it does."""
+        return ActionSchema(self.header, self.positive, self.negative)
+
+    @cached_property
+    def single(self) -> tuple[ActionSchema, ...]:
+        """A schema without chance for every outcome of every case; its precondition is the action's and the case's."""
+        return tuple(
+            ActionSchema(
+                self.header, self.positive | case.positive, self.negative | case.negative, *one.effects
+            )
+            for case in self.branches
+            for one in case.outcomes
+        )
 
     def mode(self, atom: LiftedAtom, location: Location) -> Mode:
-        """The mode in which the atom appears at the location."""
+        """The mode in which the atom appears at the location; in effects, of an action without cases."""
         pre = location is Location.PRE
         if atom in (self.positive if pre else self.add):
             return Mode.POSITIVE
@@ -260,22 +341,29 @@ class ActionSchema:
 
     def applicable(self, state: State, objects: Sequence[str]) -> bool:
         """Whether all preconditions certainly hold under the binding."""
-        true = state.true
-        return all(atom.ground(objects) in true for atom in self.positive) and not any(
-            (ground := atom.ground(objects)) in true or ground in state.unknown for atom in self.negative
-        )
+        return _hold(self.positive, self.negative, state, objects)
+
+    def case(self, state: State, objects: Sequence[str]) -> Case:
+        """What the action does there."""
+        return next(case for case in self.branches if case.holds(state, objects))
 
     def successor(self, state: State, objects: Sequence[str]) -> State:
-        """The state after the action: deletes first, then adds. The caller checks applicability."""
-        adds = frozenset([atom.ground(objects) for atom in self.add])
-        deletes = frozenset([atom.ground(objects) for atom in self.delete])
-        unknown = state.unknown and state.unknown - adds - deletes
-        return State((state.true - deletes) | adds, state.objects, unknown)
+        """The state after an action without cases. The caller checks applicability."""
+        assert not self.cases, "several states may follow"
+        return Effects(self.add, self.delete).applied(state, objects)
+
+    def successors(self, state: State, objects: Sequence[str]) -> dict[State, float]:
+        """The states after the action with their probabilities; outcomes that look alike here are added up."""
+        found: dict[State, float] = {}
+        for outcome in self.case(state, objects).outcomes:
+            after = outcome.effects.applied(state, objects)
+            found[after] = found.get(after, 0.0) + outcome.probability
+        return found
 
 
 @dataclass(frozen=True)
 class Model:
-    """A STRIPS model: a vocabulary and one schema per action header."""
+    """A vocabulary and one schema per action header: a STRIPS model, unless an action has cases."""
 
     vocabulary: Vocabulary
     actions: tuple[ActionSchema, ...]
@@ -293,7 +381,7 @@ class Model:
         return {schema.header.name: schema for schema in self.actions}
 
     def run(self, state: State, plan: Iterable[GroundAction]) -> tuple[int, State]:
-        """The model's own answer to a plan outcome query: steps executed and the state reached."""
+        """The answer of a model without cases to a plan outcome query: steps executed and the state reached."""
         executed = 0
         for action in plan:
             schema = self.schema(action.name)

@@ -13,8 +13,7 @@ from aam_vision.interrogation.chance.retelling import precision_of, retold
 from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
 from aam_vision.interrogation.hypotheses.literals import Literals, union
 from aam_vision.interrogation.task.verdict import NOT_STRIPS, Verdict
-from aam_vision.model.outcomes import ChanceModel
-from aam_vision.model.strips import LiftedAtom, Mode
+from aam_vision.model.strips import LiftedAtom, Mode, Model
 from aam_vision.report import chance, english
 from aam_vision.report.ending import printable, unfinished
 from aam_vision.report.events import Event, Events
@@ -119,9 +118,7 @@ class ChanceAccount:
         single = run.transcript.in_single_steps()
         self.knowledge = retold(run.transcript, precision_of(run.within))
         self.events = Events(run, single)
-        self.model = ChanceModel(
-            run.transcript.vocabulary, tuple(one.schema() for one in self.knowledge.actions)
-        )
+        self.model = Model(run.transcript.vocabulary, tuple(one.schema() for one in self.knowledge.actions))
 
     @property
     def figures(self) -> Mapping[str, Any] | None:

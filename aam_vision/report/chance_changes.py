@@ -13,7 +13,7 @@ from aam_vision.interrogation.chance.retelling import precision_of, retold
 from aam_vision.interrogation.chance.versions import AtomDifference, differences
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals
 from aam_vision.interrogation.task.result import check_prior
-from aam_vision.model.pddl import read_chance_domain
+from aam_vision.model.pddl import read_domain
 from aam_vision.model.query import Agent
 from aam_vision.model.strips import ActionSchema, Model
 from aam_vision.report import chance
@@ -47,7 +47,7 @@ def earlier(path: Path, agent: Agent, seed: int | None) -> Prior:
             raise UnusableInput(
                 "holds no model; give the folder of a finished run, or a PDDL domain", "prior", path
             )
-    model = read_chance_domain(path)
+    model = read_domain(path, chance=True)
     _check(Model(model.vocabulary, tuple(ActionSchema(one) for one in model.headers)), agent, path)
     return EarlierModel(model)
 

@@ -16,8 +16,18 @@ import numpy as np
 from aam_vision.interrogation.chance.cases import CaseKnowledge
 from aam_vision.interrogation.chance.explaining import Change
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
-from aam_vision.model.outcomes import Case, ChanceModel, ChanceSchema, Outcome, merged
-from aam_vision.model.strips import GroundAction, LiftedAtom, Location, Mode, State
+from aam_vision.model.outcomes import merged
+from aam_vision.model.strips import (
+    ActionSchema,
+    Case,
+    GroundAction,
+    LiftedAtom,
+    Location,
+    Mode,
+    Model,
+    Outcome,
+    State,
+)
 from aam_vision.planning.joins import StateIndex, bindings
 
 WALK = 30
@@ -33,7 +43,7 @@ class Transition(NamedTuple):
 
 
 def sample_transitions(
-    truth: ChanceModel, initial: Sequence[State], count: int, rng: np.random.Generator
+    truth: Model, initial: Sequence[State], count: int, rng: np.random.Generator
 ) -> list[Transition]:
     """Steps of random walks from the initial states in turn: any step that can be done, its outcome drawn.
 
@@ -64,7 +74,7 @@ def sample_transitions(
     return found
 
 
-def applicable(model: ChanceModel, state: State) -> list[tuple[ChanceSchema, tuple[str, ...]]]:
+def applicable(model: Model, state: State) -> list[tuple[ActionSchema, tuple[str, ...]]]:
     """Every action and binding (no object twice) that can be executed in a state."""
     index = StateIndex(state)
     return [
@@ -75,12 +85,10 @@ def applicable(model: ChanceModel, state: State) -> list[tuple[ChanceSchema, tup
     ]
 
 
-def variational_distance(
-    learned: ChanceModel, truth: ChanceModel, transitions: Sequence[Transition]
-) -> float:
+def variational_distance(learned: Model, truth: Model, transitions: Sequence[Transition]) -> float:
     """The mean difference of both models' probabilities of what happened; a step that cannot be done leads nowhere."""
 
-    def share(model: ChanceModel, step: Transition) -> float:
+    def share(model: Model, step: Transition) -> float:
         schema = model.schema(step.action.name)
         if not schema.applicable(step.before, step.action.objects):
             return 0.0
@@ -90,10 +98,10 @@ def variational_distance(
     return float(np.mean(differences)) if differences else 0.0
 
 
-def same_structure(learned: ChanceModel, truth: ChanceModel, states: Iterable[State]) -> bool:
+def same_structure(learned: Model, truth: Model, states: Iterable[State]) -> bool:
     """Whether in all of these states the same steps can be done, with the same possible states after each."""
 
-    def outcomes(model: ChanceModel, state: State) -> dict[GroundAction, frozenset[State]]:
+    def outcomes(model: Model, state: State) -> dict[GroundAction, frozenset[State]]:
         return {
             GroundAction(schema.header.name, objects): frozenset(schema.successors(state, objects))
             for schema, objects in applicable(model, state)
@@ -102,7 +110,7 @@ def same_structure(learned: ChanceModel, truth: ChanceModel, states: Iterable[St
     return all(outcomes(learned, state) == outcomes(truth, state) for state in dict.fromkeys(states))
 
 
-def exact(learned: ChanceModel, truth: ChanceModel) -> bool:
+def exact(learned: Model, truth: Model) -> bool:
     """Whether preconditions and outcomes are as in the truth, probabilities aside; effects that change nothing aside.
 
     Conditional effects are the same if they are under all values of the atoms that either has in a condition.
@@ -119,7 +127,7 @@ def exact(learned: ChanceModel, truth: ChanceModel) -> bool:
     )
 
 
-def _assignments(*schemas: ChanceSchema) -> Iterator[dict[LiftedAtom, bool]]:
+def _assignments(*schemas: ActionSchema) -> Iterator[dict[LiftedAtom, bool]]:
     """All values of the atoms in the conditions of these schemas that the first one's precondition allows."""
     atoms = {atom for one in schemas for case in one.branches for atom in case.positive | case.negative}
     fixed = {**dict.fromkeys(schemas[0].positive, True), **dict.fromkeys(schemas[0].negative, False)}
@@ -128,7 +136,7 @@ def _assignments(*schemas: ChanceSchema) -> Iterator[dict[LiftedAtom, bool]]:
         yield {**fixed, **dict(zip(free, values, strict=True))}
 
 
-def _shown(schema: ChanceSchema, values: Mapping[LiftedAtom, bool]) -> tuple[Outcome, ...]:
+def _shown(schema: ActionSchema, values: Mapping[LiftedAtom, bool]) -> tuple[Outcome, ...]:
     """The outcomes under these values, as states show them."""
     case = next(
         one
@@ -152,7 +160,7 @@ class Check(NamedTuple):
     """The probability of the likeliest outcome that none of the known ones can be, as far as they are certain."""
 
 
-def check(action: ActionKnowledge, truth: ChanceSchema) -> Check:
+def check(action: ActionKnowledge, truth: ActionSchema) -> Check:
     """Hold what is said of an action against the truth."""
     wrong = [*_wrong_preconditions(action, truth), *_wrong_conditions(action, truth)]
     intervals: list[bool] = []
@@ -184,7 +192,7 @@ def check(action: ActionKnowledge, truth: ChanceSchema) -> Check:
     return Check(tuple(wrong), tuple(intervals), missing)
 
 
-def _tried(action: ActionKnowledge, case: CaseKnowledge, truth: ChanceSchema) -> list[tuple[Case, bool]]:
+def _tried(action: ActionKnowledge, case: CaseKnowledge, truth: ActionSchema) -> list[tuple[Case, bool]]:
     """The true cases in which steps of a learned case were executed, and whether any of these show all outcomes."""
 
     def holds(one: Case, held: int) -> bool:
@@ -198,7 +206,7 @@ def _tried(action: ActionKnowledge, case: CaseKnowledge, truth: ChanceSchema) ->
     return found
 
 
-def _wrong_conditions(action: ActionKnowledge, truth: ChanceSchema) -> list[str]:
+def _wrong_conditions(action: ActionKnowledge, truth: ActionSchema) -> list[str]:
     """Atoms on which the outcomes surely depend, and do not."""
     wrong = []
     for atom in action.index.select(action.dependence.sure):
@@ -211,7 +219,7 @@ def _wrong_conditions(action: ActionKnowledge, truth: ChanceSchema) -> list[str]
     return wrong
 
 
-def _wrong_preconditions(action: ActionKnowledge, truth: ChanceSchema) -> list[str]:
+def _wrong_preconditions(action: ActionKnowledge, truth: ActionSchema) -> list[str]:
     schema, masks = truth.bare, action.precondition.masks(Location.PRE)
     wrong = []
     for atom, bit in action.index.bit.items():

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from aam_vision.interrogation.task.verdict import COMPLETE
-from aam_vision.model.outcomes import ChanceSchema
-from aam_vision.model.pddl import chance_domain_text
+from aam_vision.model.pddl import domain_text
 from aam_vision.model.strips import ActionSchema, Model
 from aam_vision.report import chance, english, rendering
 from aam_vision.report.abilities import main_conditions, qualified
@@ -44,7 +43,7 @@ def page(account: ChanceAccount) -> str:
         english=english,
         figures=figures,
         letters=LETTER_HEIGHT,
-        pddl=chance_domain_text(account.model),
+        pddl=domain_text(account.model),
         pictures=rendering.pictures(account.run.folder, names),
         screen=screen,
         times=wording.times,
@@ -76,7 +75,7 @@ def first_screen(account: ChanceAccount) -> FirstScreen:
     return FirstScreen(can, account.verdict, status, shown, about)
 
 
-def _all_effects(schema: ChanceSchema) -> ActionSchema:
+def _all_effects(schema: ActionSchema) -> ActionSchema:
     """An action with all that it may change, for what tells actions apart."""
     adds = frozenset(atom for one in schema.single for atom in one.add)
     deletes = frozenset(atom for one in schema.single for atom in one.delete)

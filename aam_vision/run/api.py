@@ -262,7 +262,7 @@ def agent_for(
     )
     numbers = [str(number) for number in problems]
     if controls:
-        return targets.controlled(environment, numbers, _word(access), settings).target.agent
+        return targets.controlled(environment, numbers, _word(access), settings).agent
     return targets.from_environment(
         environment,
         access=_word(access),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from aam_vision.model.query import Agent
     from aam_vision.planning.planner import Planner
     from aam_vision.run.arguments import Arguments
-    from aam_vision.run.targets.chance import ChanceTarget
+    from aam_vision.run.targets.target import Target
 
 CONFIDENCE = 0.95
 """Of all intervals of an action together."""
@@ -42,12 +42,11 @@ class ChanceRun:
     """
 
     def __init__(self, arguments: Arguments, planner: Planner) -> None:
-        from aam_vision.run.targets.chance import of
+        from aam_vision.run.targets import of
 
         self._arguments = arguments
-        self._known = of(arguments)
-        self.target = self._known.target
-        self._prior = _prior(arguments, self._known)
+        self.target = of(arguments)
+        self._prior = _prior(arguments, self.target)
 
     def go(self, folder: Path, journal: Journal, began: float) -> Ended:
         """Interrogate, and save and print what was learned.
@@ -67,25 +66,25 @@ class ChanceRun:
         agent: Agent = JournalledAgent(self.target.agent, journal, self.target.generators)
         looking = LookingAgent(agent, arguments.confidence) if arguments.confirm else None
         usual, limit = most_steps(arguments.within), arguments.max_steps
-        watch = _progress(arguments, self._known, usual)
+        watch = _progress(arguments, self.target, usual)
         resources = Resources(arguments.max_seconds, MEGABYTES)
         most = usual if limit is None else limit
         options = Options(
             arguments.within, 1 - CONFIDENCE, most, self._prior, resources, arguments.max_queries
         )
         result = interrogate(looking or agent, np.random.default_rng(arguments.seed), options, watch)
-        told = _save(folder, arguments, self._known, result, looking, journal, perf_counter() - began)
+        told = _save(folder, arguments, self.target, result, looking, journal, perf_counter() - began)
         codes = {FAILED: AGENT_FAILED, NOT_STRIPS: NOT_EXPLAINED}
         code = codes.get(result.status, 0)
         return Ended(told["status"], result.status != FAILED, told["why"] if code else "", code)
 
 
-def _progress(arguments: Arguments, known: ChanceTarget, usual: int) -> Any:
+def _progress(arguments: Arguments, target: Target, usual: int) -> Any:
     """Tells how many steps are taken at most if nothing else was said, and now and then how many were taken."""
     if arguments.quiet:
         return None
     progress = Progress()
-    target, limit = known.target, arguments.max_steps
+    limit = arguments.max_steps
     most = f"; at most {usual} steps (--max-steps)" if limit is None else ""
     progress.stage(
         f"Interrogating {target.name} (problems {', '.join(target.problems)}), seed {arguments.seed}{most}"
@@ -103,7 +102,7 @@ def _progress(arguments: Arguments, known: ChanceTarget, usual: int) -> Any:
 def _save(
     folder: Path,
     arguments: Arguments,
-    known: ChanceTarget,
+    target: Target,
     result: ChanceResult,
     looking: LookingAgent | None,
     journal: Journal,
@@ -111,17 +110,17 @@ def _save(
 ) -> dict[str, Any]:
     """Write the files of the run, print the model and the summary, and return the contents of ``result.json``."""
     from aam_vision.interrogation.task.result_text import aligned
-    from aam_vision.model.pddl import chance_domain_text
+    from aam_vision.model.pddl import domain_text
     from aam_vision.report.chance import sentence
     from aam_vision.report.chance_account import ChanceAccount
     from aam_vision.report.chance_page import page
     from aam_vision.report.recorded import read_journal
 
-    told = figures(arguments, known, result, looking, wall_s)
-    model = chance_domain_text(result.model)
+    told = figures(arguments, target, result, looking, wall_s)
+    model = domain_text(result.model)
     write_atomically(folder / "model.pddl", model)
-    if known.truth is not None:
-        write_atomically(folder / "truth.pddl", chance_domain_text(known.truth()))
+    if target.truth is not None:
+        write_atomically(folder / "truth.pddl", domain_text(target.truth()))
     write_atomically(folder / "result.json", json.dumps(told, indent=2) + "\n")
     print(model)
     sentences = [
@@ -132,7 +131,7 @@ def _save(
     return told
 
 
-def _prior(arguments: Arguments, known: ChanceTarget) -> Prior | None:
+def _prior(arguments: Arguments, target: Target) -> Prior | None:
     """What was learned earlier, if that is given.
 
     Raises:
@@ -144,9 +143,9 @@ def _prior(arguments: Arguments, known: ChanceTarget) -> Prior | None:
     from aam_vision.support.errors import UnusableInput
 
     try:
-        return earlier(arguments.prior, known.target.agent, None if arguments.agent else arguments.seed)
+        return earlier(arguments.prior, target.agent, None if arguments.agent else arguments.seed)
     except UnusableInput:
-        known.target.close()
+        target.close()
         raise
 
 
@@ -242,7 +241,7 @@ def _open(told: dict[str, Any]) -> list[tuple[str, str]]:
 
 def figures(
     arguments: Arguments,
-    known: ChanceTarget,
+    target: Target,
     result: ChanceResult,
     looking: LookingAgent | None,
     wall_s: float,
@@ -257,11 +256,11 @@ def figures(
     cpu_s = cpu_seconds()
     counts = result.counts
     return {
-        "env": known.target.name,
+        "env": target.name,
         "seed": arguments.seed,
-        "access": known.target.agent.access.value,
+        "access": target.agent.access.value,
         "status": result.status,
-        "why": _why(arguments, known, result),
+        "why": _why(arguments, target, result),
         "missing": result.missing,
         "within": arguments.within,
         "confidence": CONFIDENCE,
@@ -288,13 +287,13 @@ def figures(
         ],
         "conditional": [_conditions(one) for one in result.actions if one.dependence.atoms],
         **_since(result),
-        **_comparison(known, result, arguments.seed),
+        **_comparison(target, result, arguments.seed),
         "wall_s": round(wall_s, 3),
         "cpu_s": round(cpu_s, 3),
     }
 
 
-def _why(arguments: Arguments, known: ChanceTarget, result: ChanceResult) -> str:
+def _why(arguments: Arguments, target: Target, result: ChanceResult) -> str:
     """Why the run ended; where no model explains the answers, also whether noise may be the reason."""
     from aam_vision.interrogation.task.verdict import NOT_STRIPS
 
@@ -304,7 +303,7 @@ def _why(arguments: Arguments, known: ChanceTarget, result: ChanceResult) -> str
         return (
             f"{result.why}; every look showed the same, so that is no noise which differs from look to look"
         )
-    if not (arguments.flip_rate or arguments.agent or known.target.keep_images):
+    if not (arguments.flip_rate or arguments.agent or target.keep_images):
         return result.why
     return (
         f"{result.why}; noise and chance cannot be told apart by one look: if states may be seen wrongly, "
@@ -367,17 +366,17 @@ def _conditions(action: ActionKnowledge) -> dict[str, Any]:
     }
 
 
-def _comparison(known: ChanceTarget, result: ChanceResult, seed: int) -> dict[str, Any]:
+def _comparison(target: Target, result: ChanceResult, seed: int) -> dict[str, Any]:
     """The figures that need a ground truth."""
     import numpy as np
 
     from aam_vision.report import chance_evaluation as evaluation
 
-    if known.truth is None:
+    if target.truth is None:
         return dict.fromkeys(COMPARED)
-    truth = known.truth()
+    truth = target.truth()
     held_out = evaluation.sample_transitions(
-        truth, known.target.held_out(), TRANSITIONS, np.random.default_rng([seed, 2])
+        truth, target.held_out(), TRANSITIONS, np.random.default_rng([seed, 2])
     )
     states = list(dict.fromkeys(step.before for step in held_out))[:STATES]
     checks = [evaluation.check(one, truth.schema(one.index.header.name)) for one in result.actions]

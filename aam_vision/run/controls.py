@@ -25,11 +25,10 @@ if TYPE_CHECKING:
     from aam_vision.controls.result import ControlsResult
     from aam_vision.interrogation.chance.looking import LookingAgent
     from aam_vision.model.query import Agent
-    from aam_vision.model.strips import ActionHeader, LiftedAtom
+    from aam_vision.model.strips import ActionHeader, GroundAction, LiftedAtom, State
     from aam_vision.planning.planner import Planner
     from aam_vision.run.arguments import Arguments
     from aam_vision.run.targets import Target
-    from aam_vision.run.targets.controls import ControlTarget
 
 
 SHOWN = 4
@@ -50,12 +49,11 @@ class ControlsRun:
     """
 
     def __init__(self, arguments: Arguments, planner: Planner) -> None:
-        from aam_vision.run.targets.controls import of
+        from aam_vision.run.targets import of
 
         self._arguments = arguments
         self._planner = planner
-        self._known = of(arguments)
-        self.target = self._known.target
+        self.target = of(arguments)
 
     def go(self, folder: Path, journal: Journal, began: float) -> Ended:
         """Interrogate, and save and print what was learned.
@@ -82,7 +80,7 @@ class ControlsRun:
         )
         with progress.never_silent(AT_WORK, quiet=arguments.quiet):
             result = interrogate(looking or agent, arguments.seed, options, self._planner)
-        told = _save(folder, arguments, self._known, result, looking, journal, perf_counter() - began)
+        told = _save(folder, arguments, self.target, result, looking, journal, perf_counter() - began)
         codes = {FAILED: AGENT_FAILED, NOT_STRIPS: NOT_EXPLAINED}
         status = told["status"]
         return Ended(status, status != FAILED, _why(told, folder), codes.get(status, 0))
@@ -103,7 +101,7 @@ def _why(told: dict[str, Any], folder: Path) -> str:
 def _save(
     folder: Path,
     arguments: Arguments,
-    known: ControlTarget,
+    target: Target,
     result: ControlsResult,
     looking: LookingAgent | None,
     journal: Journal,
@@ -127,27 +125,27 @@ def _save(
         look_lines,
     )
 
-    test = image_test(known.target.agent)
+    test = image_test(target.agent)
     result = replace(result, untested=untested(arguments.classifiers, test))
     if result.interrogation is not None and result.operators:
         keep_operators(folder, result.interrogation.transcript)
     model = domain_text(result.model)
-    unfamiliar = unlike(known.target.agent)
+    unfamiliar = unlike(target.agent)
     told: dict[str, Any] = {
         "diagnosis": None,
         "misread": [],
         "unlike": [one._asdict() for one in unfamiliar],
         **figures_of_controls(arguments, result, partial(images, journal)),
         **look_figures(looking),
-        **figures(arguments, known, result, wall_s),
+        **figures(arguments, target, result, wall_s),
     }
-    if strange := told_unlike(unfamiliar, known.target.problems, known.target.name):
+    if strange := told_unlike(unfamiliar, target.problems, target.name):
         warnings.warn(strange, AamWarning, stacklevel=2)
     if result.diagnosis is not None:
         diagnosis = with_other_cause(result.diagnosis, arguments.classifiers, test, strange)
         told["diagnosis"] = diagnosis_figures(diagnosis, partial(images, journal))
     if result.misread is not None:
-        told["misread"] = _misread(folder, known.target, result.misread, images(journal))
+        told["misread"] = _misread(folder, target, result.misread, images(journal))
         told["why"] = told["missing"] = _told_misread(result.misread, told["misread"], arguments, folder)
     write_atomically(folder / "model.pddl", model)
     if result.conditional.actions:
@@ -160,7 +158,7 @@ def _save(
     can = abilities_of_controls(result)
     agent = [("" if number else "agent", part) for number, part in enumerate(can.parts)]
     print(aligned([*agent, *result_figures(result), *look_lines(told), *lines(told, folder)]))
-    write_report(replace(known.target, truth=None), folder, journal)  # its operators are others
+    write_report(replace(target, truth=None), folder, journal)  # its operators are others
     return told
 
 
@@ -200,9 +198,7 @@ def _told_misread(
     )
 
 
-def figures(
-    arguments: Arguments, known: ControlTarget, result: ControlsResult, wall_s: float
-) -> dict[str, Any]:
+def figures(arguments: Arguments, target: Target, result: ControlsResult, wall_s: float) -> dict[str, Any]:
     """The contents of ``result.json``; ``native_equivalent`` is measured here, after the interrogation."""
     import numpy as np
 
@@ -212,8 +208,9 @@ def figures(
 
     inner = result.interrogation
     cpu_s = cpu_seconds()
-    held_out = 0 if result.failed else NATIVE_STEPS  # the environment may be what fails
-    steps = known.native_steps(held_out, np.random.default_rng([arguments.seed, 3]))
+    steps: Sequence[tuple[State, GroundAction, State]] = ()
+    if target.native_steps is not None and not result.failed:  # else the environment may be what fails
+        steps = target.native_steps(NATIVE_STEPS, np.random.default_rng([arguments.seed, 3]))
     kinds: dict[str, list[int]] = {}
     try:
         with Resources(None if arguments.max_seconds is None else ENDING_SECONDS).interrupting():
@@ -222,13 +219,13 @@ def figures(
                 found[0] += result.predictions.agrees(*step)
                 found[1] += 1
     except ResourcesSpent:
-        steps, kinds = [], {}
+        steps, kinds = (), {}
     right = sum(number for number, _ in kinds.values())
     within, beyond = result.certain
     return {
-        "env": known.target.name,
+        "env": target.name,
         "seed": arguments.seed,
-        "access": known.target.agent.access.value,
+        "access": target.agent.access.value,
         "status": result.status,
         "why": result.why,
         "missing": result.missing,
@@ -262,7 +259,7 @@ def figures(
         "certain_beyond": beyond,
         "wall_s": round(wall_s, 3),
         "cpu_s": round(cpu_s, 3),
-        "perception_s": known.target.perception_s(),
+        "perception_s": target.perception_s(),
     }
 
 

@@ -24,8 +24,17 @@ from aam_vision.envs.tabletop.skills import SKILLS, SLIPPING, Skills
 from aam_vision.envs.tabletop.world import Arm, MotionCheck, World
 from aam_vision.envs.worlds.ready import ReadyWorld
 from aam_vision.model.constraints import Acyclic, Number
-from aam_vision.model.outcomes import ChanceModel, Effects, Outcome, of_model
-from aam_vision.model.strips import ActionHeader, ActionSchema, Atom, LiftedAtom, Model, Objects
+from aam_vision.model.strips import (
+    ActionHeader,
+    ActionSchema,
+    Atom,
+    Case,
+    Effects,
+    LiftedAtom,
+    Model,
+    Objects,
+    Outcome,
+)
 from aam_vision.support.errors import UnusableInput
 
 # What the robot can be told, as a space of Gymnasium's: a skill with names of things of the scene.
@@ -528,16 +537,17 @@ SLIPS: Final = {"pick-up": STAYS, "unstack": STAYS, "stack": DROPS}
 """What comes of a slip, by skill."""
 
 
-def intended_slippery() -> ChanceModel:
+def intended_slippery() -> Model:
     """The intended model of the table, with slips; for evaluation only."""
-    model = of_model(intended())
+    model = intended()
     actions = []
     for schema in model.actions:
         if (slipped := SLIPS.get(schema.header.name)) is not None:
             (works,) = schema.outcomes
-            schema = replace(schema, outcomes=(Outcome(1 - SLIP, works.effects), Outcome(SLIP, slipped)))
+            outcomes = Outcome(1 - SLIP, works.effects), Outcome(SLIP, slipped)
+            schema = replace(schema.bare, cases=(Case(outcomes=outcomes),))
         actions.append(schema)
-    return ChanceModel(model.vocabulary, tuple(actions))
+    return Model(model.vocabulary, tuple(actions))
 
 
 def make_slippery() -> gymnasium.Env[Any, Any]:

@@ -17,7 +17,7 @@ from aam_vision.controls.conditional_text import conditional_text
 from aam_vision.controls.interrogating import interrogate
 from aam_vision.controls.joining import conditional
 from aam_vision.controls.mapping import Carrier, Carriers
-from aam_vision.model.pddl import problem_text, read_chance_domain
+from aam_vision.model.pddl import problem_text, read_domain
 from aam_vision.model.pddl.problem import Problem
 from aam_vision.model.strips import (
     ActionHeader,
@@ -191,7 +191,7 @@ def test_an_action_that_needs_no_disjunction_is_read_back(tmp_path: Path) -> Non
     agent = world(some(0), tmp_path)
     result = interrogate(agent)
     (tmp_path / "when.pddl").write_text(conditional_text(result.model, result.conditional), encoding="utf-8")
-    read = read_chance_domain(tmp_path / "when.pddl")
+    read = read_domain(tmp_path / "when.pddl", chance=True)
     for one in worlds.reachable(agent):
         assert read.schema(one.control.name).successors(one.before, one.control.objects) == {one.after: 1.0}
 

@@ -15,7 +15,7 @@ from aam_vision.explain import explain_run
 from aam_vision.interrogation.chance.frequency import Precision
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
-from aam_vision.model.pddl import chance_domain_text
+from aam_vision.model.pddl import domain_text
 from aam_vision.model.strips import ActionHeader, Atom, Objects, Predicate, State, Types, Vocabulary
 from aam_vision.report import chance
 from aam_vision.report.chance_account import ChanceAccount
@@ -82,7 +82,7 @@ def test_the_account_says_what_the_run_printed(chance_run_of: ChanceRuns) -> Non
             assert {text.replace("+", "").replace("-", "not ") for text in one.example.changes} <= set(
                 one.effects
             )
-    assert chance_domain_text(account.model) == (run / "model.pddl").read_text()
+    assert domain_text(account.model) == (run / "model.pddl").read_text()
 
 
 def test_every_proven_condition_has_a_refusal_without_it(chance_run_of: ChanceRuns) -> None:

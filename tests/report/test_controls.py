@@ -22,8 +22,8 @@ from aam_vision.report.account import Account, account_of
 from aam_vision.report.controls import controls_of
 from aam_vision.report.page import first_screen, page
 from aam_vision.report.recorded import read_run
+from aam_vision.run import targets
 from aam_vision.run.arguments import Arguments
-from aam_vision.run.targets import controls as targets
 from aam_vision.support.errors import UnusableInput
 from tests.controls.runs import lamps
 from tests.report.conftest import Runs
@@ -189,11 +189,11 @@ def test_what_depends_on_something_unseen_is_shown_first_with_both_situations(
 ) -> None:
     usual = targets.of
 
-    def forgetful(arguments: Arguments) -> targets.ControlTarget:
+    def forgetful(arguments: Arguments) -> targets.Target:
         known = usual(arguments)
-        agent = known.target.agent
+        agent = known.agent
         assert isinstance(agent, BareSymbolicAgent)
-        return replace(known, target=replace(known.target, agent=NumberedAgent(Forgetful(agent))))
+        return replace(known, agent=NumberedAgent(Forgetful(agent)))
 
     monkeypatch.setattr(targets, "of", forgetful)
     code, run = lamps(tmp_path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
@@ -11,17 +11,15 @@ from zlib import crc32
 
 import numpy as np
 
-from aam_vision.agents.chance import ChanceAgent
 from aam_vision.agents.image import ImageAgent
 from aam_vision.agents.numbered import NumberedAgent
 from aam_vision.agents.perception import Frame, Percept, Scene
+from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.model.query import Access, Agent, Situation
 from aam_vision.model.strips import GroundAction, State
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.command import interrogate_agent
 from aam_vision.run.targets import Target
-from aam_vision.run.targets.chance import ChanceTarget
-from aam_vision.run.targets.controls import ControlTarget
 from aam_vision.run.targets.images import places
 from aam_vision.support.errors import AgentFailed
 from experiments.chance import random_chance
@@ -151,17 +149,14 @@ class Album:
 def finished(drawn: Drawn, folder: Path) -> int:
     """Make a run; its exit code."""
     target, truth = _target(drawn)
-    known: object = target
-    if drawn.mode == "controls":
-        where, known = "aam_vision.run.targets.controls.of", ControlTarget(target, lambda count, rng: [])
-    elif drawn.mode == "chance":
-        where, known = "aam_vision.run.targets.chance.of", ChanceTarget(target, truth)
-    else:
-        where = "aam_vision.run.targets.of"
+    known = replace(target, truth=truth) if drawn.mode == "chance" else target
     options: dict[str, Any] = dict(drawn.limits)
     options |= {"controls": True} if drawn.mode == "controls" else OF_CHANCE if drawn.mode == "chance" else {}
     arguments = Arguments(NAME, out=folder, quiet=True, seed=drawn.seed, **options)
-    with mock.patch(where, return_value=known), mock.patch("aam_vision.run.check"):
+    with (
+        mock.patch("aam_vision.run.targets.of", return_value=known),
+        mock.patch("aam_vision.run.command.check"),
+    ):
         return interrogate_agent(arguments)
 
 
@@ -179,7 +174,11 @@ def _target(drawn: Drawn) -> tuple[Target, Any]:
     if drawn.mode == "chance" and drawn.family is None:
         model, domain = random_chance(drawn.seed)
         rng = np.random.default_rng([drawn.seed, 4])
-        return _with(ChanceAgent(model, fault.setting.problems, rng, drawn.access), fault, rng), lambda: model
+        return _with(
+            SymbolicAgent(model, fault.setting.problems, drawn.access, refuses_surely=True, chance=rng),
+            fault,
+            rng,
+        ), lambda: model
     agent = DrawnAgent(fault, drawn, drawn.access)
     if drawn.shown == "told" or drawn.access is Access.SETTABLE:
         return _with(agent, fault), truth

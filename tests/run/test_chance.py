@@ -13,7 +13,7 @@ import pytest
 
 from aam_vision.agents import reference_agent
 from aam_vision.interrogation.evidence.entries import Asked
-from aam_vision.model.pddl import read_chance_domain
+from aam_vision.model.pddl import read_domain
 from aam_vision.report.chance_account import ChanceAccount
 from aam_vision.report.recorded import read_run
 from aam_vision.run.summary import TIMES
@@ -47,7 +47,7 @@ def test_a_run_leaves_model_and_figures_and_can_be_made_again(
             assert low <= one["probability"] <= high
             assert (high - low) / 2 <= 0.1
             assert one["hits"] <= one["trials"] <= figures["steps"]
-    model = read_chance_domain(folder / "model.pddl")
+    model = read_domain(folder / "model.pddl", chance=True)
     assert [len(schema.outcomes) for schema in model.actions] == [3, 2]
     assert "% of the time (" in done.stdout
     assert "Not excluded" in done.stdout
@@ -149,7 +149,7 @@ def test_conditional_effects_come_out_as_one_action(tmp_path: Path) -> None:
         ("toggle", ["wet(?h)"], True),
     ]
     assert ["stuck(?d)", "not oiled(?d)"] in [one["condition"] for one in figures["outcomes"]["pull"]]
-    assert len(read_chance_domain(folder / "model.pddl").schema("pull").cases) == 3
+    assert len(read_domain(folder / "model.pddl", chance=True).schema("pull").cases) == 3
     assert "if ?h is wet, ?h is no longer wet" in " ".join(done.stdout.split())
     page = re.sub("<[^>]*>", "", (folder / "report.html").read_text())
     assert "if ?h is wet: ?h is no longer wet" in page

@@ -16,11 +16,11 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from aam_vision.agents.chance import ChanceAgent
+from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.ask import ask_model
 from aam_vision.compare import compare_models
 from aam_vision.execute import execute_plan
-from aam_vision.model.pddl import read_chance_domain
+from aam_vision.model.pddl import read_domain
 from aam_vision.model.strips import GroundAction
 from aam_vision.planning.engines import planner_named
 from aam_vision.report.chance_account import ChanceAccount
@@ -264,12 +264,12 @@ def test_what_cannot_be_executed_is_one_line(chance_run_of: ChanceRuns, tmp_path
 
 def test_an_outcome_that_the_model_has_not_ends_it(chance_run_of: ChanceRuns) -> None:
     """The agent has changed since: it breaks every block."""
-    model = read_chance_domain(chance_run_of() / "model.pddl")
+    model = read_domain(chance_run_of() / "model.pddl", chance=True)
     breaking = SLIPPERY.replace(
         "0.7 (and (holding ?b) (not (free ?h))) 1/10 (broken ?b)", "1 (and (broken ?b) (not (free ?h)))"
     )
     truth, initial = read(breaking)
-    agent = ChanceAgent(truth, [initial], np.random.default_rng(0))
+    agent = SymbolicAgent(truth, [initial], refuses_surely=True, chance=np.random.default_rng(0))
     done = pursue(agent, agent.initial()[0], model, ("(holding a)", "goal"), planner_named("pyperplan"), 50)
     assert not done.reached
     assert "NOT an outcome of the model" in done.verdict
@@ -277,9 +277,9 @@ def test_an_outcome_that_the_model_has_not_ends_it(chance_run_of: ChanceRuns) ->
 
 
 def test_goals_that_only_an_unlikely_outcome_reaches_are_reached(chance_run_of: ChanceRuns) -> None:
-    model = read_chance_domain(chance_run_of() / "model.pddl")
+    model = read_domain(chance_run_of() / "model.pddl", chance=True)
     truth, initial = read()
-    agent = ChanceAgent(truth, [initial], np.random.default_rng(1))
+    agent = SymbolicAgent(truth, [initial], refuses_surely=True, chance=np.random.default_rng(1))
     done = pursue(agent, agent.initial()[0], model, ("(broken a)", "goal"), planner_named("pyperplan"), 500)
     assert done.reached
 

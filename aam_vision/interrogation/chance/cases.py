@@ -16,7 +16,8 @@ from aam_vision.interrogation.chance.intervals import simultaneous, unseen
 from aam_vision.interrogation.chance.observations import Executed, Observations, Setting
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import Literals
-from aam_vision.model.outcomes import MAX_OUTCOMES, Effects, Outcome
+from aam_vision.model.outcomes import MAX_OUTCOMES
+from aam_vision.model.strips import Effects, Outcome
 from aam_vision.support.errors import InconsistentAgent
 
 _NOVEL = 0.6

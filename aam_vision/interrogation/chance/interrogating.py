@@ -33,9 +33,8 @@ from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.chance.prior import MARGIN, Prior, Verification
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE, FAILED, NOT_STRIPS, OPEN
-from aam_vision.model.outcomes import ChanceModel
 from aam_vision.model.query import Access, Agent, Query, Situation
-from aam_vision.model.strips import Atom, State
+from aam_vision.model.strips import Atom, Model, State
 from aam_vision.support.errors import AgentFailed, InconsistentAgent
 from aam_vision.support.resources import Resources, ResourcesSpent
 
@@ -82,7 +81,7 @@ class ChanceResult:
     ``failed`` if the agent failed; ``why`` says it in a line.
     """
 
-    model: ChanceModel
+    model: Model
     actions: tuple[ActionKnowledge, ...]
     options: Options
     status: str
@@ -100,7 +99,7 @@ class ChanceResult:
         return None if self.status in (COMPLETE, NOT_STRIPS) else self.why
 
 
-Watch = Callable[[int, Callable[[], ChanceModel]], None]
+Watch = Callable[[int, Callable[[], Model]], None]
 """Told after every step how many there were, with a function that gives the model of the moment."""
 
 
@@ -206,8 +205,8 @@ class _Interrogation:
             status, why = FAILED, str(error)
         return ChanceResult(self._model(), self._actions, self._options, status, why, self._agent.counts)
 
-    def _model(self) -> ChanceModel:
-        return ChanceModel(self._agent.vocabulary, tuple(one.schema() for one in self._actions))
+    def _model(self) -> Model:
+        return Model(self._agent.vocabulary, tuple(one.schema() for one in self._actions))
 
     def _left(self) -> int:
         """The steps that may be taken, if that is limited; none once the queries are spent."""

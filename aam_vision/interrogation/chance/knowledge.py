@@ -13,8 +13,7 @@ from aam_vision.interrogation.chance.frequency import Frequency, Precision
 from aam_vision.interrogation.chance.observations import Observations, Setting, holds
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import NOTHING, AtomIndex, Literals, bits, union
-from aam_vision.model.outcomes import Case, ChanceSchema
-from aam_vision.model.strips import State
+from aam_vision.model.strips import ActionSchema, Case, State
 from aam_vision.support.errors import InconsistentAgent
 
 _REQUIRED = 0.5, 0.15
@@ -234,17 +233,15 @@ class ActionKnowledge:
         """No outcome that was not seen has a probability above this in its case, at the intervals' confidence."""
         return max(case.unseen for case in self.cases)
 
-    def schema(self) -> ChanceSchema:
+    def schema(self) -> ActionSchema:
         """The cautious model, as of an agent without chance: undetermined positive preconditions in, all else out."""
         required, select = self.precondition.cautious, self.index.select
         positive, negative = select(required.positive), select(required.negative)
-        if len(self.cases) == 1:
-            return ChanceSchema(self.index.header, positive, negative, self.cases[0].model())
         cases = tuple(
             Case(select(case.condition.positive), select(case.condition.negative), case.model())
             for case in self.cases
         )
-        return ChanceSchema(self.index.header, positive, negative, (), cases)
+        return ActionSchema(self.index.header, positive, negative, cases=cases)
 
     def aim(self, within: float) -> None:
         """Want intervals of another half width from now on; they are as valid as before."""

@@ -17,8 +17,8 @@ from aam_vision.interrogation.chance.intervals import simultaneous
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.chance.versions import AtomDifference, differences, modes
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals, bits
-from aam_vision.model.outcomes import Case, ChanceModel, ChanceSchema, merged
-from aam_vision.model.strips import ActionSchema, LiftedAtom, Mode
+from aam_vision.model.outcomes import merged
+from aam_vision.model.strips import ActionSchema, Case, LiftedAtom, Mode, Model
 
 MARGIN = 2.0
 """How much wider the intervals of an action may be that is as before, in those of one that has changed.
@@ -128,7 +128,7 @@ class Claim(NamedTuple):
 class EarlierModel:
     """A model with outcomes, whose probabilities are claims."""
 
-    model: ChanceModel
+    model: Model
 
     def required(self, index: AtomIndex) -> Literals:
         """The literals that an action needed."""
@@ -213,7 +213,7 @@ def _union(masks: Sequence[int]) -> int:
     return found
 
 
-def _case(index: AtomIndex, schema: ChanceSchema, held: int) -> Case:
+def _case(index: AtomIndex, schema: ActionSchema, held: int) -> Case:
     """What the model says of situations in which these atoms hold."""
     return next(
         case
@@ -222,7 +222,7 @@ def _case(index: AtomIndex, schema: ChanceSchema, held: int) -> Case:
     )
 
 
-def _claimed(index: AtomIndex, schema: ChanceSchema, case: Case) -> dict[tuple[int, int], float]:
+def _claimed(index: AtomIndex, schema: ActionSchema, case: Case) -> dict[tuple[int, int], float]:
     """The probability of every change in a case, as masks of added and deleted atoms."""
     needed = ActionSchema(schema.header, schema.positive | case.positive, schema.negative | case.negative)
     found: dict[tuple[int, int], float] = {}

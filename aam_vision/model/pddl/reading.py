@@ -6,20 +6,20 @@ it needs no other reader.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from aam_vision.model.pddl.effects import ActionText, EffectReader, marked_types
 from aam_vision.model.pddl.problem import Problem
 from aam_vision.model.pddl.syntax import (
     CHANCE,
     CLASS,
+    EFFECTS_ONLY,
     MAX_DEPTH,
     Definition,
     Expression,
     Group,
-    Literal,
     LiteralReader,
     Names,
     Word,
@@ -38,7 +38,6 @@ from aam_vision.model.strips import (
     ActionHeader,
     ActionSchema,
     Atom,
-    LiftedAtom,
     Model,
     Objects,
     Predicate,
@@ -53,66 +52,64 @@ _PROBLEM = (":domain", ":requirements", ":objects", ":init", ":goal", ":metric",
 """A metric or a length does not change which plans are valid: both are skipped."""
 
 
-def read_domain(path: Path | str) -> Model:
+def read_domain(path: Path | str, *, chance: bool = False) -> Model:
     """The model that a PDDL domain file states; all names in lower case.
 
-    Predicates that PDDLGym's ``(:actions ...)`` names are instructions, and left out.
+    Predicates that PDDLGym's ``(:actions ...)`` names are instructions, and left out. With chance, so is a predicate that has an
+    action's name and stands in no other place than that action's precondition.
+
+    Args:
+        path: the file.
+        chance: whether effects may be probabilistic and conditional.
 
     Raises:
-        UnusableInput: the file cannot be read, does not parse, contradicts itself, or uses a feature outside
-            STRIPS with typing, constants and negative preconditions.
+        UnusableInput: the file cannot be read, does not parse, contradicts itself, or uses a feature outside STRIPS with
+            typing, constants, negative preconditions and, with chance, ``probabilistic`` and ``when``; the probabilities of an
+            effect add up to more than one, an action has more than ten outcomes, or its effect depends on more than six atoms.
     """
-    domain = DomainReader(Path(path))
-    schemas = []
-    for action in domain.actions():
+    domain = DomainReader(Path(path), EFFECTS_ONLY if chance else CHANCE)
+    schemas = [_schema(domain, action, chance=chance) for action in domain.actions()]
+    domain.check_size([one.header for one in schemas])
+    if not chance:
+        return Model(domain.vocabulary, tuple(schemas))
+    instructions = _instructions(schemas)
+    vocabulary = replace(
+        domain.vocabulary,
+        predicates=tuple(one for one in domain.vocabulary.predicates if one.name not in instructions),
+        left_out=(*domain.left_out, *sorted(instructions)),
+    )
+    return Model(vocabulary, tuple(_without(schema, instructions) for schema in schemas))
+
+
+def _schema(domain: DomainReader, action: ActionText, *, chance: bool) -> ActionSchema:
+    if not chance:
         found = domain.literals.literals(action.effect, action.marked, f"the effect of {show(action.name)}")
         add, delete = action.split(found)
-        positive, negative = action.split(action.precondition)
-        schemas.append(ActionSchema(action.header, positive, negative, add, delete - add))
-    model = Model(domain.vocabulary, tuple(schemas))
-    domain.check_size(model.headers)
-    return model
+        return ActionSchema(action.header, *action.split(action.precondition), add, delete - add)
+    positive, negative = action.split(action.precondition)
+    known = dict.fromkeys(negative, False) | dict.fromkeys(positive, True)
+    effect = EffectReader(domain.definition, domain.literals, action).read(action.effect, known)
+    return ActionSchema(action.header, positive, negative, cases=effect)
 
 
-@dataclass(frozen=True)
-class ActionText:
-    """An action of a file in which every name is known but those in its effect, which is as the file has it."""
-
-    name: str
-    kinds: Mapping[str, str]
-    """The types of its parameters, which are named without their question mark."""
-    precondition: tuple[Literal, ...]
-    effect: Group
-
-    @property
-    def header(self) -> ActionHeader:
-        return ActionHeader(self.name, tuple(self.kinds), tuple(self.kinds.values()))
-
-    @cached_property
-    def marked(self) -> dict[str, str]:
-        """The types of its parameters, which are named as in the file."""
-        return _marked(self.kinds)
-
-    @cached_property
-    def _place(self) -> dict[str, int]:
-        return {parameter: number for number, parameter in enumerate(self.marked)}
-
-    def lifted(self, literal: Literal) -> LiftedAtom:
-        """The literal's atom over the action's parameters."""
-        terms = tuple(self._place.get(term, term) for term in literal.atom.objects)
-        return LiftedAtom(literal.atom.predicate, terms)
-
-    def split(self, literals: Iterable[Literal]) -> tuple[frozenset[LiftedAtom], frozenset[LiftedAtom]]:
-        """The atoms that stand plain, and those under ``not``."""
-        found = [(self.lifted(one), one.positive) for one in literals]
-        plain, negated = (
-            frozenset(atom for atom, positive in found if positive is wanted) for wanted in (True, False)
-        )
-        return plain, negated
+def _instructions(actions: Sequence[ActionSchema]) -> frozenset[str]:
+    """Predicates that only say that their action was the instruction: see ``read_domain``."""
+    own = {schema.header.name for schema in actions}
+    elsewhere: set[str] = set()
+    for schema in actions:
+        elsewhere |= {atom.predicate for atom in schema.positive} - {schema.header.name}
+        elsewhere |= {atom.predicate for atom in schema.negative}
+        for case in schema.branches:
+            elsewhere |= {atom.predicate for atom in case.positive | case.negative}
+            for one in case.outcomes:
+                elsewhere |= {atom.predicate for atom in one.effects.add | one.effects.delete}
+    required = {atom.predicate for schema in actions for atom in schema.positive}
+    return frozenset(own & required - elsewhere)
 
 
-def _marked(kinds: Mapping[str, str]) -> dict[str, str]:
-    return {f"?{parameter}": kind for parameter, kind in kinds.items()}
+def _without(schema: ActionSchema, instructions: frozenset[str]) -> ActionSchema:
+    left = frozenset(atom for atom in schema.positive if atom.predicate not in instructions)
+    return replace(schema, positive=left)
 
 
 class DomainReader:
@@ -160,7 +157,7 @@ class DomainReader:
             field = fields(definition, section, name)
             kinds = parameters(definition, field.get(":parameters", empty), self.names.types, name)
             wanted, where = field.get(":precondition", empty), f"the precondition of {show(name)}"
-            precondition = tuple(self.literals.literals(wanted, _marked(kinds), where))
+            precondition = tuple(self.literals.literals(wanted, marked_types(kinds), where))
             yield ActionText(name, kinds, precondition, field.get(":effect", empty))
             if name in known:
                 definition.refuse(section.line, f"action {show(name)} is defined twice; remove one")

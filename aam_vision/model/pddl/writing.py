@@ -2,17 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from math import floor
 
 from aam_vision.model.pddl.problem import Problem
-from aam_vision.model.strips import ROOT_TYPE, ActionHeader, ActionSchema, Atom, LiftedAtom, Model, Vocabulary
+from aam_vision.model.strips import (
+    ROOT_TYPE,
+    ActionHeader,
+    ActionSchema,
+    Atom,
+    Case,
+    Effects,
+    LiftedAtom,
+    Model,
+    Outcome,
+    Vocabulary,
+)
+
+_DIGITS = 6, 18
+"""Decimal places of a probability that is written: so many, and at most so many where else an outcome would get none."""
 
 
 def domain_text(model: Model) -> str:
-    """The model as a PDDL domain, readable by any PDDL tool."""
-    negative = " :negative-preconditions" if any(schema.negative for schema in model.actions) else ""
+    """The model as a PDDL domain, readable by any PDDL tool, or PPDDL where an action has several outcomes."""
+    branches = [case for schema in model.actions for case in schema.branches]
+    negative = any(schema.negative for schema in model.actions) or any(case.negative for case in branches)
+    requirements = (
+        ":strips :typing"
+        + " :negative-preconditions" * negative
+        + " :conditional-effects" * any(len(schema.branches) > 1 for schema in model.actions)
+        + " :probabilistic-effects" * any(len(case.outcomes) > 1 for case in branches)
+    )
     actions = [action_text(schema, model.vocabulary) for schema in model.actions]
-    return domain_of(model.vocabulary, model.headers, f":strips :typing{negative}", actions)
+    return domain_of(model.vocabulary, model.headers, requirements, actions)
 
 
 def domain_of(
@@ -90,11 +113,67 @@ def action_of(header: ActionHeader, precondition: str, effect: str) -> str:
 
 
 def action_text(schema: ActionSchema, vocabulary: Vocabulary) -> str:
-    """The schema as an action of a PDDL domain."""
-    header = schema.header
+    """The schema as an action of a PDDL domain; what all outcomes share stands before the chance."""
+    header, conditional = schema.header, len(schema.branches) > 1
+    every = [one.effects for case in schema.branches for one in case.outcomes]
+    shared = Effects(
+        frozenset.intersection(*(one.add for one in every)),
+        frozenset.intersection(*(one.delete for one in every)),
+    )
+    effect = literals_text(shared.add, shared.delete, header, vocabulary)
+    for case in schema.branches:
+        parts = _parts(case, shared, header, vocabulary, indent=14 if conditional else 10)
+        if not conditional:
+            effect += parts
+        elif parts:
+            condition = literals_text(case.positive, case.negative, header, vocabulary)
+            effect.append(f"(when (and {' '.join(condition)})\n          {conjunction(parts, 12)})")
     precondition = literals_text(schema.positive, schema.negative, header, vocabulary)
-    effect = literals_text(schema.add, schema.delete, header, vocabulary)
     return action_of(header, conjunction(precondition), conjunction(effect))
+
+
+def _parts(
+    case: Case, shared: Effects, header: ActionHeader, vocabulary: Vocabulary, indent: int
+) -> list[str]:
+    """The effects of a case, without those that all cases share; ``indent``: of its outcomes, in spaces."""
+
+    def own(one: Outcome) -> list[str]:
+        add, delete = one.effects.add - shared.add, one.effects.delete - shared.delete
+        return literals_text(add, delete, header, vocabulary)
+
+    if len(case.outcomes) == 1:
+        return own(case.outcomes[0])
+    chances = [
+        f"\n{' ' * indent}{number} {conjunction(own(one), indent + 2)}"
+        for number, one in zip(written_probabilities(case.outcomes), case.outcomes, strict=True)
+    ]
+    return [f"(probabilistic{''.join(chances)})"]
+
+
+def written_probabilities(outcomes: Sequence[Outcome]) -> list[str]:
+    """The probabilities as decimal numbers that add up to one, if they do: else there would be a further outcome when they are read.
+
+    What is rounded off goes to those of which most was (the method of largest remainders).
+    """
+    least = min((one.probability for one in outcomes if one.probability > 0), default=1.0)
+    digits = next((few for few in range(*_DIGITS) if least >= 10.0**-few), _DIGITS[1])
+    scale: int = 10**digits
+    exact = [Fraction(one.probability) for one in outcomes]
+    whole = sum(exact, Fraction(0))
+    if abs(whole - 1) >= 1e-6:
+        whole = Fraction(1)
+    shares = [share / whole * scale for share in exact]
+    parts = [floor(share) for share in shares]
+    by_remainder = sorted(range(len(parts)), key=lambda number: parts[number] - shares[number])
+    for number in by_remainder[: round(sum(shares)) - sum(parts)]:
+        parts[number] += 1
+    return [_decimal(part, digits) for part in parts]
+
+
+def _decimal(part: int, digits: int) -> str:
+    """A part of ``10**digits`` parts as a decimal number: ``0.25``."""
+    whole, rest = divmod(part, 10**digits)
+    return f"{whole}.{f'{rest:0{digits}d}'.rstrip('0') or '0'}"
 
 
 def type_lines(vocabulary: Vocabulary, headers: Iterable[ActionHeader]) -> list[str]:

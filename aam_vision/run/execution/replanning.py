@@ -12,7 +12,6 @@ from pathlib import Path
 
 from aam_vision.agents.perception import Frame
 from aam_vision.controls.mapping import Carriers
-from aam_vision.model.outcomes import ChanceModel
 from aam_vision.model.pddl import Problem, read_goal
 from aam_vision.model.query import Agent, Query, Situation
 from aam_vision.model.strips import ActionSchema, Atom, GroundAction, Model, State
@@ -68,7 +67,7 @@ class Course:
 def carry_out(
     agent: Agent,
     start: Situation,
-    model: ChanceModel,
+    model: Model,
     plan: Sequence[GroundAction],
     watch: Callable[[Taken], None] = lambda step: None,
 ) -> Course:
@@ -92,7 +91,7 @@ def carry_out(
 def pursue(
     agent: Agent,
     start: Situation,
-    model: ChanceModel,
+    model: Model,
     goal: tuple[str, str],
     planner: Planner,
     max_steps: int,
@@ -145,9 +144,7 @@ Planned = list[tuple[GroundAction, State]]
 """Steps, and the state in which each is meant to end."""
 
 
-def _planned(
-    model: ChanceModel, state: State, goal: tuple[str, str], planner: Planner
-) -> tuple[Problem, Planned]:
+def _planned(model: Model, state: State, goal: tuple[str, str], planner: Planner) -> tuple[Problem, Planned]:
     """A plan of the likeliest outcomes; where there is none, of any outcomes."""
     try:
         return _plan_of(_determined(model, likeliest=True), model, state, goal, planner)
@@ -155,7 +152,7 @@ def _planned(
         return _plan_of(_determined(model, likeliest=False), model, state, goal, planner)
 
 
-def _determined(model: ChanceModel, *, likeliest: bool) -> dict[str, tuple[str, ActionSchema]]:
+def _determined(model: Model, *, likeliest: bool) -> dict[str, tuple[str, ActionSchema]]:
     """Actions without chance: of every case of an action the likeliest outcome that changes something, or all.
 
     By names of their own, with the name of the agent's action beside each.
@@ -176,7 +173,7 @@ def _determined(model: ChanceModel, *, likeliest: bool) -> dict[str, tuple[str, 
 
 def _plan_of(
     actions: dict[str, tuple[str, ActionSchema]],
-    model: ChanceModel,
+    model: Model,
     state: State,
     goal: tuple[str, str],
     planner: Planner,
@@ -202,7 +199,7 @@ def _new_name(name: str, names: set[str]) -> str:
 
 
 def _taken(
-    agent: Agent, here: Situation, model: ChanceModel, action: GroundAction, number: int
+    agent: Agent, here: Situation, model: Model, action: GroundAction, number: int
 ) -> tuple[Situation, Taken]:
     """Take a step; where that leads, and what the model says of it."""
     response = agent.ask(Query(here, (action,)))

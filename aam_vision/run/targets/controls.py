@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from aam_vision.model.query import Access
-from aam_vision.run.targets.copied import unreliable
 from aam_vision.run.targets.images import (
     PerceptionSettings,
     check_known,
@@ -20,7 +19,7 @@ from aam_vision.run.targets.images import (
     target_of,
 )
 from aam_vision.run.targets.symbolic import tell_left_out
-from aam_vision.run.targets.target import Target, access_of, check_problems, problems_of
+from aam_vision.run.targets.target import NativeSteps, Target, access_of, check_problems, problems_of
 from aam_vision.support.errors import AamWarning, UnusableInput
 
 if TYPE_CHECKING:
@@ -36,35 +35,18 @@ if TYPE_CHECKING:
 
 CONTROL = re.compile(r"\s*(?P<name>[^\s()=,]+)\s*\((?P<parameters>[^()=]*)\)\s*=\s*(?P<operators>[^()=]+)")
 WRITE = "write e.g. 'move(?dir)=push,move', with the control, its parameters and the operators that it may carry out"
-NativeSteps = Callable[[int, "np.random.Generator"], "Sequence[tuple[State, GroundAction, State]]"]
-"""Gives steps of held-out problems: a state, a control, and the state after it."""
 
 
-@dataclass(frozen=True)
-class ControlTarget:
-    """An agent whose instructions are controls, and a function that tells the truth about it afterwards."""
-
-    target: Target
-    native_steps: NativeSteps
-
-
-def of(arguments: Arguments) -> ControlTarget:
-    """The agent that a run's arguments name, misread if they say so.
+def with_controls(arguments: Arguments) -> Target:
+    """The agent that a run's arguments name, by its controls.
 
     Raises:
         UnusableInput: there is no such thing, or its controls are not known.
     """
-    known = _named(arguments)
-    if not arguments.flip_rate:
-        return known
-    return replace(known, target=unreliable(known.target, arguments.flip_rate, 0.0, arguments.seed))
-
-
-def _named(arguments: Arguments) -> ControlTarget:
     if arguments.domain is not None:
         return from_bare(arguments.domain, arguments.problem or (), arguments.bare or (), arguments.access)
     if arguments.agent is not None:
-        return ControlTarget(_program(arguments.agent, arguments), lambda count, rng: [])
+        return _program(arguments.agent, arguments)
     assert arguments.env is not None, "one or the other is given"
     return controlled(arguments.env, arguments.problem or (), arguments.access, settings_of(arguments))
 
@@ -89,9 +71,7 @@ def _program(command: str, arguments: Arguments) -> Target:
     )
 
 
-def from_bare(
-    domain: Path, problems: Sequence[str], bare: Sequence[str], access: str | None
-) -> ControlTarget:
+def from_bare(domain: Path, problems: Sequence[str], bare: Sequence[str], access: str | None) -> Target:
     """A PDDL domain behind controls, each written as ``NAME(?PARAMETER ...)=OPERATOR,...``.
 
     Raises:
@@ -107,14 +87,14 @@ def from_bare(
     initial = [read_problem(model, problem).initial for problem in problems]
     controls = read_controls(model, bare)
     agent = BareSymbolicAgent(model, controls, initial)
-    target = Target(
+    return Target(
         model.vocabulary.name,
         tuple(Path(problem).name for problem in problems),
         agent,
         truth=lambda: model,
         held_out=lambda: initial,
+        native_steps=lambda count, rng: _walked(agent, initial, count, rng),
     )
-    return ControlTarget(target, lambda count, rng: _walked(agent, initial, count, rng))
 
 
 def read_controls(model: Model, texts: Sequence[str]) -> list[Control]:
@@ -208,9 +188,7 @@ def _environment(env: str) -> _Environment:
     )
 
 
-def controlled(
-    env: str, problems: Sequence[str], access: str | None, settings: PerceptionSettings
-) -> ControlTarget:
+def controlled(env: str, problems: Sequence[str], access: str | None, settings: PerceptionSettings) -> Target:
     """An environment that is seen in images, by its controls.
 
     Raises:
@@ -245,13 +223,13 @@ def controlled(
         Access.SNAPSHOT,
         refuses_surely=True,
     )
-    target = replace(
+    return replace(
         target_of(env, agent, domain.visual, (noise,)),
         problems=tuple(f"{split}/{number}" for split, number in chosen),
         truth=domain.truth,
         scenes=lambda: [places(one.scene, *one.frame().shape[:2]) for one in clear],
+        native_steps=known.held_out_steps,
     )
-    return ControlTarget(target, known.held_out_steps)
 
 
 def _told(

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from aam_vision.agents.workers import Workers
+from aam_vision.run.targets.chance import with_chance
+from aam_vision.run.targets.controls import with_controls
 from aam_vision.run.targets.copied import copied_symbolic, unreliable
 from aam_vision.run.targets.images import PerceptionSettings, from_images, settings_of
 from aam_vision.run.targets.programs import from_program, from_shown_program
@@ -14,6 +16,7 @@ from aam_vision.run.targets.target import IMAGE_ACCESS, SYMBOLIC_ACCESS, Target,
 from aam_vision.support.errors import UnusableInput
 
 if TYPE_CHECKING:
+    from aam_vision.model.query import Access
     from aam_vision.run.arguments import Arguments
 
 
@@ -23,15 +26,37 @@ def of(arguments: Arguments) -> Target:
     Raises:
         UnusableInput: there is no such thing, or it cannot be used in this way.
     """
-    target = _named(arguments)
+    target = with_controls(arguments) if arguments.controls or arguments.bare else _told(arguments)
+    if arguments.chance:
+        try:
+            _check_looks(arguments, target.agent.access)
+        except UnusableInput:
+            target.close()
+            raise
     if arguments.flip_rate or arguments.refusal_rate:
         return unreliable(target, arguments.flip_rate, arguments.refusal_rate, arguments.seed)
     return target
 
 
-def _named(arguments: Arguments) -> Target:
+def _check_looks(arguments: Arguments, access: Access) -> None:
+    """Refuse the access under which nothing can be looked at again, where that is asked for.
+
+    Raises:
+        UnusableInput: the situations are states that are asked for.
+    """
+    if arguments.confirm:
+        from aam_vision.interrogation.chance.looking import check_access
+
+        check_access(access)
+
+
+def _told(arguments: Arguments) -> Target:
+    """An agent whose instructions are told. The chance of a domain or an environment is drawn from the seed."""
+    import numpy as np
+
     given = arguments.problem or []
     workers = Workers(arguments.workers, arguments.address)
+    chance = np.random.default_rng([arguments.seed, 4]) if arguments.chance else None
     if arguments.agent is not None and arguments.env is not None:
         if workers.number > 1:
             raise UnusableInput("a program that shows images answers alone: use 1", "workers", workers.number)
@@ -46,11 +71,19 @@ def _named(arguments: Arguments) -> Target:
             workers=workers,
         )
     if arguments.domain is not None:
+        if arguments.chance:  # before a warning of what is left out of the file
+            _check_looks(arguments, access_of(arguments.access, SYMBOLIC_ACCESS, str(arguments.domain)))
         target = from_pddl(
-            arguments.domain, given, access=arguments.access, repeated=arguments.repeated_arguments
+            arguments.domain,
+            given,
+            access=arguments.access,
+            repeated=arguments.repeated_arguments,
+            chance=chance,
         )
         return copied_symbolic(target, workers)
     assert arguments.env is not None, "one or the other is given"
+    if chance is not None:
+        return with_chance(arguments.env, arguments, chance)
     return from_environment(
         arguments.env,
         access=arguments.access,

@@ -14,33 +14,73 @@ from aam_vision.support.errors import AamWarning
 from aam_vision.support.wording import listed
 
 if TYPE_CHECKING:
-    from aam_vision.model.strips import Model, Vocabulary
+    import numpy as np
+
+    from aam_vision.model.strips import Model, State, Vocabulary
 
 GENERATED_PROBLEMS = 3
 """Problems that are generated for one interrogation, and as many more to evaluate on."""
 
 
-def from_pddl(domain: Path, problems: Sequence[str], *, access: str | None, repeated: bool = False) -> Target:
-    """A symbolic agent that holds the model of a PDDL domain file.
+def from_pddl(
+    domain: Path,
+    problems: Sequence[str],
+    *,
+    access: str | None,
+    repeated: bool = False,
+    chance: np.random.Generator | None = None,
+) -> Target:
+    """A symbolic agent that holds the model of a PDDL domain file, or a PPDDL one where its chance is to be drawn.
 
     Raises:
         UnusableInput: a file cannot be used, no problem is given, or the access is unknown.
     """
-    from aam_vision.agents.symbolic import SymbolicAgent
     from aam_vision.model.pddl import read_domain, read_problem
 
     allowed = access_of(access, SYMBOLIC_ACCESS, str(domain))
     check_problems(domain, problems, allowed)
-    model = read_domain(domain)
+    model = read_domain(domain, chance=chance is not None)
     tell_left_out(domain, model.vocabulary)
     initial = [read_problem(model, problem).initial for problem in problems]
+    names = [Path(problem).name for problem in problems]
+    return symbolic(
+        model.vocabulary.name, names, model, initial, initial, allowed, repeated=repeated, chance=chance
+    )
+
+
+def symbolic(
+    name: str,
+    problems: Sequence[str],
+    model: Model,
+    initial: Sequence[State],
+    held_out: list[State],
+    access: Access,
+    *,
+    repeated: bool = False,
+    chance: np.random.Generator | None = None,
+) -> Target:
+    """An agent that holds a model and tells its states; ``chance`` draws its outcomes.
+
+    Args:
+        name: of the target.
+        problems: their names.
+        model: what the agent does.
+        initial: the initial state of every problem.
+        held_out: states to evaluate on.
+        access: where queries may start.
+        repeated: whether one object may be named twice in one instruction.
+        chance: draws outcomes; None for a model without chance.
+    """
+    from aam_vision.agents.symbolic import SymbolicAgent
+
     return Target(
-        model.vocabulary.name,
-        tuple(Path(problem).name for problem in problems),
-        SymbolicAgent(model, initial, allowed, repeated=repeated, refuses_surely=True),
+        name,
+        tuple(problems),
+        SymbolicAgent(model, initial, access, repeated=repeated, refuses_surely=True, chance=chance),
         truth=lambda: model,
-        held_out=lambda: initial,
-        identity=_identity(model),
+        held_out=lambda: held_out,
+        generators=() if chance is None else (chance,),
+        identity=_identity(model) if chance is None else None,
     )
 
 
@@ -67,23 +107,14 @@ def from_generated(
     """
     import numpy as np
 
-    from aam_vision.agents.symbolic import SymbolicAgent
     from aam_vision.model.domains import generate, load
 
     rng = np.random.default_rng([seed, 1])
     model = load(env)
     initial = [generate(env, size, rng).initial for _ in range(2 * GENERATED_PROBLEMS)]
     chosen = numbers(env, problems, GENERATED_PROBLEMS, access)
-    return Target(
-        env,
-        tuple(f"generated/{number}" for number in chosen),
-        SymbolicAgent(
-            model, [initial[number] for number in chosen], access, repeated=repeated, refuses_surely=True
-        ),
-        truth=lambda: model,
-        held_out=lambda: initial[GENERATED_PROBLEMS:],
-        identity=_identity(model),
-    )
+    names, states = [f"generated/{number}" for number in chosen], [initial[number] for number in chosen]
+    return symbolic(env, names, model, states, initial[GENERATED_PROBLEMS:], access, repeated=repeated)
 
 
 def _identity(model: Model) -> str:

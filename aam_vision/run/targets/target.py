@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from aam_vision.agents.perception import Box, Frame
     from aam_vision.agents.workers.crew import Crew
     from aam_vision.envs.image_domain import Problem
-    from aam_vision.model.strips import Model, State
+    from aam_vision.model.strips import GroundAction, Model, State
 
+NativeSteps = Callable[[int, "np.random.Generator"], "Sequence[tuple[State, GroundAction, State]]"]
+"""Gives steps of held-out problems: a state, a control, and the state after it."""
 IMAGE_ACCESS = (Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY)
 SYMBOLIC_ACCESS = (Access.SETTABLE, *IMAGE_ACCESS)
 SEED = "seed"
@@ -47,6 +49,8 @@ class Target:
     """By predicate, the ``kind`` of its provenance and its ``meaning``, where the user has given them."""
     scenes: Callable[[], list[dict[str, Box]]] = list
     """For each problem where its places are in the image."""
+    native_steps: NativeSteps | None = None
+    """What its instructions do on held-out problems, where they are controls and that is known."""
     crew: Crew | None = None
     """The copies of the agent that answer, if there are several."""
 

@@ -12,14 +12,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aam_vision.agents.chance import ChanceAgent
-from aam_vision.model.outcomes import ChanceModel, ChanceSchema, Effects, Outcome
+from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.model.query import Access
 from aam_vision.model.strips import (
     ActionHeader,
+    ActionSchema,
     Atom,
     GroundAction,
     LiftedAtom,
+    Model,
     Objects,
     Predicate,
     State,
@@ -158,30 +159,28 @@ def _lifted(predicate: str, *arguments: int) -> LiftedAtom:
     return LiftedAtom(predicate, arguments)
 
 
-def _set(name: str, atom: LiftedAtom, types: tuple[str, ...]) -> list[ChanceSchema]:
+def _set(name: str, atom: LiftedAtom, types: tuple[str, ...]) -> list[ActionSchema]:
     """Two actions: one makes a fact true, one makes it false."""
     one, none = frozenset({atom}), frozenset[LiftedAtom]()
     parameters = tuple(f"x{number}" for number in range(len(types)))
     return [
-        ChanceSchema(ActionHeader(f"set-{name}", parameters, types), none, one, (Outcome(1.0, Effects(one)),)),
-        ChanceSchema(ActionHeader(f"clear-{name}", parameters, types), one, none, (Outcome(1.0, Effects(none, one)),)),
+        ActionSchema(ActionHeader(f"set-{name}", parameters, types), none, one, one),
+        ActionSchema(ActionHeader(f"clear-{name}", parameters, types), one, none, none, one),
     ]  # fmt: skip
 
 
-def model_of(fault: Fault) -> tuple[ChanceModel, State]:
+def model_of(fault: Fault) -> tuple[Model, State]:
     """What an agent does, with a press that always works, and where it begins."""
     done = _lifted("done", 0)
     predicates = [Predicate("done", ("box",)), *(Predicate(name, ("box",)) for name in fault.own)]
     types = ("box", "spot") if fault.spots else ("box",)
     on = frozenset({_lifted("on", 0, 1)}) if fault.spots else frozenset[LiftedAtom]()
-    press = ChanceSchema(
-        ActionHeader("press", ("x", "y")[: len(types)], types), on, frozenset({done}), (Outcome(1.0, Effects(frozenset({done}))),)
+    press = ActionSchema(
+        ActionHeader("press", ("x", "y")[: len(types)], types), on, frozenset({done}), frozenset({done})
     )  # fmt: skip
     actions = [press]
     undo = ActionHeader("undo", ("x",), ("box",))
-    actions.append(
-        ChanceSchema(undo, frozenset({done}), frozenset(), (Outcome(1.0, Effects(delete=frozenset({done}))),))
-    )
+    actions.append(ActionSchema(undo, frozenset({done}), frozenset(), delete=frozenset({done})))
     for name in fault.own:
         actions += _set(name, _lifted(name, 0), ("box",))
     objects = {f"b{number + 1}": "box" for number in range(fault.boxes)}
@@ -197,12 +196,12 @@ def model_of(fault: Fault) -> tuple[ChanceModel, State]:
         predicates.append(Predicate("on", ("box", "spot")))
         from_, to = _lifted("on", 0, 1), _lifted("on", 0, 2)
         move = ActionHeader("move", ("x", "y", "z"), ("box", "spot", "spot"))
-        moved = Outcome(1.0, Effects(frozenset({to}), frozenset({from_})))
-        actions.append(ChanceSchema(move, frozenset({from_}), frozenset({to}), (moved,)))
+        there, here = frozenset({to}), frozenset({from_})
+        actions.append(ActionSchema(move, here, there, there, here))
         objects |= {"s1": "spot", "s2": "spot", "s3": "spot"}
         initial = [Atom("on", (f"b{number + 1}", f"s{number + 1}")) for number in range(fault.boxes)]
     vocabulary = Vocabulary("faults", tuple(predicates), TYPES)
-    return ChanceModel(vocabulary, tuple(actions)), State(frozenset(initial), Objects(objects, TYPES))
+    return Model(vocabulary, tuple(actions)), State(frozenset(initial), Objects(objects, TYPES))
 
 
 @dataclass
@@ -211,23 +210,24 @@ class _Memory:
     kept: dict[str, float] = field(default_factory=dict)
 
 
-class FaultyAgent(ChanceAgent):
+class FaultyAgent(SymbolicAgent):
     """Presses as a fault says; ``pressed`` has every press, for measuring."""
 
     def __init__(self, fault: Fault, seed: int, access: Access) -> None:
         model, initial = model_of(fault)
-        super().__init__(model, [initial], np.random.default_rng([seed, 4]), access)
+        chance = np.random.default_rng([seed, 4])
+        super().__init__(model, [initial], access, refuses_surely=True, chance=chance)
         self.pressed: list[Pressed] = []
         self._fault, self._memory = fault, _Memory()
 
-    def _drawn(self, state: State, action: GroundAction) -> State:
+    def after(self, state: State, action: GroundAction) -> State:
         if action.name != "press":
-            return super()._drawn(state, action)
-        now = Moment(state, action.objects, self._memory.count, self._rng, self._memory.kept)
+            return super().after(state, action)
+        now = Moment(state, action.objects, self._memory.count, self.chance, self._memory.kept)
         rate = self._fault.rate(now)
         self._memory.count += 1
         self.pressed.append(Pressed(state, action.objects, rate))
-        drawn = self._rng.random()
+        drawn = self.chance.random()
         box = action.objects[:1]
         if drawn < rate:
             return State(state.true | {Atom("done", box)}, state.objects)

@@ -10,16 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aam_vision.agents.chance import ChanceAgent
+from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.chance.constancy import Split, Trial, apart, difference, drift
 from aam_vision.interrogation.chance.frequency import Precision
 from aam_vision.interrogation.chance.interrogating import Options, interrogate
 from aam_vision.interrogation.chance.intervals import concentration
 from aam_vision.interrogation.chance.observations import Setting
 from aam_vision.interrogation.task.verdict import NOT_STRIPS
-from aam_vision.model.outcomes import Effects
 from aam_vision.model.query import Access
-from aam_vision.model.strips import Atom, GroundAction, State
+from aam_vision.model.strips import Atom, Effects, GroundAction, State
 
 from .agents import read
 
@@ -172,19 +171,20 @@ def test_chance_alone_is_hardly_ever_accused() -> None:
     assert accused <= 4  # one in a hundred at most
 
 
-class Hidden(ChanceAgent):
+class Hidden(SymbolicAgent):
     """A hand that grabs as often as something says that its states do not show: the number of the attempt, or the object."""
 
     def __init__(self, often: Callable[[int, str], float]) -> None:
         model, initial = read()
-        super().__init__(model, [initial], np.random.default_rng(71005), Access.RESET)
+        chance = np.random.default_rng(71005)
+        super().__init__(model, [initial], Access.RESET, refuses_surely=True, chance=chance)
         self._often, self._attempts = often, 0
 
-    def _drawn(self, state: State, action: GroundAction) -> State:
+    def after(self, state: State, action: GroundAction) -> State:
         if action.name != "grab":
-            return super()._drawn(state, action)
+            return super().after(state, action)
         self._attempts += 1
-        works = self._rng.random() < self._often(self._attempts, action.objects[0])
+        works = self.chance.random() < self._often(self._attempts, action.objects[0])
         grabbed = self._model.schema("grab").outcomes[0].effects
         return (grabbed if works else Effects()).applied(state, action.objects)
 

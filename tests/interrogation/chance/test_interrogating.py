@@ -7,15 +7,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from aam_vision.agents.chance import ChanceAgent
 from aam_vision.agents.decorator import AgentDecorator
+from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.chance.frequency import Precision, frequencies
 from aam_vision.interrogation.chance.interrogating import ChanceResult, Options, interrogate, most_steps
 from aam_vision.interrogation.chance.intervals import concentration
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE, FAILED, NOT_STRIPS, OPEN
 from aam_vision.model.domains import generate, load
-from aam_vision.model.outcomes import of_model
 from aam_vision.model.query import Access, Agent, Query, Response, Situation, WalkStep
 from aam_vision.model.strips import Atom, GroundAction, LiftedAtom, State
 from aam_vision.report.chance_evaluation import (
@@ -75,9 +74,11 @@ def test_the_same_seed_gives_the_same_result() -> None:
 
 
 def test_an_agent_without_chance_comes_out_without_chance() -> None:
-    model = of_model(load("gripper"))
+    model = load("gripper")
     initial = [generate("gripper", 2, np.random.default_rng(0)).initial]
-    deterministic = ChanceAgent(model, initial, np.random.default_rng(0), Access.SETTABLE)
+    deterministic = SymbolicAgent(
+        model, initial, Access.SETTABLE, refuses_surely=True, chance=np.random.default_rng(0)
+    )
     result = interrogate(deterministic, np.random.default_rng(0), Options(0.1))
     assert result.status == COMPLETE
     assert exact(result.model, model)
@@ -93,7 +94,9 @@ def test_what_is_called_certain_of_random_domains_is_right(access: Access) -> No
         truth, domain = random_chance(seed)
         if domain.repeated:
             continue
-        asked = ChanceAgent(truth, domain.problems, np.random.default_rng([seed, 1]), access)
+        asked = SymbolicAgent(
+            truth, domain.problems, access, refuses_surely=True, chance=np.random.default_rng([seed, 1])
+        )
         result = interrogate(asked, np.random.default_rng(seed), Options(0.1, max_steps=250))
         assert result.status in (COMPLETE, OPEN, BUDGET)
         for action in result.actions:
@@ -142,7 +145,7 @@ class Changing(Unchanged):
         return (self._other if self._when(self._asked, query) else self.agent).ask(query)
 
 
-def clumsy(access: Access) -> ChanceAgent:
+def clumsy(access: Access) -> SymbolicAgent:
     """The same agent, which mostly breaks what it drops."""
     return agent(access, 1, domain=SLIPPERY.replace("(probabilistic 0.3", "(probabilistic 0.9"))
 
@@ -167,7 +170,7 @@ def test_a_frequency_that_depends_on_an_atom_makes_two_cases() -> None:
         adds = [bool(one.adds & drop.index.bit[LiftedAtom("broken", (0,))]) for one in case.outcomes]
         often = case.frequencies[adds.index(True)]
         assert often.low < broken < often.high
-    assert not result.model.schema("grab").cases
+    assert len(result.model.schema("grab").branches) == 1
 
 
 def test_conditional_effects_are_learned_with_their_conditions() -> None:
@@ -195,7 +198,9 @@ def test_no_condition_that_is_called_certain_is_wrong_in_random_domains(access: 
         truth, domain = random_conditional(seed)
         if domain.repeated:
             continue
-        asked = ChanceAgent(truth, domain.problems, np.random.default_rng([seed, 1]), access)
+        asked = SymbolicAgent(
+            truth, domain.problems, access, refuses_surely=True, chance=np.random.default_rng([seed, 1])
+        )
         result = interrogate(asked, np.random.default_rng(seed), Options(0.1, max_steps=700))
         assert result.status in (COMPLETE, OPEN, BUDGET)
         for action in result.actions:
@@ -362,7 +367,9 @@ def test_the_intervals_of_all_cases_of_an_action_share_its_error_probability() -
 def test_what_came_once_in_one_kind_of_situation_is_tried_there_again(seed: int) -> None:
     """An action that surely fails where two things come together was said to work 99% of the time: it had been tried there once."""
     truth, domain = random_conditional(seed)
-    one = ChanceAgent(truth, domain.problems, np.random.default_rng([seed, 4]), Access.SETTABLE)
+    one = SymbolicAgent(
+        truth, domain.problems, Access.SETTABLE, refuses_surely=True, chance=np.random.default_rng([seed, 4])
+    )
     result = interrogate(one, np.random.default_rng(seed), Options(max_steps=1200))
     for action in result.actions:
         found = check(action, truth.schema(action.index.header.name))

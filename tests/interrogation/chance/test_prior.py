@@ -7,8 +7,8 @@ import pytest
 
 from aam_vision.interrogation.chance.interrogating import ChanceResult, Options, interrogate
 from aam_vision.interrogation.chance.prior import EarlierModel, EarlierRun, Prior
-from aam_vision.model.outcomes import ChanceModel
 from aam_vision.model.query import Access
+from aam_vision.model.strips import Model
 from aam_vision.report.chance_evaluation import check, exact
 
 from .agents import agent, read
@@ -30,7 +30,7 @@ def before() -> ChanceResult:
     return asked(SLIPPERY, 0)
 
 
-def right(result: ChanceResult, truth: ChanceModel) -> bool:
+def right(result: ChanceResult, truth: Model) -> bool:
     """Whether nothing that is called certain is wrong, and every interval has the truth."""
     checks = [check(one, truth.schema(one.index.header.name)) for one in result.actions]
     return not any(one.wrong for one in checks) and all(all(one.intervals) for one in checks)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aam_vision.agents.chance import ChanceAgent
+from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.chance.interrogating import Options, interrogate
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.chance.retelling import precision_of
@@ -95,7 +95,7 @@ def switched(domain: str, seed: int, times: int = 150) -> list[ActionKnowledge]:
     model, off = read(domain, OFF)
     low = State(frozenset([Atom("low", ())]), off.objects)
     known = ActionKnowledge(AtomIndex(model.vocabulary, model.headers[0]), precision_of(0.1))
-    asked = ChanceAgent(model, [off], np.random.default_rng(seed))
+    asked = SymbolicAgent(model, [off], refuses_surely=True, chance=np.random.default_rng(seed))
     for _ in range(times):
         for state in (off, low):
             answer = asked.ask(Query(Situation(state, state), (GroundAction("push", ()),)))

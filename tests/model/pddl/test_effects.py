@@ -7,26 +7,25 @@ from pathlib import Path
 
 import pytest
 
-from aam_vision.model.outcomes import ChanceModel
-from aam_vision.model.pddl import chance_domain_text, read_chance_domain
-from aam_vision.model.strips import Atom, Objects, State, Types
+from aam_vision.model.pddl import domain_text, read_domain
+from aam_vision.model.strips import Atom, Model, Objects, State, Types
 from aam_vision.support.errors import UnusableInput
 
 NAMES = "abc"
 EFFECT = "(and (a) (when (b) (not (c))) (when (and (not (b)) (c)) (probabilistic 0.25 (d))))"
 
 
-def read(folder: Path, effect: str, precondition: str = "(and)") -> ChanceModel:
+def read(folder: Path, effect: str, precondition: str = "(and)") -> Model:
     facts = " ".join(f"(p{number})" for number in range(60))
     path = folder / "domain.pddl"
     path.write_text(
         f"(define (domain d) (:predicates (a) (b) (c) (d) {facts})"
         f" (:action act :precondition {precondition} :effect {effect}))"
     )
-    return read_chance_domain(path)
+    return read_domain(path, chance=True)
 
 
-def successors(model: ChanceModel, held: str) -> dict[str, float]:
+def successors(model: Model, held: str) -> dict[str, float]:
     """The states after the action, as the names of the facts that are true."""
     state = State(frozenset(Atom(name, ()) for name in held), Objects({}, Types()))
     found = model.schema("act").successors(state, ())
@@ -44,10 +43,10 @@ def test_every_state_leads_where_the_conditions_say(tmp_path: Path) -> None:
 
 def test_a_model_that_is_written_and_read_again_does_the_same(tmp_path: Path) -> None:
     model = read(tmp_path, EFFECT)
-    text = chance_domain_text(model)
+    text = domain_text(model)
     assert ":conditional-effects" in text
     (tmp_path / "again.pddl").write_text(text)
-    again = read_chance_domain(tmp_path / "again.pddl")
+    again = read_domain(tmp_path / "again.pddl", chance=True)
     for values in product((False, True), repeat=3):
         held = "".join(name for name, value in zip(NAMES, values, strict=True) if value)
         assert successors(again, held) == pytest.approx(successors(model, held))

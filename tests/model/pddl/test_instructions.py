@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from aam_vision.model.pddl import read_chance_domain, read_chance_problem, read_domain, read_problem
+from aam_vision.model.pddl import read_domain, read_problem
 from aam_vision.model.strips import Model
 from aam_vision.run.arguments import Arguments
-from aam_vision.run.targets import chance as chance_targets
 from aam_vision.run.targets import naming
 from aam_vision.support.errors import AamWarning
 
@@ -47,10 +47,10 @@ def test_what_is_named_as_an_instruction_is_no_concept(tmp_path: Path, section: 
     assert not model.schema("doze").positive
     for given in (model, domain):
         assert {str(atom) for atom in read_problem(given, problem).initial.true} == {"at(a)", "next(a, b)"}
-    chance = read_chance_domain(domain)
+    chance = read_domain(domain, chance=True)
     assert chance.vocabulary == model.vocabulary
     assert chance.schema("hop").positive == model.schema("hop").positive
-    assert read_chance_problem(chance, problem) == read_problem(model, problem)
+    assert read_problem(chance, problem) == read_problem(model, problem)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_the_command_says_what_is_left_out(tmp_path: Path, chance: bool) -> None
     domain, problem = files(tmp_path)
     given = Arguments(domain=domain, problem=[str(problem)], chance=chance)
     with pytest.warns(AamWarning, match="move and rest are instructions and no concepts"):
-        target = chance_targets.of(given).target if chance else naming.of(given)
+        target = naming.of(given)
     assert [str(atom) for atom in sorted(target.agent.initial()[0].state.true)] == ["at(a)", "next(a, b)"]
 
 
@@ -91,7 +91,7 @@ def test_pddlgym_s_files_are_read_or_refused_in_a_line() -> None:
     folder = Path(pddlgym.__file__).parent / "pddl"
     read, refused = {}, {}
     for path in sorted(folder.glob("*.pddl")):
-        model = attempt(read_chance_domain, path)
+        model = attempt(partial(read_domain, chance=True), path)
         (refused if isinstance(model, str) else read)[path.stem] = model
     assert (len(read), len(refused)) == (68, 19)
     for said in refused.values():
@@ -101,4 +101,4 @@ def test_pddlgym_s_files_are_read_or_refused_in_a_line() -> None:
         assert read[name].vocabulary.left_out
         first = sorted((folder / name).glob("*.pddl"))[0]
         own = {predicate.name for predicate in read[name].vocabulary.predicates}
-        assert {atom.predicate for atom in read_chance_problem(read[name], first).initial.true} <= own
+        assert {atom.predicate for atom in read_problem(read[name], first).initial.true} <= own

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from aam_vision.model.domains import load
-from aam_vision.model.pddl import MAX_BYTES, MAX_TOKENS, read_chance_domain, read_domain, read_problem
+from aam_vision.model.pddl import MAX_BYTES, MAX_TOKENS, read_domain, read_problem
 
 from .files import DOMAIN, message, written
 
@@ -74,7 +75,7 @@ def test_thousands_of_objects_and_predicates_are_read(folder: Path) -> None:
     assert len(read_domain(path).vocabulary.predicates) == 3000
 
 
-@pytest.mark.parametrize("read", [read_domain, read_chance_domain])
+@pytest.mark.parametrize("read", [read_domain, partial(read_domain, chance=True)])
 def test_an_action_with_thousands_of_parameters_is_read_in_time(
     folder: Path, read: Callable[[Path], object]
 ) -> None:
@@ -91,7 +92,7 @@ def test_an_action_with_thousands_of_parameters_is_read_in_time(
     assert time.process_time() - started < 5
 
 
-@pytest.mark.parametrize("read", [read_domain, read_chance_domain])
+@pytest.mark.parametrize("read", [read_domain, partial(read_domain, chance=True)])
 def test_too_many_actions_and_predicates_together_are_refused_at_once(
     folder: Path, read: Callable[[Path], object]
 ) -> None:

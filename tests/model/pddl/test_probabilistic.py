@@ -9,26 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.model.outcomes import ChanceModel, Effects, Outcome
-from aam_vision.model.pddl import (
-    chance_domain_text,
-    domain_text,
-    read_chance_domain,
-    read_chance_problem,
-    read_domain,
-)
-from aam_vision.model.pddl.probabilistic import written_probabilities
-from aam_vision.model.strips import LiftedAtom
+from aam_vision.model.pddl import domain_text, read_domain, read_problem
+from aam_vision.model.pddl.writing import written_probabilities
+from aam_vision.model.strips import Effects, LiftedAtom, Model, Outcome
 from aam_vision.support.errors import UnusableInput
 from tests.interrogation.chance.domains import PROBLEM, SLIPPERY
 
 from .files import DOMAIN
 
 
-def read(folder: Path, text: str) -> ChanceModel:
+def read(folder: Path, text: str) -> Model:
     path = folder / "domain.pddl"
     path.write_text(text)
-    return read_chance_domain(path)
+    return read_domain(path, chance=True)
 
 
 def test_outcomes_are_read_with_their_probabilities(tmp_path: Path) -> None:
@@ -59,7 +52,7 @@ def test_an_instruction_that_is_written_as_a_predicate_is_no_concept(tmp_path: P
 
 def test_a_model_that_is_written_and_read_again_is_the_same(tmp_path: Path) -> None:
     model = read(tmp_path, SLIPPERY)
-    again = read(tmp_path, chance_domain_text(model))
+    again = read(tmp_path, domain_text(model))
     assert again.vocabulary == model.vocabulary
     for schema, other in zip(model.actions, again.actions, strict=True):
         assert (schema.header, schema.positive, schema.negative) == (
@@ -88,7 +81,7 @@ def test_ten_outcomes_that_do_not_come_out_even_are_read_again(tmp_path: Path) -
     chances = " ".join(f"{number + 2}/65 (p{number})" for number in range(10))
     text = f"(define (domain d) (:predicates {declared}) (:action a :effect (probabilistic {chances})))"
     model = read(tmp_path, text)
-    assert len(read(tmp_path, chance_domain_text(model)).schema("a").outcomes) == 10
+    assert len(read(tmp_path, domain_text(model)).schema("a").outcomes) == 10
 
 
 @pytest.mark.parametrize(
@@ -102,7 +95,7 @@ def test_a_probability_may_be_written_in_several_ways(tmp_path: Path, written: s
 def test_a_domain_without_chance_is_written_as_plain_pddl(tmp_path: Path) -> None:
     model = read(tmp_path, DOMAIN)
     path = tmp_path / "plain.pddl"
-    path.write_text(chance_domain_text(model))
+    path.write_text(domain_text(model))
     assert domain_text(read_domain(path)) == domain_text(read_domain(tmp_path / "domain.pddl"))
 
 
@@ -121,7 +114,7 @@ def test_a_problem_is_read_without_the_instructions(tmp_path: Path) -> None:
     model = read(tmp_path, SLIPPERY)
     path = tmp_path / "problem.pddl"
     path.write_text(PROBLEM)
-    problem = read_chance_problem(model, path)
+    problem = read_problem(model, path)
     assert [str(atom) for atom in problem.initial.true] == ["free(h)"]
 
 

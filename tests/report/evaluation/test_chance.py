@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from aam_vision.interrogation.chance.interrogating import Options, interrogate
-from aam_vision.model.outcomes import ChanceModel, Outcome
 from aam_vision.model.query import Access
+from aam_vision.model.strips import Case, Model, Outcome
 from aam_vision.report.chance_evaluation import (
     check,
     exact,
@@ -20,13 +20,13 @@ from aam_vision.report.chance_evaluation import (
 from tests.interrogation.chance.agents import agent, read
 
 
-def changed(model: ChanceModel, name: str, **parts: object) -> ChanceModel:
+def changed(model: Model, name: str, **parts: object) -> Model:
     """The model with parts of one action replaced."""
     actions = [
         replace(schema, **parts) if schema.header.name == name else schema  # type: ignore[arg-type]
         for schema in model.actions
     ]
-    return ChanceModel(model.vocabulary, tuple(actions))
+    return Model(model.vocabulary, tuple(actions))
 
 
 def test_a_model_is_at_no_distance_from_itself() -> None:
@@ -41,7 +41,9 @@ def test_a_model_is_at_no_distance_from_itself() -> None:
 def test_the_distance_is_the_mean_difference_of_the_probabilities_of_what_happened() -> None:
     model, initial = read()
     drop = model.schema("drop")
-    other = changed(model, "drop", outcomes=tuple(Outcome(0.5, one.effects) for one in drop.outcomes))
+    other = changed(
+        model, "drop", cases=(Case(outcomes=tuple(Outcome(0.5, one.effects) for one in drop.outcomes)),)
+    )
     steps = sample_transitions(model, [initial], 300, np.random.default_rng(0))
     share = sum(step.action.name == "drop" for step in steps) / len(steps)
     assert variational_distance(other, model, steps) == pytest.approx(0.2 * share)
@@ -69,7 +71,9 @@ def test_wrong_lines_and_intervals_are_noticed() -> None:
     wrong_condition = replace(truth, negative=frozenset())
     assert len(check(grab, wrong_condition).wrong) == 1
     one, *others = truth.outcomes
-    without = replace(truth, outcomes=tuple(others))
+    without = replace(truth, cases=(Case(outcomes=tuple(others)),))
     assert len(check(grab, without).wrong) == 1
-    rarer = replace(truth, outcomes=(Outcome(0.1, one.effects), Outcome(0.9, others[0].effects)))
+    rarer = replace(
+        truth, cases=(Case(outcomes=(Outcome(0.1, one.effects), Outcome(0.9, others[0].effects))),)
+    )
     assert not all(check(grab, rarer).intervals)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aam_vision.agents.chance import ChanceAgent
+from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.model.strips import GroundAction
 from aam_vision.planning.engines import planner_named
 from aam_vision.run.execution.replanning import Course, Taken, carry_out, pursue
@@ -23,7 +23,7 @@ START = "(define (problem p) (:domain switch) (:init) (:goal (high)))"
 
 def pursued(goal: str, seed: int, most: int = 100) -> Course:
     model, initial = read(SWITCH, START)
-    agent = ChanceAgent(model, [initial], np.random.default_rng(seed))
+    agent = SymbolicAgent(model, [initial], refuses_surely=True, chance=np.random.default_rng(seed))
     return pursue(agent, agent.initial()[0], model, (goal, "the test"), planner_named("pyperplan"), most)
 
 
@@ -57,7 +57,7 @@ def test_a_goal_that_holds_needs_nothing() -> None:
 
 def test_a_refusal_ends_a_plan_and_is_as_predicted() -> None:
     model, initial = read(SWITCH, START.replace("(:init)", "(:init (broken))"))
-    agent = ChanceAgent(model, [initial], np.random.default_rng(0))
+    agent = SymbolicAgent(model, [initial], refuses_surely=True, chance=np.random.default_rng(0))
     told: list[Taken] = []
     done = carry_out(agent, agent.initial()[0], model, [GroundAction("push", ())] * 2, told.append)
     assert not done.reached
