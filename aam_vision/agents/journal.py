@@ -20,6 +20,7 @@ import numpy as np
 import aam_vision
 from aam_vision.agents.encoding import Malformed, dumps, loads, parts
 from aam_vision.support.errors import UnusableInput
+from aam_vision.support.resources import ResourcesSpent
 
 # SQLite files of a strict format: exactly ours, or refused in one line.
 #
@@ -191,6 +192,8 @@ OPERATORS = "operators"
 """Folder of a second journal, in the folder of a run that knew only controls: what was seen of its operators."""
 MAX_PARTS = 40_000_000
 """Values in all exchanges, objects and states together, at most; so many take some gigabytes of memory."""
+FULL = 0.9
+"""The share of these after which a run is asked nothing more, so that its journal can still be read."""
 FORMAT = Format(
     "transcript",
     application=0x41414D56,  # "AAMV"
@@ -372,10 +375,22 @@ class Journal:
                 yield (*others, self._load(table, content))
 
     def _load(self, table: str, text: str) -> Any:
-        self._parts[table] += parts(text)
-        if sum(self._parts.values()) > MAX_PARTS:
+        self._count(table, text)
+        if self._values > MAX_PARTS:
             raise Malformed(f"more than {MAX_PARTS} values in all")
         return loads(text)
+
+    def _count(self, table: str, *texts: str) -> None:
+        self._parts[table] = self._parts.get(table, 0) + sum(map(parts, texts))
+
+    @property
+    def _values(self) -> int:
+        return sum(self._parts.values())
+
+    def check_room(self) -> None:
+        """Raises ResourcesSpent if no more exchanges can be kept, of those that were read and written here."""
+        if self._values > FULL * MAX_PARTS:
+            raise ResourcesSpent(f"the journal is full: it keeps {MAX_PARTS} values at most")
 
     # --- writing -------------------------------------------------------------------------------------------------
 
@@ -383,7 +398,8 @@ class Journal:
         """A row of ``objects``, ``states`` or ``moves``, to be written together with the next entry."""
         marks = ", ".join("?" * len(values))
         *numbers, content = values
-        self._pending.append((f"INSERT INTO {table} VALUES ({marks})", (*numbers, dumps(content))))
+        self._pending.append((f"INSERT INTO {table} VALUES ({marks})", (*numbers, text := dumps(content))))
+        self._count(table, text)
 
     def write(self, number: int, row: Row, worker: int = 0) -> None:
         """Write an entry and all that it refers to, in one transaction; and which worker answered, if there are several.
@@ -391,7 +407,9 @@ class Journal:
         Raises:
             UnusableInput: it cannot be written.
         """
-        entry = (number, row.kind, dumps(row.question), dumps(row.answer), dumps(row.random))
+        texts = dumps(row.question), dumps(row.answer), dumps(row.random)
+        self._count("entries", *texts)
+        entry = (number, row.kind, *texts)
         with _guarded(self.path):
             self._connection.execute("BEGIN IMMEDIATE")
             for statement, values in self._pending:

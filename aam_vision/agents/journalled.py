@@ -219,6 +219,7 @@ class JournalledAgent(AgentDecorator):
         """The recorded answer; None, with the agent ready to be asked, if there is none."""
         if self._done >= len(self._rows):
             self._catch_up()
+            self._journal.check_room()
             return None
         row = self._rows[self._done]
         self._done += 1

@@ -165,6 +165,25 @@ def test_a_symbolic_agent_is_asked_nothing_twice(domain: Domain, access: Access,
     _assert_goes_on(lambda: (SymbolicAgent(domain.model, problems, access), ()), lives)
 
 
+@pytest.mark.parametrize("access", [Access.SETTABLE, Access.RESET])
+def test_a_full_journal_ends_the_run_and_can_still_be_read(
+    access: Access, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from aam_vision.agents import journal
+    from aam_vision.model import domains as packaged
+
+    monkeypatch.setattr(journal, "MAX_PARTS", 2000)
+    problem = packaged.generate("gripper", 2, np.random.default_rng([0, 1])).initial
+    model = packaged.load("gripper")
+    result, _ = _run(lambda: (SymbolicAgent(model, [problem], access), ()), tmp_path, None, "economical")
+    assert result is not None
+    assert (result.status, result.why) == ("budget", "the journal is full: it keeps 2000 values at most")
+    again, mortal = _run(lambda: (SymbolicAgent(model, [problem], access), ()), tmp_path, 0, "economical")
+    assert again is not None
+    _assert_same(again, result)
+    assert not mortal.asked
+
+
 @pytest.mark.parametrize("access", [Access.SETTABLE, Access.SNAPSHOT, Access.RESET])
 def test_the_papers_policy_goes_on_where_its_algorithm_stood(access: Access) -> None:
     from aam_vision.model import domains as packaged
