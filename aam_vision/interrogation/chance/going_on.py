@@ -46,8 +46,11 @@ def go_on(
     rng: np.random.Generator,
     options: Options | None = None,
     watch: Watch | None = None,
-) -> ChanceResult | None:
-    """Learn outcomes and cases from what was seen and from further steps; None if no such model explains the answers.
+) -> ChanceResult:
+    """Learn outcomes and cases from what was seen and from further steps.
+
+    If no such model explains the answers either (``contradicted``), ``why`` says more about it than the diagnosis did: that
+    something has changed, comes in cycles, or depends on what no instruction names.
 
     Args:
         agent: that was interrogated.
@@ -66,7 +69,5 @@ def go_on(
         max_queries=None if options.max_queries is None else max(0, options.max_queries - spent.queries),
     )
     found = interrogate(agent, rng, left, watch, observed(result.transcript))
-    if found.contradicted:
-        return None
     both = {one.name: getattr(spent, one.name) + getattr(found.counts, one.name) for one in fields(Counts)}
     return replace(found, options=options, counts=Counts(**both))
