@@ -20,17 +20,52 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from aam_vision.controls.result import ControlsResult
+    from aam_vision.interrogation.task.loop import Interrupted
     from aam_vision.interrogation.task.result import Result
-    from aam_vision.model.query import Access, Agent
+    from aam_vision.model.query import Access, Agent, Query, Response, Situation, WalkStep
+    from aam_vision.model.strips import (
+        ActionHeader,
+        ActionSchema,
+        Atom,
+        GroundAction,
+        LiftedAtom,
+        Model,
+        Objects,
+        Predicate,
+        State,
+        Types,
+        Vocabulary,
+    )
     from aam_vision.run.api import agent_for, execute_plan, interrogate, interrogate_controls, symbolic_agent
+    from aam_vision.support.errors import AamError, AgentFailed, InconsistentAgent, UnusableInput
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "AamError",
     "Access",
+    "ActionHeader",
+    "ActionSchema",
     "Agent",
+    "AgentFailed",
+    "Atom",
     "ControlsResult",
+    "GroundAction",
+    "InconsistentAgent",
+    "Interrupted",
+    "LiftedAtom",
+    "Model",
+    "Objects",
+    "Predicate",
+    "Query",
+    "Response",
     "Result",
+    "Situation",
+    "State",
+    "Types",
+    "UnusableInput",
+    "Vocabulary",
+    "WalkStep",
     "__version__",
     "agent_for",
     "execute_plan",
@@ -40,10 +75,30 @@ __all__ = [
 ]
 
 _HOMES = {
+    "AamError": "support.errors",
     "Access": "model.query",
+    "ActionHeader": "model.strips",
+    "ActionSchema": "model.strips",
     "Agent": "model.query",
+    "AgentFailed": "support.errors",
+    "Atom": "model.strips",
     "ControlsResult": "controls.result",
+    "GroundAction": "model.strips",
+    "InconsistentAgent": "support.errors",
+    "Interrupted": "interrogation.task.loop",
+    "LiftedAtom": "model.strips",
+    "Model": "model.strips",
+    "Objects": "model.strips",
+    "Predicate": "model.strips",
+    "Query": "model.query",
+    "Response": "model.query",
     "Result": "interrogation.task.result",
+    "Situation": "model.query",
+    "State": "model.strips",
+    "Types": "model.strips",
+    "UnusableInput": "support.errors",
+    "Vocabulary": "model.strips",
+    "WalkStep": "model.query",
     "agent_for": "run.api",
     "execute_plan": "run.api",
     "interrogate": "run.api",

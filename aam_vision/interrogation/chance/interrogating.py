@@ -7,7 +7,7 @@ reached (``graph``). It ends when nothing that can be reached tells any more and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -31,6 +31,7 @@ from aam_vision.interrogation.chance.graph import (
 from aam_vision.interrogation.chance.intervals import concentration
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.chance.prior import MARGIN, Prior, Verification
+from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE, FAILED, NOT_STRIPS, OPEN
 from aam_vision.model.query import Access, Agent, Query, Situation
@@ -94,6 +95,11 @@ class ChanceResult:
         return self.status == COMPLETE
 
     @property
+    def contradicted(self) -> bool:
+        """Whether no model with outcomes explains the answers: ``status`` is ``not-strips``."""
+        return self.status == NOT_STRIPS
+
+    @property
     def missing(self) -> str | None:
         """What is missing for ``complete``, in a line; None if nothing is, or no model fits."""
         return None if self.status in (COMPLETE, NOT_STRIPS) else self.why
@@ -104,7 +110,11 @@ Watch = Callable[[int, Callable[[], Model]], None]
 
 
 def interrogate(
-    agent: Agent, rng: np.random.Generator, options: Options | None = None, watch: Watch | None = None
+    agent: Agent,
+    rng: np.random.Generator,
+    options: Options | None = None,
+    watch: Watch | None = None,
+    known: Iterable[AttemptedStep] = (),
 ) -> ChanceResult:
     """Interrogate an agent whose steps may have several outcomes and whose refusals are right.
 
@@ -114,12 +124,13 @@ def interrogate(
         rng: for the agent's own walks.
         options: precision and budget.
         watch: told after every step.
+        known: steps that the agent was seen to take before, whatever came of them: what they tell is not asked again.
 
     Raises:
         AgentFailed: the agent does not even show where it begins; if it fails later, the status says so.
         UnusableInput: it does not say of every atom of an initial situation whether it is true.
     """
-    steps = interrogation(agent, rng, options, watch)
+    steps = interrogation(agent, rng, options, watch, known)
     while True:
         try:
             next(steps)
@@ -129,10 +140,14 @@ def interrogate(
 
 
 def interrogation(
-    agent: Agent, rng: np.random.Generator, options: Options | None = None, watch: Watch | None = None
+    agent: Agent,
+    rng: np.random.Generator,
+    options: Options | None = None,
+    watch: Watch | None = None,
+    known: Iterable[AttemptedStep] = (),
 ) -> Generator[tuple[ActionKnowledge, ...], None, ChanceResult]:
     """The same step by step: yields what is known of the actions after every step, the agent's own walks aside."""
-    return _Interrogation(agent, rng, options or Options(), watch).run()
+    return _Interrogation(agent, rng, options or Options(), watch).run(known)
 
 
 class _Interrogation:
@@ -174,9 +189,13 @@ class _Interrogation:
         self._open: list[int] = []
         """The numbers of the situations of the graph from which the access allows to go on, whatever came before."""
 
-    def run(self) -> Generator[tuple[ActionKnowledge, ...], None, ChanceResult]:
+    def run(
+        self, known: Iterable[AttemptedStep]
+    ) -> Generator[tuple[ActionKnowledge, ...], None, ChanceResult]:
         status, why, resources = COMPLETE, "", self._options.resources
         try:
+            for step in known:
+                self._by_name[step.action.name].was_seen(step)
             if self._agent.access.restarts:
                 self._walk()
             while self._left() > 0:

@@ -11,6 +11,7 @@ from aam_vision.interrogation.chance.contrasts import tried_in_vain, worth_tryin
 from aam_vision.interrogation.chance.explaining import Change, Explanation, change, explain
 from aam_vision.interrogation.chance.frequency import Frequency, Precision
 from aam_vision.interrogation.chance.observations import Observations, Setting, holds
+from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
 from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import NOTHING, AtomIndex, Literals, bits, union
 from aam_vision.model.strips import ActionSchema, Case, State
@@ -67,6 +68,21 @@ class ActionKnowledge:
         self._sure: tuple[int, dict[int, bool]] = 0, {}
 
     # --- learning --------------------------------------------------------------------------------
+
+    def was_seen(self, step: AttemptedStep) -> bool:
+        """Learn from a step that was attempted before; whether it tells anything: the agent has to be seen around it.
+
+        Raises:
+            InconsistentAgent: as ``was_executed`` and ``was_refused``.
+        """
+        before, objects = step.before, step.action.objects
+        if before is None or before.state.unknown or (step.executed and step.after is None):
+            return False
+        if step.after is None:
+            self.was_refused(before.state, objects)
+        else:
+            self.was_executed(before.state, objects, step.after.state)
+        return True
 
     def was_refused(self, state: State, objects: tuple[str, ...]) -> None:
         """Learn from a refused step; raises InconsistentAgent if nothing that may be required was missing."""

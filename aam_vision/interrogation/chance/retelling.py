@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from aam_vision.interrogation.chance.frequency import Precision
@@ -11,7 +11,7 @@ from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep, attempted
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
-from aam_vision.support.errors import InconsistentAgent, UnusableInput
+from aam_vision.support.errors import InconsistentAgent
 
 ALPHA = 0.05
 """Probability that some interval of an action is wrong."""
@@ -33,12 +33,17 @@ def precision_of(within: float) -> Precision:
 
 
 def retold(transcript: Transcript, precision: Precision) -> Retold:
-    """Learn from the answers of a transcript once more.
+    """Learn from the answers of a transcript once more."""
+    return learned(transcript, observed(transcript), precision)
 
-    Raises:
-        UnusableInput: it is none of such a run.
+
+def observed(transcript: Transcript) -> Iterator[AttemptedStep]:
+    """The steps of a transcript before and after which the agent was seen, whatever came of them; of walks in single steps.
+
+    Of a plan of several steps only a refusal of the first counts: whether another step's outcome is seen depends on what it is.
     """
-    return learned(transcript, attempted(transcript.in_single_steps()), precision)
+    single = transcript.in_single_steps()
+    return (step for step in attempted(single) if len(single.entries[step.entry].actions) == 1)
 
 
 def learned(transcript: Transcript, steps: Iterable[AttemptedStep], precision: Precision) -> Retold:
@@ -49,21 +54,11 @@ def learned(transcript: Transcript, steps: Iterable[AttemptedStep], precision: P
     }
     counted: list[AttemptedStep] = []
     for step in steps:
-        action, objects = actions[step.action.name], step.action.objects
-        if step.before is None or (step.executed and step.after is None):
-            raise UnusableInput(
-                f"the transcript has a plan of several steps ({step.action}): it is of another kind of run, or damaged"
-            )
-        if step.before.state.unknown:
-            continue  # of such a step of a walk nothing is learned
         try:
-            if step.executed and step.after is not None:
-                action.was_executed(step.before.state, objects, step.after.state)
-            else:
-                action.was_refused(step.before.state, objects)
+            if actions[step.action.name].was_seen(step):
+                counted.append(step)
         except InconsistentAgent as error:
             return Retold(tuple(actions.values()), tuple(counted), str(error))
-        counted.append(step)
     for action in actions.values():
         action.reconsider()
     return Retold(tuple(actions.values()), tuple(counted), None)

@@ -14,8 +14,11 @@ from time import process_time
 
 import numpy as np
 
+import aam_vision
+from aam_vision.interrogation.chance.going_on import can_go_on, go_on
 from aam_vision.interrogation.chance.interrogating import ChanceResult, Options, interrogate
 from aam_vision.interrogation.chance.versions import differences
+from aam_vision.interrogation.task.loop import Interrupted
 from aam_vision.interrogation.task.verdict import COMPLETE, NOT_STRIPS
 from aam_vision.model.query import Access
 
@@ -29,6 +32,21 @@ def run(fault: Fault, seed: int, access: str, within: float, steps: int) -> tupl
     """One interrogation."""
     agent = FaultyAgent(fault, seed, Access(access))
     return interrogate(agent, np.random.default_rng(seed), Options(within, max_steps=steps)), agent
+
+
+def run_from_diagnosis(
+    fault: Fault, seed: int, access: str, within: float, steps: int
+) -> tuple[ChanceResult | str, FaultyAgent]:
+    """One that takes the agent for a deterministic one, and goes on from its diagnosis; how it ended if it does not."""
+    agent = FaultyAgent(fault, seed, Access(access))
+    try:
+        told = aam_vision.interrogate(agent, seed=seed, max_steps=steps)
+    except Interrupted as error:
+        told = error.result
+    if not can_go_on(told):
+        return told.status if told.diagnosis is None else told.diagnosis.family.value, agent
+    found = go_on(agent, told, np.random.default_rng(seed), Options(within, max_steps=steps))
+    return found, agent
 
 
 def intervals_hold(result: ChanceResult, agent: FaultyAgent, fault: Fault) -> bool:
@@ -87,6 +105,9 @@ def main() -> None:
     parser.add_argument(
         "--compare", action="store_true", help="instead: each agent with itself, seeds in pairs"
     )
+    parser.add_argument(
+        "--diagnosed", action="store_true", help="begin as with any agent, and go on from the diagnosis"
+    )
     parser.add_argument("--why", action="store_true", help="print why each run ended")
     options = parser.parse_args()
     chosen = [one for one in FAULTS if not options.agents or one.name in options.agents]
@@ -104,7 +125,12 @@ def _measure(
     began, counts, steps = process_time(), Counter[str](), 0
     seeds = range(options.first_seed, options.first_seed + options.seeds)
     for seed in seeds:
-        result, agent = run(fault, seed, access, within, options.steps)
+        result, agent = (run_from_diagnosis if options.diagnosed else run)(
+            fault, seed, access, within, options.steps
+        )
+        if isinstance(result, str):
+            counts[f"only {result}"] += 1
+            continue
         if options.compare:
             other, _ = run(fault, seed + 10_000, access, within, options.steps)
             found = differences(result.actions, other.actions, independent=True)
@@ -130,7 +156,10 @@ def _measure(
         return
     status = ", ".join(
         f"{name} {counts[name]}"
-        for name in ("complete", "open", "not-strips", "budget", "failed")
+        for name in (
+            *("complete", "open", "not-strips", "budget", "failed"),
+            *(one for one in counts if one.startswith("only ")),
+        )
         if counts[name]
     )
     print(

@@ -1,0 +1,73 @@
+"""From a diagnosis to a model: an agent that is random, or does what a condition says, is learned with outcomes and cases.
+
+An interrogation that takes the agent for a deterministic STRIPS agent ends with a diagnosis where it is none. What it was seen to
+do until then is evidence all the same, so nothing of it is asked again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Final
+
+import numpy as np
+
+from aam_vision.agents.counting import Counts
+from aam_vision.interrogation.chance.interrogating import ChanceResult, Options, Watch, interrogate
+from aam_vision.interrogation.chance.retelling import observed
+from aam_vision.interrogation.examination.diagnosis import Family
+from aam_vision.interrogation.task.result import Result
+from aam_vision.model.query import Agent
+
+FAMILIES: Final = (Family.RANDOM, Family.CONDITIONAL, Family.UNKNOWN)
+"""What a model with outcomes and cases may explain; something hidden, misread or changing it does not."""
+
+
+def can_go_on(result: Result) -> bool:
+    """Whether a model with outcomes and cases may explain what was diagnosed, and what it needs is there.
+
+    It begins in initial situations of which everything is known, needs a way back to them, names no object twice, and takes for
+    granted that images are read rightly.
+    """
+    found, transcript = result.diagnosis, result.transcript
+    return (
+        result.not_strips
+        and found is not None
+        and found.family in FAMILIES
+        and not (found.otherwise or result.untested)
+        and transcript.access.restarts
+        and not transcript.repeated
+        and not any(situation.state.unknown for situation in transcript.initial)
+    )
+
+
+def go_on(
+    agent: Agent,
+    result: Result,
+    rng: np.random.Generator,
+    options: Options | None = None,
+    watch: Watch | None = None,
+) -> ChanceResult:
+    """Learn outcomes and cases from what was seen and from further steps.
+
+    If no such model explains the answers either (``contradicted``), ``why`` says more about it than the diagnosis did: that
+    something has changed, comes in cycles, or depends on what no instruction names.
+
+    Args:
+        agent: that was interrogated.
+        result: with a diagnosis (``can_go_on``).
+        rng: for the agent's own walks.
+        options: precision, and the budget of both together.
+        watch: told after every step.
+
+    Raises:
+        AgentFailed: the agent does not show where it begins any more.
+    """
+    options, spent = options or Options(), result.counts
+    left = replace(
+        options,
+        max_steps=None if options.max_steps is None else max(0, options.max_steps - spent.steps),
+        max_queries=None if options.max_queries is None else max(0, options.max_queries - spent.queries),
+    )
+    found = interrogate(agent, rng, left, watch, observed(result.transcript))
+    both = {one.name: getattr(spent, one.name) + getattr(found.counts, one.name) for one in fields(Counts)}
+    return replace(found, options=options, counts=Counts(**both))
