@@ -151,6 +151,7 @@ def _arguments(run: Path, wanted: Wanted) -> Arguments:
     try:
         with Journal.open(run) as journal:
             kept = recorded_arguments(journal, run, Arguments(agent=wanted.agent, env=wanted.env))
+            kept = replace(kept, chance=bool(journal.options().get("chance")))
     except NothingRecorded:
         raise UnusableInput(f"{run}: no run is recorded there; give the folder of a run") from None
     if not (kept.controls or kept.bare or kept.chance):

@@ -188,6 +188,8 @@ def refuse_links(path: Path) -> None:
 
 
 NAME = "transcript.sqlite"
+WENT_ON = "went on"
+"""Name of the note that says after how many exchanges a run has gone on from a diagnosis, and whether that explained the answers."""
 OPERATORS = "operators"
 """Folder of a second journal, in the folder of a run that knew only controls: what was seen of its operators."""
 MAX_PARTS = 40_000_000
@@ -335,6 +337,13 @@ class Journal:
         with _guarded(self.path):
             found = self._connection.execute("SELECT value FROM about WHERE name = ?", (name,)).fetchone()
             return None if found is None else loads(found[0])
+
+    def options(self) -> Any:
+        """The options of the run; one that has gone on from a diagnosis counts as one with chance."""
+        found, further = self.about("arguments"), self.about(WENT_ON)
+        if isinstance(found, dict) and isinstance(further, dict) and further.get("explained"):
+            return {**found, "chance": True}
+        return found
 
     def note(self, name: str, value: object) -> None:
         """Keep a note about the run as a whole."""

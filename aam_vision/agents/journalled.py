@@ -95,6 +95,11 @@ class JournalledAgent(AgentDecorator):
         return len(self._rows)
 
     @property
+    def exchanges(self) -> int:
+        """Exchanges made so far, those included that were recorded."""
+        return self._done
+
+    @property
     def live(self) -> bool:
         """Whether all that is recorded has been answered, so that the agent itself is asked next."""
         return self._done >= len(self._rows)

@@ -148,6 +148,7 @@ def _diagnosis(told: Any) -> tuple[Diagnosis | None, tuple[ShownExample, ...]]:
         None if pixels_differ is None else bool(pixels_differ),
         steps=_number(told, "steps"),
         otherwise=_text(told, "otherwise"),
+        further=_text(told, "further"),
     )
     examples = tuple(
         ShownExample(

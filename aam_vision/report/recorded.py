@@ -10,7 +10,7 @@ from typing import Any
 
 from aam_vision.agents.encoding import MAX_NAMES, Malformed, field, read_vocabulary
 from aam_vision.agents.image import points
-from aam_vision.agents.journal import OPERATORS, Journal, NothingRecorded, Row
+from aam_vision.agents.journal import OPERATORS, WENT_ON, Journal, NothingRecorded, Row
 from aam_vision.agents.journalled import Contents, memo
 from aam_vision.agents.perception import Box, Point
 from aam_vision.interrogation.chance.looking import as_read
@@ -98,7 +98,7 @@ def read_journal(folder: Path, journal: Journal) -> Recorded:
         UnusableInput: a file is damaged.
     """
     try:
-        arguments = journal.about("arguments")
+        arguments = journal.options()
         figures = read_figures(folder / "result.json", chance=bool(arguments.get("chance")))
         found = _Reader(journal).recorded(folder, figures)
         of_controls = bool(arguments.get("controls") or arguments.get("bare"))
@@ -225,6 +225,9 @@ class _Reader:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._rows = journal.rows()
+        further = journal.about(WENT_ON)
+        if further is not None and not field(further, "explained", bool):
+            self._rows = self._rows[: field(further, "after", int)]
         about = journal.about("agent")
         if journal.about("finished") is None and (about is None or not self._rows):
             raise UnusableInput(

@@ -82,7 +82,8 @@ class Arguments:
         heading="How sure it is to be",
     )
     within: float = option(
-        "With --chance: how narrow each probability's interval is to be (half its width).", 0.05
+        "Where an agent proves to be random: how narrow the interval of each probability is to be (half its width).",
+        0.05,
     )
     confirm: bool = flag(
         "Take no answer at its word, even if none proves unreliable; with --chance or --controls: look at each situation until it is certain."

@@ -12,14 +12,16 @@ from aam_vision.support.wording import counted
 
 if TYPE_CHECKING:
     from aam_vision.agents.journal import Journal
-    from aam_vision.interrogation.chance.interrogating import ChanceResult
+    from aam_vision.interrogation.chance.interrogating import ChanceResult, Options, Watch
     from aam_vision.interrogation.chance.knowledge import ActionKnowledge
     from aam_vision.interrogation.chance.looking import LookingAgent
     from aam_vision.interrogation.chance.prior import Prior
+    from aam_vision.interrogation.task.result import Result
     from aam_vision.model.query import Agent
     from aam_vision.planning.planner import Planner
     from aam_vision.run.arguments import Arguments
     from aam_vision.run.targets.target import Target
+    from aam_vision.support.resources import Resources
 
 CONFIDENCE = 0.95
 """Of all intervals of an action together."""
@@ -56,44 +58,53 @@ class ChanceRun:
         import numpy as np
 
         from aam_vision.agents.journalled import JournalledAgent
-        from aam_vision.interrogation.chance.interrogating import Options, interrogate, most_steps
+        from aam_vision.interrogation.chance.interrogating import interrogate
         from aam_vision.interrogation.chance.looking import LookingAgent
-        from aam_vision.interrogation.task.verdict import FAILED
-        from aam_vision.model.pddl import domain_text
-        from aam_vision.report.chance import sentence
-        from aam_vision.run.folder import save
-        from aam_vision.run.summary import under
         from aam_vision.support.resources import MEGABYTES, Resources
 
-        arguments = self._arguments
-        agent: Agent = JournalledAgent(self.target.agent, journal, self.target.generators)
+        arguments, target = self._arguments, self.target
+        agent: Agent = JournalledAgent(target.agent, journal, target.generators)
         looking = LookingAgent(agent, arguments.confidence) if arguments.confirm else None
-        usual, limit = most_steps(arguments.within), arguments.max_steps
-        watch = _progress(arguments, self.target, usual)
-        resources = Resources(arguments.max_seconds, MEGABYTES)
-        most = usual if limit is None else limit
-        options = Options(
-            arguments.within, 1 - CONFIDENCE, most, self._prior, resources, arguments.max_queries
-        )
-        result = interrogate(looking or agent, np.random.default_rng(arguments.seed), options, watch)
-        told = figures(arguments, self.target, result, looking, perf_counter() - began)
-        agent_lines = under("agent", [sentence(action) for action in result.actions])
-        truth = None if self.target.truth is None else domain_text(self.target.truth())
-        save(folder, journal, domain_text(result.model), told, [*agent_lines, *lines(told)], truth)
-        code = exit_code(result.status)
-        return Ended(result.status, result.status != FAILED, told["why"] if code else "", code)
+        options = options_of(arguments, Resources(arguments.max_seconds, MEGABYTES), self._prior)
+        what = f"Interrogating {target.name} (problems {', '.join(target.problems)}), seed {arguments.seed}"
+        rng = np.random.default_rng(arguments.seed)
+        result = interrogate(looking or agent, rng, options, progress_of(arguments, options, what))
+        told = figures(arguments, target, result, looking, None, perf_counter() - began)
+        return finish(folder, journal, target, result, told)
 
 
-def _progress(arguments: Arguments, target: Target, usual: int) -> Any:
-    """Tells how many steps are taken at most if nothing else was said, and now and then how many were taken."""
+def options_of(arguments: Arguments, resources: Resources, prior: Prior | None = None) -> Options:
+    """How sure the figures are to be, and what they may cost."""
+    from aam_vision.interrogation.chance.interrogating import Options, most_steps
+
+    most = most_steps(arguments.within) if arguments.max_steps is None else arguments.max_steps
+    return Options(arguments.within, 1 - CONFIDENCE, most, prior, resources, arguments.max_queries)
+
+
+def finish(
+    folder: Path, journal: Journal, target: Target, result: ChanceResult, told: dict[str, Any]
+) -> Ended:
+    """Save and print what was learned; ``told``: the contents of ``result.json``."""
+    from aam_vision.interrogation.task.verdict import FAILED
+    from aam_vision.model.pddl import domain_text
+    from aam_vision.report.chance import sentence
+    from aam_vision.run.folder import save
+    from aam_vision.run.summary import under
+
+    agent_lines = under("agent", [sentence(action) for action in result.actions])
+    truth = None if target.truth is None else domain_text(target.truth())
+    save(folder, journal, domain_text(result.model), told, [*agent_lines, *lines(told)], truth)
+    code = exit_code(result.status)
+    return Ended(result.status, result.status != FAILED, told["why"] if code else "", code)
+
+
+def progress_of(arguments: Arguments, options: Options, what: str) -> Watch | None:
+    """Tells what is done, how many steps are taken at most if nothing else was said, and now and then how many were taken."""
     if arguments.quiet:
         return None
     progress = Progress()
     limit = arguments.max_steps
-    most = f"; at most {usual} steps (--max-steps)" if limit is None else ""
-    progress.stage(
-        f"Interrogating {target.name} (problems {', '.join(target.problems)}), seed {arguments.seed}{most}"
-    )
+    progress.stage(f"{what}; at most {options.max_steps} steps (--max-steps)" if limit is None else what)
 
     def watch(steps: int, model: object) -> None:
         if limit is not None:
@@ -137,8 +148,10 @@ def lines(told: dict[str, Any]) -> list[tuple[str, str]]:
     )
     if told["status"] == NOT_STRIPS:
         sure = "nothing: no model with fixed outcomes explains the answers"
-    found = [
-        ("status", f"{told['status']}: {told['why']}"),
+    found = [("status", f"{told['status']}: {told['why']}")]
+    if (further := told["went_on"]) is not None:
+        found.append(("gone on", f"from {further['why']}: noticed after {counted(further['steps'], 'step')}"))
+    found += [
         ("assumed", ASSUMED if told["misread"] is None else ASSUMED_OF_LOOKS),
         ("sure", sure),
         *look_lines(told),
@@ -173,11 +186,18 @@ def figures(
     target: Target,
     result: ChanceResult,
     looking: LookingAgent | None,
+    diagnosed: Result | None,
     wall_s: float,
 ) -> dict[str, Any]:
     """The contents of ``result.json``; the comparison with the truth is made here, after the interrogation.
 
-    ``looking``: what every situation was looked at with until it was certain, if it was.
+    Args:
+        arguments: of the run.
+        target: of the run.
+        result: of the interrogation.
+        looking: what every situation was looked at with until it was certain, if it was.
+        diagnosed: the interrogation whose diagnosis this one has gone on from, if it has.
+        wall_s: seconds that the run took.
     """
     from aam_vision.planning.planner import cpu_seconds
     from aam_vision.run.summary import look_figures
@@ -215,11 +235,19 @@ def figures(
             if (group := one.index.text(one.precondition.undecided))
         ],
         "conditional": [_conditions(one) for one in result.actions if one.dependence.atoms],
+        "went_on": None if diagnosed is None else _went_on(diagnosed),
         **_since(result),
         **_comparison(target, result, arguments.seed),
         "wall_s": round(wall_s, 3),
         "cpu_s": round(cpu_s, 3),
     }
+
+
+def _went_on(diagnosed: Result) -> dict[str, Any]:
+    """The diagnosis that was gone on from, and after how many steps it was made."""
+    found, counts = diagnosed.diagnosis, diagnosed.counts
+    assert found is not None, "else there was nothing to go on from"
+    return {"family": found.family.value, "why": found.why, "steps": counts.steps + counts.exam_steps}
 
 
 def _why(arguments: Arguments, target: Target, result: ChanceResult) -> str:

@@ -70,7 +70,7 @@ def recorded_arguments(journal: Journal, folder: Path, command: Arguments) -> Ar
 
 
 def is_chance_run(path: Path) -> bool:
-    """Whether this is the folder of a run with ``--chance``.
+    """Whether this is the folder of a run that learned how often: with ``--chance``, or gone on from a diagnosis.
 
     Raises:
         UnusableInput: its journal is damaged.
@@ -80,7 +80,7 @@ def is_chance_run(path: Path) -> bool:
     if not path.is_dir() or not (path / NAME).is_file():
         return False
     with Journal.open(path) as journal:
-        arguments = journal.about("arguments")
+        arguments = journal.options()
     return isinstance(arguments, dict) and bool(arguments.get("chance"))
 
 
@@ -161,22 +161,22 @@ def _check_controls(arguments: Arguments) -> None:
 
 
 def _check_chance(arguments: Arguments) -> None:
-    """Refuse what cannot be done where steps may have several outcomes, and a precision without them."""
+    """Refuse what cannot be done where steps may have several outcomes."""
     usual = Arguments()
+    if not MIN_WITHIN <= arguments.within <= MAX_WITHIN:
+        raise _out_of_range("within", arguments, f"a number from {MIN_WITHIN:g} to {MAX_WITHIN:g}")
     if not arguments.chance:
         if targets.has_chance(arguments.env):
             raise UnusableInput(
                 "a step of it may have several outcomes: give --chance, too", "env", arguments.env
             )
-        if arguments.within != usual.within:
-            raise UnusableInput("says how sure probabilities are to be: give --chance, too", "within")
+        if arguments.within != usual.within and (arguments.controls or arguments.bare):
+            raise UnusableInput("says how sure probabilities are to be: a run of controls has none", "within")
         return
     if arguments.env is not None and arguments.agent is not None:
         raise UnusableInput(
             "needs an environment, or a program that tells its states: give --env or --agent", "chance"
         )
-    if not MIN_WITHIN <= arguments.within <= MAX_WITHIN:
-        raise _out_of_range("within", arguments, f"a number from {MIN_WITHIN:g} to {MAX_WITHIN:g}")
     others = (
         "policy", "workers", "repeated_arguments", "refusal_rate", "cache", "write_ppo", "controls", "bare",
         "exam",

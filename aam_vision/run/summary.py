@@ -180,6 +180,7 @@ def diagnosis_figures(found: Diagnosis | None, images: Images) -> dict[str, Any]
         "culprit": found.culprit,
         "why": found.why,
         "otherwise": found.otherwise or None,
+        "further": found.further or None,
         "literal": found.literal,
         "seen": found.seen,
         "tried": found.tried,

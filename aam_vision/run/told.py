@@ -14,10 +14,12 @@ from aam_vision.run.ended import Ended, exit_code
 from aam_vision.run.labelling_note import told_unlike, untested, with_other_cause
 from aam_vision.support.commandline import check_writable
 from aam_vision.support.errors import AamWarning, AccessViolation, UnusableInput
+from aam_vision.support.wording import counted
 
 if TYPE_CHECKING:
     from aam_vision.agents.counting import CountingAgent
     from aam_vision.agents.journal import Journal
+    from aam_vision.agents.journalled import JournalledAgent
     from aam_vision.interrogation.evidence.graph import Evidence
     from aam_vision.interrogation.evidence.moves import Move
     from aam_vision.interrogation.statistics.assessment import Assessment
@@ -69,7 +71,7 @@ class ToldRun:
         from aam_vision.run.summary import lines, summary
 
         arguments, target, clock = self._arguments, self.target, Clock()
-        result, failure = _interrogated(arguments, self._interrogation, target, journal, clock)
+        result, failure, agent = _interrogated(arguments, self._interrogation, target, journal, clock)
         if failure is not None and not journal.rows():
             raise failure
         test, own = image_test(target.agent), arguments.classifiers
@@ -78,6 +80,12 @@ class ToldRun:
         result = replace(result, untested=untested(own, test))
         if result.diagnosis is not None:
             result = replace(result, diagnosis=with_other_cause(result.diagnosis, own, test, strange))
+        if goes_on(arguments, target, result):
+            further = self._further(result, agent, folder, journal, began)
+            if isinstance(further, Ended):
+                return further
+            assert result.diagnosis is not None, "it was gone on from that"
+            result = replace(result, diagnosis=replace(result.diagnosis, further=further))
         times = {
             "wall_s": round(perf_counter() - began, 3),
             "cpu_s": round(cpu_seconds(), 3),
@@ -98,6 +106,42 @@ class ToldRun:
         if failure is not None:
             return Ended(status, final, str(failure), exit_code(FAILED))
         return Ended(status, final)
+
+    def _further(
+        self, result: Result, agent: JournalledAgent, folder: Path, journal: Journal, began: float
+    ) -> Ended | str:
+        """Go on from a diagnosis: learn outcomes and cases, save and print them; or why these do not explain the answers."""
+        import numpy as np
+
+        from aam_vision.agents.journal import WENT_ON
+        from aam_vision.interrogation.chance.going_on import go_on
+        from aam_vision.run.chance import figures, finish, options_of, progress_of
+
+        arguments, target, after = self._arguments, self.target, agent.exchanges
+        options = options_of(arguments, self._interrogation.budget.resources)
+        assert result.diagnosis is not None, "it goes on from that"
+        what = f"{result.diagnosis.why}: going on with outcomes, when each comes, and how often"
+        journal.note(WENT_ON, {"after": after, "explained": True})
+        watch = progress_of(arguments, options, what)
+        found = go_on(agent, result, np.random.default_rng(arguments.seed), options, watch)
+        if not found.contradicted:
+            told = figures(arguments, target, found, None, result, perf_counter() - began)
+            return finish(folder, journal, target, found, told)
+        journal.note(WENT_ON, {"after": after, "explained": False})
+        taken = counted(found.counts.steps - result.counts.steps, "further step")
+        return f"Outcomes and cases do not explain it either ({taken}): {found.why}."
+
+
+def goes_on(arguments: Arguments, target: Target, result: Result) -> bool:
+    """Whether a run goes on from its diagnosis: the agent tells its states, and nothing was asked for that only STRIPS has."""
+    from aam_vision.interrogation.chance.going_on import can_go_on
+
+    usual = type(arguments)()
+    only = (
+        "policy", "prior", "repeated_arguments", "refusal_rate", "flip_rate", "cache", "write_ppo", "confirm",
+    )  # fmt: skip
+    asked = any(getattr(arguments, name) != getattr(usual, name) for name in only)
+    return not asked and target.keep_images is None and can_go_on(result)
 
 
 def _accusation(result: Result) -> str:
@@ -153,8 +197,8 @@ def _prior(arguments: Arguments, target: Target) -> Model | None:
 
 def _interrogated(
     arguments: Arguments, interrogation: Interrogation, target: Target, journal: Journal, clock: Clock
-) -> tuple[Result, Interrupted | None]:
-    """The result of the interrogation, with every exchange in the journal; and what ended it early, if anything."""
+) -> tuple[Result, Interrupted | None, JournalledAgent]:
+    """The result, what ended the interrogation early, if anything, and the agent, whose exchanges are in the journal."""
     import numpy as np
 
     from aam_vision.agents.decorator import AnnouncedAgent
@@ -187,9 +231,9 @@ def _interrogated(
                     np.random.default_rng(seed), record=agent, observer=Observer(watch, watch_trial)
                 )
         except Interrupted as error:
-            return error.result, error
+            return error.result, error, agent
         except AccessViolation as error:
             if agent.live:
                 raise
             raise UnusableInput(f"{journal.path}: not a transcript of such a run ({error})") from None
-    return result, None
+    return result, None, agent

@@ -158,7 +158,7 @@ def test_conditional_effects_come_out_as_one_action(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--within", "0.1"], "--within: says how sure"),
+        (["--within", "0.5"], "--within 0.5: give a number from 0.002 to 0.4"),
         (["--chance", "--within", "0"], "--within 0: give a number from 0.002 to 0.4"),
         (["--chance", "--policy", "aia"], "--policy: cannot be used with --chance"),
         (["--chance", "--access", "full"], "--access full: cannot be used"),

@@ -6,17 +6,19 @@ do until then is evidence all the same, so nothing of it is asked again.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Final
 
 import numpy as np
 
 from aam_vision.agents.counting import Counts
+from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.interrogation.chance.interrogating import ChanceResult, Options, Watch, interrogate
 from aam_vision.interrogation.chance.retelling import observed
 from aam_vision.interrogation.examination.diagnosis import Family
 from aam_vision.interrogation.task.result import Result
-from aam_vision.model.query import Agent
+from aam_vision.model.query import Agent, Query, Response, Situation, WalkStep
 
 FAMILIES: Final = (Family.RANDOM, Family.CONDITIONAL, Family.UNKNOWN)
 """What a model with outcomes and cases may explain; something hidden, misread or changing it does not."""
@@ -40,6 +42,23 @@ def can_go_on(result: Result) -> bool:
     )
 
 
+class _Begun(AgentDecorator):
+    """An agent that has shown where it begins."""
+
+    def __init__(self, agent: Agent, initial: Sequence[Situation]) -> None:
+        super().__init__(agent)
+        self._initial = initial
+
+    def initial(self) -> Sequence[Situation]:
+        return self._initial
+
+    def ask(self, query: Query) -> Response:
+        return self.agent.ask(query)
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        return self.agent.walk(start, steps, rng)
+
+
 def go_on(
     agent: Agent,
     result: Result,
@@ -59,8 +78,6 @@ def go_on(
         options: precision, and the budget of both together.
         watch: told after every step.
 
-    Raises:
-        AgentFailed: the agent does not show where it begins any more.
     """
     options, spent = options or Options(), result.counts
     left = replace(
@@ -68,6 +85,7 @@ def go_on(
         max_steps=None if options.max_steps is None else max(0, options.max_steps - spent.steps),
         max_queries=None if options.max_queries is None else max(0, options.max_queries - spent.queries),
     )
-    found = interrogate(agent, rng, left, watch, observed(result.transcript))
+    begun = _Begun(agent, result.transcript.initial)
+    found = interrogate(begun, rng, left, watch, observed(result.transcript))
     both = {one.name: getattr(spent, one.name) + getattr(found.counts, one.name) for one in fields(Counts)}
     return replace(found, options=options, counts=Counts(**both))

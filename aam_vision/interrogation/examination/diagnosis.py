@@ -65,3 +65,5 @@ class Diagnosis:
     otherwise: str = ""
     """What else may be behind it that no experiment with the agent tells apart, as a sentence: classifiers that are not to be
     relied on misread the same picture in the same way again."""
+    further: str = ""
+    """Why outcomes and cases do not explain the answers either, as a sentence, where that was tried."""

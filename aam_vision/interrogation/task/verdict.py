@@ -27,7 +27,7 @@ INDEPENDENT = (
 )
 """The assumption of every result that weighs answers."""
 _FAMILIES = {
-    Family.RANDOM: "random: the same step from the same situation has several outcomes; --chance learns how often each comes",
+    Family.RANDOM: "random: the same step from the same situation has several outcomes",
     Family.CONDITIONAL: "conditional: the outcome depends on the state, or concerns objects, in a way that STRIPS cannot express",
     Family.HIDDEN: "hidden: what happens depends on something that no predicate of the vocabulary expresses",
     Family.MISREAD: "misread: the classifier is wrong about a picture",
@@ -126,7 +126,8 @@ def assumption(ending: Ending) -> str:
 
 def kind_of_fault(found: Diagnosis) -> tuple[str, ...]:
     """The family of a diagnosis, and what shows it, in sentences."""
-    told = [_capital(_FAMILIES[found.family]) + "."]
+    learns = "; --chance learns how often each comes" * (found.family is Family.RANDOM and not found.further)
+    told = [f"{_capital(_FAMILIES[found.family])}{learns}."]
     if found.literal is not None:
         told.append(f"The outcome depends on {found.literal}.")
     if found.tried:
@@ -143,7 +144,7 @@ def kind_of_fault(found: Diagnosis) -> tuple[str, ...]:
 
 def _not_strips(found: Diagnosis) -> Verdict:
     false = f"So it is not true that {STRIPS}: nothing in the model below is certain."
-    details = (*kind_of_fault(found), false)
+    details = (*kind_of_fault(found), *([found.further] if found.further else []), false)
     title = f"{NOT_STRIPS}: no STRIPS model fits"
     if found.otherwise:
         title, details = f"{title}, or pictures are misread", (found.otherwise, *details)

@@ -1,0 +1,109 @@
+"""A run goes on from its diagnosis: nobody has to say beforehand that an agent is random, and nothing is asked twice."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from aam_vision.agents import reference_agent
+from aam_vision.agents.journal import WENT_ON
+
+from .commands import ROOT, command
+
+DOES = "    return (state - before) | after if before <= state else None\n"
+"""What the reference agent does in a state."""
+SLIPS = "    if before <= state and random.random() < 0.2:\n        return state\n"
+EVERY_FIFTH = (
+    "    TRIED.append(name)\n    if before <= state and len(TRIED) % 5 == 0:\n        return state\n"
+)
+
+
+def program(folder: Path, fault: str) -> str:
+    """The command that starts the reference agent with a fault."""
+    source = Path(reference_agent.__file__).read_text(encoding="utf-8")
+    assert DOES in source
+    path = folder / "program.py"
+    path.write_text(
+        source.replace(DOES, fault + DOES).replace("def do(", "random.seed(7)\nTRIED = []\n\n\ndef do(")
+    )
+    return f"{sys.executable} {path}"
+
+
+def explained(folder: Path) -> str:
+    """What ``explain`` says of a run."""
+    told = [sys.executable, "-m", "aam_vision.explain", str(folder)]
+    done = subprocess.run(told, capture_output=True, text=True, cwd=ROOT, check=True)
+    return " ".join(done.stdout.split())
+
+
+def told(folder: Path) -> dict[str, object]:
+    found: dict[str, object] = json.loads((folder / "result.json").read_text())
+    return found
+
+
+@pytest.mark.parametrize("access", ["settable", "reset"])
+def test_an_agent_that_slips_is_learned_with_its_probabilities(access: str, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    asked = ("--agent", program(tmp_path, SLIPS), "--access", access, "--within", "0.15", "--out", folder)
+    done = command(*asked, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    result = told(folder)
+    assert result["status"] == "complete"
+    further = result["went_on"]
+    assert isinstance(further, dict)
+    assert further["family"] == "random"
+    assert f"{further['why']}: going on" in done.stderr
+    assert "(probabilistic" in (folder / "model.pddl").read_text()
+    for outcomes in result["outcomes"].values():  # type: ignore[attr-defined]
+        low, high = outcomes[0]["interval"]
+        assert low <= 0.8 <= high
+    assert "go works" in explained(folder)
+    assert (folder / "report.html").is_file()
+
+
+def test_what_outcomes_do_not_explain_stays_diagnosed_and_says_more(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    asked = ("--agent", program(tmp_path, EVERY_FIFTH), "--access", "reset", "--out", folder, "--quiet")
+    done = command(*asked, cwd=tmp_path)
+    assert done.returncode == 4, done.stderr
+    result = told(folder)
+    assert result["status"] == "not-strips"
+    diagnosis = result["diagnosis"]
+    assert isinstance(diagnosis, dict)
+    assert diagnosis["further"].startswith("Outcomes and cases do not explain it either")
+    assert "how often an outcome of" in diagnosis["further"]
+    assert diagnosis["further"] in explained(folder)
+
+
+@pytest.mark.parametrize("beyond", [0, 1, 60])
+def test_ended_after_it_went_on_it_resumes_with_what_was_seen(beyond: int, tmp_path: Path) -> None:
+    agent, folder = program(tmp_path, SLIPS), tmp_path / "run"
+    asked = ("--agent", agent, "--access", "reset", "--within", "0.2", "--quiet", "--out", folder)
+    assert command(*asked, cwd=tmp_path).returncode == 0
+    first = told(folder)
+    with closing(sqlite3.connect(folder / "transcript.sqlite")) as journal:
+        (note,) = journal.execute("SELECT value FROM about WHERE name = ?", (WENT_ON,)).fetchone()
+        kept = json.loads(note)["after"] + beyond
+        journal.execute("DELETE FROM entries WHERE number > ?", (kept,))
+        journal.execute("DELETE FROM about WHERE name IN ('finished', ?)", (WENT_ON,))
+        before = journal.execute("SELECT * FROM entries").fetchall()
+        journal.commit()
+    done = command("--agent", agent, "--resume", folder, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    again = told(folder)
+    assert (again["status"], again["went_on"]) == ("complete", first["went_on"])
+    with closing(sqlite3.connect(folder / "transcript.sqlite")) as journal:
+        assert journal.execute("SELECT * FROM entries WHERE number <= ?", (kept,)).fetchall() == before
+
+
+def test_what_only_a_strips_agent_can_be_asked_for_ends_with_the_diagnosis(tmp_path: Path) -> None:
+    asked = ("--agent", program(tmp_path, SLIPS), "--access", "settable", "--policy", "aia", "--quiet")
+    done = command(*asked, "--out", tmp_path / "run", cwd=tmp_path)
+    assert done.returncode == 4, done.stderr
+    assert told(tmp_path / "run")["status"] == "not-strips"
