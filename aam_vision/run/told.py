@@ -7,30 +7,42 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING
 
+import numpy as np
+
+from aam_vision.agents.counting import CountingAgent
+from aam_vision.agents.decorator import AnnouncedAgent
+from aam_vision.agents.image import image_test, unlike
+from aam_vision.agents.journal import WENT_ON, Journal
+from aam_vision.agents.journalled import JournalledAgent
+from aam_vision.interrogation.chance.going_on import can_go_on, go_on
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Move
+from aam_vision.interrogation.statistics.assessment import Assessment
+from aam_vision.interrogation.task.assembly import Interrogation
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.loop import Interrupted
+from aam_vision.interrogation.task.result import Result, check_prior
+from aam_vision.interrogation.task.robust import Observer
+from aam_vision.interrogation.task.trial_design import Proposal
+from aam_vision.interrogation.task.verdict import FAILED, NOT_STRIPS
+from aam_vision.model.pddl import domain_text, read_domain
+from aam_vision.model.strips import Model
+from aam_vision.planning.planner import Clock, Planner, TimedPlanner, cpu_seconds
+from aam_vision.report.display import Display, Sights
+from aam_vision.report.recorded import images
 from aam_vision.run import targets
+from aam_vision.run.arguments import Arguments
+from aam_vision.run.chance import figures, finish, options_of, progress_of
 from aam_vision.run.ended import Ended, exit_code
+from aam_vision.run.folder import save
 from aam_vision.run.labelling_note import told_unlike, untested, with_other_cause
+from aam_vision.run.summary import lines, summary
+from aam_vision.run.targets import Target
 from aam_vision.support.commandline import check_writable
 from aam_vision.support.errors import AamWarning, AccessViolation, UnusableInput
+from aam_vision.support.resources import MEGABYTES, Resources
 from aam_vision.support.wording import counted
-
-if TYPE_CHECKING:
-    from aam_vision.agents.counting import CountingAgent
-    from aam_vision.agents.journal import Journal
-    from aam_vision.agents.journalled import JournalledAgent
-    from aam_vision.interrogation.evidence.graph import Evidence
-    from aam_vision.interrogation.evidence.moves import Move
-    from aam_vision.interrogation.statistics.assessment import Assessment
-    from aam_vision.interrogation.task.assembly import Interrogation
-    from aam_vision.interrogation.task.loop import Interrupted
-    from aam_vision.interrogation.task.result import Result
-    from aam_vision.interrogation.task.trial_design import Proposal
-    from aam_vision.model.strips import Model
-    from aam_vision.planning.planner import Clock, Planner
-    from aam_vision.run.arguments import Arguments
-    from aam_vision.run.targets import Target
 
 
 class ToldRun:
@@ -41,8 +53,6 @@ class ToldRun:
     """
 
     def __init__(self, arguments: Arguments, planner: Planner) -> None:
-        from aam_vision.planning.planner import TimedPlanner
-
         if arguments.write_ppo is not None:
             check_writable(arguments.write_ppo, "--write-ppo")
         self._arguments = arguments
@@ -62,14 +72,6 @@ class ToldRun:
         Raises:
             AgentFailed: before there was anything to learn.
         """
-        from aam_vision.agents.image import image_test, unlike
-        from aam_vision.interrogation.task.verdict import FAILED, NOT_STRIPS
-        from aam_vision.model.pddl import domain_text
-        from aam_vision.planning.planner import Clock, cpu_seconds
-        from aam_vision.report.recorded import images
-        from aam_vision.run.folder import save
-        from aam_vision.run.summary import lines, summary
-
         arguments, target, clock = self._arguments, self.target, Clock()
         result, failure, agent = _interrogated(arguments, self._interrogation, target, journal, clock)
         if failure is not None and not journal.rows():
@@ -111,12 +113,6 @@ class ToldRun:
         self, result: Result, agent: JournalledAgent, folder: Path, journal: Journal, began: float
     ) -> Ended | str:
         """Go on from a diagnosis: learn outcomes and cases, save and print them; or why these do not explain the answers."""
-        import numpy as np
-
-        from aam_vision.agents.journal import WENT_ON
-        from aam_vision.interrogation.chance.going_on import go_on
-        from aam_vision.run.chance import figures, finish, options_of, progress_of
-
         arguments, target, after = self._arguments, self.target, agent.exchanges
         options = options_of(arguments, self._interrogation.budget.resources)
         assert result.diagnosis is not None, "it goes on from that"
@@ -134,8 +130,6 @@ class ToldRun:
 
 def goes_on(arguments: Arguments, target: Target, result: Result) -> bool:
     """Whether a run goes on from its diagnosis: the agent tells its states, and nothing was asked for that only STRIPS has."""
-    from aam_vision.interrogation.chance.going_on import can_go_on
-
     usual = type(arguments)()
     only = (
         "policy", "prior", "repeated_arguments", "refusal_rate", "flip_rate", "cache", "write_ppo", "confirm",
@@ -159,10 +153,6 @@ def _interrogation(arguments: Arguments, target: Target, planner: Planner) -> In
     Raises:
         UnusableInput: they do not fit the agent.
     """
-    from aam_vision.interrogation.task.assembly import Interrogation
-    from aam_vision.interrogation.task.budget import Budget
-    from aam_vision.support.resources import MEGABYTES, Resources
-
     resources = Resources(arguments.max_seconds, MEGABYTES)
     return Interrogation(
         target.agent,
@@ -187,8 +177,6 @@ def _prior(arguments: Arguments, target: Target) -> Model | None:
     """
     if arguments.prior is None:
         return None
-    from aam_vision.interrogation.task.result import check_prior
-    from aam_vision.model.pddl import read_domain
 
     model = read_domain(arguments.prior)
     check_prior(model, target.agent.vocabulary, target.agent.headers, arguments.prior)
@@ -199,14 +187,6 @@ def _interrogated(
     arguments: Arguments, interrogation: Interrogation, target: Target, journal: Journal, clock: Clock
 ) -> tuple[Result, Interrupted | None, JournalledAgent]:
     """The result, what ended the interrogation early, if anything, and the agent, whose exchanges are in the journal."""
-    import numpy as np
-
-    from aam_vision.agents.decorator import AnnouncedAgent
-    from aam_vision.agents.journalled import JournalledAgent
-    from aam_vision.interrogation.task.loop import Interrupted
-    from aam_vision.interrogation.task.robust import Observer
-    from aam_vision.report.display import Display, Sights
-
     announced = AnnouncedAgent(target.agent, lambda text: display.announce(text))
     agent = JournalledAgent(announced, journal, target.generators, target.crew)
     interrogation = replace(interrogation, agent=agent)
