@@ -10,6 +10,7 @@ import io
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from statistics import mean, pstdev, pvariance
@@ -38,7 +39,7 @@ from aam_vision.report import evaluation
 from aam_vision.run import targets
 from aam_vision.run.targets import Target
 from aam_vision.support.commandline import run_command, write_atomically
-from experiments.jobs import Domains, Parameters, Results, Scale, Size, chosen, every
+from experiments.jobs import Domains, Parameters, Results, Scale, Size, chosen, every, provenance
 from experiments.tables import Row, Table, grouped, values
 
 COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)
@@ -49,9 +50,16 @@ WALKS = [500, 0]
 """Walk steps before AIA's first query: its policy's own, and none, since the paper counts only queries."""
 
 FAMA_SHOWN = (
-    "domain", "traces", "any model", "frugal", "program", "overlap", "overlap, true only", "paper", "no model",
+    "domain", "traces", "any model", "frugal", "frugal, intersected", "program", "overlap", "paper", "no model",
     "ms a trace", "paper ms",
 )  # fmt: skip
+AIA_SHOWN = ("domain", "queries", "resolved", "resolved, no walks", "paper")
+QUESTIONS = {
+    "fama": "How right are FAMA's models after so many traces? [The measures, and what follows](../measurements.md#fama).",
+    "fama-aia": "How many palm tuples has the paper's algorithm resolved after so many queries, with and without walks first?",
+}
+PAGE = (1, 10, 30, 50)
+"""Numbers of traces that have a line on the page."""
 
 
 def fama(
@@ -82,9 +90,11 @@ def fama(
     results = Results(out / "results.jsonl")
     failed = scale.sweep(jobs, measure, results)
     rows = results.rows(jobs)
-    for file, table, shown in (("fama", fama_table(rows), FAMA_SHOWN), ("fama-aia", aia_table(rows), ())):
+    tables = (("fama", fama_table(rows), FAMA_SHOWN), ("fama-aia", aia_table(rows), AIA_SHOWN))
+    for file, table, shown in tables:
         table.print(shown)
         table.save(out, file)
+        write_atomically(out / f"{file}.md", page(file, table, shown, provenance(len(jobs), results, jobs)))
     drawn = {name: curves(rows, name) for name in names}
     told = {
         name: {
@@ -142,6 +152,17 @@ def fama_table(rows: Sequence[Row]) -> Table:
             }
             lines.append(line)
     return Table.of("Fig. 3, FAMA: accuracy by number of traces", lines)
+
+
+def page(file: str, table: Table, shown: Sequence[str], notes: Sequence[str]) -> str:
+    """The page of a table: some of its columns and lines, how it is made, and the figure."""
+    lines = [row for row in table.rows if file != "fama" or row[1] in PAGE]
+    short = replace(table, rows=lines).only(shown)
+    told = [notes[0], f"`{file}.csv`, which it writes into `--out`, has all lines and columns", *notes[1:]]
+    listed = "".join(f"- {note}\n" for note in told)
+    return (
+        f"# {table.title}\n\n{QUESTIONS[file]}\n\n{short.markdown()}\n{listed}\n![{table.title}](fama.svg)\n"
+    )
 
 
 def aia_table(rows: Sequence[Row]) -> Table:

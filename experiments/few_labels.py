@@ -20,7 +20,7 @@ import typer
 
 from aam_vision.support.commandline import run_command
 from experiments.jobs import Experiment, FirstSeed, Parameters, Scale, chosen, every
-from experiments.tables import Row, Summary, Table, as_named
+from experiments.tables import Column, Row, Summary, Table, as_named, share, spread_of, total, values
 
 if TYPE_CHECKING:
     from aam_vision.envs.image_domain import ImageDomain
@@ -59,10 +59,37 @@ summary = Summary(
 of the share of wrong answers, by the test that ends the labelling; read: states; round CPU s: the longest training; CPU s: the whole
 way, walks included."""
 
+BY_TEST = "by its test"
+
+
+def _each(name: str) -> Column:
+    """A column of the values of all rows, which are in the order of their seeds."""
+    return lambda rows: ", ".join(map(str, values(rows, name)))
+
+
+page = Summary(
+    "Few labels: states of unseen layouts, read after a few labelled pictures of walks",
+    {
+        "environment": "env",
+        "way": "way",
+        "pictures": spread_of("pictures"),
+        "ended by its test": share(lambda row: row["stopped"] == BY_TEST),
+        "states": "read",
+        "refused, by seed": _each("refused"),
+        "wrong accepted": total("wrong accepted"),
+        "CPU s": spread_of("CPU s"),
+    },
+    by=("env", "way"),
+)
+"""A line for all seeds of a way."""
+
 PUBLISHED = {"blocks": 0.978, "gripper": 1.0, "logistics": 0.999, "hanoi": 0.986, "8-puzzle": 0.998}
 """Xi, Gould and Thiébaux, arXiv 2604.19043: the share of atoms that are read rightly."""
 
-LABELLED = "the first and the last states of 70 to 2,500 traces"
+QUESTION = (
+    "How many labelled images does it take to read layouts in which the agent never walked? "
+    "[The conditions, and what follows](../measurements.md#few-labels)."
+)
 
 
 def few_labels(
@@ -100,14 +127,19 @@ def few_labels(
             continue  # which are labelled picture by picture
         most = ANSWERS if one == "atoms" else pictures or _most(name)
         jobs += every(env=name, way=one, seed=range(first_seed, first_seed + seeds), most=most, states=states)
-    return Experiment("few-labels", labelling, summary, further=published).run(jobs, scale)
+    told = Experiment(
+        "few-labels", labelling, summary, further=published, page=(page, published), question=QUESTION
+    )
+    return told.run(jobs, scale)
 
 
 def published(rows: Sequence[Row]) -> Table:
     """What others measured with more labels; docs/measurements.md says what else differs."""
-    title = "Beside it: Xi, Gould and Thiébaux (arXiv 2604.19043), of atoms, not of states"
-    columns = ("domain there", "labelled there", "share of atoms read rightly there")
-    return Table(title, columns, [[domain, LABELLED, share] for domain, share in PUBLISHED.items()])
+    title = (
+        "Beside it: Xi, Gould and Thiébaux (arXiv 2604.19043), who label the first and the last states of 70 to 2,500 "
+        "traces; of atoms, not of states"
+    )
+    return Table(title, ("domain there", "atoms read rightly there"), [*map(list, PUBLISHED.items())])
 
 
 def labelling(env: str, way: str, seed: int, most: int, states: int) -> Row:
@@ -135,7 +167,7 @@ def labelling(env: str, way: str, seed: int, most: int, states: int) -> Row:
     return {
         "pictures": len(found.pictures),
         "atoms": found.atoms,
-        "stopped": "by its test" if found.sure else "at the most allowed",
+        "stopped": BY_TEST if found.sure else "at the most allowed",
         "bound": round(found.examination.bound, 3),
         "read": scores.states,
         "exact": scores.exact,

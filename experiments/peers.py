@@ -41,7 +41,8 @@ OFFLINE = ("SAM", "NOLAM")
 DEFAULT = ("gripper", "blocksworld", "miconic", "logistics", "satellite")
 
 SHOWN = (
-    "domain", "learner", "right after", "steps", "equivalent", "false claims", "applicability R", "solving", "ended",
+    "domain", "learner", "right after", "steps", "equivalent", "claims to be done", "false claims", "applicability R",
+    "solving", "ended",
 )  # fmt: skip
 
 
@@ -87,6 +88,11 @@ LINES = Summary(
 """One line per domain and learner. From ``syntactic P`` to ``false plans`` AMLGym's metrics (P: precision, R: recall), means over the
 runs that ended with a model."""
 
+QUESTION = (
+    "Who has the right model first, and who claims to have it? *Right after*: steps after which the model is, and stays, "
+    "equivalent to the truth; *applicability R*: recall, by AMLGym. [What follows](../measurements.md#steps-on-one-trajectory)."
+)
+
 
 def peers(
     domain: Domains = None,
@@ -116,7 +122,7 @@ def peers(
     ):
         jobs = every(env=names, peer=[*learners], seed=range(seeds), **limits)
         table = partial(summary, f"Peers, {title}")
-        codes.append(Experiment(name, contest, table, shown=SHOWN).run(jobs, scale))
+        codes.append(Experiment(name, contest, table, shown=SHOWN, question=QUESTION).run(jobs, scale))
     return max(codes)
 
 

@@ -16,7 +16,19 @@ from aam_vision.support.errors import UnusableInput
 from experiments.faults.registry import FAMILIES
 from experiments.jobs import Scale
 from experiments.programs import FAULTS
-from experiments.trust import ACCESSES, DOMAINS, FLIPS, KINDS, kind_of, mixture, summary, trust
+from experiments.trust import (
+    ACCESSES,
+    DOMAINS,
+    FLIPS,
+    KINDS,
+    by_access,
+    by_fault,
+    by_kind,
+    kind_of,
+    mixture,
+    summary,
+    trust,
+)
 from experiments.trust_runs import PER_SITUATION, robot, trusted
 
 
@@ -59,6 +71,9 @@ def test_an_honest_agent_is_not_accused(agent: str, access: str) -> None:
     assert row["equivalent"] is not False
     (line, *_) = summary([{**case, **row}]).rows
     assert "0/1" in line
+    assert [kind for kind, *_ in by_kind([{**case, **row}]).rows] == ["honest", "all"]
+    assert [line[:3] for line in by_access([{**case, **row}]).rows] == [["honest", access, 1]]
+    assert by_fault([{**case, **row}]).rows == []
 
 
 def test_the_command_runs_what_is_named_and_fails_if_a_run_is_silently_wrong(tmp_path: Path) -> None:
@@ -67,6 +82,9 @@ def test_the_command_runs_what_is_named_and_fails_if_a_run_is_silently_wrong(tmp
     results = tmp_path / "results.jsonl"
     entries = [json.loads(line) for line in results.read_text().splitlines()]
     assert {entry["job"]["agent"] for entry in entries} == {"fault: honest"}
+    page = (tmp_path / "trust.md").read_text()
+    assert "| honest | reset | 2 |" in page
+    assert "`trust.csv`" in page
     entries[0]["result"]["silently_wrong"] = True
     results.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
     assert trust(runs=2, kind=["honest"], access=["reset"], family=["honest"], size=1, scale=scale) == 1
