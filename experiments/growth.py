@@ -157,7 +157,7 @@ summary = Summary(
 """``objects``: of one problem, of a Sokoban board its cells. ``equivalent``: same applicability and successors in sampled
 reachable states of the interrogated problems."""
 SHOWN = (
-    "family", "size", "objects", "access", "CPU s", "at most", "MB", "queries", "status", "equivalent", "wrong certain",
+    "family", "size", "objects", "access", "CPU s", "at most", "MB", "status", "equivalent", "wrong certain",
 )  # fmt: skip
 exponents = Summary(
     "Exponents of CPU time in the number of objects",

@@ -26,7 +26,7 @@ from aam_vision.support.errors import UnusableInput
 from experiments.faults.registry import FAMILIES, HONEST
 from experiments.jobs import Accesses, Domains, Exam, Experiment, FirstSeed, Parameters, Scale, Size, chosen
 from experiments.programs import FAULTS
-from experiments.tables import Column, Row, Summary, Table, average, share, spread_of, total
+from experiments.tables import Column, Row, Summary, Table, average, grouped, share, spread_of, total
 from experiments.trust_runs import PER_LOOK, PER_SITUATION, trusted
 
 ACCESSES = tuple(access.value for access in Access)
@@ -174,6 +174,16 @@ def _assumed(row: Row) -> bool:
     return row["status"] == "open" and bool(row["complete"])
 
 
+def _unnoticed(row: Row) -> bool:
+    """Whether a model is wrong with nothing said."""
+    return _assumed(row) and row["equivalent"] is False and row["diagnosis"] is None
+
+
+def _missed(row: Row) -> bool:
+    """Whether a fault was not found or not named rightly."""
+    return _unnoticed(row) or (_showed(row) and not row["right"])
+
+
 def _showed(row: Row) -> bool:
     """Whether a fault could be noticed in what was asked."""
     return bool(row["showed"]) and row["right"] is not None
@@ -188,9 +198,7 @@ COLUMNS: dict[str, Column] = {
     "silently wrong": total("silently_wrong"),
     "over the bound": total("over_bound"),
     "wrong certain": total("wrong"),
-    "open, unnamed": total(
-        lambda row: _assumed(row) and row["equivalent"] is False and row["diagnosis"] is None
-    ),
+    "open, unnamed": total(_unnoticed),
     "showed": lambda rows: total(_showed)(rows) or None,
     "named right": share(lambda row: row["right"] if _showed(row) else None),
     "diagnosed, right": share(
@@ -219,7 +227,15 @@ LINES = Summary(
     {"agents": "agents", "access": "shown access", **COLUMNS},
     by=("agents", "shown access"),
 )
-BY_KIND = Summary("Results under noise and faults", {"agents": "agents", **COLUMNS}, by=("agents",))
+BY_KIND = Summary(
+    LINES.title,
+    {
+        "agents": "agents",
+        **_some("runs", "complete", "open", "not proven", "not-strips", "silently wrong", "wrong certain"),
+        **_some("open, unnamed", "named right", "literal", "frequency", "accused", "steps", "seconds"),
+    },
+    by=("agents",),
+)
 BY_ACCESS = Summary(
     "By access",
     {
@@ -260,13 +276,18 @@ def by_kind(rows: Sequence[Row]) -> Table:
 
 
 def by_access(rows: Sequence[Row]) -> Table:
-    """One line for each kind of agents and access."""
-    return BY_ACCESS(_kinds(sorted(rows, key=lambda row: ACCESSES.index(row["access"]))))
+    """One line for each access, of agents under noise and of those with a fault."""
+    ordered = sorted(rows, key=lambda row: ACCESSES.index(row["access"]))
+    return BY_ACCESS([row for row in _kinds(ordered) if row["agents"] in ("noise", "fault")])
 
 
 def by_fault(rows: Sequence[Row]) -> Table:
-    """One line for each family of agents with a fault, under all accesses."""
-    return BY_FAULT([row for row in _ordered(rows) if kind_of(row) == "fault"])
+    """One line for each family of which a fault was not named rightly, or left a wrong model unnoticed, and one for the others."""
+    families = grouped([row for row in _ordered(rows) if kind_of(row) == "fault"], "agents").values()
+    missed = [row for family in families if any(map(_missed, family)) for row in family]
+    named = [row for family in families if not any(map(_missed, family)) for row in family]
+    number = len({row["agents"] for row in named})
+    return BY_FAULT([*missed, *({**row, "agents": f"{number} others"} for row in named)])
 
 
 if __name__ == "__main__":

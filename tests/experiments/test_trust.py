@@ -72,8 +72,25 @@ def test_an_honest_agent_is_not_accused(agent: str, access: str) -> None:
     (line, *_) = summary([{**case, **row}]).rows
     assert "0/1" in line
     assert [kind for kind, *_ in by_kind([{**case, **row}]).rows] == ["honest", "all"]
-    assert [line[:3] for line in by_access([{**case, **row}]).rows] == [["honest", access, 1]]
-    assert by_fault([{**case, **row}]).rows == []
+
+
+def test_families_of_which_every_fault_was_named_share_a_line() -> None:
+    found = {"status": "not-strips", "complete": False, "equivalent": None, "diagnosis": {}, "showed": True}
+    rows = [
+        {
+            **found,
+            "agent": f"fault: {family}",
+            "access": access,
+            "flip_rate": 0.0,
+            "refusal_rate": 0.0,
+            "right": right,
+        }
+        for family, right in (("delayed effect", True), ("hidden fuel", False), ("stale state", True))
+        for access in ("settable", "reset")
+    ]
+    assert by_fault(rows).rows == [["hidden fuel", 2, 2, 0, "0/2"], ["2 others", 4, 4, 0, "4/4"]]
+    rows = [{**row, "silently_wrong": False} for row in rows]
+    assert [line[:3] for line in by_access(rows).rows] == [["fault", "reset", 3], ["fault", "settable", 3]]
 
 
 def test_the_command_runs_what_is_named_and_fails_if_a_run_is_silently_wrong(tmp_path: Path) -> None:
@@ -83,7 +100,7 @@ def test_the_command_runs_what_is_named_and_fails_if_a_run_is_silently_wrong(tmp
     entries = [json.loads(line) for line in results.read_text().splitlines()]
     assert {entry["job"]["agent"] for entry in entries} == {"fault: honest"}
     page = (tmp_path / "trust.md").read_text()
-    assert "| honest | reset | 2 |" in page
+    assert "| honest | 2 |" in page
     assert "`trust.csv`" in page
     entries[0]["result"]["silently_wrong"] = True
     results.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
