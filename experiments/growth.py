@@ -166,8 +166,7 @@ exponents = Summary(
         "objects": _objects,
         "exponent": lambda runs: fitted(values(runs, "objects"), values(runs, "seconds")),
         "at most": _bound(lambda run: FAMILIES[run["family"]].exponent),
-        "runs": lambda runs: len(values(runs, "status")),
-        "left out": lambda runs: len(runs) - len(values(runs, "status")),
+        "runs": lambda runs: f"{len(values(runs, 'status'))}/{len(runs)}",
     },
     by=("family", "access"),
 )

@@ -44,6 +44,8 @@ SHOWN = (
     "domain", "learner", "right after", "steps", "equivalent", "claims to be done", "false claims", "applicability R",
     "solving", "ended",
 )  # fmt: skip
+PAGE = (*SHOWN[:-2],)
+"""Columns on the page."""
 
 
 def _of_models(column: Callable[[Value], Column], name: str) -> Column:
@@ -122,7 +124,9 @@ def peers(
     ):
         jobs = every(env=names, peer=[*learners], seed=range(seeds), **limits)
         table = partial(summary, f"Peers, {title}")
-        codes.append(Experiment(name, contest, table, shown=SHOWN, question=QUESTION).run(jobs, scale))
+        page = (lambda rows, table=table: table(rows).only(PAGE),)
+        told = Experiment(name, contest, table, shown=SHOWN, page=page, question=QUESTION)
+        codes.append(told.run(jobs, scale))
     return max(codes)
 
 
