@@ -11,7 +11,7 @@ from functools import partial
 from itertools import product
 from pathlib import Path
 from statistics import pvariance
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -23,10 +23,10 @@ from aam_vision.support.errors import UnusableInput
 from experiments.interrogations import interrogation
 from experiments.jobs import Domains, Experiment, Parameters, Scale, Size, chosen, every
 from experiments.tables import (
-    Column,
     Row,
     Summary,
     Table,
+    Value,
     as_named,
     average,
     queries_figure,
@@ -83,18 +83,22 @@ summary = Summary(
 
 
 def page(rows: Sequence[Row]) -> Table:
-    """One line per domain and policy, with the runs of all planners, which differ in time."""
+    """One line per domain, with the runs of every policy; these have all planners, which differ in time."""
 
-    def of(planner: str) -> Column:
-        return average(lambda run: _time(run) if run["planner"] == planner else None)
+    def of(policy: str, what: Value, planner: str = "") -> Value:
+        def value(run: Row) -> Any:
+            if run["policy"] != policy or planner not in ("", run["planner"]):
+                return None
+            return run[what] if isinstance(what, str) else what(run)
 
-    columns: dict[str, Column] = {
-        **{name: summary.columns[name] for name in ("domain", "policy", "|P*|", "queries", "paper")},
-        **{name: summary.columns[name] for name in ("lower bound", "steps")},
-        **{f"ms, {planner}": of(planner) for planner in dict.fromkeys(row["planner"] for row in rows)},
-        "exact": share("exact"),
-    }
-    return Summary(f"{summary.title}; ms a query", columns, by=("env", "policy"))(rows)
+        return value
+
+    columns = {name: summary.columns[name] for name in ("domain", "|P*|", "paper", "lower bound")}
+    for policy in dict.fromkeys(row["policy"] for row in rows):
+        columns |= {f"{policy}: {name}": spread_of(of(policy, name)) for name in ("queries", "steps")}
+        for planner in dict.fromkeys(row["planner"] for row in rows):
+            columns[f"{policy}: ms, {planner}"] = average(of(policy, _time, planner))
+    return Summary(f"{summary.title}; ms a query", {**columns, "exact": share("exact")}, by=("env",))(rows)
 
 
 QUESTION = (
