@@ -10,6 +10,7 @@ import io
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from statistics import mean, pstdev, pvariance
@@ -38,7 +39,7 @@ from aam_vision.report import evaluation
 from aam_vision.run import targets
 from aam_vision.run.targets import Target
 from aam_vision.support.commandline import run_command, write_atomically
-from experiments.jobs import Domains, Parameters, Results, Scale, Size, chosen, every
+from experiments.jobs import Domains, Parameters, Results, Scale, Size, chosen, every, provenance
 from experiments.tables import Row, Table, grouped, values
 
 COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)
@@ -52,6 +53,26 @@ FAMA_SHOWN = (
     "domain", "traces", "any model", "frugal", "program", "overlap", "overlap, true only", "paper", "no model",
     "ms a trace", "paper ms",
 )  # fmt: skip
+COLUMNS = {
+    "fama": (
+        "domain",
+        "traces",
+        "any model",
+        "frugal",
+        "frugal, intersected",
+        "overlap",
+        "paper",
+        "no model",
+    ),
+    "fama-aia": ("domain", "queries", "resolved", "resolved, no walks", "paper"),
+}
+"""On the pages."""
+QUESTIONS = {
+    "fama": "How right are FAMA's models after so many traces? [The measures, and what follows](../measurements.md#fama).",
+    "fama-aia": "How many palm tuples has the paper's algorithm resolved after so many queries, with and without walks first?",
+}
+PAGE = (1, 10, 50)
+"""Numbers of traces that have a line on the page."""
 
 
 def fama(
@@ -82,9 +103,11 @@ def fama(
     results = Results(out / "results.jsonl")
     failed = scale.sweep(jobs, measure, results)
     rows = results.rows(jobs)
-    for file, table, shown in (("fama", fama_table(rows), FAMA_SHOWN), ("fama-aia", aia_table(rows), ())):
+    tables = (("fama", fama_table(rows), FAMA_SHOWN), ("fama-aia", aia_table(rows), ()))
+    for file, table, shown in tables:
         table.print(shown)
         table.save(out, file)
+        write_atomically(out / f"{file}.md", page(file, table, provenance(len(jobs), results, jobs)))
     drawn = {name: curves(rows, name) for name in names}
     told = {
         name: {
@@ -142,6 +165,21 @@ def fama_table(rows: Sequence[Row]) -> Table:
             }
             lines.append(line)
     return Table.of("Fig. 3, FAMA: accuracy by number of traces", lines)
+
+
+def page(file: str, table: Table, notes: Sequence[str]) -> str:
+    """The page of a table: some of its columns and lines, how it is made, and the figure."""
+    if file == "fama":
+        lines = [row for row in table.rows if row[1] in PAGE]
+    else:  # every other point of a domain, up to the last
+        domains = dict.fromkeys(row[0] for row in table.rows)
+        lines = [row for name in domains for row in [one for one in table.rows if one[0] == name][::-2][::-1]]
+    short = replace(table, rows=lines).only(COLUMNS[file])
+    told = [notes[0], f"`{file}.csv`, which it writes into `--out`, has all lines and columns", *notes[1:]]
+    listed = "".join(f"- {note}\n" for note in told)
+    return (
+        f"# {table.title}\n\n{QUESTIONS[file]}\n\n{short.markdown()}\n{listed}\n![{table.title}](fama.svg)\n"
+    )
 
 
 def aia_table(rows: Sequence[Row]) -> Table:

@@ -8,7 +8,7 @@ states of layouts in which it never walked. Finished rows are kept, and the same
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from io import StringIO
 from itertools import product
@@ -20,7 +20,7 @@ import typer
 
 from aam_vision.support.commandline import run_command
 from experiments.jobs import Experiment, FirstSeed, Parameters, Scale, chosen, every
-from experiments.tables import Row, Summary, Table, as_named
+from experiments.tables import Column, Row, Summary, Table, as_named, share, spread_of, total, values
 
 if TYPE_CHECKING:
     from aam_vision.envs.image_domain import ImageDomain
@@ -59,10 +59,37 @@ summary = Summary(
 of the share of wrong answers, by the test that ends the labelling; read: states; round CPU s: the longest training; CPU s: the whole
 way, walks included."""
 
+BY_TEST = "by its test"
+
+
+def page(rows: Sequence[Row]) -> Table:
+    """A line for every environment: pictures, ends and states refused of all seeds, by the way."""
+    columns: dict[str, Column] = {
+        "environment": "env",
+        "states": "read",
+        "wrong accepted": total("wrong accepted"),
+    }
+    for way in dict.fromkeys(row["way"] for row in rows):
+        columns |= {
+            f"{way}: pictures": _of(way, spread_of("pictures")),
+            f"{way}: ended by test": _of(way, share(lambda row: row["stopped"] == BY_TEST)),
+            f"{way}: refused": _of(way, lambda some: ", ".join(map(str, values(some, "refused")))),
+        }
+    return Summary(summary.title, columns, by=("env",))(rows)
+
+
+def _of(way: str, column: Callable[[list[Row]], object]) -> Column:
+    """A column about one way."""
+    return lambda rows: column([row for row in rows if row["way"] == way])
+
+
 PUBLISHED = {"blocks": 0.978, "gripper": 1.0, "logistics": 0.999, "hanoi": 0.986, "8-puzzle": 0.998}
 """Xi, Gould and Thiébaux, arXiv 2604.19043: the share of atoms that are read rightly."""
 
-LABELLED = "the first and the last states of 70 to 2,500 traces"
+QUESTION = (
+    "How many labelled images does it take to read layouts in which the agent never walked? "
+    "[The conditions, and what follows](../measurements.md#few-labels)."
+)
 
 
 def few_labels(
@@ -100,14 +127,19 @@ def few_labels(
             continue  # which are labelled picture by picture
         most = ANSWERS if one == "atoms" else pictures or _most(name)
         jobs += every(env=name, way=one, seed=range(first_seed, first_seed + seeds), most=most, states=states)
-    return Experiment("few-labels", labelling, summary, further=published).run(jobs, scale)
+    told = Experiment(
+        "few-labels", labelling, summary, further=published, page=(page, published), question=QUESTION
+    )
+    return told.run(jobs, scale)
 
 
 def published(rows: Sequence[Row]) -> Table:
     """What others measured with more labels; docs/measurements.md says what else differs."""
-    title = "Beside it: Xi, Gould and Thiébaux (arXiv 2604.19043), of atoms, not of states"
-    columns = ("domain there", "labelled there", "share of atoms read rightly there")
-    return Table(title, columns, [[domain, LABELLED, share] for domain, share in PUBLISHED.items()])
+    title = (
+        "Beside it: Xi, Gould and Thiébaux (arXiv 2604.19043), who label the first and the last states of 70 to 2,500 "
+        "traces; of atoms, not of states"
+    )
+    return Table(title, ("domain there", "atoms read rightly there"), [*map(list, PUBLISHED.items())])
 
 
 def labelling(env: str, way: str, seed: int, most: int, states: int) -> Row:
@@ -135,7 +167,7 @@ def labelling(env: str, way: str, seed: int, most: int, states: int) -> Row:
     return {
         "pictures": len(found.pictures),
         "atoms": found.atoms,
-        "stopped": "by its test" if found.sure else "at the most allowed",
+        "stopped": BY_TEST if found.sure else "at the most allowed",
         "bound": round(found.examination.bound, 3),
         "read": scores.states,
         "exact": scores.exact,

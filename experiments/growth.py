@@ -57,6 +57,11 @@ LIMIT_S = 300.0
 SMALL = 2
 """Sizes of a family where not all are wanted."""
 
+QUESTION = (
+    "How do time and memory grow with the number of objects? *At most*: the bounds that are aimed at. *Equivalent*: the same "
+    "successors in reachable states; *wrong certain*: lines called certain that are wrong."
+)
+
 
 def growth(
     family: Annotated[
@@ -97,7 +102,17 @@ def growth(
         sizes = size or [*FAMILIES[name].sizes[: SMALL if few else None]]
         seed = range(first_seed, first_seed + seeds)
         jobs += every(family=name, size=sizes, access=allowed, seed=seed, max_steps=max_steps)
-    told = Experiment("growth", grown, summary, exponents, figure=figure, failures=True, alone=True)
+    told = Experiment(
+        "growth",
+        grown,
+        summary,
+        exponents,
+        SHOWN,
+        question=QUESTION,
+        figure=figure,
+        failures=True,
+        alone=True,
+    )
     return told.run(jobs, scale)
 
 
@@ -141,6 +156,9 @@ summary = Summary(
 )
 """``objects``: of one problem, of a Sokoban board its cells. ``equivalent``: same applicability and successors in sampled
 reachable states of the interrogated problems."""
+SHOWN = (
+    "family", "size", "objects", "access", "CPU s", "at most", "MB", "status", "equivalent", "wrong certain",
+)  # fmt: skip
 exponents = Summary(
     "Exponents of CPU time in the number of objects",
     {
@@ -148,8 +166,7 @@ exponents = Summary(
         "objects": _objects,
         "exponent": lambda runs: fitted(values(runs, "objects"), values(runs, "seconds")),
         "at most": _bound(lambda run: FAMILIES[run["family"]].exponent),
-        "runs": lambda runs: len(values(runs, "status")),
-        "left out": lambda runs: len(runs) - len(values(runs, "status")),
+        "runs": lambda runs: f"{len(values(runs, 'status'))}/{len(runs)}",
     },
     by=("family", "access"),
 )

@@ -282,7 +282,11 @@ class Experiment:
     further: Callable[[Sequence[Row]], Table] | None = None
     """Makes a second table, for the terminal and the page."""
     shown: Sequence[str] = ()
-    """Columns of the first table in the terminal; default all."""
+    """Columns of the first table in the terminal and on the page; default all, which ``name.csv`` has."""
+    page: Sequence[Callable[[Sequence[Row]], Table]] = ()
+    """Make the tables of the page, where those of the terminal have too many lines for it."""
+    question: str = ""
+    """What the experiment asks, and where the answer is explained: the first lines of the page."""
     figure: Callable[[Sequence[Row], Path], None] | None = None
     """Draws the rows into a file."""
     failures: bool = False
@@ -313,6 +317,7 @@ class Experiment:
         rows = results.all(jobs) if self.failures else results.rows(jobs)
         try:
             tables = [make(rows) for make in (self.summary, self.further) if make is not None]
+            paged = [make(rows) for make in self.page] or [tables[0].only(self.shown), *tables[1:]]
         except KeyError as missing:
             raise UnusableInput(
                 f"{scale.out}: results of another version, without {missing}; name another --out"
@@ -320,7 +325,7 @@ class Experiment:
         for table, columns in zip(tables, (self.shown, ()), strict=False):
             table.print(columns)
         try:
-            self._save(scale.out, tables, results, jobs)
+            self._save(scale.out, tables[0], paged, results, jobs)
         except OSError as error:
             print(f"not written: the tables in {scale.out} ({error.strerror or error})", file=sys.stderr)
             code = code or 1
@@ -329,22 +334,27 @@ class Experiment:
             print(told, file=sys.stderr)
         return code or int(bool(wrong))
 
-    def _save(self, out: Path, tables: Sequence[Table], results: Results, jobs: Sequence[Parameters]) -> None:
-        """Write the rows, the tables and the figure into the folder ``out``."""
+    def _save(
+        self, out: Path, whole: Table, tables: Sequence[Table], results: Results, jobs: Sequence[Parameters]
+    ) -> None:
+        """Write the rows, the whole table, the page with its tables, and the figure into the folder ``out``."""
         finished = results.rows(jobs)
         write_atomically(
             out / f"{self.name}.json", json.dumps([*finished, *results.failed(jobs)], indent=2) + "\n"
         )
-        tables[0].save(out, self.name)
+        whole.save(out, self.name)
         # tables with notes below them
-        page = "".join(
-            f"{'##' if number else '#'} {table.title}\n\n{table.markdown()}\n"
-            for number, table in enumerate(tables)
-        )
-        page += "".join(f"- {note}\n" for note in provenance(len(jobs), results, jobs))
+        first, *others = tables
+        asked = f"{self.question}\n\n" if self.question else ""
+        page = f"# {first.title}\n\n{asked}{first.markdown()}\n"
+        page += "".join(f"## {table.title}\n\n{table.markdown()}\n" for table in others)
+        notes = provenance(len(jobs), results, jobs)
+        if self.page or self.shown:
+            notes.insert(1, f"`{self.name}.csv`, which it writes into `--out`, has all lines and columns")
+        page += "".join(f"- {note}\n" for note in notes)
         if self.figure is not None and finished:
             self.figure(results.all(jobs) if self.failures else finished, out / f"{self.name}.svg")
-            page += f"\n![{tables[0].title}]({self.name}.svg)\n"
+            page += f"\n![{first.title}]({self.name}.svg)\n"
         write_atomically(out / f"{self.name}.md", page)
 
 

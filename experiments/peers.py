@@ -41,8 +41,11 @@ OFFLINE = ("SAM", "NOLAM")
 DEFAULT = ("gripper", "blocksworld", "miconic", "logistics", "satellite")
 
 SHOWN = (
-    "domain", "learner", "right after", "steps", "equivalent", "false claims", "applicability R", "solving", "ended",
+    "domain", "learner", "right after", "steps", "equivalent", "claims to be done", "false claims", "applicability R",
+    "solving", "ended",
 )  # fmt: skip
+PAGE = (*SHOWN[:-2],)
+"""Columns on the page."""
 
 
 def _of_models(column: Callable[[Value], Column], name: str) -> Column:
@@ -87,6 +90,11 @@ LINES = Summary(
 """One line per domain and learner. From ``syntactic P`` to ``false plans`` AMLGym's metrics (P: precision, R: recall), means over the
 runs that ended with a model."""
 
+QUESTION = (
+    "Who has the right model first, and who claims to have it? *Right after*: steps after which the model is, and stays, "
+    "equivalent to the truth; *applicability R*: recall, by AMLGym. [What follows](../measurements.md#steps-on-one-trajectory)."
+)
+
 
 def peers(
     domain: Domains = None,
@@ -116,7 +124,9 @@ def peers(
     ):
         jobs = every(env=names, peer=[*learners], seed=range(seeds), **limits)
         table = partial(summary, f"Peers, {title}")
-        codes.append(Experiment(name, contest, table, shown=SHOWN).run(jobs, scale))
+        page = (lambda rows, table=table: table(rows).only(PAGE),)
+        told = Experiment(name, contest, table, shown=SHOWN, page=page, question=QUESTION)
+        codes.append(told.run(jobs, scale))
     return max(codes)
 
 

@@ -40,6 +40,11 @@ summary = Summary(
     by=("env",),
 )
 
+QUESTION = (
+    "How many queries and steps does it take in images? *Equivalent*: the same successors on held-out problems "
+    "([why not exact](../concepts/perception.md))."
+)
+
 
 def simulators(
     env: Annotated[
@@ -63,9 +68,9 @@ def simulators(
         board_domain(name)  # an unknown one is told now, in one line
     seed = range(first_seed, first_seed + seeds)
     jobs = every(env=names, access="snapshot", policy=policy, planner=planner, seed=seed, problems=[[]])
-    return Experiment("simulators", interrogation, summary, figure=partial(queries_figure, PAPER)).run(
-        jobs, scale
-    )
+    return Experiment(
+        "simulators", interrogation, summary, question=QUESTION, figure=partial(queries_figure, PAPER)
+    ).run(jobs, scale)
 
 
 if __name__ == "__main__":

@@ -46,17 +46,26 @@ class Table:
         """The table of lines that have the same columns."""
         return Table(title, [*lines[0]] if lines else [], [[*line.values()] for line in lines])
 
+    def only(self, columns: Sequence[str]) -> Table:
+        """The table with these columns, in its own order; with all if none are named."""
+        places = [place for place, column in enumerate(self.columns) if column in (columns or self.columns)]
+        return Table(
+            self.title,
+            [self.columns[place] for place in places],
+            [[row[place] for place in places] for row in self.rows],
+        )
+
     def print(self, columns: Sequence[str] = (), console: Console | None = None) -> None:
         """Show it in the terminal, or only some columns of it."""
+        told = self.only(columns)
         console = console or Console()
         if not console.is_terminal:
             console.width = WIDE
-        shown = RichTable(title=self.title, title_justify="left", box=box.SIMPLE_HEAD)
-        places = [place for place, column in enumerate(self.columns) if column in (columns or self.columns)]
-        for place in places:
-            shown.add_column(self.columns[place], justify="right" if place else "left", no_wrap=True)
-        for row in self.rows:
-            shown.add_row(*(_text(row[place]) for place in places))
+        shown = RichTable(title=told.title, title_justify="left", box=box.SIMPLE_HEAD)
+        for place, column in enumerate(told.columns):
+            shown.add_column(column, justify="right" if place else "left", no_wrap=True)
+        for row in told.rows:
+            shown.add_row(*map(_text, row))
         console.print(shown)
 
     def csv(self) -> str:

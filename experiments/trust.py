@@ -26,7 +26,7 @@ from aam_vision.support.errors import UnusableInput
 from experiments.faults.registry import FAMILIES, HONEST
 from experiments.jobs import Accesses, Domains, Exam, Experiment, FirstSeed, Parameters, Scale, Size, chosen
 from experiments.programs import FAULTS
-from experiments.tables import Row, Summary, Table, average, share, spread_of, total
+from experiments.tables import Column, Row, Summary, Table, average, grouped, share, spread_of, total
 from experiments.trust_runs import PER_LOOK, PER_SITUATION, trusted
 
 ACCESSES = tuple(access.value for access in Access)
@@ -44,6 +44,11 @@ DETAILS = (
     "over the bound", "open, unnamed", "diagnosed, right", "literal", "frequency", "exam", "steps", "seconds",
 )  # fmt: skip
 """Columns that the terminal has no room for."""
+
+QUESTION = (
+    "Does any run end silently wrong: `complete` with a model that fails to predict the agent, or with a wrong line called "
+    "certain? [The agents, the columns, and what follows](../how-to/noise.md#measured)."
+)
 
 
 def trust(
@@ -78,7 +83,11 @@ def trust(
         for n in range(runs)
     ]
     shown = [column for column in LINES.columns if column not in DETAILS]
-    return Experiment("trust", trusted, summary, shown=shown, amiss=_silently_wrong).run(jobs, scale)
+    page = (by_kind, by_access, by_fault)
+    told = Experiment(
+        "trust", trusted, summary, shown=shown, page=page, question=QUESTION, amiss=_silently_wrong
+    )
+    return told.run(jobs, scale)
 
 
 def _silently_wrong(row: Row) -> str:
@@ -165,41 +174,43 @@ def _assumed(row: Row) -> bool:
     return row["status"] == "open" and bool(row["complete"])
 
 
+def _unnoticed(row: Row) -> bool:
+    """Whether a model is wrong with nothing said."""
+    return _assumed(row) and row["equivalent"] is False and row["diagnosis"] is None
+
+
+def _missed(row: Row) -> bool:
+    """Whether a fault was not found or not named rightly."""
+    return _unnoticed(row) or (_showed(row) and not row["right"])
+
+
 def _showed(row: Row) -> bool:
     """Whether a fault could be noticed in what was asked."""
     return bool(row["showed"]) and row["right"] is not None
 
 
-LINES = Summary(
-    "Results under noise and faults",
-    {
-        "agents": "agents",
-        "access": "shown access",
-        "runs": len,
-        "complete": total(_ended("complete")),
-        "open": total(_assumed),
-        "not proven": total(lambda row: (not row["complete"]) - _ended("not-strips")(row)),
-        "not-strips": total(_ended("not-strips")),
-        "silently wrong": total("silently_wrong"),
-        "over the bound": total("over_bound"),
-        "wrong certain": total("wrong"),
-        "open, unnamed": total(
-            lambda row: _assumed(row) and row["equivalent"] is False and row["diagnosis"] is None
-        ),
-        "showed": lambda rows: total(_showed)(rows) or None,
-        "named right": share(lambda row: row["right"] if _showed(row) else None),
-        "diagnosed, right": share(
-            lambda row: row["right"] if _showed(row) and row["diagnosis"] is not None else None
-        ),
-        "literal": share("literal_right"),
-        "frequency": share("frequency_right"),
-        "accused": share(lambda row: row["accused"] if kind_of(row) == "honest" else None),
-        "exam": spread_of("exam_steps"),
-        "steps": spread_of("steps"),
-        "seconds": average("seconds"),
-    },
-    by=("agents", "shown access"),
-)
+COLUMNS: dict[str, Column] = {
+    "runs": len,
+    "complete": total(_ended("complete")),
+    "open": total(_assumed),
+    "not proven": total(lambda row: (not row["complete"]) - _ended("not-strips")(row)),
+    "not-strips": total(_ended("not-strips")),
+    "silently wrong": total("silently_wrong"),
+    "over the bound": total("over_bound"),
+    "wrong certain": total("wrong"),
+    "open, unnamed": total(_unnoticed),
+    "showed": lambda rows: total(_showed)(rows) or None,
+    "named right": share(lambda row: row["right"] if _showed(row) else None),
+    "diagnosed, right": share(
+        lambda row: row["right"] if _showed(row) and row["diagnosis"] is not None else None
+    ),
+    "literal": share("literal_right"),
+    "frequency": share("frequency_right"),
+    "accused": share(lambda row: row["accused"] if kind_of(row) == "honest" else None),
+    "exam": spread_of("exam_steps"),
+    "steps": spread_of("steps"),
+    "seconds": average("seconds"),
+}
 """``over the bound``: of the silently wrong ones, those whose model is wrong about a greater share of the 500 steps than
 the run's own figure allows (``exam_bound``). ``open``: proven, but not examined enough, or weighed; ``open, unnamed``: of those,
 wrong with nothing said. ``named right``: of those that showed; ``diagnosed, right``: of those in which an answer
@@ -207,20 +218,76 @@ contradicted the others, which leaves out faults that nobody could notice in wha
 of those that were named right. ``accused``: honest agents of which anything was said."""
 
 
+def _some(*names: str) -> dict[str, Column]:
+    return {name: COLUMNS[name] for name in names}
+
+
+LINES = Summary(
+    "Results under noise and faults",
+    {"agents": "agents", "access": "shown access", **COLUMNS},
+    by=("agents", "shown access"),
+)
+BY_KIND = Summary(
+    LINES.title,
+    {
+        "agents": "agents",
+        **_some("runs", "complete", "open", "not proven", "not-strips", "silently wrong", "wrong certain"),
+        **_some("open, unnamed", "named right", "literal", "frequency", "accused", "steps", "seconds"),
+    },
+    by=("agents",),
+)
+BY_ACCESS = Summary(
+    "By access",
+    {
+        "agents": "agents",
+        "access": "access",
+        **_some("runs", "open", "not proven", "not-strips", "silently wrong", "open, unnamed", "named right"),
+    },
+    by=("agents", "access"),
+)
+BY_FAULT = Summary(
+    "Agents with one fault, by its family",
+    {"agents": "agents", **_some("runs", "not-strips", "open, unnamed", "named right")},
+    by=("agents",),
+)
+
+
+def _ordered(rows: Sequence[Row]) -> list[Row]:
+    """Rows by kind, family and access, with the family as ``agents``."""
+    places = [(KINDS.index(kind_of(row)), _label(row), ACCESSES.index(row["access"]), row) for row in rows]
+    return [{**row, "agents": label} for _, label, _, row in sorted(places, key=lambda place: place[:3])]
+
+
+def _kinds(rows: Sequence[Row], of: str = "") -> list[Row]:
+    """Rows by kind, with it as ``agents``."""
+    return [{**row, "agents": of + kind} for kind in KINDS for row in rows if kind_of(row) == kind]
+
+
 def summary(rows: Sequence[Row]) -> Table:
     """One line per family of agents and access, one for each kind, and one for all."""
-    places = [(KINDS.index(kind_of(row)), _label(row), ACCESSES.index(row["access"]), row) for row in rows]
-    lines = [
-        {**row, "agents": label, "shown access": row["access"]}
-        for _, label, _, row in sorted(places, key=lambda place: place[:3])
-    ]
-    lines += [
-        {**row, "agents": f"all: {kind}", "shown access": ""}
-        for kind in KINDS
-        for row in rows
-        if kind_of(row) == kind
-    ]
-    return LINES([*lines, *({**row, "agents": "all", "shown access": ""} for row in rows)])
+    lines = [{**row, "shown access": row["access"]} for row in _ordered(rows)]
+    every = [*_kinds(rows, "all: "), *({**row, "agents": "all"} for row in rows)]
+    return LINES([*lines, *({**row, "shown access": ""} for row in every)])
+
+
+def by_kind(rows: Sequence[Row]) -> Table:
+    """One line for each kind of agents, and one for all."""
+    return BY_KIND([*_kinds(rows), *({**row, "agents": "all"} for row in rows)])
+
+
+def by_access(rows: Sequence[Row]) -> Table:
+    """One line for each access, of agents under noise and of those with a fault."""
+    ordered = sorted(rows, key=lambda row: ACCESSES.index(row["access"]))
+    return BY_ACCESS([row for row in _kinds(ordered) if row["agents"] in ("noise", "fault")])
+
+
+def by_fault(rows: Sequence[Row]) -> Table:
+    """One line for each family of which a fault was not named rightly, or left a wrong model unnoticed, and one for the others."""
+    families = grouped([row for row in _ordered(rows) if kind_of(row) == "fault"], "agents").values()
+    missed = [row for family in families if any(map(_missed, family)) for row in family]
+    named = [row for family in families if not any(map(_missed, family)) for row in family]
+    number = len({row["agents"] for row in named})
+    return BY_FAULT([*missed, *({**row, "agents": f"{number} others"} for row in named)])
 
 
 if __name__ == "__main__":

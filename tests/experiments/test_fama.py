@@ -37,6 +37,9 @@ def test_the_command_draws_both_methods_beside_the_paper_and_goes_on_where_it_wa
     with (tmp_path / "fama-aia.csv").open(newline="") as file:
         (*_, last) = csv.DictReader(file)
     assert (last["queries"], last["paper"], last["resolved"]) == ("15", "1.0", "1.000")
+    page = (tmp_path / "fama.md").read_text()
+    assert "| gripper | 1 |" in page
+    assert "| gripper | 2 |" not in page, "the table has it, the page has few lines"
     drawn = json.loads((tmp_path / "fama.json").read_text())["gripper"]
     assert set(drawn["frugal"]) == {"1", "2", "3", "4", "5"}
     assert all(told["least"] <= told["mean"] <= told["greatest"] for told in drawn["aia"].values())

@@ -29,6 +29,12 @@ def test_a_table_is_the_same_in_csv_and_markdown() -> None:
     assert table.markdown() == "| a | b |\n| --- | ---: |\n| x\\|y | 1.5 |\n| z | - |\n"
 
 
+def test_some_columns_of_a_table_are_in_its_own_order() -> None:
+    table = Table("T", ["a", "b", "c"], [[1, 2, 3]])
+    assert table.only(["c", "a"]) == Table("T", ["a", "c"], [[1, 3]])
+    assert table.only(()) == table
+
+
 def test_a_spread_names_the_extremes_only_where_there_are_any() -> None:
     assert (spread([2, 2]), spread([1, 2, 3]), spread([])) == ("2", "2 (1-3)", "-")
 

@@ -16,7 +16,19 @@ from aam_vision.support.errors import UnusableInput
 from experiments.faults.registry import FAMILIES
 from experiments.jobs import Scale
 from experiments.programs import FAULTS
-from experiments.trust import ACCESSES, DOMAINS, FLIPS, KINDS, kind_of, mixture, summary, trust
+from experiments.trust import (
+    ACCESSES,
+    DOMAINS,
+    FLIPS,
+    KINDS,
+    by_access,
+    by_fault,
+    by_kind,
+    kind_of,
+    mixture,
+    summary,
+    trust,
+)
 from experiments.trust_runs import PER_SITUATION, robot, trusted
 
 
@@ -59,6 +71,26 @@ def test_an_honest_agent_is_not_accused(agent: str, access: str) -> None:
     assert row["equivalent"] is not False
     (line, *_) = summary([{**case, **row}]).rows
     assert "0/1" in line
+    assert [kind for kind, *_ in by_kind([{**case, **row}]).rows] == ["honest", "all"]
+
+
+def test_families_of_which_every_fault_was_named_share_a_line() -> None:
+    found = {"status": "not-strips", "complete": False, "equivalent": None, "diagnosis": {}, "showed": True}
+    rows = [
+        {
+            **found,
+            "agent": f"fault: {family}",
+            "access": access,
+            "flip_rate": 0.0,
+            "refusal_rate": 0.0,
+            "right": right,
+        }
+        for family, right in (("delayed effect", True), ("hidden fuel", False), ("stale state", True))
+        for access in ("settable", "reset")
+    ]
+    assert by_fault(rows).rows == [["hidden fuel", 2, 2, 0, "0/2"], ["2 others", 4, 4, 0, "4/4"]]
+    rows = [{**row, "silently_wrong": False} for row in rows]
+    assert [line[:3] for line in by_access(rows).rows] == [["fault", "reset", 3], ["fault", "settable", 3]]
 
 
 def test_the_command_runs_what_is_named_and_fails_if_a_run_is_silently_wrong(tmp_path: Path) -> None:
@@ -67,6 +99,9 @@ def test_the_command_runs_what_is_named_and_fails_if_a_run_is_silently_wrong(tmp
     results = tmp_path / "results.jsonl"
     entries = [json.loads(line) for line in results.read_text().splitlines()]
     assert {entry["job"]["agent"] for entry in entries} == {"fault: honest"}
+    page = (tmp_path / "trust.md").read_text()
+    assert "| honest | 2 |" in page
+    assert "`trust.csv`" in page
     entries[0]["result"]["silently_wrong"] = True
     results.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
     assert trust(runs=2, kind=["honest"], access=["reset"], family=["honest"], size=1, scale=scale) == 1
