@@ -32,45 +32,19 @@ def explain_run(
     from aam_vision.report.claims import named
     from aam_vision.report.page import page
     from aam_vision.report.recorded import read_run
-
-    recorded = read_run(run)
-    console = Console(highlight=False, markup=False)
-    if recorded.within is not None:
-        from aam_vision.report import chance_terminal
-        from aam_vision.report.chance_account import ChanceAccount
-        from aam_vision.report.chance_page import page as chance_page
-
-        found = ChanceAccount(recorded)
-        if html is not None:
-            _write(html, chance_page(found))
-        if why is not None:
-            indexes = {one.index.header.name: one.index for one in found.knowledge.actions}
-            chance_terminal.proof(found, named(why, indexes), console)
-        elif html is None:
-            chance_terminal.overview(found, console)
-        return
-    account = account_of(recorded)
-    if html is not None:
-        _write(html, page(account))
-    if why is not None:
-        indexes = {name: action.index for name, action in account.proofs.hypotheses.actions.items()}
-        terminal.proof(account, account.line(named(why, indexes)), console)
-    elif html is None:
-        terminal.overview(account, console)
-
-
-def _write(html: Path, text: str) -> None:
-    """Write the page.
-
-    Raises:
-        UnusableInput: that is not possible.
-    """
     from aam_vision.support.errors import UnusableInput
 
-    try:
-        write_atomically(html, text)
-    except OSError as error:
-        raise UnusableInput(f"--html {html}: cannot be written ({error.strerror or error})") from None
+    account = account_of(read_run(run))
+    console = Console(highlight=False, markup=False)
+    if html is not None:
+        try:
+            write_atomically(html, page(account))
+        except OSError as error:
+            raise UnusableInput(f"--html {html}: cannot be written ({error.strerror or error})") from None
+    if why is not None:
+        terminal.proof(account, named(why, account.indexes), console)
+    elif html is None:
+        terminal.overview(account, console)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.model import domains
 from aam_vision.model.pddl import domain_text
 from aam_vision.model.strips import Location
-from aam_vision.report.account import Account
+from aam_vision.report.account import account_of
 from aam_vision.report.claims import named
 from aam_vision.report.recorded import read_run
 from aam_vision.support.commandline import run_command
@@ -140,7 +140,7 @@ def test_explain_refuses_a_damaged_journal_in_one_line(run_of: Runs, tmp_path: P
         connection.execute(damage)
     connection.close()
     with pytest.raises(UnusableInput, match="damaged"):
-        Account(read_run(copy))
+        account_of(read_run(copy))
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{", '{"env": 3}', '{"queries": -1}', "\x00"])

@@ -11,14 +11,19 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
+from aam_vision.interrogation.chance.frequency import Frequency
 from aam_vision.interrogation.evidence.attempted_steps import attempted
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.model.strips import ActionHeader, ActionSchema, LiftedAtom, Mode, Model
 from aam_vision.report import english
-from aam_vision.report.screen import EXPLAINED, ROOM, Abilities, Deed
 from aam_vision.support import wording
 
+EXPLAINED: Final = 8
+"""Actions that have a row; if there are more, the others are named."""
+ROOM: Final = 460
+"""Characters of all rows, about: with more, fewer conditions and changes are described."""
 CASES = 4
 """Cases of a control that are described, however long that is."""
 ALL = 10_000
@@ -27,6 +32,37 @@ _SHARES: Sequence[tuple[int, int]] = ((4, 3), (3, 2), (3, 1), (2, 1))
 """Conditions and changes of each action, tried in turn."""
 
 _Literal = tuple[LiftedAtom, Mode]
+
+
+@dataclass(frozen=True)
+class Deed:
+    """One action in a clause: ``if ?to is clear: ?p is at ?to``."""
+
+    action: str
+    words: str
+    found: Frequency | None = None
+    """How often that comes about, if it is drawn. That of one of several cases would be taken for the action's: it is not."""
+
+    def __str__(self) -> str:
+        return f"{self.action}: {self.words}"
+
+
+@dataclass(frozen=True)
+class Abilities:
+    """What an agent can do: a number, some actions described, and the others named."""
+
+    beginning: str
+    deeds: tuple[Deed, ...]
+    others: str
+    """The actions that are only named, as a sentence; empty if there are none."""
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The paragraph, sentence by sentence."""
+        return tuple(filter(None, [self.beginning, *(f"{deed}." for deed in self.deeds), self.others]))
+
+    def __str__(self) -> str:
+        return " ".join(self.parts)
 
 
 @dataclass(frozen=True)
@@ -77,20 +113,49 @@ def abilities(
     else:
         cases = controls.cases(model)
         total, noun, unknown = len(controls.names), "control", controls.unknown(cases)
-    for conditions, changes in _SHARES:
-        deeds = [_deed(name, model, some, executed, (conditions, changes)) for name, some in cases.items()]
-        whole = all(
-            len(schema.positive | schema.negative) <= conditions
-            and len(schema.add | schema.delete) <= changes
-            for schema in model.actions
-        )
-        beginning = f"It has {wording.counted(total, noun)}{qualified(whole, complete, total == 1)}.{unknown}"
-        if len(beginning) + sum(len(str(deed)) + 2 for deed in deeds) <= ROOM:
-            return Abilities(beginning, tuple(deeds), "")
-    rest = [deed.action for deed in deeds[EXPLAINED:]]
-    return Abilities(
-        beginning, tuple(deeds[:EXPLAINED]), f"The others: {english.listed(rest)}." if rest else ""
+    return paragraph(
+        wording.counted(total, noun),
+        model,
+        lambda *share: [_deed(name, model, some, executed, share) for name, some in cases.items()],
+        _SHARES,
+        complete=complete,
+        unknown=unknown,
     )
+
+
+def paragraph(
+    number: str,
+    model: Model,
+    deeds: Callable[[int, int], list[Deed]],
+    shares: Sequence[tuple[int, int]],
+    *,
+    complete: bool,
+    unknown: str = "",
+    room: int = ROOM,
+) -> Abilities:
+    """The actions in as many words as there is room for.
+
+    Args:
+        number: how many there are: ``3 actions``.
+        model: their conditions and changes.
+        deeds: describes them with so many conditions and changes of each.
+        shares: these numbers, tried in turn.
+        complete: whether nothing more could be learned.
+        unknown: of what nothing is known, in sentences that begin with a space.
+        room: characters that there is room for, about.
+    """
+    for share in shares:
+        told = deeds(*share)
+        whole = all(
+            len(one.positive | one.negative) <= share[0] and len(one.add | one.delete) <= share[1]
+            for one in model.actions
+        )
+        beginning = f"It has {number}{_qualified(whole, complete, number.startswith('1 '))}.{unknown}"
+        if len(beginning) + sum(len(str(deed)) + 2 for deed in told) <= room:
+            return Abilities(beginning, tuple(told), "")
+    rest = [deed.action for deed in told[EXPLAINED:]]
+    others = f"The others: {english.listed(rest)}." if rest else ""
+    return Abilities(beginning, tuple(told[:EXPLAINED]), others)
 
 
 def executed_actions(transcript: Transcript) -> set[str]:
@@ -98,7 +163,7 @@ def executed_actions(transcript: Transcript) -> set[str]:
     return {step.action.name for step in attempted(transcript.in_single_steps()) if step.executed}
 
 
-def qualified(whole: bool, complete: bool, one: bool) -> str:
+def _qualified(whole: bool, complete: bool, one: bool) -> str:
     """How far the description of the actions goes, to follow their number; ``one`` if there is one only."""
     told = "" if whole else f", here with {'its' if one else 'their'} main conditions and changes"
     if complete:

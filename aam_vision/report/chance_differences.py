@@ -95,7 +95,7 @@ class Versions:
         found = []
         for name, account in (("A", self.one), ("B", self.other)):
             judged = account.verdict
-            if account.figures is None or account.figures["status"] == NOT_STRIPS:
+            if account.run.figures is None or account.run.figures["status"] == NOT_STRIPS:
                 found.append(
                     f"{name}: {judged.title}: {judged.main} What is said of it below is not certain."
                 )

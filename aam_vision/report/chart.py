@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.report.account import Account
 
 WIDTH, HEIGHT = 640, 260
@@ -28,11 +27,10 @@ class Curve:
 
 def curves(account: Account) -> list[Curve]:
     """The share of pal tuples decided, and the accuracy where a ground truth is known, after each query."""
-    decided = _decided(account)
-    found = [Curve("decided", tuple(decided))] if decided else []
-    figures = account.run.figures
-    accuracy = [] if figures is None else _accuracy(figures["curve"])
-    return [*([Curve("accuracy", tuple(accuracy))] if accuracy else []), *found]
+    rows = (account.run.figures or {}).get("curve")
+    accuracy = _accuracy(rows) if isinstance(rows, list) else []
+    points = {"accuracy": accuracy, "decided": account.progress}
+    return [Curve(name, tuple(told)) for name, told in points.items() if told]
 
 
 def x_of(queries: int, most: int) -> float:
@@ -49,17 +47,6 @@ def ticks(most: int) -> list[int]:
     """A few round numbers of queries up to ``most``."""
     step = next(s * 10**e for e in range(12) for s in (1, 2, 5) if most <= 6 * s * 10**e)
     return list(range(0, most + 1, step))
-
-
-def _decided(account: Account) -> list[tuple[int, float]]:
-    if account.weighing is not None:  # answers that are weighed decide nothing for good
-        return []
-    size, queries, points = account.proofs.hypotheses.size, 0, list[tuple[int, float]]()
-    for entry, decided in zip(account.proofs.transcript.entries, account.proofs.decided, strict=True):
-        if isinstance(entry, Asked):
-            queries += 1
-            points.append((queries, decided / max(1, size)))
-    return points
 
 
 def _accuracy(rows: Sequence[Any]) -> list[tuple[int, float]]:

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from aam_vision.agents.perception import Box, Point
-from aam_vision.controls.giving import Given
-from aam_vision.controls.transitions import Transition, idle
 from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.model.query import Situation
-from aam_vision.model.strips import GroundAction, LiftedAtom, Mode, PalTuple, State, lifted_atoms
+from aam_vision.model.strips import GroundAction, LiftedAtom, State, lifted_atoms
 from aam_vision.report.recorded import Recorded, Sight
 
 MAX_FACTS = 40
@@ -217,62 +215,6 @@ def _anchors(single: Transcript, examined: list[bool]) -> list[tuple[str, str]]:
         (anchor, f"{name} (examination)" if examines else name)
         for (anchor, name), examines in zip(found, examined, strict=False)
     ]
-
-
-# The lines of a report: pal tuples with their modes, and how each is known.
-
-
-@dataclass(frozen=True)
-class Line:
-    """A pal tuple with its mode in the model: a line of the page."""
-
-    pal: PalTuple
-    mode: Mode
-    text: str
-    """The literal, e.g. ``not clear(?to)``."""
-    words: str
-    """The literal in plain English."""
-    status: str
-    """``proven``, ``one of several``, ``cannot matter``, ``open`` or ``estimated``; where answers are weighed, ``certain`` or
-    ``doubtful``; the latter, too, where the assumption behind all proofs proved false."""
-    differs: Mode | None = None
-    """The mode in the ground truth, if that is another one."""
-    probability: float | None = None
-    """Probability of the mode, where answers are weighed."""
-
-    @property
-    def tag(self) -> str:
-        """The status, with the probability where there is one."""
-        if self.probability is None:
-            return self.status
-        return f"{self.status}, {'over 99.99%' if self.probability > 0.9999 else f'{self.probability:.2%}'}"
-
-    @property
-    def anchor(self) -> str:
-        """A name that is unique on the page and safe in HTML."""
-        arguments = "-".join(str(a) for a in self.pal.atom.arguments)
-        return f"why-{self.pal.action}-{self.pal.location.value}-{self.pal.atom.predicate}-{arguments}"
-
-
-# What was seen of controls, from the transcript of a run that knew only these.
-
-
-def control_steps(transcript: Transcript) -> list[Given]:
-    """Every control that was given, in order; looks are left out."""
-    found = []
-    for entry in transcript.entries:
-        if isinstance(entry, Asked) and len(entry.query.plan) == entry.response.executed == 1:
-            before, after = entry.query.initial, entry.response.final
-            found.append(Given(before, Transition(before.state, entry.query.plan[0], after.state), after))
-    return found
-
-
-def idle_controls(transcript: Transcript) -> tuple[str, ...]:
-    """The controls that never did anything, in order."""
-    seen: dict[str, list[Transition]] = {header.name: [] for header in transcript.headers}
-    for step in control_steps(transcript):
-        seen[step.transition.control.name].append(step.transition)
-    return idle(seen)
 
 
 # Names of things at their places in a picture without cells, none over another.

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from aam_vision.model.strips import PalTuple
 from aam_vision.report.account import Account, ActionAccount
-from aam_vision.report.controls import ControlsAccount, controls_of
-from aam_vision.report.events import Event, Line
+from aam_vision.report.chance import NOTHING
+from aam_vision.report.control_account import Controls
+from aam_vision.report.events import Event
 from aam_vision.support.wording import counted
 
+NAMED = 6
+"""Open lines of an action that are named, at most."""
 _COLOURS = {
     "proven": "green",
     "one of several": "yellow",
@@ -25,75 +31,70 @@ _COLOURS = {
 
 def overview(account: Account, console: Console) -> None:
     """Print the whole model in words, and how each line is known."""
-    _verdict(account, console)
+    screen = account.screen
+    for part in screen.abilities.parts:
+        console.print(Text(part))
+    console.print()
+    console.print(Text(f"Verdict: {screen.verdict.title}", style="bold"))
+    _indented(screen.verdict.sentences, console)
     if account.contradiction:
         told = f"The answers contradict each other; only those before are used here: {account.contradiction}"
         console.print()
         console.print(Text(told, style="red"))
-    controls = controls_of(account)
-    if controls is not None:
-        _controls(controls, console)
+    if account.cost:
+        console.print()
+        console.print(Text(account.cost))
+    if account.changed:
+        console.print()
+        console.print(Text("Since the model learned earlier:", style="bold"))
+        _indented(account.changed, console)
+    if account.controls is not None:
+        _controls(account.controls, console)
     for action in account.actions:
         _action(account, action, console)
     console.print()
-    if account.truth is not None:
-        verdict = (
-            "Exactly the ground truth." if not account.differences else "Other than in the ground truth:"
-        )
-        console.print(Text(verdict))
-        for difference in account.differences:
-            console.print(Text(f"  {difference} (true)"))
-    console.print(Text(f"Predicates: {_sources(account)}."))
+    if account.differences is not None:
+        same = not account.differences
+        console.print(Text("Exactly the ground truth." if same else "Other than in the ground truth:"))
+        _indented([f"{difference} (true)" for difference in account.differences], console)
+    console.print(Text(f"Predicates: {_predicates(account)}."))
     page = account.run.folder / "report.html"
     if page.is_file():
-        console.print(Text(f"With images: {page}", no_wrap=True, overflow="ignore"))
+        console.print(Text(f"With all proofs and pictures: {page}", no_wrap=True, overflow="ignore"))
 
 
-def _verdict(account: Account, console: Console) -> None:
-    """Print what the agent can do, how sure that is and why, and what it cost."""
-    for part in account.abilities.parts:
-        console.print(Text(part))
-    judged, figures, (decided, size) = account.verdict, account.run.figures, account.decided
-    console.print()
-    console.print(Text(f"Verdict: {judged.title}", style="bold"))
-    for text in judged.sentences:
-        console.print(Padding(Text(text), (0, 0, 0, 2), expand=False))
-    if figures is None:
-        return
-    if account.run.controls is not None:
-        said = f"{figures['env']}: {counted(figures['steps'], 'control')} given, {counted(figures['queries'], 'query')}"
-        console.print()
-        console.print(Text(f"{said}, {decided} of {counted(size, 'line')} of the model decided."))
-        return
-    known = "decided" if account.weighing is None else "certain"
-    looks = f", {counted(figures['looks'], 'look')}" if account.weighing and figures.get("looks") else ""
-    console.print()
-    console.print(
-        Text(
-            f"{figures['env']}: {counted(figures['queries'], 'query')} (at least {figures['lower_bound']} needed), "
-            f"{counted(figures['steps'], 'step')}{looks}, {decided} of {counted(size, 'line')} of the model {known}."
-        )
-    )
+def proof(account: Account, pal: PalTuple, console: Console) -> None:
+    """Print the proof of a line, or what else the answers say of it."""
+    for title, steps in account.explained(pal):
+        console.print(Text(title, style="bold"))
+        for step in steps:
+            console.print()
+            console.print(Text(step.text))
+            _indented(step.consequences, console, 4)
+            if step.event is not None:
+                _indented(_event(step.event), console)
 
 
-def _controls(controls: ControlsAccount, console: Console) -> None:
+def _indented(texts: Sequence[str], console: Console, columns: int = 2) -> None:
+    for text in texts:
+        console.print(Padding(Text(text), (0, 0, 0, columns), expand=False))
+
+
+def _controls(controls: Controls, console: Console) -> None:
     """Print what each control does, and what no case explains."""
-    for one in controls.controls:
+    for one in controls.told:
         console.print()
         console.print(Text(str(one.header), style="bold"))
         often = f"given in {counted(one.given, 'situation')}, in {one.changed} of them something changed"
-        told = [often if one.changed else f"never seen to do anything in {counted(one.given, 'situation')}"]
-        told += [f"{case.action}: {case.sentence}" for case in one.cases]
-        for text in told:
-            console.print(Padding(Text(text), (0, 0, 0, 2), expand=False))
+        told = often if one.changed else f"never seen to do anything in {counted(one.given, 'situation')}"
+        _indented([told, *(f"{case.action}: {case.sentence}" for case in one.cases)], console)
     if controls.unexplained:
         console.print()
         console.print(Text("What no case explains, or some of it:", style="bold"))
-    for example in controls.unexplained:
-        console.print(Padding(Text(f"{example.step}: {example.outcome}"), (0, 0, 0, 2), expand=False))
+    _indented([f"{example.step}: {example.outcome}" for example in controls.unexplained], console)
 
 
-def _sources(account: Account) -> str:
+def _predicates(account: Account) -> str:
     """Where the truth of the predicates comes from, as far as that is recorded."""
     told = [f"{name} {source.kind}" for name, source in account.run.sources.items()]
     if told:
@@ -103,60 +104,36 @@ def _sources(account: Account) -> str:
     return "all told by the agent itself"
 
 
-def proof(account: Account, line: Line, console: Console) -> None:
-    """Print the proof of a line."""
-    state = f"{line.pal.atom.text(account.model.schema(line.pal.action).header.parameters)} in {line.pal.location.value} of {line.pal.action}"
-    console.print(Text(f"{state}: {line.mode.value} ({line.tag})", style="bold"))
-    steps = account.why(line)
-    for step in steps:
-        console.print()
-        console.print(Text(step.text))
-        for text in step.consequences:
-            console.print(Padding(Text(text), (0, 0, 0, 4), expand=False))
-        if step.event is not None:
-            _event(step.event, console)
-    if not steps:
-        console.print(Text("No answer says anything about it."))
-
-
 def _action(account: Account, action: ActionAccount, console: Console) -> None:
     console.print()
     console.print(Text(str(action.header), style="bold"))
-    console.print(Padding(Text(action.sentence), (0, 0, 0, 2), expand=False))
+    _indented([action.sentence], console)
     table = Table(box=None, show_header=False, padding=(0, 1, 0, 2))
-    for title, lines in (("needs", action.needs), ("changes", action.changes)):
-        for line in lines:
-            table.add_row(
-                title, Text(line.text), Text(line.tag, style=_COLOURS[line.status]), _source(account, line)
-            )
-            title = ""
+    rows = [
+        (title, line.text, Text(line.tag, style=_COLOURS[line.status]), account.sources(line))
+        for title, lines in (("needs", action.needs), ("changes", action.changes))
+        for line in lines
+    ]
+    for one in action.outcomes or ():
+        examples = [] if one.example is None else [one.example]
+        rows.append(("then", ", ".join(one.effects) or NOTHING, Text(one.figures), examples))
+    before = ""
+    for title, text, tag, events in rows:
+        names = dict.fromkeys(event.name.lower() for event in events)
+        table.add_row("" if title == before else title, Text(text), tag, Text(", ".join(names)))
+        before = title
     console.print(table)
-    for lines, words in (
-        (action.open, "may play a part"),
-        (action.cannot_matter, "undetermined, but cannot matter"),
-    ):
+    may = "may play a part" if action.outcomes is None else "may be needed"
+    for lines, words in ((action.open, may), (action.cannot_matter, "undetermined, but cannot matter")):
         if lines:
-            told = Text(f"{len(lines)} more {words}: {_some(lines)}")
-            console.print(Padding(told, (0, 0, 0, 2), expand=False))
-    for group in dict.fromkeys(
-        account.groups[line.pal] for line in action.open[:2] if line.pal in account.groups
-    ):
-        told = Text(f"to settle {', '.join(group.group)}: {group.settle}")
-        console.print(Padding(told, (0, 0, 0, 4), expand=False))
+            some = ", ".join(f"{line.text} in {line.pal.location.value}" for line in lines[:NAMED])
+            more = ", ..." if len(lines) > NAMED else ""
+            _indented([f"{len(lines)} more {words}: {some}{more}"], console)
+    settles = dict.fromkeys(account.settle(line) for line in action.open[:2])
+    _indented([f"to settle {text}" for text in settles if text], console, 4)
 
 
-def _source(account: Account, line: Line) -> Text:
-    """The names of the answers on which a line rests."""
-    if line.status == "estimated" or account.weighing is not None:
-        return Text("")
-    steps = account.proofs.proof(line.pal)
-    ones = [steps.refusal] if steps.refusal is not None else []
-    ones += [one.step for one in steps.exclusions]
-    names = [account.events.event(step).name.lower() for step in ones]
-    return Text(", ".join(dict.fromkeys(names)))
-
-
-def event_lines(event: Event) -> list[str]:
+def _event(event: Event) -> list[str]:
     """An attempted step in lines: the plan, its arguments, what held before, what changed, and its images."""
     lines = []
     if len(event.plan) > 1:
@@ -169,13 +146,3 @@ def event_lines(event: Event) -> list[str]:
     if event.changes:
         lines.append("changed: " + ", ".join(event.changes))
     return lines + [f"image {shown.caption}: frames/{shown.image}.png" for shown in event.shown]
-
-
-def _event(event: Event, console: Console) -> None:
-    for text in event_lines(event):
-        console.print(Padding(Text(text), (0, 0, 0, 2), expand=False))
-
-
-def _some(lines: tuple[Line, ...], most: int = 6) -> str:
-    words = [f"{line.text} in {line.pal.location.value}" for line in lines[:most]]
-    return ", ".join(words) + (", ..." if len(lines) > most else "")

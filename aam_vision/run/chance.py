@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from aam_vision.run.ended import Ended
-from aam_vision.support.commandline import AGENT_FAILED, NOT_EXPLAINED, Progress, write_atomically
+from aam_vision.run.ended import Ended, exit_code
+from aam_vision.support.commandline import Progress
 from aam_vision.support.wording import counted
 
 if TYPE_CHECKING:
@@ -59,7 +58,11 @@ class ChanceRun:
         from aam_vision.agents.journalled import JournalledAgent
         from aam_vision.interrogation.chance.interrogating import Options, interrogate, most_steps
         from aam_vision.interrogation.chance.looking import LookingAgent
-        from aam_vision.interrogation.task.verdict import FAILED, NOT_STRIPS
+        from aam_vision.interrogation.task.verdict import FAILED
+        from aam_vision.model.pddl import domain_text
+        from aam_vision.report.chance import sentence
+        from aam_vision.run.folder import save
+        from aam_vision.run.summary import under
         from aam_vision.support.resources import MEGABYTES, Resources
 
         arguments = self._arguments
@@ -73,10 +76,12 @@ class ChanceRun:
             arguments.within, 1 - CONFIDENCE, most, self._prior, resources, arguments.max_queries
         )
         result = interrogate(looking or agent, np.random.default_rng(arguments.seed), options, watch)
-        told = _save(folder, arguments, self.target, result, looking, journal, perf_counter() - began)
-        codes = {FAILED: AGENT_FAILED, NOT_STRIPS: NOT_EXPLAINED}
-        code = codes.get(result.status, 0)
-        return Ended(told["status"], result.status != FAILED, told["why"] if code else "", code)
+        told = figures(arguments, self.target, result, looking, perf_counter() - began)
+        agent_lines = under("agent", [sentence(action) for action in result.actions])
+        truth = None if self.target.truth is None else domain_text(self.target.truth())
+        save(folder, journal, domain_text(result.model), told, [*agent_lines, *lines(told)], truth)
+        code = exit_code(result.status)
+        return Ended(result.status, result.status != FAILED, told["why"] if code else "", code)
 
 
 def _progress(arguments: Arguments, target: Target, usual: int) -> Any:
@@ -99,38 +104,6 @@ def _progress(arguments: Arguments, target: Target, usual: int) -> Any:
     return watch
 
 
-def _save(
-    folder: Path,
-    arguments: Arguments,
-    target: Target,
-    result: ChanceResult,
-    looking: LookingAgent | None,
-    journal: Journal,
-    wall_s: float,
-) -> dict[str, Any]:
-    """Write the files of the run, print the model and the summary, and return the contents of ``result.json``."""
-    from aam_vision.interrogation.task.result_text import aligned
-    from aam_vision.model.pddl import domain_text
-    from aam_vision.report.chance import sentence
-    from aam_vision.report.chance_account import ChanceAccount
-    from aam_vision.report.chance_page import page
-    from aam_vision.report.recorded import read_journal
-
-    told = figures(arguments, target, result, looking, wall_s)
-    model = domain_text(result.model)
-    write_atomically(folder / "model.pddl", model)
-    if target.truth is not None:
-        write_atomically(folder / "truth.pddl", domain_text(target.truth()))
-    write_atomically(folder / "result.json", json.dumps(told, indent=2) + "\n")
-    print(model)
-    sentences = [
-        ("" if number else "agent", sentence(action)) for number, action in enumerate(result.actions)
-    ]
-    print(aligned([*sentences, *lines(told, folder)]))
-    write_atomically(folder / "report.html", page(ChanceAccount(read_journal(folder, journal))))
-    return told
-
-
 def _prior(arguments: Arguments, target: Target) -> Prior | None:
     """What was learned earlier, if that is given.
 
@@ -149,91 +122,47 @@ def _prior(arguments: Arguments, target: Target) -> Prior | None:
         raise
 
 
-def lines(told: dict[str, Any], folder: Path) -> list[tuple[str, str]]:
-    """The summary for a person."""
-    from aam_vision.report.chance import ASSUMED, ASSUMED_OF_LOOKS
+def lines(told: dict[str, Any]) -> list[tuple[str, str]]:
+    """The summary for a person, from ``result.json``."""
+    from aam_vision.interrogation.task.verdict import NOT_STRIPS
+    from aam_vision.report.chance import ASSUMED, ASSUMED_OF_LOOKS, not_tried
+    from aam_vision.report.chance_changes import lines as changed
     from aam_vision.run.summary import look_lines
 
-    return [
+    intervals = [one["interval"] for outcomes in told["outcomes"].values() for one in outcomes]
+    widest = max(((high - low) / 2 for low, high in intervals), default=1.0)
+    sure = (
+        f"all intervals of an action hold together with {100 * told['confidence']:.0f}%, however long one looks; "
+        f"the widest is ±{widest:.3f}"
+    )
+    if told["status"] == NOT_STRIPS:
+        sure = "nothing: no model with fixed outcomes explains the answers"
+    found = [
         ("status", f"{told['status']}: {told['why']}"),
         ("assumed", ASSUMED if told["misread"] is None else ASSUMED_OF_LOOKS),
-        ("sure", _sure(told)),
+        ("sure", sure),
         *look_lines(told),
-        *_open(told),
-        *_not_tried(told),
-        *_unread(told),
-        *_changed(told),
-        (
-            "steps",
-            f"{told['steps']} ({told['walk_steps']} walked, {told['failed_steps']} failed, {told['resets']} resets)",
-        ),
-        *_truth(told),
-        ("time", f"{told['cpu_s']:.1f} CPU s"),
-        ("saved in", str(folder)),
     ]
-
-
-def _sure(told: dict[str, Any]) -> str:
-    """How sure the intervals are."""
-    from aam_vision.interrogation.task.verdict import NOT_STRIPS
-
-    if told["status"] == NOT_STRIPS:
-        return "nothing: no model with fixed outcomes explains the answers"
-    halves = [
-        (one["interval"][1] - one["interval"][0]) / 2
-        for outcomes in told["outcomes"].values()
-        for one in outcomes
-    ]
-    return (
-        f"all intervals of an action hold together with {100 * told['confidence']:.0f}%, however long one looks; the widest "
-        f"is ±{max(halves, default=1.0):.3f}"
-    )
-
-
-def _unread(told: dict[str, Any]) -> list[tuple[str, str]]:
-    """How many steps led where it could not be read what is true."""
-    if not (lost := sum(told["unread"].values())):
-        return []
-    text = f"{counted(lost, 'executed step')} led to what could not be read; intervals and what is not excluded allow for any outcome of these"
-    return [("unread", text)]
-
-
-def _changed(told: dict[str, Any]) -> list[tuple[str, str]]:
-    """What is different from what was learned earlier, where something was."""
-    from aam_vision.report.chance_changes import lines as of_changes
-
-    return [] if told["differences"] is None else of_changes(told)
-
-
-def _truth(told: dict[str, Any]) -> list[tuple[str, str]]:
-    """The comparison with the truth, where there is one."""
-    if told["exact"] is None:
-        return []
-    return [
-        (
-            "truth",
-            f"variational distance {told['variational_distance']:.3f}; {told['wrong_certain']} certain lines wrong; "
-            f"{told['intervals_right']} of {told['intervals']} intervals right; structure "
-            f"{'exact' if told['exact'] else 'equal where it was compared' if told['equivalent'] else 'not the same'}",
-        )
-    ]
-
-
-def _not_tried(told: dict[str, Any]) -> list[tuple[str, str]]:
-    """Of which steps nothing is claimed."""
-    from aam_vision.report.chance import not_tried
-
-    text = not_tried(told["not_tried"])
-    return [("not tried", f"{text}; nothing is claimed of them")] if text else []
-
-
-def _open(told: dict[str, Any]) -> list[tuple[str, str]]:
-    """How many preconditions are left open, and what is printed for them."""
-    count = sum(len(one["group"]) for one in told["undetermined"])
-    if not count:
-        return []
-    text = f"{counted(count, 'literal')} of preconditions, which result.json lists; of these, the model has those that are positive"
-    return [("undetermined", text)]
+    if count := sum(len(one["group"]) for one in told["undetermined"]):
+        which = "which result.json lists; of these, the model has those that are positive"
+        found.append(("undetermined", f"{counted(count, 'literal')} of preconditions, {which}"))
+    if text := not_tried(told["not_tried"]):
+        found.append(("not tried", f"{text}; nothing is claimed of them"))
+    if lost := sum(told["unread"].values()):
+        allow = "intervals and what is not excluded allow for any outcome of these"
+        found.append(("unread", f"{counted(lost, 'executed step')} led to what could not be read; {allow}"))
+    if told["differences"] is not None:
+        found += changed(told)
+    spent = f"{told['walk_steps']} walked, {told['failed_steps']} failed, {told['resets']} resets"
+    found.append(("steps", f"{told['steps']} ({spent})"))
+    if told["exact"] is not None:
+        same = "equal where it was compared" if told["equivalent"] else "not the same"
+        distance = f"variational distance {told['variational_distance']:.3f}"
+        wrong = f"{told['wrong_certain']} certain lines wrong"
+        right = f"{told['intervals_right']} of {told['intervals']} intervals right"
+        structure = f"structure {'exact' if told['exact'] else same}"
+        found.append(("truth", "; ".join([distance, wrong, right, structure])))
+    return [*found, ("time", f"{told['cpu_s']:.1f} CPU s")]
 
 
 # The figures: what ``result.json`` has.

@@ -12,9 +12,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from aam_vision.report.album import FOLDER as FRAMES
-from aam_vision.run.ended import Ended
+from aam_vision.run.ended import Ended, exit_code
 from aam_vision.run.labelling_note import told_unlike, untested, with_other_cause
-from aam_vision.support.commandline import AGENT_FAILED, NOT_EXPLAINED, Progress, write_atomically
+from aam_vision.support.commandline import Progress, write_atomically
 from aam_vision.support.errors import AamWarning
 from aam_vision.support.wording import some
 
@@ -64,7 +64,7 @@ class ControlsRun:
         from aam_vision.agents.journalled import JournalledAgent
         from aam_vision.controls.interrogating import Options, interrogate
         from aam_vision.interrogation.chance.looking import LookingAgent
-        from aam_vision.interrogation.task.verdict import FAILED, NOT_STRIPS
+        from aam_vision.interrogation.task.verdict import FAILED
         from aam_vision.support.resources import MEGABYTES, Resources
 
         arguments, target = self._arguments, self.target
@@ -81,9 +81,8 @@ class ControlsRun:
         with progress.never_silent(AT_WORK, quiet=arguments.quiet):
             result = interrogate(looking or agent, arguments.seed, options, self._planner)
         told = _save(folder, arguments, self.target, result, looking, journal, perf_counter() - began)
-        codes = {FAILED: AGENT_FAILED, NOT_STRIPS: NOT_EXPLAINED}
         status = told["status"]
-        return Ended(status, status != FAILED, _why(told, folder), codes.get(status, 0))
+        return Ended(status, status != FAILED, _why(told, folder), exit_code(status))
 
 
 def _why(told: dict[str, Any], folder: Path) -> str:
@@ -112,10 +111,9 @@ def _save(
     from aam_vision.controls.conditional_text import conditional_text
     from aam_vision.controls.mapping import CONDITIONAL
     from aam_vision.controls.result_text import figures as result_figures
-    from aam_vision.interrogation.task.result_text import aligned
     from aam_vision.model.pddl import domain_text
     from aam_vision.report.recorded import images
-    from aam_vision.run.folder import write_report
+    from aam_vision.run.folder import save
     from aam_vision.run.operators import keep_operators
     from aam_vision.run.summary import (
         abilities_of_controls,
@@ -123,13 +121,13 @@ def _save(
         figures_of_controls,
         look_figures,
         look_lines,
+        under,
     )
 
     test = image_test(target.agent)
     result = replace(result, untested=untested(arguments.classifiers, test))
     if result.interrogation is not None and result.operators:
         keep_operators(folder, result.interrogation.transcript)
-    model = domain_text(result.model)
     unfamiliar = unlike(target.agent)
     told: dict[str, Any] = {
         "diagnosis": None,
@@ -147,18 +145,14 @@ def _save(
     if result.misread is not None:
         told["misread"] = _misread(folder, target, result.misread, images(journal))
         told["why"] = told["missing"] = _told_misread(result.misread, told["misread"], arguments, folder)
-    write_atomically(folder / "model.pddl", model)
     if result.conditional.actions:
         write_atomically(folder / CONDITIONAL, conditional_text(result.model, result.conditional))
     known_operators = {header.name for header in result.model.headers}  # none where nothing was interrogated
     mapping = [one for one in result.mapping if one["operator"] in known_operators]
     write_atomically(folder / "controls.json", json.dumps(mapping, indent=2) + "\n")
-    write_atomically(folder / "result.json", json.dumps(told, indent=2) + "\n")
-    print(model)
-    can = abilities_of_controls(result)
-    agent = [("" if number else "agent", part) for number, part in enumerate(can.parts)]
-    print(aligned([*agent, *result_figures(result), *look_lines(told), *lines(told, folder)]))
-    write_report(replace(target, truth=None), folder, journal)  # its operators are others
+    summary = [*under("agent", abilities_of_controls(result).parts), *result_figures(result)]
+    summary += [*look_lines(told), *lines(told)]
+    save(folder, journal, domain_text(result.model), told, summary, truth=None)  # its operators are others
     return told
 
 
@@ -291,7 +285,7 @@ def conditional_figures(split: Split) -> list[dict[str, Any]]:
     ]
 
 
-def lines(told: dict[str, Any], folder: Path) -> list[tuple[str, str]]:
+def lines(told: dict[str, Any]) -> list[tuple[str, str]]:
     """What the summary for a person says of the run."""
     equal = told["native_equivalent"]
     worst = sorted((right / of, kind, of) for kind, (right, of) in told["native_kinds"].items() if right < of)
@@ -305,5 +299,4 @@ def lines(told: dict[str, Any], folder: Path) -> list[tuple[str, str]]:
             f"{'; of the kinds of change, ' if less else ''}{'; '.join(less)}",
         ),
         ("time", f"{told['cpu_s']:.1f} CPU s ({told['perception_s'] or 0:.1f} perception)"),
-        ("saved in", str(folder)),
     ]

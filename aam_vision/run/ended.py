@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from aam_vision.interrogation.task.verdict import FAILED, NOT_STRIPS
+from aam_vision.support.commandline import AGENT_FAILED, NOT_EXPLAINED
+
 
 class Ended(NamedTuple):
     """How a run ended."""
@@ -14,3 +17,8 @@ class Ended(NamedTuple):
     why: str = ""
     """What is to be said of it on stderr, in a line: an error if there is an exit code, or else a warning; empty for nothing."""
     code: int = 0
+
+
+def exit_code(status: str) -> int:
+    """The exit code of a run that ended so."""
+    return {FAILED: AGENT_FAILED, NOT_STRIPS: NOT_EXPLAINED}.get(status, 0)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping
-from pathlib import Path
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,11 +15,10 @@ from aam_vision.interrogation.evidence.attempted_steps import attempted
 from aam_vision.interrogation.examination.diagnosis import Diagnosis
 from aam_vision.interrogation.examination.figures import Exam
 from aam_vision.interrogation.task.result import Result, differences, lifted_predicates
-from aam_vision.interrogation.task.result_text import aligned, figures
+from aam_vision.interrogation.task.result_text import figures
 from aam_vision.model.strips import Model
 from aam_vision.report import evaluation
-from aam_vision.report.abilities import ControlNames, abilities, executed_actions
-from aam_vision.report.screen import Abilities
+from aam_vision.report.abilities import Abilities, ControlNames, abilities, executed_actions
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.labelling_note import labelled
 from aam_vision.run.targets import Target
@@ -254,33 +252,33 @@ def _comparison(target: Target, result: Result, seed: int) -> dict[str, Any]:
     }
 
 
-def text(summary: dict[str, Any], result: Result, folder: Path) -> str:
+def under(name: str, texts: Iterable[str]) -> list[tuple[str, str]]:
+    """Several texts under one name, for a person."""
+    return [("" if number else name, text) for number, text in enumerate(texts)]
+
+
+def lines(summary: dict[str, Any], result: Result) -> list[tuple[str, str]]:
     """The summary for a person."""
     can = abilities(result.model, executed_actions(result.transcript), complete=result.proven)
-    return aligned(
-        [
-            *((("" if number else "agent"), part) for number, part in enumerate(can.parts)),
-            *figures(result),
-            *_changed(summary["differences"]),
-            ("ground truth", _verdict(summary)),
-            *([("chance", found)] if (found := sentence(result)) else []),
-            (
-                "time",
-                f"{summary['cpu_s']:.1f} CPU s, {summary['interrogation_s']:.1f} of them interrogating "
-                f"({summary['perception_s'] or 0:.1f} perception, {summary['planner_s']:.1f} planner)",
-            ),
-            ("saved in", str(folder)),
-        ]
-    )
+    return [
+        *under("agent", can.parts),
+        *figures(result),
+        *_changed(summary["differences"]),
+        ("ground truth", _verdict(summary)),
+        *([("chance", found)] if (found := sentence(result)) else []),
+        (
+            "time",
+            f"{summary['cpu_s']:.1f} CPU s, {summary['interrogation_s']:.1f} of them interrogating "
+            f"({summary['perception_s'] or 0:.1f} perception, {summary['planner_s']:.1f} planner)",
+        ),
+    ]
 
 
 def _changed(found: list[dict[str, str]] | None) -> list[tuple[str, str]]:
     """The differences to the model learned earlier, one per line, if there is such a model."""
     if found is None:
         return []
-    if not found:
-        return [("differences", "none to the model learned earlier")]
-    return [("" if number else "differences", one["text"]) for number, one in enumerate(found)]
+    return under("differences", [one["text"] for one in found] or ["none to the model learned earlier"])
 
 
 def _verdict(summary: dict[str, Any]) -> str:

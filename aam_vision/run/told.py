@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from aam_vision.run import targets
-from aam_vision.run.ended import Ended
+from aam_vision.run.ended import Ended, exit_code
 from aam_vision.run.labelling_note import told_unlike, untested, with_other_cause
-from aam_vision.support.commandline import AGENT_FAILED, NOT_EXPLAINED, check_writable
+from aam_vision.support.commandline import check_writable
 from aam_vision.support.errors import AamWarning, AccessViolation, UnusableInput
 
 if TYPE_CHECKING:
@@ -59,8 +61,12 @@ class ToldRun:
             AgentFailed: before there was anything to learn.
         """
         from aam_vision.agents.image import image_test, unlike
-        from aam_vision.planning.planner import Clock
-        from aam_vision.run.folder import Times, save
+        from aam_vision.interrogation.task.verdict import FAILED, NOT_STRIPS
+        from aam_vision.model.pddl import domain_text
+        from aam_vision.planning.planner import Clock, cpu_seconds
+        from aam_vision.report.recorded import images
+        from aam_vision.run.folder import save
+        from aam_vision.run.summary import lines, summary
 
         arguments, target, clock = self._arguments, self.target, Clock()
         result, failure = _interrogated(arguments, self._interrogation, target, journal, clock)
@@ -72,15 +78,25 @@ class ToldRun:
         result = replace(result, untested=untested(own, test))
         if result.diagnosis is not None:
             result = replace(result, diagnosis=with_other_cause(result.diagnosis, own, test, strange))
-        times = Times(began, clock.seconds, self._planner.seconds, target.perception_s())
-        status = save(folder, arguments, target, result, times, self._interrogation.prior, journal)
+        times = {
+            "wall_s": round(perf_counter() - began, 3),
+            "cpu_s": round(cpu_seconds(), 3),
+            "interrogation_s": round(clock.seconds, 3),
+            "planner_s": round(self._planner.seconds, 3),
+            "perception_s": target.perception_s(),
+        }
+        model = domain_text(result.model)
+        told = summary(arguments, target, result, times, self._interrogation.prior, partial(images, journal))
+        truth = None if target.truth is None else domain_text(target.truth())
+        save(folder, journal, model, told, lines(told, result), truth)
+        status = str(told["status"])
         final = failure is None or failure.contradicted  # then the same answers would be the same again
         if result.not_strips:
-            return Ended(status, final, _accusation(result), NOT_EXPLAINED)
+            return Ended(status, final, _accusation(result), exit_code(NOT_STRIPS))
         if result.suspected:
             return Ended(status, final, f"{result.missing}; what was learned is saved in {folder}")
         if failure is not None:
-            return Ended(status, final, str(failure), AGENT_FAILED)
+            return Ended(status, final, str(failure), exit_code(FAILED))
         return Ended(status, final)
 
 

@@ -19,7 +19,7 @@ from aam_vision.model.pddl import domain_text
 from aam_vision.model.strips import ActionHeader, Atom, Objects, Predicate, State, Types, Vocabulary
 from aam_vision.report import chance
 from aam_vision.report.chance_account import ChanceAccount
-from aam_vision.report.chance_page import first_screen, page
+from aam_vision.report.page import page
 from aam_vision.report.recorded import read_run
 from aam_vision.support.errors import UnusableInput
 from tests.interrogation.chance.domains import DOOR_PROBLEM, DOORS
@@ -74,7 +74,9 @@ def test_the_account_says_what_the_run_printed(chance_run_of: ChanceRuns) -> Non
     figures = json.loads((run / "result.json").read_text())
     for action in account.actions:
         told = figures["outcomes"][action.name]
-        assert [round(one.probability, 6) for one in action.outcomes] == [one["probability"] for one in told]
+        assert [round(one.way.found.probability, 6) for one in action.outcomes] == [
+            one["probability"] for one in told
+        ]
         assert [one.way.found.hits for one in action.outcomes] == [one["hits"] for one in told]
         assert [set(one.effects) for one in action.outcomes] == [set(one["effects"]) for one in told]
         for one in action.outcomes:
@@ -87,7 +89,8 @@ def test_the_account_says_what_the_run_printed(chance_run_of: ChanceRuns) -> Non
 
 def test_every_proven_condition_has_a_refusal_without_it(chance_run_of: ChanceRuns) -> None:
     account = ChanceAccount(read_run(chance_run_of()))
-    proven = [(one.text, one.refusal) for action in account.actions for one in action.conditions]
+    lines = [line for action in account.actions for line in (*action.needs, *action.open)]
+    proven = [(line.text, account.why(line)[-1].event) for line in lines]
     assert {text for text, _ in proven} == {"free(?h)", "not broken(?b)", "holding(?b)"}
     for text, refusal in proven:
         assert refusal is not None
@@ -105,7 +108,7 @@ def test_the_trials_of_all_kinds_are_the_executions(chance_run_of: ChanceRuns) -
 
 
 def test_chance_comes_first_on_the_first_screen(chance_run_of: ChanceRuns) -> None:
-    screen = first_screen(ChanceAccount(read_run(chance_run_of())))
+    screen = ChanceAccount(read_run(chance_run_of())).screen
     first, second = screen.abilities.deeds
     assert (first.action, second.action) == ("grab", "drop")
     assert re.match(r"if .*, then it works \d+% of the time", first.words), first.words
@@ -114,16 +117,20 @@ def test_chance_comes_first_on_the_first_screen(chance_run_of: ChanceRuns) -> No
 
 def test_every_action_has_a_row_on_the_first_screen(chance_run_of: ChanceRuns) -> None:
     account = ChanceAccount(read_run(chance_run_of(DOORS, DOOR_PROBLEM, within=0.15, seed=1)))
-    told = first_screen(account).abilities
+    told = account.screen.abilities
     assert {deed.action for deed in told.deeds} == {action.name for action in account.actions}
     assert told.others == ""
 
 
 def test_no_bar_of_one_case_stands_for_an_action_with_several(chance_run_of: ChanceRuns) -> None:
     account = ChanceAccount(read_run(chance_run_of(DOORS, DOOR_PROBLEM, within=0.15, seed=1)))
-    several = {action.name for action in account.actions if len(action.known.cases) > 1}
+    several = {
+        action.name
+        for action in account.actions
+        if len({id(one.way.case) for one in action.outcomes or ()}) > 1
+    }
     assert "pull" in several
-    for deed in first_screen(account).abilities.deeds:
+    for deed in account.screen.abilities.deeds:
         assert (deed.found is None) is (deed.action in several)
 
 

@@ -18,9 +18,8 @@ from aam_vision.agents.numbered import NumberedAgent
 from aam_vision.model.query import Query, Response
 from aam_vision.model.strips import GroundAction
 from aam_vision.report import terminal
-from aam_vision.report.account import Account, account_of
-from aam_vision.report.controls import controls_of
-from aam_vision.report.page import first_screen, page
+from aam_vision.report.account import account_of
+from aam_vision.report.page import page
 from aam_vision.report.recorded import read_run
 from aam_vision.run import targets
 from aam_vision.run.arguments import Arguments
@@ -82,15 +81,13 @@ def test_the_page_is_whole_and_the_same_is_made_again_from_the_folder(run: Path)
 
 def test_every_control_is_told_with_its_cases_and_every_line_of_these_has_its_proof(run: Path) -> None:
     account = account_of(read_run(run))
-    told = controls_of(account)
+    told = account.controls
     assert told is not None
     html = (run / "report.html").read_text(encoding="utf-8")
     text = text_of(html)
     mapping = json.loads((run / "controls.json").read_text(encoding="utf-8"))
-    assert [case.action for one in told.controls for case in one.cases] == [
-        one["operator"] for one in mapping
-    ]
-    for one in told.controls:
+    assert [case.action for one in told.told for case in one.cases] == [one["operator"] for one in mapping]
+    for one in told.told:
         assert f'id="control-{one.header.name}"' in html
         assert 0 <= one.changed <= one.given
         for case in one.cases:
@@ -122,11 +119,11 @@ def test_the_two_statements_stand_apart_on_the_page_and_in_the_terminal(run: Pat
 
 def test_each_case_has_a_picture_before_it_and_another_one_after_it(run_of: Runs) -> None:
     account = account_of(read_run(run_of("doors", controls=True)))
-    told = controls_of(account)
+    told = account.controls
     assert told is not None
-    screen = first_screen(account, told)
+    screen = account.screen
     html = page(account)
-    for one in told.controls:
+    for one in told.told:
         for case in one.cases:
             assert case.example is not None
             before, after = case.example.shown
@@ -158,7 +155,7 @@ def test_what_no_case_explains_is_shown(tmp_path: Path) -> None:
     code, run = lamps(tmp_path, max_steps=3)
     assert code == 0
     account = account_of(read_run(run))
-    told = controls_of(account)
+    told = account.controls
     assert told is not None
     assert account.run.figures is not None
     assert len(told.unexplained) == account.run.figures["unexplained"] > 0
@@ -199,7 +196,7 @@ def test_what_depends_on_something_unseen_is_shown_first_with_both_situations(
     code, run = lamps(tmp_path)
     assert code == 4
     account = account_of(read_run(run))
-    screen = first_screen(account, controls_of(account))
+    screen = account.screen
     assert (screen.wrong, screen.verdict.title) == (True, "not-strips: no STRIPS model fits")
     one, other = screen.examples
     assert one.step == other.step
@@ -227,7 +224,7 @@ def test_a_damaged_mapping_is_refused_in_one_line(
     if content is not None:
         (copy / "controls.json").write_text(content, encoding="utf-8")
     with pytest.raises(UnusableInput, match=r"controls\.json"):
-        page(Account(read_run(copy)))
+        account_of(read_run(copy))
 
 
 @pytest.mark.parametrize(

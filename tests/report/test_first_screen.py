@@ -22,11 +22,10 @@ from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.model import domains as packaged
 from aam_vision.model.pddl import read_domain
 from aam_vision.report import terminal
-from aam_vision.report.abilities import abilities
+from aam_vision.report.abilities import EXPLAINED, ROOM, abilities
 from aam_vision.report.account import account_of
-from aam_vision.report.page import first_screen, page
+from aam_vision.report.page import page
 from aam_vision.report.recorded import images, read_run
-from aam_vision.report.screen import EXPLAINED, ROOM
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.summary import summary
 from aam_vision.run.targets import from_environment
@@ -110,11 +109,11 @@ def test_page_and_terminal_say_the_same_of_the_verdict(env: str, run_of: Runs) -
 
 def test_the_pictures_are_those_before_and_after_one_executed_step(run_of: Runs) -> None:
     account = account_of(read_run(run_of("doors")))
-    before, after = first_screen(account).shown
+    before, after = account.screen.shown
     assert before.caption.startswith("before ")
     assert after.caption.startswith("after ")
     assert before.image != after.image
-    assert first_screen(account_of(read_run(run_of("gripper")))).shown == ()
+    assert account_of(read_run(run_of("gripper"))).screen.shown == ()
 
 
 def test_the_image_before_a_step_is_the_one_after_the_step_before_it(run_of: Runs) -> None:
@@ -131,7 +130,7 @@ def test_the_image_before_a_step_is_the_one_after_the_step_before_it(run_of: Run
 
 def test_a_diagnosis_comes_first_with_the_two_pictures_side_by_side(run_of: Runs, tmp_path: Path) -> None:
     account = account_of(read_run(diagnosed(run_of("doors"), tmp_path / "run")))
-    screen = first_screen(account)
+    screen = account.screen
     assert (screen.wrong, screen.verdict.title) == (True, "not-strips: no STRIPS model fits")
     assert [shown.caption for shown in screen.shown] == ["before moveto: executed", "before moveto: refused"]
     text = page(account)
@@ -146,7 +145,7 @@ def test_one_and_the_same_picture_is_followed_by_what_came_of_it(run_of: Runs, t
     one, other = figures["diagnosis"]["examples"]
     other["image"] = one["image"]
     (folder / "result.json").write_text(json.dumps(figures))
-    shown = first_screen(account_of(read_run(folder))).shown
+    shown = account_of(read_run(folder)).screen.shown
     assert [image.image for image in shown] == [one["image_after"], one["image"]]
 
 

@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from aam_vision.agents.journal import NAME
-from aam_vision.report import chance_page, chance_terminal, terminal
-from aam_vision.report.account import Account
-from aam_vision.report.chance_account import ChanceAccount
+from aam_vision.report import terminal
+from aam_vision.report.account import account_of
 from aam_vision.report.page import page
 from aam_vision.report.recorded import read_run
 from aam_vision.support.errors import UnusableInput
@@ -86,15 +85,9 @@ def _change(draw: st.DrawFn, folder: Path) -> None:
 def _told(folder: Path) -> str:
     console = Console(file=io.StringIO(), highlight=False, markup=False)
     try:
-        run = read_run(folder)
-        if run.within is not None:
-            told = ChanceAccount(run)
-            chance_terminal.overview(told, console)
-            chance_page.page(told).encode("utf-8", "strict")
-        else:
-            account = Account(run)
-            terminal.overview(account, console)
-            page(account).encode("utf-8", "strict")
+        account = account_of(read_run(folder))
+        terminal.overview(account, console)
+        page(account).encode("utf-8", "strict")
     except UnusableInput as error:
         return str(error)
     assert isinstance(console.file, io.StringIO)

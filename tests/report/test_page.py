@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from aam_vision.report.account import Account
+from aam_vision.report.account import account_of
 from aam_vision.report.album import FOLDER
 from aam_vision.report.page import page
 from aam_vision.report.recorded import read_run
@@ -67,11 +67,11 @@ def test_the_page_of_a_run_is_complete_and_fetches_nothing(run):
 
 
 def test_the_same_page_is_made_again_from_the_folder_alone(run):
-    assert page(Account(read_run(run))) == (run / "report.html").read_text(encoding="utf-8")
+    assert page(account_of(read_run(run))) == (run / "report.html").read_text(encoding="utf-8")
 
 
 def test_every_line_of_the_model_is_on_the_page_and_its_pddl_leads_there(run):
-    account = Account(read_run(run))
+    account = account_of(read_run(run))
     found = _Page((run / "report.html").read_text(encoding="utf-8"))
     for action in account.actions:
         for line in (*action.needs, *action.changes):
@@ -95,7 +95,7 @@ def test_the_images_of_an_image_agent_are_on_the_page_once_each(run_of):
 def test_a_folder_without_images_still_makes_a_page(run_of, tmp_path):
     copy = shutil.copytree(run_of("doors"), tmp_path / "run")
     shutil.rmtree(copy / FOLDER)
-    text = page(Account(read_run(copy)))
+    text = page(account_of(read_run(copy)))
     assert "frame-" not in text
     assert "is at ?" in text or "at(" in text
 
@@ -105,7 +105,7 @@ def test_files_that_are_not_images_are_not_shown(run_of, tmp_path, content):
     copy = shutil.copytree(run_of("doors"), tmp_path / "run")
     for path in (copy / FOLDER).glob("*.png"):
         path.write_bytes(content)
-    assert "data:image" not in page(Account(read_run(copy)))
+    assert "data:image" not in page(account_of(read_run(copy)))
 
 
 def test_links_to_other_files_are_not_followed(run_of, tmp_path):
@@ -113,7 +113,7 @@ def test_links_to_other_files_are_not_followed(run_of, tmp_path):
     for path in (copy / FOLDER).glob("*.png"):
         other = path.rename(tmp_path / path.name)
         path.symlink_to(other)
-    assert "data:image" not in page(Account(read_run(copy)))
+    assert "data:image" not in page(account_of(read_run(copy)))
 
 
 def test_markup_in_a_files_texts_is_text_on_the_page(run_of, tmp_path):
@@ -121,7 +121,7 @@ def test_markup_in_a_files_texts_is_text_on_the_page(run_of, tmp_path):
     figures = json.loads((copy / "result.json").read_text())
     figures["env"] = figures["policy"] = "<script>alert(1)</script>"
     (copy / "result.json").write_text(json.dumps(figures))
-    text = page(Account(read_run(copy)))
+    text = page(account_of(read_run(copy)))
     assert "<script>alert" not in text
     assert "&lt;script&gt;alert" in text
 
@@ -130,7 +130,7 @@ def test_a_model_that_is_not_the_true_one_is_marked_where_it_differs(run_of, tmp
     copy = shutil.copytree(run_of("gripper"), tmp_path / "run")
     truth = (copy / "truth.pddl").read_text()
     (copy / "truth.pddl").write_text(truth.replace("(at_robby ?to)\n", "", 1))
-    account = Account(read_run(copy))
+    account = account_of(read_run(copy))
     (difference,) = account.differences
     assert str(difference) == "at_robby(?to) in eff of move: + and ∅"
     (marked,) = [line for action in account.actions for line in action.changes if line.differs is not None]
@@ -144,7 +144,7 @@ def test_a_model_that_does_not_follow_from_the_answers_is_called_an_estimate(run
     (copy / "model.pddl").write_text(
         model.replace("(at_robby ?from)\n", "", 1).replace("(at_robby ?from))\n", ")\n", 1)
     )
-    account = Account(read_run(copy))
+    account = account_of(read_run(copy))
     assert (
         any(
             line.status == "estimated"

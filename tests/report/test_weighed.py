@@ -14,10 +14,11 @@ from rich.console import Console
 from aam_vision.interrogation.statistics.assessment import assess
 from aam_vision.model.strips import Location, PalTuple
 from aam_vision.report import terminal
-from aam_vision.report.account import WeighedAccount, account_of
+from aam_vision.report.account import account_of
 from aam_vision.report.claims import named
 from aam_vision.report.page import page
 from aam_vision.report.recorded import read_run
+from aam_vision.report.told_account import WeighedAccount
 from aam_vision.support.errors import UnusableInput
 from tests.report.conftest import Runs
 
@@ -72,9 +73,7 @@ def test_every_pal_tuple_is_on_the_page_with_its_probability(run: Path, account:
 
 def test_the_reason_is_given_in_words(account: WeighedAccount) -> None:
     console = Console(file=io.StringIO(), width=300)
-    actions = account.proofs.hypotheses.actions
-    pal = named("holding(?x) in eff of pick-up", {name: action.index for name, action in actions.items()})
-    terminal.proof(account, account.line(pal), console)
+    terminal.proof(account, named("holding(?x) in eff of pick-up", account.indexes), console)
     terminal.overview(account, console)
     said = console.file.getvalue()  # type: ignore[attr-defined]
     assert (

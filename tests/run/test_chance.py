@@ -117,7 +117,7 @@ def test_noise_is_told_from_chance_by_looking_again(files: list[str | Path], tmp
         connection.execute("DELETE FROM about WHERE name = 'finished'")
         connection.commit()
     (folder / "result.json").unlink()
-    assert ChanceAccount(read_run(folder)).knowledge.contradiction is None
+    assert ChanceAccount(read_run(folder)).contradiction is None
     again = command("--resume", folder, "--quiet", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
     repeated = json.loads((folder / "result.json").read_text())

@@ -307,7 +307,7 @@ def test_a_run_is_verified_and_says_what_has_changed(chance_run_of: ChanceRuns) 
         assert one["p_value"] <= 0.05
     assert list(figures["as_before"]) == ["drop"]
     account = ChanceAccount(read_run(again))
-    assert len(account.changes) == len(figures["differences"])
+    assert len(account.changed) == len(figures["differences"])
     told = [one.way.found for one in account.actions[0].outcomes]
     assert [[round(one.low, 6), round(one.high, 6)] for one in told] == [
         one["interval"] for one in figures["outcomes"]["grab"]

@@ -5,21 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from aam_vision.controls.conditional import Split
 from aam_vision.controls.conditional_text import conditional_action_text
 from aam_vision.controls.giving import Given
 from aam_vision.controls.joining import conditional
+from aam_vision.controls.mapping import read_carriers
 from aam_vision.controls.operators import Operator
 from aam_vision.controls.prediction import ControlModel
-from aam_vision.controls.transitions import Transition
+from aam_vision.controls.transitions import Transition, idle
 from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
+from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.model.strips import ActionHeader, GroundAction, State
-from aam_vision.report.abilities import ALL, clause
-from aam_vision.report.account import Account
+from aam_vision.report.abilities import ALL, ControlNames, clause
 from aam_vision.report.ending import ShownExample
-from aam_vision.report.events import Event, control_steps
+from aam_vision.report.events import Event
 from aam_vision.support.wording import some
+
+if TYPE_CHECKING:
+    from aam_vision.report.told_account import ToldAccount
 
 SHOWN = 6
 """Steps that no case explains which are shown, at most."""
@@ -51,32 +56,41 @@ class ControlAccount:
     """Cases that are one action with conditional effects, as PDDL."""
 
 
-def controls_of(account: Account) -> ControlsAccount | None:
-    """What the controls of a run do; None if it knew instructions."""
-    return None if account.run.controls is None else ControlsAccount(account)
-
-
-class ControlsAccount:
+class Controls:
     """What the controls of a run do.
 
     Args:
-        account: of a run that knew only controls.
+        account: of the operators that were found in them.
+        transcript: what was asked of the controls.
 
+    Raises:
+        UnusableInput: ``controls.json`` is missing, damaged, or of another run.
     """
 
-    def __init__(self, account: Account) -> None:
-        transcript = account.run.controls
-        assert transcript is not None, "a run that knew only controls"
+    def __init__(self, account: ToldAccount, transcript: Transcript) -> None:
         self._account = account
         self._headers = transcript.headers
-        self._steps = control_steps(transcript)
-        self._carriers = account.carriers
-        self._figures = account.run.figures or {}
+        self._steps: list[Given] = []
+        for entry in transcript.entries:  # looks are left out
+            if isinstance(entry, Asked) and len(entry.query.plan) == entry.response.executed == 1:
+                before, after = entry.query.initial, entry.response.final
+                step = Transition(before.state, entry.query.plan[0], after.state)
+                self._steps.append(Given(before, step, after))
+        self._carriers = read_carriers(account.run.folder, account.model, self._headers)
+
+    @property
+    def names(self) -> ControlNames:
+        """The controls, which operators each carries out, and those that never did anything."""
+        seen: dict[str, list[Transition]] = {header.name: [] for header in self._headers}
+        for step in self._steps:
+            seen[step.transition.control.name].append(step.transition)
+        carried = {name: carrier.control for name, carrier in self._carriers.items()}
+        return ControlNames(tuple(seen), carried, idle(seen))
 
     @cached_property
-    def controls(self) -> list[ControlAccount]:
+    def told(self) -> list[ControlAccount]:
         """Every control, in the agent's order."""
-        found = []
+        found, split = [], conditional(self._account.model, self._carriers)
         for header in self._headers:
             names = [name for name, carrier in self._carriers.items() if carrier.control == header.name]
             given = [one.transition for one in self._different if one.transition.control.name == header.name]
@@ -90,16 +104,12 @@ class ControlsAccount:
                     sum(bool(one.change) for one in given),
                     tuple(
                         conditional_action_text(action, self._account.model.vocabulary)
-                        for action in self._conditional.actions
+                        for action in split.actions
                         if action.control == header.name
                     ),
                 )
             )
         return found
-
-    @cached_property
-    def _conditional(self) -> Split:
-        return conditional(self._account.model, self._carriers)
 
     def _sentence(self, name: str) -> str:
         """All that a case needs and changes, in a sentence."""
@@ -110,7 +120,7 @@ class ControlsAccount:
     @cached_property
     def unexplained(self) -> list[ShownExample]:
         """Steps that came out otherwise than the model predicts, some of them."""
-        if not self._figures.get("unexplained"):
+        if not (self._account.run.figures or {}).get("unexplained"):
             return []
         operators = [
             Operator(carrier.control, carrier.given, self._account.model.schema(name).header, ())
@@ -128,7 +138,7 @@ class ControlsAccount:
 
     def telling(self, control: str) -> Event | None:
         """A step of a control that shows its first case in two different pictures; None if no case has such."""
-        for one in self.controls:
+        for one in self.told:
             for case in one.cases if one.header.name == control else ():
                 shown = () if case.example is None else case.example.shown
                 if len(shown) == 2 and shown[0].image != shown[1].image:
@@ -158,7 +168,7 @@ class ControlsAccount:
     @property
     def shown(self) -> Iterator[str]:
         """The names of all images that are shown."""
-        for control in self.controls:
+        for control in self.told:
             for case in control.cases:
                 yield from (image.image for image in (case.example.shown if case.example else ()))
         for one in self.unexplained:
