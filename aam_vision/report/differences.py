@@ -1,10 +1,24 @@
-"""The palm tuples in which two models of the same actions differ."""
+"""Where two models of one agent differ: line by line, on a plan, or in the cases of controls."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice, permutations
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from aam_vision.model.strips import ActionSchema, LiftedAtom, Location, Mode, Model
+from aam_vision.controls.mapping import Carrier, read_carriers
+from aam_vision.model.pddl import read_domain, read_problem
+from aam_vision.model.strips import ActionSchema, LiftedAtom, Location, Mode, Model, Vocabulary
+from aam_vision.report import english
+from aam_vision.report.evaluation import Disagreement, shortest_disagreement
+from aam_vision.report.recorded import shape
+from aam_vision.support.errors import UnusableInput
+from aam_vision.support.wording import counted, lines
+
+MAX_NAMINGS = 5040
+"""Ways to name the parameters of one operator after those of another one that are tried, at most."""
 
 
 @dataclass(frozen=True)
@@ -40,3 +54,223 @@ def _atoms(schema: ActionSchema, location: Location) -> list[LiftedAtom]:
     if location is Location.PRE:
         return [*schema.positive, *schema.negative]
     return [*schema.add, *schema.delete]
+
+
+class Models:
+    """Two PDDL domains.
+
+    Args:
+        first: the file of the one.
+        second: of the other.
+        problems: in which a plan is looked for that tells them apart.
+        max_states: that are looked at for that, in all.
+
+    Raises:
+        UnusableInput: a file cannot be used, or they are about other actions or predicates.
+    """
+
+    def __init__(self, first: Path, second: Path, problems: Sequence[Path], max_states: int) -> None:
+        self._one, self._other = read_domain(first), read_domain(second)
+        if shape(self._one) != shape(self._other):
+            raise UnusableInput(
+                f"{first} and {second}: have other actions, parameters' types or predicates; give models of one agent"
+            )
+        self._paths, self._names = (first, second), (first.name, second.name)
+        self._found = differences(self._one, self._other)
+        self._problems, self._max_states = problems, max_states
+
+    def _searches(self) -> Iterator[tuple[Path, Disagreement]]:
+        """By problem, the search for a plan that tells the models apart."""
+        for path in self._problems:
+            initial = read_problem(self._one, path).initial
+            yield path, shortest_disagreement(self._one, self._other, initial, self._max_states)
+
+    def lines(self) -> Iterator[str]:
+        """The difference, in lines."""
+        if self._found:
+            differ = "differs" if len(self._found) == 1 else "differ"
+            names = " and ".join(self._names)
+            yield f"{counted(len(self._found), 'line')} of the model {differ} ({names}):"
+        else:
+            yield "no difference: every line of the model is the same"
+        yield from (f"  {difference}" for difference in self._found)
+        for path, told in self._searches():
+            if told.plan is None:
+                within = f"none within {counted(told.states, 'state')}; more with --max-states"
+                ended = "none" if told.exhausted else within
+                yield f"{path.name}: a plan on which they disagree: {ended}"
+                continue
+            yield f"{path.name}: they disagree on this plan ({counted(len(told.plan), 'step')}):"
+            yield from (f"  ({' '.join([step.name, *step.objects])})" for step in told.plan)
+            yield from (
+                f"  {name}: {outcome}" for name, outcome in zip(self._names, told.outcomes, strict=True)
+            )
+
+    def json(self) -> dict[str, Any]:
+        """The difference for programs."""
+        palm_tuples = [
+            {
+                "action": one.action,
+                "location": one.location.value,
+                "atom": one.text,
+                **{name: mode.name.lower() for name, mode in zip("ab", one.modes, strict=True)},
+            }
+            for one in self._found
+        ]
+        plans = [
+            {
+                "problem": str(problem),
+                "plan": None if told.plan is None else [[step.name, *step.objects] for step in told.plan],
+                **{
+                    name: None if told.plan is None else outcome
+                    for name, outcome in zip("ab", told.outcomes, strict=True)
+                },
+                "states": told.states,
+                "exhausted": told.exhausted,
+            }
+            for problem, told in dict(self._searches()).items()
+        ]
+        told = {"different": bool(self._found), "palm_tuples": palm_tuples, "plans": plans}
+        return dict(zip("ab", map(str, self._paths), strict=True)) | told
+
+
+# The cases of controls in which two runs differ, whatever their operators and parameters are called.
+
+
+class Case(NamedTuple):
+    """What a control does in one kind of situation: the operator that it carries out there."""
+
+    schema: ActionSchema
+    carrier: Carrier
+    vocabulary: Vocabulary
+
+    @property
+    def name(self) -> str:
+        """The operator."""
+        return self.schema.header.name
+
+    def needs(self, names: Sequence[str] = ()) -> list[str]:
+        """The precondition; other ``names`` may be given to the parameters, in their order."""
+        return _texts(self.schema.positive, self.schema.negative, names or self.schema.header.parameters)
+
+    def changes(self, names: Sequence[str] = ()) -> list[str]:
+        """The effects, in the same way."""
+        return _texts(self.schema.add, self.schema.delete, names or self.schema.header.parameters)
+
+    def __str__(self) -> str:
+        one, about = self.schema, (self.schema.header.parameters, self.vocabulary)
+        needs = [english.literal(*literal, *about) for literal in _literals(one.positive, one.negative)]
+        changes = [english.effect(*literal, *about) for literal in _literals(one.add, one.delete)]
+        when = f"where {english.listed(needs)}: " if needs else ""
+        return f"{self.name} ({self.carrier.control}, {when}{english.listed(changes)})"
+
+    def json(self) -> dict[str, Any]:
+        """The case for programs."""
+        told = {"operator": self.name, "control": self.carrier.control}
+        return {**told, "precondition": self.needs(), "effects": self.changes()}
+
+
+class Pair(NamedTuple):
+    """A case that both runs have, and what only one of them requires, in the names of the first."""
+
+    one: Case
+    other: Case
+    required: tuple[list[str], list[str]]
+
+    @property
+    def size(self) -> int:
+        """How many literals only one of them requires."""
+        return sum(map(len, self.required))
+
+    def __str__(self) -> str:
+        called = "" if self.one.name == self.other.name else f", called {self.other.name} by B"
+        told = [
+            f"only {run} requires {english.listed(some)}"
+            for run, some in zip("AB", self.required, strict=True)
+            if some
+        ]
+        return f"{self.one.name} ({self.one.carrier.control}{called}): {'; '.join(told)}"
+
+
+@dataclass(frozen=True)
+class Cases:
+    """Where two runs with controls differ."""
+
+    pairs: list[Pair]
+    only_one: list[Case]
+    only_other: list[Case]
+
+    def lines(self) -> Iterator[str]:
+        """The difference, in lines."""
+        told = [f"only A: {case}" for case in self.only_one]
+        told += [f"only B: {case}" for case in self.only_other]
+        told += [f"both: {pair}" for pair in self.pairs if pair.size]
+        told.append(f"{counted(sum(not pair.size for pair in self.pairs), 'case')} of controls in both runs")
+        for text in told:
+            yield from lines(text, indent=2)
+
+    def json(self) -> dict[str, Any]:
+        """The difference for programs."""
+        both = [
+            {"a": one.name, "b": other.name, "required_by_a": ours, "required_by_b": theirs}
+            for one, other, (ours, theirs) in self.pairs
+        ]
+        return {
+            "different": bool(self.only_one or self.only_other or any(pair.size for pair in self.pairs)),
+            "only_a": [case.json() for case in self.only_one],
+            "only_b": [case.json() for case in self.only_other],
+            "both": both,
+        }
+
+
+def compared(first: Path, second: Path) -> Cases:
+    """The cases of two runs' folders: those of one control with the same effects are the same case.
+
+    Raises:
+        UnusableInput: a file is damaged, or the runs have other predicates.
+    """
+    models = [read_domain(run / "model.pddl") for run in (first, second)]
+    if len({frozenset(model.vocabulary.predicates) for model in models}) > 1:
+        raise UnusableInput(f"{first} and {second}: have other predicates; give runs with one vocabulary")
+    mappings = [read_carriers(run, model) for run, model in zip((first, second), models, strict=True)]
+    ours, left = (
+        [Case(schema, carriers[schema.header.name], model.vocabulary) for schema in model.actions]
+        for model, carriers in zip(models, mappings, strict=True)
+    )
+    found = Cases([], [], left)
+    for case in ours:
+        pairs = [pair for rival in left for pair in _pairs(case, rival)]
+        if not pairs:
+            found.only_one.append(case)
+            continue
+        found.pairs.append(min(pairs, key=lambda pair: pair.size))
+        left.remove(found.pairs[-1].other)
+    return found
+
+
+def _pairs(one: Case, other: Case) -> Iterator[Pair]:
+    """The two as one case, by every way to name the parameters in which their effects are the same."""
+    if one.carrier != other.carrier:
+        return
+    ours, theirs, given = one.schema.header.parameters, other.schema.header.parameters, one.carrier.given
+    names = *ours[given:], *(f"{name}-of-B" for name in theirs[given:])
+    for free in islice(permutations(names, len(theirs) - given), MAX_NAMINGS):
+        called = *ours[:given], *free
+        if other.changes(called) == one.changes():
+            needs, rival = one.needs(), other.needs(called)
+            required = (
+                [need for need in needs if need not in rival],
+                [need for need in rival if need not in needs],
+            )
+            yield Pair(one, other, required)
+
+
+def _literals(true: Iterable[LiftedAtom], false: Iterable[LiftedAtom]) -> list[tuple[LiftedAtom, Mode]]:
+    both = ((true, Mode.POSITIVE), (false, Mode.NEGATIVE))
+    return [(atom, mode) for atoms, mode in both for atom in sorted(atoms, key=str)]
+
+
+def _texts(true: Iterable[LiftedAtom], false: Iterable[LiftedAtom], names: Sequence[str]) -> list[str]:
+    return sorted(
+        ("not " if mode is Mode.NEGATIVE else "") + atom.text(names) for atom, mode in _literals(true, false)
+    )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from aam_vision.compare import compare_models
-from aam_vision.report.chance_differences import compared
+from aam_vision.report.differences import compared
 from aam_vision.support.errors import UnusableInput
 from tests.controls.runs import lamps
 

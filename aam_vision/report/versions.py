@@ -1,0 +1,289 @@
+"""Two versions of an agent with chance side by side, in words: per action what differs, by how much, and whether it can be chance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from aam_vision.interrogation.chance.comparing import ALPHA, Count
+from aam_vision.interrogation.chance.interrogating import Options
+from aam_vision.interrogation.chance.knowledge import ActionKnowledge
+from aam_vision.interrogation.chance.retelling import precision_of, retold
+from aam_vision.interrogation.chance.versions import (
+    ActionDifferences,
+    OutcomeDifference,
+    differences,
+)
+from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals
+from aam_vision.interrogation.task.verdict import NOT_STRIPS
+from aam_vision.model.strips import Mode
+from aam_vision.report import chance
+from aam_vision.report.chance_account import ChanceAccount
+from aam_vision.report.english import listed
+from aam_vision.support import wording
+from aam_vision.support.errors import UnusableInput
+from aam_vision.support.wording import counted, some
+
+_NEEDS = {Mode.POSITIVE: "needs {}", Mode.NEGATIVE: "needs not {}", Mode.ABSENT: "does not need {}"}
+_SURE = (
+    f"all that is said holds together with {100 * (1 - ALPHA):.0f}%, however long either version was tried"
+)
+_NOTHING = "nothing differs that chance does not explain"
+_METHOD = (
+    "method: product of both versions' martingales (anytime-valid), an outcome's share of the error probability by its "
+    "probability, actions by Bonferroni"
+)
+_METHOD_OF_ONE_SEED = (
+    "method: both drew their chance from the same seed, so their trials may depend on each other: each version's "
+    "martingale at half the error probability, which holds whatever the dependence; other seeds tell more with fewer trials"
+)
+"""How probabilities were compared."""
+
+
+Line = tuple[str, bool]
+"""A line about an action, and whether it is a difference that chance does not explain."""
+
+
+class Versions:
+    """Two runs of ``--chance`` over the same actions and predicates.
+
+    Raises:
+        UnusableInput: they are about other actions or predicates.
+    """
+
+    def __init__(self, one: ChanceAccount, other: ChanceAccount) -> None:
+        self.one, self.other = one, other
+        if _shape(one) != _shape(other):
+            raise UnusableInput(
+                f"{one.run.folder} and {other.run.folder}: have other actions, parameters' types or predicates; "
+                "give runs of one agent"
+            )
+
+    @property
+    def independent(self) -> bool:
+        """Whether the chance of one says nothing of that of the other: they did not draw it from the same seed."""
+        seeds = self.one.run.chance_seed, self.other.run.chance_seed
+        return seeds[0] is None or seeds[0] != seeds[1]
+
+    @cached_property
+    def actions(self) -> list[ActionDifferences]:
+        """What differs, action by action."""
+        run, first = self.other.run, self.one.run.transcript
+        # atoms are compared by their numbers, which follow from the order of the predicates
+        transcript = replace(run.transcript, vocabulary=first.vocabulary, headers=first.headers)
+        others = retold(transcript, precision_of(run.within or Options().within)).actions
+        return differences(self.one.knowledge.actions, others, independent=self.independent)
+
+    @cached_property
+    def same(self) -> tuple[str, ...]:
+        """The conditions of the interrogations that were the same."""
+        first, second = (_conditions(one) for one in (self.one, self.other))
+        return tuple(name for name, value in first.items() if value == second[name])
+
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """Those that were not."""
+        return tuple(name for name in _conditions(self.one) if name not in self.same)
+
+    @property
+    def warnings(self) -> list[str]:
+        """Which run is no good base of a comparison, and why, in sentences."""
+        found = []
+        for name, account in (("A", self.one), ("B", self.other)):
+            judged = account.verdict
+            if account.run.figures is None or account.run.figures["status"] == NOT_STRIPS:
+                found.append(
+                    f"{name}: {judged.title}: {judged.main} What is said of it below is not certain."
+                )
+        return found
+
+    def lines(self) -> Iterator[str]:
+        """What differs, by how much, and whether chance explains it."""
+        same = f"the same {listed(self.same)}" if self.same else "nothing"
+        apart = f"; NOT matched: {listed(self.apart)}" if self.apart else ""
+        for text in (f"matched: {same}{apart}", *self.warnings):
+            yield from wording.lines(text, indent=2)
+        for action in self.actions:
+            yield f"\n{action.one.index.header.name}{': DIFFERENT' if action.different else ''}"
+            for told, different in (*_precondition(action), *_outcomes(action)):
+                first, *more = wording.lines(told, indent=4)
+                yield from (f"{'!' if different else ' '} {first}", *more)
+        yield ""
+        found = [one.one.index.header.name for one in self.actions if one.different]
+        differ = f"{'differs' if len(found) == 1 else 'differ'}: {listed(found)}"
+        verdict = f"{counted(len(found), 'action')} {differ}" if found else _NOTHING
+        method = _METHOD if self.independent else _METHOD_OF_ONE_SEED
+        for text in (f"{verdict} ({_SURE})", method):
+            yield from wording.lines(text, indent=2)
+
+    def json(self) -> dict[str, Any]:
+        """The same for programs."""
+        return {
+            "different": any(one.different for one in self.actions),
+            "confidence": 1 - ALPHA,
+            "independent": self.independent,
+            "matched": list(self.same),
+            "not_matched": list(self.apart),
+            "warnings": self.warnings,
+            "actions": [_action(one) for one in self.actions],
+        }
+
+
+def _shape(account: ChanceAccount) -> object:
+    vocabulary, headers = account.run.transcript.vocabulary, account.run.transcript.headers
+    return (
+        sorted((header.name, header.types) for header in headers),
+        sorted(vocabulary.predicates, key=lambda predicate: predicate.name),
+        dict(vocabulary.types.parents),
+        dict(vocabulary.constants),
+    )
+
+
+def _conditions(account: ChanceAccount) -> dict[str, object]:
+    """Under which conditions an agent was interrogated."""
+    run = account.run
+    return {
+        "starts": frozenset(one.state for one in run.transcript.initial),
+        "access": run.transcript.access,
+        "precision": run.within,
+        "seed": run.seed,
+    }
+
+
+# --- preconditions ------------------------------------------------------------------------------
+
+
+def _precondition(action: ActionDifferences) -> Iterator[Line]:
+    index = action.one.index
+    for name, version in (("A", action.one), ("B", action.other)):
+        if not version.executed:
+            yield f"never executed in {name}, refused {counted(version.refused, 'time')}", False
+    for atom in action.atoms:
+        text = index.atom(atom.bit).text(index.header.parameters)
+        a, b = (
+            listed((_NEEDS[mode].format(text) for mode in modes), "or") for modes in (atom.one, atom.other)
+        )
+        yield f"precondition: A {a}, B {b} (proven)", True
+    if action.incompatible and not action.atoms:
+        why = "A and B refused and executed steps that no one precondition explains"
+        yield f"precondition: it differs (proven): {why}", True
+    if not action.incompatible and action.undecided:
+        undecided = f"{counted(action.undecided, 'atom')} undecided in A or B"
+        yield f"precondition: no difference is proven; {undecided}", False
+    elif not action.incompatible:
+        yield "precondition: the same (proven)", False
+
+
+# --- outcomes -----------------------------------------------------------------------------------
+
+
+def _outcomes(action: ActionDifferences) -> Iterator[Line]:
+    if not (action.one.executed and action.other.executed):
+        return
+    found = list(action.outcomes)
+    if not action.certain:
+        compared = "trials are compared where the same held before them"
+        yield f"outcomes: {_uncertain(action)}; {compared}", False
+        found = [one for one in found if one.comparison.different]
+        if not found:
+            yield "outcomes: no difference that chance does not explain", False
+    elif not any(one.comparison.one.trials and one.comparison.other.trials for one in found):
+        yield "outcomes: not compared: one of them has no trial that tells outcomes apart", False
+        return
+    for one in found:
+        yield _outcome(action, one), one.comparison.different
+
+
+def _uncertain(action: ActionDifferences) -> str:
+    """Why outcomes cannot be compared as such."""
+    one, other = versions = action.one, action.other
+    if any(version.dependence.suspected or version.dependence.unexplained for version in versions):
+        return "they may depend on something that is not told yet"
+    if [case.condition for case in one.cases] == [case.condition for case in other.cases]:
+        return "no situation shows all outcomes of both"
+    return f"A's depend on {_depends(one)}, B's depend on {_depends(other)}"
+
+
+def _depends(version: ActionKnowledge) -> str:
+    """The atoms on which the outcomes of an action depend, and whether that is certain."""
+    found = version.dependence
+    if not found.atoms:
+        return "nothing"
+    named = listed(version.index.text(Literals(found.atoms, 0)))
+    return named if found.atoms == found.sure else f"{named} (not certain)"
+
+
+def _outcome(action: ActionDifferences, one: OutcomeDifference) -> str:
+    words = chance.effects(action.one, one.adds, one.deletes)
+    found = one.comparison
+    shares = [
+        f"{name} {100 * count.share:.0f}% ({count.hits} of {count.trials})"
+        for name, count in (("A", found.one), ("B", found.other))
+    ]
+    where = ""
+    if one.kind is not None:
+        held = action.one.index.text(Literals(one.kind, 0))
+        where = f" where {some(held, 4) or 'nothing'} held"
+    if one.condition != NOTHING:
+        where = f" if {listed(action.one.index.text(one.condition))}"
+    if one.matched:
+        names = action.one.index.header.parameters
+        told = [split.text(names, action.one.index.atoms) for split in one.matched]
+        where += f", compared where {listed(told)} {'is' if len(told) == 1 else 'are'} the same"
+    return (
+        f"{words}{where}: {', '.join(shares)}; B {chance.difference(*found.limits)}; {_chance(found.p_value)}"
+    )
+
+
+def _chance(p_value: float) -> str:
+    if p_value <= ALPHA:
+        shown = "less than 0.0001" if p_value < 1e-4 else f"{p_value:.2g}"
+        return f"not chance (p {shown})" if p_value < 1e-4 else f"not chance (p = {shown})"
+    return "may be chance"
+
+
+# --- for programs -----------------------------------------------------------------------------------
+
+
+def _action(found: ActionDifferences) -> dict[str, Any]:
+    index = found.one.index
+    return {
+        "action": index.header.name,
+        "different": found.different,
+        "executed": {"a": found.one.executed, "b": found.other.executed},
+        "refused": {"a": found.one.refused, "b": found.other.refused},
+        "precondition": {
+            "different": found.incompatible,
+            "atoms": [
+                {
+                    "atom": index.atom(one.bit).text(index.header.parameters),
+                    "a": [mode.name.lower() for mode in one.one],
+                    "b": [mode.name.lower() for mode in one.other],
+                }
+                for one in found.atoms
+            ],
+            "undecided": found.undecided,
+        },
+        "outcomes_certain": found.certain,
+        "outcomes": [_outcome_facts(found, one) for one in found.outcomes],
+    }
+
+
+def _outcome_facts(found: ActionDifferences, one: OutcomeDifference) -> dict[str, Any]:
+    text, compared = found.one.index.text, one.comparison
+    return {
+        "effects": text(Literals(one.adds, one.deletes)),
+        "condition": text(one.condition),
+        "held": None if one.kind is None else text(Literals(one.kind, 0)),
+        "a": _count(compared.one),
+        "b": _count(compared.other),
+        "more_often": [round(limit, 4) for limit in compared.limits],
+        "p_value": compared.p_value,
+        "different": compared.different,
+    }
+
+
+def _count(found: Count) -> dict[str, Any]:
+    return {"hits": found.hits, "trials": found.trials, "unread": found.lost}
