@@ -91,16 +91,14 @@ def ask_model(
 
 def _forecast(run: Path, plan: Path, problem: str | None) -> None:
     """Print what may come of a plan, and how probable that is, by a run with ``--chance``."""
-    from aam_vision.model.strips import ActionSchema, Model
     from aam_vision.report.chance_account import ChanceAccount
     from aam_vision.report.plans import read_plan_file
     from aam_vision.report.prediction import Forecast, changes
     from aam_vision.report.recorded import read_run
 
     account = ChanceAccount(read_run(run))
-    bare = Model(account.model.vocabulary, tuple(ActionSchema(header) for header in account.model.headers))
-    initial = _initial(bare, run, problem)
-    steps = read_plan_file(plan, bare, initial.objects)
+    initial = _initial(account.model, run, problem)
+    steps = read_plan_file(plan, account.model, initial.objects)
     told = Forecast(account, initial, steps)
     for number, step in enumerate(steps, 1):
         print(f"{number}. {step}: carried out {_often(told.done(number))}")

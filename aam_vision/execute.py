@@ -10,7 +10,7 @@ given cannot be used, 3 if the agent or the planner failed, 4 if a step came out
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,9 +26,9 @@ from aam_vision.support.options import option
 from aam_vision.support.wording import counted
 
 if TYPE_CHECKING:
-    from aam_vision.model.strips import ActionHeader
+    from aam_vision.model.strips import GroundAction
     from aam_vision.planning.planner import Planner
-    from aam_vision.run.execution.replanning import Execution, Step
+    from aam_vision.run.execution.replanning import Course, Execution, Step, Taken
     from aam_vision.run.targets import Target
 
 FAILED, NOT_AS_PREDICTED = 3, 4
@@ -55,6 +55,21 @@ class Wanted:
     record: Path | None = option("Write the images of all steps to this file, an animated GIF.")
     max_steps: int = option("Of a run with --chance: steps after which a goal is given up.", MAX_STEPS, min=1)
 
+    @property
+    def what(self) -> str:
+        """What is carried out, in words."""
+        return f"the goal, by {self.planner}" if self.plan is None else str(self.plan)
+
+
+Show = Callable[..., None]
+"""Prints a text in a style."""
+
+
+def _watch(step: Step | Taken, action: GroundAction, show: Show) -> None:
+    """Print a step that was taken, and what came of it."""
+    show(f"{step.number}. {action}")
+    show(f"   {step}", "green" if step.as_predicted else "red")
+
 
 @told_warnings()
 def execute_plan(
@@ -70,10 +85,13 @@ def execute_plan(
         python -m aam_vision.execute runs/first --problem test/7 --goal goal.pddl
         python -m aam_vision.execute runs/first --plan plan.txt --record plan.gif
     """
+    from rich.console import Console
+    from rich.text import Text
+
     from aam_vision.interrogation.chance.looking import LookingAgent
     from aam_vision.planning.engines import planner_named
     from aam_vision.run import targets
-    from aam_vision.run.execution.replanning import Film
+    from aam_vision.run.execution.replanning import Execution, Film
     from aam_vision.run.recording import check_images, check_recording
 
     if (wanted.plan is None) is (wanted.goal is None):
@@ -82,10 +100,15 @@ def execute_plan(
         check_recording(wanted.record)
     planner = planner_named(wanted.planner)
     kept = _arguments(run, wanted)
-    if kept.chance:
-        return _with_chance(run, wanted, kept, planner)
-    if wanted.max_steps != MAX_STEPS:
+    if kept.chance and wanted.record is not None:
+        raise UnusableInput("is of runs with --controls or --bare", "record", wanted.record)
+    if not kept.chance and wanted.max_steps != MAX_STEPS:
         raise UnusableInput("is of runs with --chance", "max_steps", wanted.max_steps)
+    console = Console(highlight=False, markup=False)
+
+    def show(text: str, style: str = "") -> None:
+        console.print(Text(text, style), soft_wrap=not console.is_terminal)
+
     with told_if_slow(f"Loading {run}", seconds=0.1):
         named = targets.of(kept)
     with closing(named) as target:
@@ -95,14 +118,17 @@ def execute_plan(
             assert target.keep_images is not None, "it shows images"
             target.keep_images((film := Film()).keep)
         if kept.confirm:
-            agent = LookingAgent(target.agent, kept.confidence, whole=False)
+            agent = LookingAgent(target.agent, kept.confidence, whole=kept.chance)
             target = replace(target, agent=agent)
+        carry_out = _with_chance if kept.chance else _with_controls
         try:
-            done = _executed(run, wanted, target, planner)
+            done = carry_out(run, wanted, target, planner, show)
         except (AgentFailed, PlannerFailed) as error:
             print(f"error: {error}", file=sys.stderr)
             return FAILED
+    show(done.verdict, "bold green" if done.reached else "bold red")
     if film is not None and wanted.record is not None:
+        assert isinstance(done, Execution), "only such are recorded"
         try:
             write_atomically(wanted.record, film.gif(done.steps))
         except OSError as error:
@@ -143,16 +169,13 @@ def _arguments(run: Path, wanted: Wanted) -> Arguments:
     return replace(kept, problem=[problems[int(wanted.problem)]])
 
 
-def _executed(run: Path, wanted: Wanted, target: Target, planner: Planner) -> Execution:
-    """Find or read the plan and carry it out, and print every step and the verdict.
+def _with_controls(run: Path, wanted: Wanted, target: Target, planner: Planner, show: Show) -> Execution:
+    """Find or read a plan of operators and carry it out, and print every step.
 
     Raises:
         UnusableInput: the model, the mapping, the plan or the goal cannot be used; nothing was done.
         AgentFailed, PlannerFailed: they broke down.
     """
-    from rich.console import Console
-    from rich.text import Text
-
     from aam_vision.controls.conditional import in_cases
     from aam_vision.controls.joining import conditional
     from aam_vision.controls.mapping import read_carriers
@@ -168,85 +191,39 @@ def _executed(run: Path, wanted: Wanted, target: Target, planner: Planner) -> Ex
         given = read_plan_file(wanted.plan, split.added_to(model), start.state.objects)
         plan = [step for step in in_cases(model, split, start.state, given) if step is not None]
         task = for_plan(model, start.state, plan)
-        what = str(wanted.plan)
     else:
-        text, source = goal_text(wanted.goal or "")
-        task = for_goal(model, start.state, text, source, planner)
-        what = f"the goal, by {wanted.planner}"
-    console = Console(highlight=False, markup=False)
-
-    def show(text: str, style: str = "") -> None:
-        console.print(Text(text, style), soft_wrap=not console.is_terminal)
-
-    def watch(step: Step) -> None:
-        show(f"{step.number}. {step.operator}")
-        show(f"   {step}", "green" if step.as_predicted else "red")
-
-    show(f"{target.name}, problem {target.problems[0]}: {counted(len(task.plan), 'step')} of {what}")
-    done = carried_out(target.agent, start, model, carriers, task, watch)
-    show(done.verdict, "bold green" if done.reached else "bold red")
-    return done
+        task = for_goal(model, start.state, *goal_text(wanted.goal or ""), planner)
+    show(f"{target.name}, problem {target.problems[0]}: {counted(len(task.plan), 'step')} of {wanted.what}")
+    return carried_out(
+        target.agent, start, model, carriers, task, lambda step: _watch(step, step.operator, show)
+    )
 
 
-def _with_chance(run: Path, wanted: Wanted, kept: Arguments, planner: Planner) -> int:
-    """Carry out a plan, or pursue a goal, with an agent whose steps may have several outcomes; the exit code.
+def _with_chance(run: Path, wanted: Wanted, target: Target, planner: Planner, show: Show) -> Course:
+    """Carry out a plan, or pursue a goal, with an agent whose steps may have several outcomes, and print every step.
 
     Raises:
         UnusableInput: the model, the plan or the goal cannot be used; nothing was done.
+        AgentFailed, PlannerFailed: they broke down.
     """
-    from rich.console import Console
-    from rich.text import Text
-
-    from aam_vision.interrogation.chance.looking import LookingAgent
     from aam_vision.model.pddl import read_domain
-    from aam_vision.model.strips import ActionSchema, Model
     from aam_vision.report.plans import read_plan_file
-    from aam_vision.run import targets
-    from aam_vision.run.execution.replanning import Taken, carry_out, goal_text, pursue
+    from aam_vision.run.execution.replanning import carry_out, goal_text, pursue
 
-    if wanted.record is not None:
-        raise UnusableInput("is of runs with --controls or --bare", "record", wanted.record)
-    model = read_domain(run / "model.pddl", chance=True)
-    console = Console(highlight=False, markup=False)
-
-    def show(text: str, style: str = "") -> None:
-        console.print(Text(text, style), soft_wrap=not console.is_terminal)
+    model, own = read_domain(run / "model.pddl", chance=True), target.agent.headers
+    if sorted((one.name, one.types) for one in model.headers) != sorted((one.name, one.types) for one in own):
+        raise UnusableInput(f"{run / 'model.pddl'}: is of another agent than the run")
+    start = target.agent.initial()[0]
+    show(f"{target.name}, problem {target.problems[0]}: {wanted.what}")
 
     def watch(step: Taken) -> None:
-        show(f"{step.number}. {step.action}")
-        show(f"   {step}", "green" if step.as_predicted else "red")
+        _watch(step, step.action, show)
 
-    with told_if_slow(f"Loading {run}", seconds=0.1):
-        named = targets.of(kept)
-    with closing(named) as target:
-        _check_same(model.headers, target.agent.headers, run)
-        agent = LookingAgent(target.agent, kept.confidence) if kept.confirm else target.agent
-        start = agent.initial()[0]
-        what = str(wanted.plan) if wanted.plan is not None else f"the goal, by {wanted.planner}"
-        show(f"{target.name}, problem {target.problems[0]}: {what}")
-        try:
-            if wanted.plan is not None:
-                bare = Model(model.vocabulary, tuple(ActionSchema(header) for header in model.headers))
-                plan = read_plan_file(wanted.plan, bare, start.state.objects)
-                done = carry_out(agent, start, model, plan, watch)
-            else:
-                goal = goal_text(wanted.goal or "")
-                done = pursue(agent, start, model, goal, planner, wanted.max_steps, watch)
-        except (AgentFailed, PlannerFailed) as error:
-            print(f"error: {error}", file=sys.stderr)
-            return FAILED
-    show(done.verdict, "bold green" if done.reached else "bold red")
-    return 0 if done.reached else NOT_AS_PREDICTED
-
-
-def _check_same(learned: Sequence[ActionHeader], own: Sequence[ActionHeader], run: Path) -> None:
-    """Refuse a model that is of another agent.
-
-    Raises:
-        UnusableInput: its actions are others.
-    """
-    if sorted((one.name, one.types) for one in learned) != sorted((one.name, one.types) for one in own):
-        raise UnusableInput(f"{run / 'model.pddl'}: is of another agent than the run")
+    if wanted.plan is not None:
+        plan = read_plan_file(wanted.plan, model, start.state.objects)
+        return carry_out(target.agent, start, model, plan, watch)
+    goal = goal_text(wanted.goal or "")
+    return pursue(target.agent, start, model, goal, planner, wanted.max_steps, watch)
 
 
 if __name__ == "__main__":
