@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
 from math import ceil, floor
+from operator import and_
 from typing import Final, NamedTuple
 
 from aam_vision.interrogation.chance.cases import CaseKnowledge
@@ -56,7 +58,8 @@ def ways(action: ActionKnowledge, most: int | None = None) -> list[Way]:
 
 def always(action: ActionKnowledge, most: int | None = None) -> str:
     """What all of several outcomes change, in words (``most`` effects); empty if that is nothing, or there are cases."""
-    return _always(action, action.cases[0], most) if len(action.cases) == 1 else ""
+    added, deleted = _shared(action, action.cases[0])
+    return effects(action, added, deleted, most) if added | deleted else ""
 
 
 def condition(action: ActionKnowledge, case: CaseKnowledge) -> str:
@@ -74,27 +77,26 @@ def condition(action: ActionKnowledge, case: CaseKnowledge) -> str:
 
 
 def _ways(action: ActionKnowledge, case: CaseKnowledge, most: int | None) -> list[Way]:
-    outcomes = list(zip(case.outcomes, case.frequencies, strict=True))
-    added, deleted = _shared([one for one, _ in outcomes]) if len(outcomes) > 1 else (0, 0)
-    if len(action.cases) > 1:
-        added = deleted = 0
+    added, deleted = _shared(action, case)
     found = [
         Way(
-            _effects(action, one.adds & ~added, one.deletes & ~deleted, most, others=bool(added | deleted)),
+            effects(action, one.adds & ~added, one.deletes & ~deleted, most, others=bool(added | deleted)),
             one,
             often,
             case,
         )
-        for one, often in outcomes
+        for one, often in zip(case.outcomes, case.frequencies, strict=True)
     ]
     return sorted(found, key=lambda way: -way.found.probability)
 
 
-def _always(action: ActionKnowledge, case: CaseKnowledge, most: int | None) -> str:
-    if len(case.outcomes) < 2:
-        return ""
-    added, deleted = _shared(case.outcomes)
-    return _effects(action, added, deleted, most) if added or deleted else ""
+def _shared(action: ActionKnowledge, case: CaseKnowledge) -> tuple[int, int]:
+    """The atoms that all of several outcomes add, and those that all delete; none where there are cases."""
+    if len(action.cases) > 1 or len(case.outcomes) < 2:
+        return 0, 0
+    return reduce(and_, (one.adds for one in case.outcomes)), reduce(
+        and_, (one.deletes for one in case.outcomes)
+    )
 
 
 def working(found: Sequence[Way]) -> Way | None:
@@ -206,20 +208,7 @@ def difference(low: float, high: float) -> str:
     return f"from {-least} points less often to {most} points more often"
 
 
-def _shared(outcomes: Sequence[Change]) -> tuple[int, int]:
-    """The atoms that all outcomes add, and those that all delete."""
-    added, deleted = outcomes[0].adds, outcomes[0].deletes
-    for one in outcomes[1:]:
-        added, deleted = added & one.adds, deleted & one.deletes
-    return added, deleted
-
-
-def effects(action: ActionKnowledge, adds: int, deletes: int) -> str:
-    """These effects of an action in words."""
-    return _effects(action, adds, deletes)
-
-
-def _effects(
+def effects(
     action: ActionKnowledge, adds: int, deletes: int, most: int | None = None, *, others: bool = False
 ) -> str:
     """These effects in words, the first ``most`` of them; ``others``: there are more than these."""

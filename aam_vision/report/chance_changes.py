@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from aam_vision.interrogation.chance.comparing import ALPHA
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
-from aam_vision.interrogation.chance.prior import EarlierModel, EarlierRun, Prior
+from aam_vision.interrogation.chance.prior import Claim, EarlierModel, EarlierRun, Prior
 from aam_vision.interrogation.chance.retelling import precision_of, retold
-from aam_vision.interrogation.chance.versions import AtomDifference, differences
-from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals
+from aam_vision.interrogation.chance.versions import AtomDifference, OutcomeDifference, differences
+from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.task.result import check_prior
 from aam_vision.model.pddl import read_domain
 from aam_vision.model.query import Agent
@@ -73,16 +74,15 @@ def changes(prior: Prior, actions: tuple[ActionKnowledge, ...]) -> dict[str, Any
 
 def lines(told: dict[str, Any]) -> list[tuple[str, str]]:
     """The same for a person."""
-    found = [(one["text"]) for one in told["differences"]]
-    if not found:
-        found = ["none to what was learned earlier that chance does not explain"]
+    none = ["none to what was learned earlier that chance does not explain"]
+    texts = [one["text"] for one in told["differences"]] or none
     known = [
         f"{name} (no outcome's probability by more than {100 * widest:.0f} points)"
         for name, widest in told["as_before"].items()
         if widest is not None
     ]
     unknown = [name for name, widest in told["as_before"].items() if widest is None]
-    rows = [("" if number else "differences", text) for number, text in enumerate(found)]
+    rows = [("" if number else "differences", text) for number, text in enumerate(texts)]
     if known:
         rows.append(("as before", "; ".join(known)))
     if unknown:
@@ -97,18 +97,14 @@ def _of_run(prior: EarlierRun, action: ActionKnowledge) -> tuple[list[dict[str, 
     (found,) = differences([before], [action], independent=prior.independent, actions=count)
     told = [_atom(action, atom) for atom in found.atoms]
     if found.incompatible and not found.atoms:
-        told.append(
-            _entry(
-                action,
-                "pre",
-                f"{name} requires something else: no precondition explains the answers of both runs",
-            )
-        )
+        why = "no precondition explains the answers of both runs"
+        told.append(_entry(action, "pre", f"{name} requires something else: {why}"))
     for one in found.outcomes:
-        if one.comparison.different:
-            shares = one.comparison.one.share, one.comparison.other.share
-            text = (one.adds, one.deletes, one.kind, one.condition)
-            told.append(_outcome(action, text, shares, one.comparison.limits, one.comparison.p_value))
+        compared = one.comparison
+        if compared.different:
+            shares = compared.one.share, compared.other.share
+            condition = action.index.text(one.condition)
+            told.append(_outcome(action, one, condition, shares, compared.limits, compared.p_value))
     return told, found.widest
 
 
@@ -118,9 +114,7 @@ def _of_model(prior: Prior, action: ActionKnowledge) -> tuple[list[dict[str, Any
     claims = list(prior.claims(action))
     for one in claims:
         if one.wrong:
-            shares = one.probability, one.seen.share
-            text = (one.adds, one.deletes, one.kind, NOTHING)
-            told.append(_outcome(action, text, shares, one.limits, one.p_value))
+            told.append(_outcome(action, one, [], (one.probability, one.seen.share), one.limits, one.p_value))
     if not action.executed or not action.explanation.sure or not claims:
         return told, None
     return told, max(max(-low, high) for low, high in (one.limits for one in claims))
@@ -129,36 +123,28 @@ def _of_model(prior: Prior, action: ActionKnowledge) -> tuple[list[dict[str, Any
 def _atom(action: ActionKnowledge, atom: AtomDifference) -> dict[str, Any]:
     name, text = action.index.header.name, action.index.atom(atom.bit).text(action.index.header.parameters)
     before, now = (" or ".join(mode.value for mode in modes) for modes in (atom.one, atom.other))
-    return {
-        **_entry(action, "pre", f"{name} requires {text}: {before} before, {now} now"),
-        "atom": text,
-        "before": before,
-        "now": now,
-    }
+    entry = _entry(action, "pre", f"{name} requires {text}: {before} before, {now} now")
+    return {**entry, "atom": text, "before": before, "now": now}
 
 
 def _outcome(
     action: ActionKnowledge,
-    outcome: tuple[int, int, int | None, Literals],
+    one: OutcomeDifference | Claim,
+    condition: Sequence[str],
     shares: tuple[float, float],
     limits: tuple[float, float],
     p_value: float,
 ) -> dict[str, Any]:
-    adds, deletes, kind, condition = outcome
-    name, words = action.index.header.name, chance.effects(action, adds, deletes)
-    if kind is not None:
-        words += f" where {some(action.index.text(Literals(kind, 0)), 4) or 'nothing'} held"
-    if condition != NOTHING:
-        words += f" if {', '.join(action.index.text(condition))}"
+    words = chance.effects(action, one.adds, one.deletes)
+    if one.kind is not None:
+        words += f" where {some(action.index.text(Literals(one.kind, 0)), 4) or 'nothing'} held"
+    if condition:
+        words += f" if {', '.join(condition)}"
     assert p_value <= ALPHA, "others are not told"
-    often = chance.difference(*limits)
+    often = f"{100 * shares[0]:.0f}% before, {100 * shares[1]:.0f}% now ({chance.difference(*limits)})"
     return {
-        **_entry(
-            action,
-            "outcome",
-            f"{name}: {words}: {100 * shares[0]:.0f}% before, {100 * shares[1]:.0f}% now ({often})",
-        ),
-        "effects": action.index.text(Literals(adds, deletes)),
+        **_entry(action, "outcome", f"{action.index.header.name}: {words}: {often}"),
+        "effects": action.index.text(Literals(one.adds, one.deletes)),
         "before": round(shares[0], 6),
         "now": round(shares[1], 6),
         "difference": [round(limit, 4) for limit in limits],

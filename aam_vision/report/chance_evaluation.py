@@ -28,7 +28,7 @@ from aam_vision.model.strips import (
     Outcome,
     State,
 )
-from aam_vision.planning.joins import StateIndex, bindings
+from aam_vision.report.evaluation import applicable
 
 WALK = 30
 """Steps after which a walk begins again at a problem's initial state: QACE's horizon."""
@@ -72,17 +72,6 @@ def sample_transitions(
             found.append(Transition(state, GroundAction(schema.header.name, objects), reached))
             state = reached
     return found
-
-
-def applicable(model: Model, state: State) -> list[tuple[ActionSchema, tuple[str, ...]]]:
-    """Every action and binding (no object twice) that can be executed in a state."""
-    index = StateIndex(state)
-    return [
-        (schema, objects)
-        for schema in model.actions
-        for objects in bindings(index, schema.header, sorted(schema.positive, key=str))
-        if schema.applicable(state, objects)
-    ]
 
 
 def variational_distance(learned: Model, truth: Model, transitions: Sequence[Transition]) -> float:

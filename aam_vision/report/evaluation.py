@@ -63,7 +63,7 @@ def successors(
     """Every instruction applicable in a state (no object twice unless ``repeated``), with the state it leads to."""
     return {
         GroundAction(schema.header.name, objects): frozenset(schema.successor(state, objects).true)
-        for schema, objects in _options(model, state, repeated=repeated)
+        for schema, objects in applicable(model, state, repeated=repeated)
     }
 
 
@@ -84,7 +84,7 @@ def sample_states(
     for start in initial:
         state = start
         for _ in range(share):
-            options = _options(truth, state)
+            options = applicable(truth, state)
             if not options:
                 break
             schema, objects = options[int(rng.integers(len(options)))]
@@ -99,9 +99,10 @@ def solve(model: Model, problem: Problem, planner: Planner, limits: Limits) -> l
     return list(outcome.plan) if isinstance(outcome, Found) else None
 
 
-def _options(
+def applicable(
     model: Model, state: State, *, repeated: bool = False
 ) -> list[tuple[ActionSchema, tuple[str, ...]]]:
+    """Every action and binding (no object twice unless ``repeated``) that can be executed in a state."""
     index = StateIndex(state)
     return [
         (schema, objects)

@@ -173,17 +173,18 @@ class ToldAccount(Account):
             status = OPEN  # a conclusion that rests on too few refusals
         if status == "proven" and self._doubted:
             status = "doubtful"  # the assumption of all proofs is false
-        true = None if self.truth is None else self.truth.schema(pal.action).mode(pal.atom, pal.location)
-        said = mode if mode is not Mode.ABSENT else next((m for m in modes if m is not mode), Mode.POSITIVE)
-        write = english.literal if pal.location is PRE else english.effect
-        return Line(
-            pal,
-            mode,
-            ("not " if said is Mode.NEGATIVE else "") + pal.atom.text(header.parameters),
-            write(pal.atom, said, header.parameters, self.model.vocabulary),
-            status,
-            true if true is not mode else None,
-        )
+        return self._written(pal, next((m for m in modes if m is not mode), Mode.POSITIVE), status)
+
+    def _written(self, pal: PalTuple, other: Mode, status: str, probability: float | None = None) -> Line:
+        """A line in words; ``other`` is the mode that is told of one that is not in the model."""
+        schema, location = self.model.schema(pal.action), pal.location
+        mode, parameters = schema.mode(pal.atom, location), schema.header.parameters
+        true = None if self.truth is None else self.truth.schema(pal.action).mode(pal.atom, location)
+        said = other if mode is Mode.ABSENT else mode
+        text = ("not " if said is Mode.NEGATIVE else "") + pal.atom.text(parameters)
+        write = english.literal if location is PRE else english.effect
+        words = write(pal.atom, said, parameters, self.vocabulary)
+        return Line(pal, mode, text, words, status, None if true is mode else true, probability)
 
     def _action(self, header: ActionHeader) -> ActionAccount:
         name = header.name
@@ -513,20 +514,8 @@ class WeighedAccount(ToldAccount):
         return sum(self.weights.certain(pal) for pal in known), len(known)
 
     def line(self, pal: PalTuple) -> Line:
-        schema = self.model.schema(pal.action)
-        mode, parameters = schema.mode(pal.atom, pal.location), schema.header.parameters
-        true = None if self.truth is None else self.truth.schema(pal.action).mode(pal.atom, pal.location)
-        write = english.literal if pal.location is Location.PRE else english.effect
-        said = Mode.POSITIVE if mode is Mode.ABSENT else mode
-        return Line(
-            pal,
-            mode,
-            ("not " if mode is Mode.NEGATIVE else "") + pal.atom.text(parameters),
-            write(pal.atom, said, parameters, self.model.vocabulary),
-            "certain" if self.weights.certain(pal) else "doubtful",
-            true if true is not mode else None,
-            self.weights.probability(pal),
-        )
+        status = "certain" if self.weights.certain(pal) else "doubtful"
+        return self._written(pal, Mode.POSITIVE, status, self.weights.probability(pal))
 
     @cached_property
     def groups(self) -> Mapping[PalTuple, Undetermined]:
