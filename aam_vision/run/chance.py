@@ -4,22 +4,36 @@ from __future__ import annotations
 
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+
+from aam_vision.agents.journal import Journal
+from aam_vision.agents.journalled import JournalledAgent
+from aam_vision.interrogation.chance.cases import CaseKnowledge
+from aam_vision.interrogation.chance.interrogating import ChanceResult, Options, interrogate, most_steps
+from aam_vision.interrogation.chance.knowledge import ActionKnowledge
+from aam_vision.interrogation.chance.looking import LookingAgent
+from aam_vision.interrogation.chance.prior import Prior
+from aam_vision.interrogation.hypotheses.literals import Literals
+from aam_vision.interrogation.task.verdict import FAILED, NOT_STRIPS
+from aam_vision.model.pddl import domain_text
+from aam_vision.model.query import Agent
+from aam_vision.planning.planner import Planner, cpu_seconds
+from aam_vision.report import chance_evaluation as evaluation
+from aam_vision.report.chance import ASSUMED, ASSUMED_OF_LOOKS, not_tried, sentence
+from aam_vision.report.chance_changes import changes, earlier
+from aam_vision.report.chance_changes import lines as changed
+from aam_vision.run import targets
+from aam_vision.run.arguments import Arguments
 from aam_vision.run.ended import Ended, exit_code
+from aam_vision.run.folder import save
+from aam_vision.run.summary import look_figures, look_lines, under
+from aam_vision.run.targets.target import Target
 from aam_vision.support.commandline import Progress
+from aam_vision.support.errors import UnusableInput
+from aam_vision.support.resources import MEGABYTES, Resources
 from aam_vision.support.wording import counted
-
-if TYPE_CHECKING:
-    from aam_vision.agents.journal import Journal
-    from aam_vision.interrogation.chance.interrogating import ChanceResult
-    from aam_vision.interrogation.chance.knowledge import ActionKnowledge
-    from aam_vision.interrogation.chance.looking import LookingAgent
-    from aam_vision.interrogation.chance.prior import Prior
-    from aam_vision.model.query import Agent
-    from aam_vision.planning.planner import Planner
-    from aam_vision.run.arguments import Arguments
-    from aam_vision.run.targets.target import Target
 
 CONFIDENCE = 0.95
 """Of all intervals of an action together."""
@@ -41,10 +55,8 @@ class ChanceRun:
     """
 
     def __init__(self, arguments: Arguments, planner: Planner) -> None:
-        from aam_vision.run.targets import of
-
         self._arguments = arguments
-        self.target = of(arguments)
+        self.target = targets.of(arguments)
         self._prior = _prior(arguments, self.target)
 
     def go(self, folder: Path, journal: Journal, began: float) -> Ended:
@@ -53,18 +65,6 @@ class ChanceRun:
         Raises:
             AgentFailed: before there was anything to learn.
         """
-        import numpy as np
-
-        from aam_vision.agents.journalled import JournalledAgent
-        from aam_vision.interrogation.chance.interrogating import Options, interrogate, most_steps
-        from aam_vision.interrogation.chance.looking import LookingAgent
-        from aam_vision.interrogation.task.verdict import FAILED
-        from aam_vision.model.pddl import domain_text
-        from aam_vision.report.chance import sentence
-        from aam_vision.run.folder import save
-        from aam_vision.run.summary import under
-        from aam_vision.support.resources import MEGABYTES, Resources
-
         arguments = self._arguments
         agent: Agent = JournalledAgent(self.target.agent, journal, self.target.generators)
         looking = LookingAgent(agent, arguments.confidence) if arguments.confirm else None
@@ -112,9 +112,6 @@ def _prior(arguments: Arguments, target: Target) -> Prior | None:
     """
     if arguments.prior is None:
         return None
-    from aam_vision.report.chance_changes import earlier
-    from aam_vision.support.errors import UnusableInput
-
     try:
         return earlier(arguments.prior, target.agent, None if arguments.agent else arguments.seed)
     except UnusableInput:
@@ -124,11 +121,6 @@ def _prior(arguments: Arguments, target: Target) -> Prior | None:
 
 def lines(told: dict[str, Any]) -> list[tuple[str, str]]:
     """The summary for a person, from ``result.json``."""
-    from aam_vision.interrogation.task.verdict import NOT_STRIPS
-    from aam_vision.report.chance import ASSUMED, ASSUMED_OF_LOOKS, not_tried
-    from aam_vision.report.chance_changes import lines as changed
-    from aam_vision.run.summary import look_lines
-
     intervals = [one["interval"] for outcomes in told["outcomes"].values() for one in outcomes]
     widest = max(((high - low) / 2 for low, high in intervals), default=1.0)
     sure = (
@@ -179,11 +171,9 @@ def figures(
 
     ``looking``: what every situation was looked at with until it was certain, if it was.
     """
-    from aam_vision.planning.planner import cpu_seconds
-    from aam_vision.run.summary import look_figures
-
     cpu_s = cpu_seconds()
-    counts = result.counts
+    counts, prior = result.counts, result.options.prior
+    known = {one.index.header.name: one for one in result.actions}
     return {
         "env": target.name,
         "seed": arguments.seed,
@@ -200,22 +190,19 @@ def figures(
         "walk_steps": counts.walk_steps,
         "resets": counts.resets,
         **look_figures(looking),
-        "outcomes": {action.index.header.name: _outcomes(action) for action in result.actions},
-        "outcomes_certain": {action.index.header.name: action.certain for action in result.actions},
-        "not_excluded": {
-            action.index.header.name: round(action.unseen, 4) if action.explanation.sure else None
-            for action in result.actions
-        },
-        "unread": {one.index.header.name: one.unread for one in result.actions},
-        "never_executed": [one.index.header.name for one in result.actions if not one.executed],
-        "not_tried": {one.index.header.name: list(one.index.coinciding_constants) for one in result.actions},
+        "outcomes": {name: _outcomes(one) for name, one in known.items()},
+        "outcomes_certain": {name: one.certain for name, one in known.items()},
+        "not_excluded": {name: _not_excluded(one) for name, one in known.items()},
+        "unread": {name: one.unread for name, one in known.items()},
+        "never_executed": [name for name, one in known.items() if not one.executed],
+        "not_tried": {name: list(one.index.coinciding_constants) for name, one in known.items()},
         "undetermined": [
-            {"action": one.index.header.name, "location": "pre", "group": group}
-            for one in result.actions
+            {"action": name, "location": "pre", "group": group}
+            for name, one in known.items()
             if (group := one.index.text(one.precondition.undecided))
         ],
         "conditional": [_conditions(one) for one in result.actions if one.dependence.atoms],
-        **_since(result),
+        **(dict.fromkeys(("differences", "as_before")) if prior is None else changes(prior, result.actions)),
         **_comparison(target, result, arguments.seed),
         "wall_s": round(wall_s, 3),
         "cpu_s": round(cpu_s, 3),
@@ -224,8 +211,6 @@ def figures(
 
 def _why(arguments: Arguments, target: Target, result: ChanceResult) -> str:
     """Why the run ended; where no model explains the answers, also whether noise may be the reason."""
-    from aam_vision.interrogation.task.verdict import NOT_STRIPS
-
     if result.status != NOT_STRIPS:
         return result.why
     if arguments.confirm:
@@ -240,18 +225,13 @@ def _why(arguments: Arguments, target: Target, result: ChanceResult) -> str:
     )
 
 
-def _since(result: ChanceResult) -> dict[str, Any]:
-    """What is different from what was learned earlier, and what is as before; None where nothing was."""
-    from aam_vision.report.chance_changes import changes
-
-    prior = result.options.prior
-    return {"differences": None, "as_before": None} if prior is None else changes(prior, result.actions)
+def _not_excluded(one: ActionKnowledge | CaseKnowledge) -> float | None:
+    """The probability up to which a further outcome is not excluded; None where the outcomes are not certain."""
+    return round(one.unseen, 4) if one.explanation.sure else None
 
 
 def _outcomes(action: ActionKnowledge) -> list[dict[str, Any]]:
     """The outcomes of an action, likeliest first; those of one with conditional effects case by case."""
-    from aam_vision.interrogation.hypotheses.literals import Literals
-
     found: list[dict[str, Any]] = []
     for case in action.cases:
         own = [
@@ -271,8 +251,6 @@ def _outcomes(action: ActionKnowledge) -> list[dict[str, Any]]:
 
 def _conditions(action: ActionKnowledge) -> dict[str, Any]:
     """On which atoms the outcomes of an action depend, and how sure that is."""
-    from aam_vision.interrogation.hypotheses.literals import Literals
-
     index, found = action.index, action.dependence
 
     def named(mask: int) -> list[str]:
@@ -288,7 +266,7 @@ def _conditions(action: ActionKnowledge) -> dict[str, Any]:
                 "condition": index.text(case.condition),
                 "executed": case.executed,
                 "outcomes_certain": case.explanation.sure,
-                "not_excluded": round(case.unseen, 4) if case.explanation.sure else None,
+                "not_excluded": _not_excluded(case),
             }
             for case in action.cases
         ],
@@ -297,10 +275,6 @@ def _conditions(action: ActionKnowledge) -> dict[str, Any]:
 
 def _comparison(target: Target, result: ChanceResult, seed: int) -> dict[str, Any]:
     """The figures that need a ground truth."""
-    import numpy as np
-
-    from aam_vision.report import chance_evaluation as evaluation
-
     if target.truth is None:
         return dict.fromkeys(COMPARED)
     truth = target.truth()

@@ -9,27 +9,49 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+
+from aam_vision.agents.image import image_test, unlike
+from aam_vision.agents.journal import Journal
+from aam_vision.agents.journalled import JournalledAgent
+from aam_vision.controls.conditional import Split
+from aam_vision.controls.conditional_text import conditional_text
+from aam_vision.controls.interrogating import Options, interrogate
+from aam_vision.controls.mapping import CONDITIONAL
+from aam_vision.controls.misreading import Misread
+from aam_vision.controls.result import ControlsResult
+from aam_vision.controls.result_text import figures as result_figures
+from aam_vision.controls.transitions import Transition
+from aam_vision.interrogation.chance.looking import LookingAgent
+from aam_vision.interrogation.task.verdict import FAILED
+from aam_vision.model.pddl import domain_text
+from aam_vision.model.query import Agent
+from aam_vision.model.strips import ActionHeader, GroundAction, LiftedAtom, State
+from aam_vision.planning.planner import Planner, cpu_seconds
 from aam_vision.report.album import FOLDER as FRAMES
+from aam_vision.report.doubtful import drawn
+from aam_vision.report.recorded import images
+from aam_vision.run import targets
+from aam_vision.run.arguments import Arguments
 from aam_vision.run.ended import Ended, exit_code
+from aam_vision.run.folder import save
 from aam_vision.run.labelling_note import told_unlike, untested, with_other_cause
+from aam_vision.run.operators import keep_operators
+from aam_vision.run.summary import (
+    abilities_of_controls,
+    diagnosis_figures,
+    figures_of_controls,
+    look_figures,
+    look_lines,
+    under,
+)
+from aam_vision.run.targets import Target
 from aam_vision.support.commandline import Progress, write_atomically
 from aam_vision.support.errors import AamWarning
+from aam_vision.support.resources import ENDING_SECONDS, MEGABYTES, Resources, ResourcesSpent
 from aam_vision.support.wording import some
-
-if TYPE_CHECKING:
-    from aam_vision.agents.journal import Journal
-    from aam_vision.controls.conditional import Split
-    from aam_vision.controls.misreading import Misread
-    from aam_vision.controls.result import ControlsResult
-    from aam_vision.interrogation.chance.looking import LookingAgent
-    from aam_vision.model.query import Agent
-    from aam_vision.model.strips import ActionHeader, GroundAction, LiftedAtom, State
-    from aam_vision.planning.planner import Planner
-    from aam_vision.run.arguments import Arguments
-    from aam_vision.run.targets import Target
-
 
 SHOWN = 4
 """Atoms of a doubtful image that are named."""
@@ -49,11 +71,9 @@ class ControlsRun:
     """
 
     def __init__(self, arguments: Arguments, planner: Planner) -> None:
-        from aam_vision.run.targets import of
-
         self._arguments = arguments
         self._planner = planner
-        self.target = of(arguments)
+        self.target = targets.of(arguments)
 
     def go(self, folder: Path, journal: Journal, began: float) -> Ended:
         """Interrogate, and save and print what was learned.
@@ -61,12 +81,6 @@ class ControlsRun:
         Raises:
             AgentFailed: before there was anything to learn.
         """
-        from aam_vision.agents.journalled import JournalledAgent
-        from aam_vision.controls.interrogating import Options, interrogate
-        from aam_vision.interrogation.chance.looking import LookingAgent
-        from aam_vision.interrogation.task.verdict import FAILED
-        from aam_vision.support.resources import MEGABYTES, Resources
-
         arguments, target = self._arguments, self.target
         agent: Agent = JournalledAgent(target.agent, journal, target.generators)
         looking = LookingAgent(agent, arguments.confidence, whole=False) if arguments.confirm else None
@@ -107,23 +121,6 @@ def _save(
     wall_s: float,
 ) -> dict[str, Any]:
     """Write the files of the run, print the model and the summary, and return the contents of ``result.json``."""
-    from aam_vision.agents.image import image_test, unlike
-    from aam_vision.controls.conditional_text import conditional_text
-    from aam_vision.controls.mapping import CONDITIONAL
-    from aam_vision.controls.result_text import figures as result_figures
-    from aam_vision.model.pddl import domain_text
-    from aam_vision.report.recorded import images
-    from aam_vision.run.folder import save
-    from aam_vision.run.operators import keep_operators
-    from aam_vision.run.summary import (
-        abilities_of_controls,
-        diagnosis_figures,
-        figures_of_controls,
-        look_figures,
-        look_lines,
-        under,
-    )
-
     test = image_test(target.agent)
     result = replace(result, untested=untested(arguments.classifiers, test))
     if result.interrogation is not None and result.operators:
@@ -160,8 +157,6 @@ def _misread(
     folder: Path, target: Target, found: Misread, images: Mapping[Hashable, str]
 ) -> list[dict[str, Any]]:
     """The doubtful images for ``result.json``; each is drawn with what was read of it."""
-    from aam_vision.report.doubtful import drawn
-
     told, scenes = [], target.scenes()
     for number, (situation, atoms, explains) in enumerate(found.images, 1):
         name = images.get(situation.handle)
@@ -194,12 +189,6 @@ def _told_misread(
 
 def figures(arguments: Arguments, target: Target, result: ControlsResult, wall_s: float) -> dict[str, Any]:
     """The contents of ``result.json``; ``native_equivalent`` is measured here, after the interrogation."""
-    import numpy as np
-
-    from aam_vision.controls.transitions import Transition
-    from aam_vision.planning.planner import cpu_seconds
-    from aam_vision.support.resources import ENDING_SECONDS, Resources, ResourcesSpent
-
     inner = result.interrogation
     cpu_s = cpu_seconds()
     steps: Sequence[tuple[State, GroundAction, State]] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -130,7 +131,6 @@ def _differences(prior: Model, result: Result) -> list[dict[str, str]]:
 
 def interrogation_figures(result: Result, images: Images) -> dict[str, Any]:
     """The figures of an interrogation itself; ``images`` as for ``summary``."""
-    counts = result.counts
     return {
         "status": result.status,
         "why": result.why,
@@ -139,12 +139,7 @@ def interrogation_figures(result: Result, images: Images) -> dict[str, Any]:
         "predicates": lifted_predicates(result.model, repeated=result.hypotheses.repeated),
         "actions": len(result.model.actions),
         "pal_tuples": result.hypotheses.size,
-        "queries": counts.queries,
-        "steps": counts.steps,
-        "failed_steps": counts.failed_steps,
-        "walk_steps": counts.walk_steps,
-        "resets": counts.resets,
-        "looks": counts.looks,
+        **asdict(result.counts),
         "exam_steps": result.exam.steps,
         "exam_wrong": result.exam.wrong,
         "exam_bound": round(result.exam.bound, 4),

@@ -7,28 +7,39 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING
 
+import numpy as np
+
+from aam_vision.agents.counting import CountingAgent
+from aam_vision.agents.decorator import AnnouncedAgent
+from aam_vision.agents.image import image_test, unlike
+from aam_vision.agents.journal import Journal
+from aam_vision.agents.journalled import JournalledAgent
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Move
+from aam_vision.interrogation.statistics.assessment import Assessment
+from aam_vision.interrogation.task.assembly import Interrogation
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.loop import Interrupted
+from aam_vision.interrogation.task.result import Result, check_prior
+from aam_vision.interrogation.task.robust import Observer
+from aam_vision.interrogation.task.trial_design import Proposal
+from aam_vision.interrogation.task.verdict import FAILED, NOT_STRIPS
+from aam_vision.model.pddl import domain_text, read_domain
+from aam_vision.model.strips import Model
+from aam_vision.planning.planner import Clock, Planner, TimedPlanner, cpu_seconds
+from aam_vision.report.display import Display, Sights
+from aam_vision.report.recorded import images
 from aam_vision.run import targets
+from aam_vision.run.arguments import Arguments
 from aam_vision.run.ended import Ended, exit_code
+from aam_vision.run.folder import save
 from aam_vision.run.labelling_note import told_unlike, untested, with_other_cause
+from aam_vision.run.summary import lines, summary
+from aam_vision.run.targets import Target
 from aam_vision.support.commandline import check_writable
 from aam_vision.support.errors import AamWarning, AccessViolation, UnusableInput
-
-if TYPE_CHECKING:
-    from aam_vision.agents.counting import CountingAgent
-    from aam_vision.agents.journal import Journal
-    from aam_vision.interrogation.evidence.graph import Evidence
-    from aam_vision.interrogation.evidence.moves import Move
-    from aam_vision.interrogation.statistics.assessment import Assessment
-    from aam_vision.interrogation.task.assembly import Interrogation
-    from aam_vision.interrogation.task.loop import Interrupted
-    from aam_vision.interrogation.task.result import Result
-    from aam_vision.interrogation.task.trial_design import Proposal
-    from aam_vision.model.strips import Model
-    from aam_vision.planning.planner import Clock, Planner
-    from aam_vision.run.arguments import Arguments
-    from aam_vision.run.targets import Target
+from aam_vision.support.resources import MEGABYTES, Resources
 
 
 class ToldRun:
@@ -39,8 +50,6 @@ class ToldRun:
     """
 
     def __init__(self, arguments: Arguments, planner: Planner) -> None:
-        from aam_vision.planning.planner import TimedPlanner
-
         if arguments.write_ppo is not None:
             check_writable(arguments.write_ppo, "--write-ppo")
         self._arguments = arguments
@@ -60,14 +69,6 @@ class ToldRun:
         Raises:
             AgentFailed: before there was anything to learn.
         """
-        from aam_vision.agents.image import image_test, unlike
-        from aam_vision.interrogation.task.verdict import FAILED, NOT_STRIPS
-        from aam_vision.model.pddl import domain_text
-        from aam_vision.planning.planner import Clock, cpu_seconds
-        from aam_vision.report.recorded import images
-        from aam_vision.run.folder import save
-        from aam_vision.run.summary import lines, summary
-
         arguments, target, clock = self._arguments, self.target, Clock()
         result, failure = _interrogated(arguments, self._interrogation, target, journal, clock)
         if failure is not None and not journal.rows():
@@ -115,10 +116,6 @@ def _interrogation(arguments: Arguments, target: Target, planner: Planner) -> In
     Raises:
         UnusableInput: they do not fit the agent.
     """
-    from aam_vision.interrogation.task.assembly import Interrogation
-    from aam_vision.interrogation.task.budget import Budget
-    from aam_vision.support.resources import MEGABYTES, Resources
-
     resources = Resources(arguments.max_seconds, MEGABYTES)
     return Interrogation(
         target.agent,
@@ -143,8 +140,6 @@ def _prior(arguments: Arguments, target: Target) -> Model | None:
     """
     if arguments.prior is None:
         return None
-    from aam_vision.interrogation.task.result import check_prior
-    from aam_vision.model.pddl import read_domain
 
     model = read_domain(arguments.prior)
     check_prior(model, target.agent.vocabulary, target.agent.headers, arguments.prior)
@@ -155,14 +150,6 @@ def _interrogated(
     arguments: Arguments, interrogation: Interrogation, target: Target, journal: Journal, clock: Clock
 ) -> tuple[Result, Interrupted | None]:
     """The result of the interrogation, with every exchange in the journal; and what ended it early, if anything."""
-    import numpy as np
-
-    from aam_vision.agents.decorator import AnnouncedAgent
-    from aam_vision.agents.journalled import JournalledAgent
-    from aam_vision.interrogation.task.loop import Interrupted
-    from aam_vision.interrogation.task.robust import Observer
-    from aam_vision.report.display import Display, Sights
-
     announced = AnnouncedAgent(target.agent, lambda text: display.announce(text))
     agent = JournalledAgent(announced, journal, target.generators, target.crew)
     interrogation = replace(interrogation, agent=agent)
