@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -299,100 +299,72 @@ class ToldAccount(Account):
 
     def why(self, line: Line) -> list[ProofStep]:
         proof = self.proofs.proof(line.pal)
-        header = self.proofs.hypotheses[line.pal.action].index.header
+        header = self.indexes[line.pal.action].header
         if line.status == "estimated":
-            return [
-                ProofStep(
-                    "The answers, taken as they are, do not prove this: it was estimated from all of them together."
-                )
-            ]
-        found: list[ProofStep] = []
-        if proof.refusal is not None:
-            found += self._refusal(proof, header)
+            return [ProofStep(_ESTIMATED)]
+        found = [] if proof.refusal is None else list(self._refusal(proof, header))
         found += [self._exclusion(one, header, proof.pal.location) for one in proof.exclusions]
         for premise in proof.premises:
             name = premise.pal.atom.text(header.parameters)
-            found.append(
-                ProofStep(
-                    f"The only effect that {header.name} may still have on {name} is the value that its precondition "
-                    "requires already, which changes nothing. So this does not count as an effect. The proof of the "
-                    "precondition:"
-                )
-            )
+            found.append(ProofStep(_RESTATED.format(action=header.name, atom=name)))
             found += self.why(self.line(premise.pal))
         if len(proof.modes) > 1 and proof.refusal is None:
             found.append(ProofStep(self._open(line, proof)))
         return found
 
-    def _refusal(self, proof: Proof, header: ActionHeader) -> list[ProofStep]:
+    def _refusal(self, proof: Proof, header: ActionHeader) -> Iterator[ProofStep]:
         assert proof.refusal is not None
         event = self.events.event(proof.refusal)
         reasons = [_literal(claim, header) for claim in proof.reasons]
-        found = [
-            ProofStep(
-                f"{event.name}: {event.step} could not be done. What did not hold there: {english.listed(reasons)}.",
-                event,
-            )
-        ]
-        others = proof.violated - len(proof.reasons)
+        failed = english.listed(reasons)
+        yield ProofStep(
+            f"{event.name}: {event.step} could not be done. What did not hold there: {failed}.", event
+        )
         if proof.innocent:
-            found.append(
-                ProofStep(
-                    f"{others} other {wording.plural('literal', others)} did not hold there either, or could not be seen. "
-                    f"{'It is not' if others == 1 else 'None of them is'} required, because {header.name} was done where {'it' if others == 1 else 'they'} did not hold:"
-                )
+            others = proof.violated - len(proof.reasons)
+            none, they = ("It is not", "it") if others == 1 else ("None of them is", "they")
+            yield ProofStep(
+                f"{others} other {wording.plural('literal', others)} did not hold there either, or could not be seen. "
+                f"{none} required, because {header.name} was done where {they} did not hold:"
             )
-        found += [self._exclusion(one, header, PRE) for one in proof.innocent]
+        yield from (self._exclusion(one, header, PRE) for one in proof.innocent)
         if proof.inferred:
             names = english.listed(atom.text(header.parameters) for atom in proof.inferred[:8])
-            found.append(
-                ProofStep(
-                    f"The values of {names} could not be seen at the refusal. They follow from other answers, "
-                    "and are not the reason."
-                )
-            )
+            follow = "They follow from other answers, and are not the reason."
+            yield ProofStep(f"The values of {names} could not be seen at the refusal. {follow}")
         if len(reasons) > 1:
-            found.append(
-                ProofStep(
-                    f"So at least one of {english.listed(reasons)} is required. No answer tells which: {self._ending(proof.pal)}."
-                )
-            )
+            ending = self._ending(proof.pal)
+            yield ProofStep(f"So at least one of {failed} is required. No answer tells which: {ending}.")
         else:
-            found.append(
-                ProofStep(
-                    f"So {reasons[0]} is required: nothing else in this vocabulary can have been the reason."
-                )
-            )
-        return found
+            alone = "nothing else in this vocabulary can have been the reason"
+            yield ProofStep(f"So {failed} is required: {alone}.")
 
     def _exclusion(self, one: Exclusion, header: ActionHeader, location: Location) -> ProofStep:
         event = self.events.event(one.step)
         literals = dict.fromkeys(_literal(claim, header) for claim in one.claims)
         gathered = "No step shows it by itself; it follows from several answers together."
         if location is PRE:
-            if not one.seen:
-                text = (
-                    f"{event.name}: with {event.step} it became clear that these are not required. {gathered}"
-                )
-            else:
-                text = (
-                    f"{event.name}: {event.step} was done where these did not hold, so they are not required."
-                )
-            return ProofStep(text, event, tuple(literals))
-        atoms = dict.fromkeys(atom for atom, _ in one.claims)
-        excluded = {atom: [mode for other, mode in one.claims if other == atom] for atom in atoms}
+            clear = f"with {event.step} it became clear that these are not required. {gathered}"
+            done = f"{event.step} was done where these did not hold, so they are not required."
+            return ProofStep(f"{event.name}: {done if one.seen else clear}", event, tuple(literals))
+        left = {
+            atom: english.listed(
+                (_MAY[EFF, mode] for mode in Mode if (atom, mode) not in one.claims),
+                "or",
+            )
+            for atom in dict.fromkeys(atom for atom, _ in one.claims)
+        }
+        names = {atom: atom.text(header.parameters) for atom in left}
         if one.step.action.name != header.name:  # it showed what was hidden around a step of this action
             text = f"{event.name}: with {event.step} it became clear what {header.name} does. {gathered}"
-            left = (f"{atom.text(header.parameters)} is {_left(excluded[atom])}" for atom in atoms)
-            return ProofStep(text, event, tuple(left))
-        words = tuple(
-            f"{atom.text(header.parameters)}: {value_words(atom, one.step)}, so it is {_left(excluded[atom])}"
-            for atom in atoms
+            return ProofStep(text, event, tuple(f"{names[atom]} is {may}" for atom, may in left.items()))
+        words = (
+            f"{names[atom]}: {value_words(atom, one.step)}, so it is {may}" for atom, may in left.items()
         )
         hidden = (
             "" if one.seen else " (rests on values that were not seen here, but follow from other answers)"
         )
-        return ProofStep(f"{event.name}: {event.step} {event.outcome}{hidden}.", event, words)
+        return ProofStep(f"{event.name}: {event.step} {event.outcome}{hidden}.", event, tuple(words))
 
     def _open(self, line: Line, proof: Proof) -> str:
         name = line.pal.action
@@ -406,8 +378,8 @@ class ToldAccount(Account):
         else:
             seen = [word for mode, word in _SEEN_BEFORE.items() if mode in proof.modes]
             shown = f"it was never seen {' or '.join(seen)} before {name} was done ({steps})"
-        atom = line.pal.atom.text(self.proofs.hypotheses[name].index.header.parameters)
-        return f"Not determined: {atom} may be {modes}; {shown}. {_capital(self._ending(line.pal))}."
+        atom, ending = line.pal.atom.text(self.indexes[name].header.parameters), self._ending(line.pal)
+        return f"Not determined: {atom} may be {modes}; {shown}. {ending[:1].upper()}{ending[1:]}."
 
 
 def _of_examples(examples: tuple[ShownExample, ...]) -> tuple[ShownImage, ...]:
@@ -427,12 +399,11 @@ def _of_examples(examples: tuple[ShownExample, ...]) -> tuple[ShownImage, ...]:
     )
 
 
-def _left(excluded: Sequence[Mode]) -> str:
-    """The modes that an effect may still have when these are ruled out, in words."""
-    left = [mode for mode in Mode if mode not in excluded]
-    return english.listed((_MAY[EFF, mode] for mode in left), "or")
-
-
+_ESTIMATED = "The answers, taken as they are, do not prove this: it was estimated from all of them together."
+_RESTATED = (
+    "The only effect that {action} may still have on {atom} is the value that its precondition requires already, "
+    "which changes nothing. So this does not count as an effect. The proof of the precondition:"
+)
 _MAY = {
     (PRE, Mode.POSITIVE): "required",
     (PRE, Mode.NEGATIVE): "required to be false",
@@ -445,10 +416,6 @@ _MAY = {
 
 _SEEN_BEFORE = {Mode.POSITIVE: "false", Mode.NEGATIVE: "true"}
 """The value of an atom before a success that would rule a mode out."""
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def _literal(claim: AtomMode, header: ActionHeader) -> str:
