@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from aam_vision.report.account import account_of
 from aam_vision.report.album import FOLDER
 from aam_vision.report.page import page
 from aam_vision.report.recorded import read_run
-from tests.report.conftest import Runs
+from tests.report.conftest import KINDS
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 
@@ -52,9 +53,9 @@ class _Page(HTMLParser):
         self.texts.append(data)
 
 
-@pytest.fixture(scope="module", params=["gripper", "doors"])
-def run(request: pytest.FixtureRequest, run_of: Runs) -> Path:
-    return run_of(request.param)
+@pytest.fixture(scope="module", params=KINDS)
+def run(request: pytest.FixtureRequest, run_of_kind: Callable[[str], Path]) -> Path:
+    return run_of_kind(request.param)
 
 
 def test_the_page_of_a_run_is_complete_and_fetches_nothing(run):
@@ -72,6 +73,7 @@ def test_the_same_page_is_made_again_from_the_folder_alone(run):
 
 def test_every_line_of_the_model_is_on_the_page_and_its_pddl_leads_there(run):
     account = account_of(read_run(run))
+    assert any(action.needs for action in account.actions)
     found = _Page((run / "report.html").read_text(encoding="utf-8"))
     for action in account.actions:
         for line in (*action.needs, *action.changes):
