@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 from collections.abc import Callable
@@ -9,7 +10,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from aam_vision.report import terminal
 from aam_vision.report.account import account_of
 from aam_vision.report.album import FOLDER
 from aam_vision.report.page import page
@@ -156,3 +159,15 @@ def test_a_model_that_does_not_follow_from_the_answers_is_called_an_estimate(run
         or account.differences
     )
     page(account)
+
+
+def test_what_differs_from_the_model_learned_earlier_is_on_the_page_and_in_the_terminal(run, tmp_path):
+    copy = shutil.copytree(run, tmp_path / "run")
+    figures = json.loads((copy / "result.json").read_text())
+    figures["differences"] = [{"text": "something needs <b>\x1b[2J else"}, 7, {"text": None}]
+    (copy / "result.json").write_text(json.dumps(figures))
+    account = account_of(read_run(copy))
+    console = Console(file=io.StringIO(), width=200)
+    terminal.overview(account, console)
+    assert "something needs <b>?[2J else" in console.file.getvalue()
+    assert "something needs &lt;b&gt;?[2J else" in page(account)
