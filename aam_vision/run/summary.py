@@ -19,7 +19,7 @@ from aam_vision.interrogation.task.result import Result, differences, lifted_pre
 from aam_vision.interrogation.task.result_text import figures
 from aam_vision.model.strips import Model
 from aam_vision.report import evaluation
-from aam_vision.report.abilities import Abilities, ControlNames, abilities, executed_actions
+from aam_vision.report.abilities import abilities, executed_actions
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.labelling_note import labelled
 from aam_vision.run.targets import Target
@@ -102,16 +102,6 @@ def figures_of_controls(arguments: Arguments, result: ControlsResult, images: Im
         "planner": arguments.planner,
         "curve": curve,
     }
-
-
-def abilities_of_controls(result: ControlsResult) -> Abilities:
-    """What the controls of an agent do, in a paragraph."""
-    known = ControlNames(
-        tuple(control.name for control in result.controls),
-        {operator.header.name: operator.control for operator in result.operators},
-        result.idle,
-    )
-    return abilities(result.model, known.carried, complete=result.proven, controls=known)
 
 
 def _differences(prior: Model, result: Result) -> list[dict[str, str]]:
