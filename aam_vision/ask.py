@@ -16,7 +16,6 @@ from aam_vision.support.wording import counted
 if TYPE_CHECKING:
     from aam_vision.controls.conditional import Split
     from aam_vision.model.strips import Model, State
-    from aam_vision.report.prediction import Chance
 
 ENDINGS = 6
 """States in which a plan may end that are told, at most."""
@@ -91,6 +90,7 @@ def ask_model(
 
 def _forecast(run: Path, plan: Path, problem: str | None) -> None:
     """Print what may come of a plan, and how probable that is, by a run with ``--chance``."""
+    from aam_vision.report.chance import often
     from aam_vision.report.chance_account import ChanceAccount
     from aam_vision.report.plans import read_plan_file
     from aam_vision.report.prediction import Forecast, changes
@@ -101,7 +101,7 @@ def _forecast(run: Path, plan: Path, problem: str | None) -> None:
     steps = read_plan_file(plan, account.model, initial.objects)
     told = Forecast(account, initial, steps)
     for number, step in enumerate(steps, 1):
-        print(f"{number}. {step}: carried out {_often(told.done(number))}")
+        print(f"{number}. {step}: carried out {often(*told.done(number))}")
         for reason in told.reasons(number):
             print(f"   not where {reason}")
     print(
@@ -110,17 +110,9 @@ def _forecast(run: Path, plan: Path, problem: str | None) -> None:
     if told.endings:
         print("In the end:")
     for end in told.endings[:ENDINGS]:
-        print(f"  {_often(end.chance)}: {', '.join(changes(initial, end.state)) or 'nothing has changed'}")
+        print(f"  {often(*end.chance)}: {', '.join(changes(initial, end.state)) or 'nothing has changed'}")
     if len(told.endings) > ENDINGS:
         print(f"  and {counted(len(told.endings) - ENDINGS, 'state')} less often")
-
-
-def _often(chance: Chance) -> str:
-    """A probability with its limits: ``69% of the time (60-77%)``."""
-    from aam_vision.report.chance import percent
-
-    low, high = percent(chance.low, up=False).rstrip("%"), percent(chance.high, up=True)
-    return f"{100 * chance.estimate:.0f}% of the time ({low}-{high})"
 
 
 def _conditional(model: Path, learned: Model) -> Split:

@@ -39,13 +39,12 @@ class Way(NamedTuple):
     @property
     def often(self) -> str:
         """``69% of the time (63-74%)``."""
-        return f"{100 * self.found.probability:.0f}% of the time ({self.limits})"
+        return often(self.found.probability, self.found.low, self.found.high)
 
     @property
     def limits(self) -> str:
         """The limits of the interval: ``63-74%``."""
-        low, high = percent(self.found.low, up=False).rstrip("%"), percent(self.found.high, up=True)
-        return f"{low}-{high}"
+        return limits(self.found.low, self.found.high)
 
 
 def ways(action: ActionKnowledge, most: int | None = None) -> list[Way]:
@@ -191,6 +190,16 @@ def _of_conditions(action: ActionKnowledge) -> Iterator[str]:
         yield f"That it depends on {named(found.atoms)} is not certain{instead}."
     if found.suspected:
         yield f"Perhaps it depends on {named(found.suspected)} too: more differs than chance is likely to make, but not surely."
+
+
+def often(share: float, low: float, high: float) -> str:
+    """A probability with its limits: ``69% of the time (63-74%)``."""
+    return f"{100 * share:.0f}% of the time ({limits(low, high)})"
+
+
+def limits(low: float, high: float) -> str:
+    """The limits of an interval: ``63-74%``."""
+    return f"{percent(low, up=False).rstrip('%')}-{percent(high, up=True)}"
 
 
 def percent(share: float, *, up: bool) -> str:

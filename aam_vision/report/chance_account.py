@@ -16,7 +16,7 @@ from aam_vision.model.strips import ActionSchema, LiftedAtom, Location, Mode, Mo
 from aam_vision.report import chance, english
 from aam_vision.report.abilities import ROOM, Abilities, Deed, main_conditions, paragraph
 from aam_vision.report.account import Account, ActionAccount, Kind, Line, Outcome, ProofStep
-from aam_vision.report.ending import MAX_BYTES, unfinished
+from aam_vision.report.ending import MAX_BYTES, printable, unfinished
 from aam_vision.report.events import Event, Events, ShownImage
 from aam_vision.report.recorded import Recorded
 from aam_vision.support.errors import UnusableInput
@@ -95,7 +95,10 @@ class ChanceAccount(Account):
         return Verdict(figures["status"], why, assumed, sure, tuple(self._left()))
 
     def _left(self) -> Iterator[str]:
-        """What is open, in sentences."""
+        """What the run has gone on from, and what is open, in sentences."""
+        further = (self.run.figures or {}).get("went_on")
+        if isinstance(further, dict) and isinstance(why := further.get("why"), str):
+            yield f"Gone on from {printable(why)}."
         executed = {name: one for name, one in self._known.items() if one.executed}
         if never := [name for name in self._known if name not in executed]:
             yield f"Never executed: {english.listed(never)}."

@@ -35,15 +35,15 @@ Literal = tuple[LiftedAtom, bool]
 """An atom of an action, and whether it is required to be true or to be false."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Doubts:
     """The undetermined parts of one action."""
 
-    groups: tuple[tuple[Literal, ...], ...] = ()
+    groups: list[tuple[Literal, ...]] = field(default_factory=list)
     """Literals of which at least one is required."""
-    single: tuple[Literal, ...] = ()
+    single: list[Literal] = field(default_factory=list)
     """Literals that may be required, each independently."""
-    effects: tuple[tuple[LiftedAtom, tuple[Mode, ...]], ...] = ()
+    effects: list[tuple[LiftedAtom, tuple[Mode, ...]]] = field(default_factory=list)
     """Atoms, and the modes that they may have in the effect."""
 
 
@@ -87,14 +87,14 @@ def read_doubts(path: Path, model: Model) -> dict[str, Doubts]:
     try:
         if path.stat().st_size > MAX_BYTES:
             raise Malformed(f"larger than {MAX_BYTES} bytes")
-        collected: dict[str, _Collected] = {}
+        found: dict[str, Doubts] = {}
         for entry in json_field(loads(path.read_bytes()), "undetermined", list):
             name, location = json_field(entry, "action", str), json_field(entry, "location", str)
             group = json_field(entry, "group", list)
             schema = model.schema(name)
             atoms = lifted_atoms(model.vocabulary, schema.header, repeated=True)
             texts = {atom.text(schema.header.parameters): atom for atom in atoms}
-            one = collected.setdefault(name, _Collected())
+            one = found.setdefault(name, Doubts())
             if location == Location.EFF.value:
                 one.effects += [_effect(texts, text) for text in group]
             elif len(group) > 1:
@@ -103,17 +103,7 @@ def read_doubts(path: Path, model: Model) -> dict[str, Doubts]:
                 one.single += [_literal(texts, text) for text in group]
     except (Malformed, OSError, KeyError, ValueError, TypeError, AttributeError) as error:
         raise UnusableInput(f"{path}: damaged, or about another model ({error}); put it elsewhere") from None
-    return {
-        name: Doubts(tuple(one.groups), tuple(one.single), tuple(one.effects))
-        for name, one in collected.items()
-    }
-
-
-@dataclass
-class _Collected:
-    groups: list[tuple[Literal, ...]] = field(default_factory=list)
-    single: list[Literal] = field(default_factory=list)
-    effects: list[tuple[LiftedAtom, tuple[Mode, ...]]] = field(default_factory=list)
+    return found
 
 
 def _literal(texts: Mapping[str, LiftedAtom], text: str) -> Literal:

@@ -30,17 +30,17 @@ from aam_vision.model.pddl import domain_text
 from aam_vision.model.query import Agent
 from aam_vision.model.strips import ActionHeader, GroundAction, LiftedAtom, State
 from aam_vision.planning.planner import Planner, cpu_seconds
+from aam_vision.report.abilities import ControlNames, abilities
 from aam_vision.report.album import FOLDER as FRAMES
 from aam_vision.report.doubtful import drawn
 from aam_vision.report.recorded import images
 from aam_vision.run import targets
 from aam_vision.run.arguments import Arguments
-from aam_vision.run.ended import Ended, exit_code
+from aam_vision.run.ended import Ended, accusation, exit_code
 from aam_vision.run.folder import save
 from aam_vision.run.labelling_note import told_unlike, untested, with_other_cause
 from aam_vision.run.operators import keep_operators
 from aam_vision.run.summary import (
-    abilities_of_controls,
     diagnosis_figures,
     figures_of_controls,
     look_figures,
@@ -106,9 +106,9 @@ def _why(told: dict[str, Any], folder: Path) -> str:
         return str(told["why"])
     names = [one["image"] for one in diagnosis["examples"]]
     shown = " and ".join(f"{folder}/frames/{name}.png" for name in names)
-    if diagnosis["otherwise"]:
-        return f"{diagnosis['why']}; or pictures were misread (diagnosis in result.json)"
-    return f"{diagnosis['why']}{'' if not names or None in names else f' (compare {shown})'}"
+    if diagnosis["otherwise"] or not names or None in names:
+        return accusation(diagnosis["why"], diagnosis["otherwise"])
+    return f"{diagnosis['why']} (compare {shown})"
 
 
 def _save(
@@ -147,7 +147,10 @@ def _save(
     known_operators = {header.name for header in result.model.headers}  # none where nothing was interrogated
     mapping = [one for one in result.mapping if one["operator"] in known_operators]
     write_atomically(folder / "controls.json", json.dumps(mapping, indent=2) + "\n")
-    summary = [*under("agent", abilities_of_controls(result).parts), *result_figures(result)]
+    carried = {operator.header.name: operator.control for operator in result.operators}
+    names = ControlNames(tuple(control.name for control in result.controls), carried, result.idle)
+    can = abilities(result.model, carried, complete=result.proven, controls=names)
+    summary = [*under("agent", can.parts), *result_figures(result)]
     summary += [*look_lines(told), *lines(told)]
     save(folder, journal, domain_text(result.model), told, summary, truth=None)  # its operators are others
     return told

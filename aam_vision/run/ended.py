@@ -19,6 +19,11 @@ class Ended(NamedTuple):
     code: int = 0
 
 
+def accusation(why: str, otherwise: str | None) -> str:
+    """What is wrong with the agent, in a line; ``otherwise``: what else may be behind it, if anything."""
+    return f"{why}; or pictures were misread (diagnosis in result.json)" if otherwise else why
+
+
 def exit_code(status: str) -> int:
     """The exit code of a run that ended so."""
     return {FAILED: AGENT_FAILED, NOT_STRIPS: NOT_EXPLAINED}.get(status, 0)

@@ -19,7 +19,7 @@ from aam_vision.interrogation.task.result import Result, differences, lifted_pre
 from aam_vision.interrogation.task.result_text import figures
 from aam_vision.model.strips import Model
 from aam_vision.report import evaluation
-from aam_vision.report.abilities import Abilities, ControlNames, abilities, executed_actions
+from aam_vision.report.abilities import abilities, executed_actions
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.labelling_note import labelled
 from aam_vision.run.targets import Target
@@ -104,16 +104,6 @@ def figures_of_controls(arguments: Arguments, result: ControlsResult, images: Im
     }
 
 
-def abilities_of_controls(result: ControlsResult) -> Abilities:
-    """What the controls of an agent do, in a paragraph."""
-    known = ControlNames(
-        tuple(control.name for control in result.controls),
-        {operator.header.name: operator.control for operator in result.operators},
-        result.idle,
-    )
-    return abilities(result.model, known.carried, complete=result.proven, controls=known)
-
-
 def _differences(prior: Model, result: Result) -> list[dict[str, str]]:
     """The differences to the model learned earlier."""
     return [
@@ -145,7 +135,7 @@ def interrogation_figures(result: Result, images: Images) -> dict[str, Any]:
         "exam_bound": round(result.exam.bound, 4),
         "diagnosis": diagnosis_figures(result.diagnosis, images),
         "lower_bound": result.lower_bound,
-        "not_excluded": _rounded(not_excluded(result)),
+        "not_excluded": not_excluded(result),
         "undetermined": [
             {
                 "action": u.action,
@@ -159,10 +149,6 @@ def interrogation_figures(result: Result, images: Images) -> dict[str, Any]:
         ],
         **_reliability(result),
     }
-
-
-def _rounded(shares: dict[str, float] | None) -> dict[str, float] | None:
-    return None if shares is None else {name: round(share, 4) for name, share in shares.items()}
 
 
 def diagnosis_figures(found: Diagnosis | None, images: Images) -> dict[str, Any] | None:
@@ -255,11 +241,12 @@ def under(name: str, texts: Iterable[str]) -> list[tuple[str, str]]:
 
 def lines(summary: dict[str, Any], result: Result) -> list[tuple[str, str]]:
     """The summary for a person."""
+    changed, none = summary["differences"], ["none to the model learned earlier"]
     can = abilities(result.model, executed_actions(result.transcript), complete=result.proven)
     return [
         *under("agent", can.parts),
         *figures(result),
-        *_changed(summary["differences"]),
+        *([] if changed is None else under("differences", [one["text"] for one in changed] or none)),
         ("ground truth", _verdict(summary)),
         *([("chance", found)] if (found := sentence(result)) else []),
         (
@@ -268,13 +255,6 @@ def lines(summary: dict[str, Any], result: Result) -> list[tuple[str, str]]:
             f"({summary['perception_s'] or 0:.1f} perception, {summary['planner_s']:.1f} planner)",
         ),
     ]
-
-
-def _changed(found: list[dict[str, str]] | None) -> list[tuple[str, str]]:
-    """The differences to the model learned earlier, one per line, if there is such a model."""
-    if found is None:
-        return []
-    return under("differences", [one["text"] for one in found] or ["none to the model learned earlier"])
 
 
 def _verdict(summary: dict[str, Any]) -> str:
@@ -304,7 +284,7 @@ def not_excluded(result: Result) -> dict[str, float] | None:
     """
     if result.rates is not None or result.doubt:
         return None
-    return {name: Exam(made).bound for name, made in _made(result).items()}
+    return {name: round(Exam(made).bound, 4) for name, made in _made(result).items()}
 
 
 def sentence(result: Result) -> str:

@@ -34,7 +34,7 @@ from aam_vision.report.recorded import images
 from aam_vision.run import targets
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.chance import figures, finish, options_of, progress_of
-from aam_vision.run.ended import Ended, exit_code
+from aam_vision.run.ended import Ended, accusation, exit_code
 from aam_vision.run.folder import save
 from aam_vision.run.labelling_note import told_unlike, untested, with_other_cause
 from aam_vision.run.summary import lines, summary
@@ -102,7 +102,9 @@ class ToldRun:
         status = str(told["status"])
         final = failure is None or failure.contradicted  # then the same answers would be the same again
         if result.not_strips:
-            return Ended(status, final, _accusation(result), exit_code(NOT_STRIPS))
+            assert result.diagnosis is not None, "only then it is accused"
+            why = accusation(result.diagnosis.why, result.diagnosis.otherwise)
+            return Ended(status, final, why, exit_code(NOT_STRIPS))
         if result.suspected:
             return Ended(status, final, f"{result.missing}; what was learned is saved in {folder}")
         if failure is not None:
@@ -136,15 +138,6 @@ def goes_on(arguments: Arguments, target: Target, result: Result) -> bool:
     )  # fmt: skip
     asked = any(getattr(arguments, name) != getattr(usual, name) for name in only)
     return not asked and target.keep_images is None and can_go_on(result)
-
-
-def _accusation(result: Result) -> str:
-    """What is wrong with the agent, in a line."""
-    assert result.diagnosis is not None, "only then it is accused"
-    found = result.diagnosis
-    return (
-        f"{found.why}; or pictures were misread (diagnosis in result.json)" if found.otherwise else found.why
-    )
 
 
 def _interrogation(arguments: Arguments, target: Target, planner: Planner) -> Interrogation:

@@ -33,6 +33,22 @@ def run_of(tmp_path_factory: pytest.TempPathFactory) -> Runs:
     return run
 
 
+KINDS = ["gripper", "doors", "controls", "chance"]
+"""An agent that tells its states, one that is seen in images, one known by its controls alone, and one with chance."""
+
+
+@pytest.fixture(scope="session")
+def run_of_kind(run_of: Runs, chance_run_of: ChanceRuns) -> Callable[[str], Path]:
+    """The folder of a finished run of one of ``KINDS``, for reading only."""
+
+    def run(kind: str) -> Path:
+        if kind == "chance":
+            return chance_run_of()
+        return run_of("doors", controls=True) if kind == "controls" else run_of(kind)
+
+    return run
+
+
 @pytest.fixture(scope="session")
 def chance_run_of(tmp_path_factory: pytest.TempPathFactory) -> ChanceRuns:
     """The folder of a finished run of an agent with chance, for reading only: of the hand that slips, or of another domain."""

@@ -26,7 +26,6 @@ from aam_vision.run.arguments import Arguments
 from aam_vision.support.errors import UnusableInput
 from tests.controls.runs import lamps
 from tests.report.conftest import Runs
-from tests.report.test_page import _Page
 
 
 @pytest.fixture(scope="module")
@@ -67,16 +66,6 @@ class _Texts(HTMLParser):
 
 def text_of(html: str) -> str:
     return " ".join("".join(_Texts(html).parts).split())
-
-
-def test_the_page_is_whole_and_the_same_is_made_again_from_the_folder(run: Path) -> None:
-    written = (run / "report.html").read_text(encoding="utf-8")
-    assert page(account_of(read_run(run))) == written
-    found = _Page(written)
-    assert found.open == []
-    assert len(found.ids) == len(set(found.ids))
-    assert {link.removeprefix("#") for link in found.links if link.startswith("#")} <= set(found.ids)
-    assert all(target == "" or target.startswith("data:") for target in found.fetched)
 
 
 def test_every_control_is_told_with_its_cases_and_every_line_of_these_has_its_proof(run: Path) -> None:

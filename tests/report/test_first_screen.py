@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,8 +34,9 @@ from aam_vision.support.errors import UnusableInput
 from tests import domains
 from tests.domains import Domain
 from tests.profiles import thorough
-from tests.report.conftest import Runs
+from tests.report.conftest import KINDS, Runs
 from tests.report.diagnosed import STEP, WHY, diagnosed
+from tests.report.test_controls import text_of
 
 
 @pytest.mark.parametrize("name", packaged.DOMAINS)
@@ -93,17 +95,18 @@ def test_nothing_is_claimed_of_an_action_that_was_never_done(domain: Domain, dat
         assert ("nothing is known" in deed.words) is (deed.action not in done)
 
 
-@pytest.mark.parametrize("env", ["gripper", "doors"])
-def test_page_and_terminal_say_the_same_of_the_verdict(env: str, run_of: Runs) -> None:
-    account = account_of(read_run(run_of(env)))
-    text = " ".join(page(account).split())
+@pytest.mark.parametrize("kind", KINDS)
+def test_page_and_terminal_begin_with_the_same_first_screen(
+    kind: str, run_of_kind: Callable[[str], Path]
+) -> None:
+    account = account_of(read_run(run_of_kind(kind)))
+    screen, text = account.screen, text_of(page(account))
     console = Console(file=io.StringIO(), width=10_000)
     terminal.overview(account, console)
     printed = console.file.getvalue()  # type: ignore[attr-defined]
-    for sentence in account.verdict.sentences:
-        assert sentence in text.replace("&#39;", "'")
+    for sentence in (*screen.abilities.parts, f"Verdict: {screen.verdict.title}", *screen.verdict.sentences):
+        assert sentence in text
         assert sentence in printed
-    assert f"Verdict: {account.verdict.title}" in text
     assert text.index("Verdict:") < text.index("The run in figures")
 
 

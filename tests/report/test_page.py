@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from aam_vision.report import terminal
 from aam_vision.report.account import account_of
 from aam_vision.report.album import FOLDER
 from aam_vision.report.page import page
 from aam_vision.report.recorded import read_run
-from tests.report.conftest import Runs
+from tests.report.conftest import KINDS
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 
@@ -52,9 +56,9 @@ class _Page(HTMLParser):
         self.texts.append(data)
 
 
-@pytest.fixture(scope="module", params=["gripper", "doors"])
-def run(request: pytest.FixtureRequest, run_of: Runs) -> Path:
-    return run_of(request.param)
+@pytest.fixture(scope="module", params=KINDS)
+def run(request: pytest.FixtureRequest, run_of_kind: Callable[[str], Path]) -> Path:
+    return run_of_kind(request.param)
 
 
 def test_the_page_of_a_run_is_complete_and_fetches_nothing(run):
@@ -72,6 +76,7 @@ def test_the_same_page_is_made_again_from_the_folder_alone(run):
 
 def test_every_line_of_the_model_is_on_the_page_and_its_pddl_leads_there(run):
     account = account_of(read_run(run))
+    assert any(action.needs for action in account.actions)
     found = _Page((run / "report.html").read_text(encoding="utf-8"))
     for action in account.actions:
         for line in (*action.needs, *action.changes):
@@ -154,3 +159,15 @@ def test_a_model_that_does_not_follow_from_the_answers_is_called_an_estimate(run
         or account.differences
     )
     page(account)
+
+
+def test_what_differs_from_the_model_learned_earlier_is_on_the_page_and_in_the_terminal(run, tmp_path):
+    copy = shutil.copytree(run, tmp_path / "run")
+    figures = json.loads((copy / "result.json").read_text())
+    figures["differences"] = [{"text": "something needs <b>\x1b[2J else"}, 7, {"text": None}]
+    (copy / "result.json").write_text(json.dumps(figures))
+    account = account_of(read_run(copy))
+    console = Console(file=io.StringIO(), width=200)
+    terminal.overview(account, console)
+    assert "something needs <b>?[2J else" in console.file.getvalue()
+    assert "something needs &lt;b&gt;?[2J else" in page(account)
