@@ -42,11 +42,11 @@ check: lint test
 # Half an hour is the limit of the checks of a commit: engine properties get 300 examples there, always the same.
 check: export AAM_PROFILE := ci
 
-## nightly: the tests with ten times as many random examples, other ones every time
+## nightly: the tests with all agents and seeds, and ten times as many random examples, other ones every time
 .PHONY: nightly
 nightly: export AAM_PROFILE := nightly
 nightly: $(VENV)/ready $(VENV)/fast-downward $(VENV)/ray
-	$(PY) $(PYTEST)
+	$(PY) $(PYTEST) -m ''
 
 ## bench: CPU time of whole interrogations, and how it grows with the domain and with the world
 BENCH := runs/bench

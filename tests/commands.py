@@ -27,11 +27,16 @@ def commands() -> dict[str, str]:
     return found
 
 
+def function(module: str) -> Any:
+    """The function of a command."""
+    home = importlib.import_module(f"{module}.command" if module == "aam_vision.run" else module)
+    return getattr(home, commands()[module])
+
+
 @cache
 def parser(module: str) -> Any:
     """The command line of a command, as click has it."""
-    home = importlib.import_module(f"{module}.command" if module == "aam_vision.run" else module)
-    return parser_of(getattr(home, commands()[module]))
+    return parser_of(function(module))
 
 
 def examples(module: str) -> list[str]:

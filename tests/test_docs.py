@@ -9,7 +9,6 @@ page shows what comes of it.
 from __future__ import annotations
 
 import doctest
-import importlib
 import io
 import json
 import os
@@ -33,7 +32,7 @@ from aam_vision.model.strips import Model
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
 from tests import documentation
-from tests.commands import commands, parsed
+from tests.commands import commands, function, parsed
 from tests.documentation import ROOT, Block, Command, blocks, is_shown, pages
 
 ELSEWHERE = {
@@ -179,10 +178,9 @@ class Reader:
 def _called(module: str, arguments: list[str]) -> tuple[int, str]:
     """The exit code of a command and what it prints; in this process, where nothing has to be imported again."""
     printed = io.StringIO()
-    command = getattr(importlib.import_module(module), commands()[module])
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(printed), redirect_stderr(printed):
         patch.setattr(sys, "argv", [module, *arguments])
-        code = run_command(command)
+        code = run_command(function(module))
     return code, printed.getvalue()
 
 
