@@ -39,7 +39,7 @@ test: $(VENV)/ready $(VENV)/fast-downward $(VENV)/ray
 .PHONY: check
 check: lint test
 
-# Half an hour is the limit of the checks of a commit: engine properties get 300 examples there, always the same.
+# Half as many random examples as `make test` has, always the same: those that `make mutants` measures the tests by.
 check: export AAM_PROFILE := ci
 
 ## nightly: the tests with all agents and seeds, and ten times as many random examples, other ones every time

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from aam_vision.run.checks import RESULTS
+from tests.profiles import crossed
 
 from .commands import command
 
@@ -45,9 +46,12 @@ def test_a_run_whose_time_is_spent_writes_what_it_knows_and_goes_on(
 
 
 @pytest.mark.parametrize(
-    "asked", [("--env", "doors"), ("--env", "doors", "--controls"), ("--env", "river", "--chance")]
+    ("asked", "seconds"),
+    crossed(
+        [("--env", "doors"), ("--env", "doors", "--controls"), ("--env", "river", "--chance")],
+        ["0", "-1", "nan", "inf"],
+    ),
 )
-@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf"])
 def test_what_is_no_time_is_refused_in_one_line(asked: tuple[str, ...], seconds: str, tmp_path: Path) -> None:
     done = command(*asked, "--max-seconds", seconds, "--out", tmp_path / "run", cwd=tmp_path)
     assert done.returncode == 2

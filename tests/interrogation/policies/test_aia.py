@@ -41,7 +41,7 @@ from aam_vision.report import evaluation
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import assert_sound, read_mode
-from tests.profiles import promised, thorough
+from tests.profiles import crossed, promised, thorough
 
 PAPER = {
     "gripper": 17,
@@ -77,8 +77,7 @@ def _interrogate(
     return interrogate(agent, policy or _policy(), np.random.default_rng(seed), budget=AMPLE, watch=watch)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-@pytest.mark.parametrize("name", packaged.DOMAINS)
+@pytest.mark.parametrize(("name", "seed"), crossed(packaged.DOMAINS, [0, 1, 2]))
 def test_packaged_domains_are_learned_with_no_more_queries_than_the_paper_reports(
     name: str, seed: int
 ) -> None:
