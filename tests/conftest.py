@@ -7,7 +7,12 @@ import secrets
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
+from tests.profiles import PROFILE, thorough
+
+settings.register_profile(PROFILE, thorough(100))
+settings.load_profile(PROFILE)
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 """Several tests run at once: threads of numerical libraries would only wait for each other."""
 LONG = ("tests/test_tutorial.py", "tests/test_docs.py")

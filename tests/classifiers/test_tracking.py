@@ -1,10 +1,11 @@
 """Identity is followed, never guessed."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.classifiers.tracking import Sighting, confirm, track
+from tests.profiles import thorough
 
 SIDE = 5
 
@@ -32,7 +33,7 @@ cells = st.sampled_from(sorted(EVERYWHERE))
 
 
 @given(st.lists(cells, min_size=1, max_size=8, unique=True), st.data())
-@settings(max_examples=200, deadline=None)
+@thorough(200)
 def test_one_move_at_a_time_is_always_followed(start, data):
     places = {f"stone-{i}": cell for i, cell in enumerate(start)}
     for _ in range(4):
@@ -46,7 +47,7 @@ def test_one_move_at_a_time_is_always_followed(start, data):
 
 
 @given(st.lists(cells, min_size=2, max_size=6, unique=True), st.data())
-@settings(max_examples=200, deadline=None)
+@thorough(200)
 def test_what_is_decided_about_several_neighbouring_moves_is_true(start, data):
     """Things that left their place for a free neighbouring one: told apart rightly, or reported."""
     places = {f"stone-{i}": cell for i, cell in enumerate(start)}
