@@ -64,7 +64,7 @@ TAUGHT = {
     for name in tomllib.loads(block.body)["project"]["entry-points"]["aam_vision.environments"]
 }
 """Environments of packages that those pages make: they are not here."""
-FEW_QUESTIONS = ["--max-queries", "2"]
+FEW_QUESTIONS = ["--max-queries", "2", "--max-steps", "40"]
 
 
 class Reader:
