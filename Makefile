@@ -12,7 +12,8 @@ PYTHON ?= $(firstword $(foreach python,python3.11 python3 python,$(shell $(pytho
 VENV ?= .venv
 PY := $(VENV)/bin/python
 JOBS ?= 2
-PYTEST := -m pytest -n $(JOBS)
+# Neighbours share fixtures, so each worker begins with a half, and takes over from the other when it is done.
+PYTEST := -m pytest -n $(JOBS) --dist worksteal
 
 TORCH := torch==2.13.0 torchvision==0.28.0
 # PDDLGym asks for Pillow 9, which Python 3.12 and later cannot have and which it does not need

@@ -15,8 +15,16 @@ settings.register_profile(PROFILE, thorough(100))
 settings.load_profile(PROFILE)
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 """Several tests run at once: threads of numerical libraries would only wait for each other."""
-LONG = ("tests/test_tutorial.py", "tests/test_docs.py")
-"""Files with tests that take up to two minutes each: begun last, they would leave one of the workers idle."""
+LONG = (
+    "tests/test_tutorial.py",
+    "tests/test_docs.py",
+    "tests/test_site.py",
+    "tests/training/labelling/test_page.py",
+    "tests/envs/tabletop/",
+    "tests/run/",
+    "tests/report/",
+)
+"""Files with tests that take ten seconds and more: begun last, they would leave one of the workers idle."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
