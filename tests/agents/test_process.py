@@ -208,10 +208,7 @@ def test_a_command_that_is_not_an_agent_is_refused_and_no_shell_runs(
     [
         ({"protocol": 2}, "version 2"),
         ({"access": "root"}, "access"),
-        ({"predicates": {}}, "at least one"),
         ({"predicates": {"(define": []}}, "cannot name"),
-        ({"predicates": {"p": ["ghost"]}}, "not declared"),
-        ({"predicates": {"p": ["object"] * 17}}, "at most 16"),
         (
             {
                 "predicates": {"p": ["object"] * 12},
@@ -219,10 +216,6 @@ def test_a_command_that_is_not_an_agent_is_refused_and_no_shell_runs(
             },
             "more than",
         ),
-        ({"types": {"a": "b", "b": "a"}}, "its own ancestor"),
-        ({"types": {"a": "b"}}, "not declared"),
-        ({"actions": {"a": [["x", "room"], ["x", "room"]]}}, "one name"),
-        ({"actions": {"and": []}}, "cannot name"),
         ({"problems": []}, "0 problems"),
         ({"problems": [{"objects": {"a": 3}}]}, "not declared"),
         ({"walks": "yes"}, "true or false"),
