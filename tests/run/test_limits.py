@@ -18,8 +18,8 @@ ENDING = 15.0
 @pytest.mark.parametrize(
     ("asked", "seconds"),
     [
-        (("--env", "slidetile"), 1.0),
-        (("--env", "sokoban", "--controls"), 1.0),
+        (("--env", "doors"), 0.4),
+        (("--env", "doors", "--controls"), 0.4),
         (("--env", "river", "--chance", "--within", "0.02"), 0.3),
     ],
     ids=["instructions", "controls", "chance"],
