@@ -47,7 +47,7 @@ check: export AAM_PROFILE := ci
 .PHONY: nightly
 nightly: export AAM_PROFILE := nightly
 nightly: $(VENV)/ready $(VENV)/fast-downward $(VENV)/ray
-	$(PY) $(PYTEST) -m ''
+	$(PY) $(PYTEST)
 
 ## bench: CPU time of whole interrogations, and how it grows with the domain and with the world
 BENCH := runs/bench

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
-from tests.profiles import PROFILE, thorough
+from tests.profiles import PROFILE, WHOLE, thorough
 
 settings.register_profile(PROFILE, thorough(100))
 settings.load_profile(PROFILE)
@@ -25,6 +25,12 @@ LONG = (
     "tests/report/",
 )
 """Files with tests that take ten seconds and more: begun last, they would leave one of the workers idle."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Leave out what is for the night, unless somebody says which marks to try."""
+    if not WHOLE and not config.option.markexpr:
+        config.option.markexpr = "not nightly"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -21,6 +21,8 @@ PROFILES = {"default": (1.0, 0), "ci": (0.5, 60), "nightly": (10.0, 5000), "muta
 PROFILE = os.environ.get("AAM_PROFILE", "default")
 FACTOR, LEAST = PROFILES[PROFILE]
 NIGHTLY = PROFILE == "nightly"
+WHOLE = PROFILE in ("nightly", "mutants")
+"""Whether what is marked ``nightly`` is tried, too: bugs that were put in have to be noticed by some test."""
 
 
 def thorough(examples: int) -> settings:
@@ -68,4 +70,4 @@ def first(number: int, cases: Iterable[Any]) -> list[Any]:
 
 def some(number: int, cases: Sequence[Any]) -> Sequence[Any]:
     """The first so many of the cases that one test tries one after the other; all of them by night."""
-    return cases if NIGHTLY else cases[:number]
+    return cases if WHOLE else cases[:number]
