@@ -12,7 +12,8 @@ PYTHON ?= $(firstword $(foreach python,python3.11 python3 python,$(shell $(pytho
 VENV ?= .venv
 PY := $(VENV)/bin/python
 JOBS ?= 2
-PYTEST := -m pytest -n $(JOBS)
+# Neighbours share fixtures, so each worker begins with a half, and takes over from the other when it is done.
+PYTEST := -m pytest -n $(JOBS) --dist worksteal
 
 TORCH := torch==2.13.0 torchvision==0.28.0
 # PDDLGym asks for Pillow 9, which Python 3.12 and later cannot have and which it does not need
@@ -39,10 +40,10 @@ test: $(VENV)/ready $(VENV)/fast-downward $(VENV)/ray
 .PHONY: check
 check: lint test
 
-# Half an hour is the limit of the checks of a commit: engine properties get 300 examples there, always the same.
+# Half as many random examples as `make test` has, always the same: those that `make mutants` measures the tests by.
 check: export AAM_PROFILE := ci
 
-## nightly: the tests with ten times as many random examples, other ones every time
+## nightly: the tests with all agents and seeds, and ten times as many random examples, other ones every time
 .PHONY: nightly
 nightly: export AAM_PROFILE := nightly
 nightly: $(VENV)/ready $(VENV)/fast-downward $(VENV)/ray

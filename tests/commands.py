@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import importlib
+import io
 import re
+import sys
+from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
-from aam_vision.support.commandline import parser_of
+import pytest
+
+from aam_vision.support.commandline import parser_of, run_command
 
 ROOT = Path(__file__).parent.parent
 _ENDING = re.compile(r"^if __name__ == \"__main__\":\n    sys\.exit\(run_command\((\w+)\)\)$", re.MULTILINE)
@@ -27,11 +33,31 @@ def commands() -> dict[str, str]:
     return found
 
 
+def function(module: str) -> Any:
+    """The function of a command."""
+    home = importlib.import_module(f"{module}.command" if module == "aam_vision.run" else module)
+    return getattr(home, commands()[module])
+
+
+def called(module: str, *arguments: str | Path, cwd: Path) -> CompletedProcess[str]:
+    """A command in this process, where nothing has to be imported again; what it imports from the folder is forgotten."""
+    printed, told, before = io.StringIO(), io.StringIO(), {*sys.modules}
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(printed), redirect_stderr(told):
+        patch.chdir(cwd)
+        patch.syspath_prepend(str(cwd))
+        patch.setenv("PYTHONPATH", str(ROOT))
+        patch.setattr(sys, "argv", [module, *map(str, arguments)])
+        code = run_command(function(module))
+    for name in {*sys.modules} - before:
+        if str(getattr(sys.modules[name], "__file__", None)).startswith(str(cwd)):
+            del sys.modules[name]
+    return CompletedProcess(arguments, code, printed.getvalue(), told.getvalue())
+
+
 @cache
 def parser(module: str) -> Any:
     """The command line of a command, as click has it."""
-    home = importlib.import_module(f"{module}.command" if module == "aam_vision.run" else module)
-    return parser_of(getattr(home, commands()[module]))
+    return parser_of(function(module))
 
 
 def examples(module: str) -> list[str]:

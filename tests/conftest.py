@@ -7,11 +7,30 @@ import secrets
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
+from tests.profiles import PROFILE, WHOLE, thorough
+
+settings.register_profile(PROFILE, thorough(100))
+settings.load_profile(PROFILE)
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 """Several tests run at once: threads of numerical libraries would only wait for each other."""
-LONG = ("tests/test_tutorial.py", "tests/test_docs.py")
-"""Files with tests that take up to two minutes each: begun last, they would leave one of the workers idle."""
+LONG = (
+    "tests/test_tutorial.py",
+    "tests/test_docs.py",
+    "tests/test_site.py",
+    "tests/training/labelling/test_page.py",
+    "tests/envs/tabletop/",
+    "tests/run/",
+    "tests/report/",
+)
+"""Files with tests that take ten seconds and more: begun last, they would leave one of the workers idle."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Leave out what is for the night, unless somebody says which marks to try."""
+    if not WHOLE and not config.option.markexpr:
+        config.option.markexpr = "not nightly"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

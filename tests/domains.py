@@ -13,9 +13,12 @@ from aam_vision.model.strips import (
     ROOT_TYPE,
     ActionHeader,
     ActionSchema,
+    Atom,
     LiftedAtom,
+    Location,
     Model,
     Objects,
+    PalTuple,
     Predicate,
     State,
     Types,
@@ -155,3 +158,13 @@ def lifted_operator(schema: ActionSchema) -> LiftedOperator:
     """The schema as grounding takes it."""
     parts = (schema.positive, schema.negative, schema.add, schema.delete)
     return LiftedOperator(schema.header, *(tuple(sorted(part, key=str)) for part in parts))
+
+
+def bell_and_lamp() -> tuple[Model, State, PalTuple]:
+    """The bell rings in the dark as well, but the lamp is lit at first; the pal tuple says whether it needs light."""
+    lit, rung = LiftedAtom("lit", ()), LiftedAtom("rung", ())
+    vocabulary = Vocabulary("lamp", (Predicate("lit"), Predicate("rung")), Types({"thing": "object"}))
+    ring = ActionSchema(ActionHeader("ring"), add=frozenset([rung]))
+    off = ActionSchema(ActionHeader("off"), positive=frozenset([lit]), delete=frozenset([lit]))
+    start = State(frozenset([Atom("lit", ())]), Objects({"o": "thing"}, vocabulary.types))
+    return Model(vocabulary, (ring, off)), start, PalTuple(lit, "ring", Location.PRE)

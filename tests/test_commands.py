@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import ROOT, commands, examples, parsed, parser
+from tests.commands import ROOT, called, commands, examples, parsed, parser
 
 STARTED_BY_PROGRAMS = {
     "aam_vision.agents.launch",
@@ -22,6 +23,8 @@ STARTED_BY_PROGRAMS = {
     "experiments.programs",
 }
 """Nobody types these."""
+LIGHT = ("aam_vision.run", "aam_vision.training.train", "aam_vision.training.evaluate")
+"""Commands that answer ``--help`` at once, though they import much for their work."""
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -62,24 +65,52 @@ def test_the_help_says_what_it_does_and_shows_examples_that_fit(module):
         parsed(module, arguments)
 
 
-@pytest.mark.parametrize("module", commands())
-def test_help_is_plain_text_of_80_columns_even_where_colours_are_forced(module, tmp_path):
-    done = _started(module, "--help", cwd=tmp_path, FORCE_COLOR="1", TERM="xterm-256color")
-    assert done.returncode == 0, done.stderr
-    assert "\x1b" not in done.stdout + done.stderr
-    assert max(map(len, done.stdout.splitlines())) <= 80
-    assert "Examples:" in done.stdout
-    assert list(tmp_path.iterdir()) == []
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory):
+    """What all commands say to ``--help`` and to an unknown option, and what was imported for that: in one process."""
+    folder = tmp_path_factory.mktemp("asked")
+    code = (
+        f"import sys; sys.path.insert(0, {str(ROOT)!r}); from tests.test_commands import ask_all; ask_all()"
+    )
+    environment = {**os.environ, "COLUMNS": "80", "FORCE_COLOR": "1", "TERM": "xterm-256color"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=folder, env=environment)
+    assert done.returncode == 0, done.stderr.decode()
+    assert list(folder.iterdir()) == []
+    return json.loads(done.stdout)
+
+
+def ask_all():
+    told, imported = {}, set()
+    for module in (*LIGHT, *commands()):
+        for option in ("--help", "--no-such-option"):
+            done = called(module, option, cwd=Path.cwd())
+            told[f"{module} {option}"] = [done.returncode, done.stdout, done.stderr]
+        if module == LIGHT[-1]:
+            imported = {*sys.modules}
+    print(json.dumps([told, sorted(imported)]))
 
 
 @pytest.mark.parametrize("module", commands())
-def test_an_unknown_option_is_reported_in_one_plain_line(module, tmp_path):
-    done = _started(module, "--no-such-option", cwd=tmp_path)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    (line,) = done.stderr.splitlines()
+def test_help_is_plain_text_of_80_columns_even_where_colours_are_forced(module, asked):
+    code, printed, told = asked[0][f"{module} --help"]
+    assert (code, told) == (0, "")
+    assert "\x1b" not in printed
+    assert max(map(len, printed.splitlines())) <= 80
+    assert "Examples:" in printed
+
+
+@pytest.mark.parametrize("module", commands())
+def test_an_unknown_option_is_reported_in_one_plain_line(module, asked):
+    code, printed, told = asked[0][f"{module} --no-such-option"]
+    assert (code, printed) == (2, "")
+    (line,) = told.splitlines()
     assert line.startswith("error: ")
     assert "\x1b" not in line
+
+
+def test_help_loads_nothing_heavy(asked):
+    heavy = {"torch", "torchvision", "lightning", "pddlgym", "gymnasium", "matplotlib", "unified_planning"}
+    assert not heavy & {*asked[1]}
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,6 @@ page shows what comes of it.
 from __future__ import annotations
 
 import doctest
-import importlib
-import io
 import json
 import os
 import re
@@ -19,7 +17,6 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +24,12 @@ import jsonschema
 import pytest
 
 from aam_vision.agents import reference_agent
-from aam_vision.envs.registry import DOMAINS as IMAGE_ENVIRONMENTS
+from aam_vision.model.domains import DOMAINS as SYMBOLIC
 from aam_vision.model.pddl import read_domain, read_problem
 from aam_vision.model.strips import Model
-from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
 from tests import documentation
-from tests.commands import commands, parsed
+from tests.commands import called, commands, parsed
 from tests.documentation import ROOT, Block, Command, blocks, is_shown, pages
 
 ELSEWHERE = {
@@ -68,7 +64,7 @@ TAUGHT = {
     for name in tomllib.loads(block.body)["project"]["entry-points"]["aam_vision.environments"]
 }
 """Environments of packages that those pages make: they are not here."""
-FEW_QUESTIONS = ["--max-queries", "2"]
+FEW_QUESTIONS = ["--max-queries", "2", "--max-steps", "40"]
 
 
 class Reader:
@@ -162,28 +158,19 @@ class Reader:
             return
         if (
             module == "aam_vision.run"
-            and options["env"] in IMAGE_ENVIRONMENTS
+            and options["env"] not in (None, *SYMBOLIC)
             and not command.shown
             and options["max_queries"] is options["max_steps"] is None
         ):
             arguments = [*arguments, *FEW_QUESTIONS]
-        code, printed = _called(module, arguments)
+        done = called(module, *arguments, cwd=self.folder)
+        printed = done.stdout + done.stderr
         refused = bool(command.shown) and command.shown[0].startswith("error: ")
-        assert code == (2 if refused else 0), f"{where}\n{printed}"
+        assert done.returncode == (2 if refused else 0), f"{where}\n{printed}"
         assert "\x1b" not in printed, where
         assert is_shown(command.shown, printed), (
             f"{where}\nshown:\n{os.linesep.join(command.shown)}\nis:\n{printed}"
         )
-
-
-def _called(module: str, arguments: list[str]) -> tuple[int, str]:
-    """The exit code of a command and what it prints; in this process, where nothing has to be imported again."""
-    printed = io.StringIO()
-    command = getattr(importlib.import_module(module), commands()[module])
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(printed), redirect_stderr(printed):
-        patch.setattr(sys, "argv", [module, *arguments])
-        code = run_command(command)
-    return code, printed.getvalue()
 
 
 def _parsed(module: str, arguments: list[str], where: str) -> dict[str, Any]:

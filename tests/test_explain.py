@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import os
 import shutil
 import sqlite3
-import sys
-from dataclasses import dataclass
 from pathlib import Path
+from subprocess import CompletedProcess
 from unittest import mock
 
 import pytest
 
-from aam_vision.ask import ask_model
-from aam_vision.compare import compare_models
-from aam_vision.explain import explain_run
 from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.model import domains
@@ -26,8 +20,8 @@ from aam_vision.model.strips import Location
 from aam_vision.report.account import account_of
 from aam_vision.report.claims import named
 from aam_vision.report.recorded import read_run
-from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
+from tests.commands import called
 from tests.report.conftest import Runs, run_of
 
 __all__ = ["run_of"]
@@ -36,29 +30,12 @@ GRIPPER = """(define (problem p) (:domain gripper-typed) (:objects a b - room x 
   (:init (at_robby a) (at x a) (free l)) (:goal (and (at x b))))"""
 
 
-COMMANDS = {"explain": explain_run, "compare": compare_models, "ask": ask_model}
-
-
-@dataclass(frozen=True)
-class Done:
-    """The output of a command."""
-
-    returncode: int
-    stdout: str
-    stderr: str
+Done = CompletedProcess[str]
 
 
 def _command(name: str, *arguments: str | Path) -> Done:
-    """A command in this process: each of its own takes seconds to import what it needs."""
-    out, err = io.StringIO(), io.StringIO()
-    with (
-        mock.patch.object(sys, "argv", [name, *map(str, arguments)]),
-        mock.patch.dict(os.environ, {"COLUMNS": "80"}),
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(err),
-    ):
-        code = run_command(COMMANDS[name])
-    return Done(code, out.getvalue(), err.getvalue())
+    with mock.patch.dict(os.environ, {"COLUMNS": "80"}):
+        return called(f"aam_vision.{name}", *arguments, cwd=Path.cwd())
 
 
 def _refused(done: Done) -> str:

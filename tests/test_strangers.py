@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from aam_vision.agents.encoding import MAX_PARTS, Malformed, loads, read_vocabulary
 from aam_vision.run.arguments import MAX_PROBLEM_SIZE, Arguments
 from aam_vision.run.checks import check
 from aam_vision.support.errors import UnusableInput
@@ -106,56 +105,6 @@ def test_images_are_opened_as_png_only(sources: list[tuple[str, ast.Module]]) ->
 
 
 # --- limits -------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[" * 10**6,
-        '{"a":' * 10**6,
-        "9" * 10**5,
-        "[" + "[]," * MAX_PARTS + "[]]",
-        "NaN",
-        "-Infinity",
-        b"\xff",
-        "",
-    ],
-)
-def test_json_that_is_too_large_is_malformed(text: str | bytes) -> None:
-    with pytest.raises(Malformed):
-        loads(text)
-
-
-def _vocabulary(**changes: object) -> dict[str, object]:
-    return {"name": "d", "predicates": {"p": []}, "actions": {"a": []}, **changes}
-
-
-@pytest.mark.parametrize(
-    ("changes", "told"),
-    [
-        ({"types": {"a": "b", "b": "a"}}, "its own ancestor"),
-        ({"types": {f"t{i}": f"t{i + 1}" for i in range(100)} | {"t100": "object"}}, "more than 64"),
-        ({"types": {f"t{i}": "object" for i in range(10_001)}}, "10001 types"),
-        (
-            {"predicates": {f"p{i}": [] for i in range(2000)}, "actions": {f"a{i}": [] for i in range(2000)}},
-            "too many together",
-        ),
-        (
-            {
-                "types": {f"t{i}": "object" for i in range(5000)},
-                "constants": {f"c{i}": "object" for i in range(5000)},
-            },
-            "too many together",
-        ),
-        (
-            {"predicates": {"p": ["object"] * 16}, "constants": {f"c{i}": "object" for i in range(50_000)}},
-            "more than 100000",
-        ),
-    ],
-)
-def test_vocabularies_that_are_too_large_are_malformed(changes: dict[str, object], told: str) -> None:
-    with pytest.raises(Malformed, match=told):
-        read_vocabulary(_vocabulary(**changes))
 
 
 def test_a_strangers_journal_cannot_ask_for_a_problem_of_any_size() -> None:

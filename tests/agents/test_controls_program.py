@@ -61,7 +61,18 @@ def test_a_program_that_shows_images_may_offer_controls(tmp_path: Path) -> None:
     program = shlex.join(
         [sys.executable, "-m", "aam_vision.envs.program", "doors", "snapshot", "2", "--controls"]
     )
-    given = "--env", "doors", "--agent", program, "--controls", "--out", "run", "--quiet"
+    given = (
+        "--env",
+        "doors",
+        "--agent",
+        program,
+        "--controls",
+        "--max-steps",
+        "100",
+        "--out",
+        "run",
+        "--quiet",
+    )
     done = command(*given, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     told = json.loads((tmp_path / "run" / "result.json").read_text(encoding="utf-8"))

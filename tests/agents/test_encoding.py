@@ -87,6 +87,9 @@ SOUND: dict[str, Any] = {
 }
 
 
+MANY = [f"n{number}" for number in range(5000)]
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [
@@ -117,6 +120,18 @@ SOUND: dict[str, Any] = {
         ({"actions": {"go": [["X", "box"]]}}, '"X" cannot name a parameter of action go'),
         ({"actions": {"go": [["x", "crate"]]}}, 'action go has the type "crate"'),
         ({"actions": {"go": [["x", "box"], ["x", "box"]]}}, "two parameters of action go have one name"),
+        (
+            {"predicates": {name: [] for name in MANY}, "actions": {name: [] for name in MANY}},
+            "too many together",
+        ),
+        (
+            {"types": dict.fromkeys(MANY, "object"), "constants": dict.fromkeys(MANY, "object")},
+            "too many together",
+        ),
+        (
+            {"predicates": {"p": ["object"] * 16}, "constants": {f"c{i}": "object" for i in range(50_000)}},
+            "more than 100000",
+        ),
     ],
 )
 def test_a_vocabulary_that_cannot_be_is_refused(change: dict[str, Any], told: str) -> None:
@@ -191,7 +206,10 @@ def test_a_plan_that_cannot_be_is_refused(value: object, told: str) -> None:
         ("{", "no JSON"),
         ("[NaN]", "NaN is not a number of JSON"),
         ("[-Infinity]", "-Infinity is not a number of JSON"),
-        ("[" * 100_000, "no JSON"),
+        ("[" * 10**6, "no JSON"),
+        ('{"a":' * 10**6, "no JSON"),
+        ("9" * 10**5, "no JSON"),
+        ("", "no JSON"),
         ("[" + "1," * MAX_PARTS + "1]", f"JSON of more than {MAX_PARTS} parts"),
     ],
 )

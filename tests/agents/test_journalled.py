@@ -37,7 +37,7 @@ from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.support.errors import UnusableInput
 from tests import domains
 from tests.domains import Domain
-from tests.profiles import thorough
+from tests.profiles import crossed, first, thorough
 
 AMPLE = Budget(queries=100, steps=500)
 
@@ -205,8 +205,7 @@ def test_problems_with_the_same_objects_stay_apart_and_in_their_order() -> None:
     _assert_goes_on(lambda: (SymbolicAgent(model, problems, Access.SNAPSHOT), ()), [1, 8])
 
 
-@pytest.mark.parametrize("lives", [[3], [20, 15], [60, 1, 1]])
-@pytest.mark.parametrize("access", Access)
+@pytest.mark.parametrize(("access", "lives"), crossed(Access, [[3], [20, 15], [60, 1, 1]]))
 def test_a_run_that_weighs_its_answers_goes_on(access: Access, lives: list[int]) -> None:
     """Wherever it is ended: before it doubts, while it asks again, and while it weighs."""
     from aam_vision.model import domains as packaged
@@ -225,7 +224,7 @@ def test_a_run_that_weighs_its_answers_goes_on(access: Access, lives: list[int])
 
 
 @pytest.mark.parametrize(
-    ("access", "sigma"), [(Access.SNAPSHOT, 0.2), (Access.RESET, 0.0), (Access.TRAJECTORY, 0.2)]
+    ("access", "sigma"), first(1, [(Access.SNAPSHOT, 0.2), (Access.RESET, 0.0), (Access.TRAJECTORY, 0.2)])
 )
 def test_simulators_are_led_back_to_where_they_were(access: Access, sigma: float) -> None:
     """Their snapshots are lost with the process, and no image is looked at again; even the noise goes on."""

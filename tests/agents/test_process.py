@@ -8,7 +8,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import jsonschema
@@ -26,6 +28,7 @@ from aam_vision.model.pddl import domain_text
 from aam_vision.model.query import Access
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.support.errors import AgentFailed, UnusableInput
+from tests.profiles import first
 
 REFERENCE = f"{shlex.quote(sys.executable)} -m aam_vision.agents.reference_agent"
 SCHEMA = json.loads(
@@ -104,14 +107,27 @@ def test_a_program_is_only_asked_from_situations_that_its_access_allows(access: 
         assert starts[1:] == ["here"] * (len(starts) - 1)
 
 
+@cache
+def _without_a_fault(access: str) -> tuple[Result, int]:
+    """What a program without a fault gives, and after how many questions."""
+    with TemporaryDirectory() as folder:
+        counter = Path(folder) / "asked"
+        return _learned(_faulty("none", 10**6, counter, access)), len(_questions(counter))
+
+
 # --- faults -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("fault", "access"),
-    [(fault, "settable") for fault in FAULTS]
-    + [(fault, "trajectory") for fault in ("crash", "half", "hang", "garbage", "too-far")]
-    + [("killed", "snapshot"), ("killed", "reset")],
+    first(
+        len(FAULTS) + 3,
+        [
+            *((fault, "settable") for fault in FAULTS),
+            *(("crash", "trajectory"), ("killed", "snapshot"), ("killed", "reset")),
+            *((fault, "trajectory") for fault in ("half", "hang", "garbage", "too-far")),
+        ],
+    ),
 )
 def test_a_fault_costs_one_question_more_and_changes_nothing(fault: str, access: str, tmp_path: Path) -> None:
     """After a fault a fresh process is led to where the other one was, and asked again."""
@@ -119,17 +135,22 @@ def test_a_fault_costs_one_question_more_and_changes_nothing(fault: str, access:
     counter = tmp_path / "asked"
     limits = QUICK if fault in HANGING else PATIENT
     result = _learned(_faulty(fault, at, counter, access), limits=limits)
-    clean = tmp_path / "clean"
-    expected = _learned(_faulty("none", 10**6, clean, access))
+    expected, questions = _without_a_fault(access)
     assert (result.model, result.counts) == (expected.model, expected.counts)
-    extra = len(_questions(counter)) - len(_questions(clean))
+    extra = len(_questions(counter)) - questions
     assert 1 <= extra <= (1 if access == "settable" else 2), "the question, and the way to it"
 
 
 @pytest.mark.parametrize(
     ("fault", "at"),
-    [(fault, 2) for fault in FAULTS]
-    + [(fault, 1) for fault in ("crash", "hang", "garbage", "flood", "shape")],
+    first(
+        len(FAULTS) + 1,
+        [
+            *((fault, 1) for fault in ("crash", "hang", "garbage", "flood", "shape")),
+            *((fault, 2) for fault in FAULTS if fault not in HANGING),
+            *((fault, 2) for fault in sorted(HANGING)),
+        ],
+    ),
 )
 def test_a_fault_that_stays_is_one_line_in_bounded_time(fault: str, at: int, tmp_path: Path) -> None:
     counter = tmp_path / "asked"
@@ -187,10 +208,7 @@ def test_a_command_that_is_not_an_agent_is_refused_and_no_shell_runs(
     [
         ({"protocol": 2}, "version 2"),
         ({"access": "root"}, "access"),
-        ({"predicates": {}}, "at least one"),
         ({"predicates": {"(define": []}}, "cannot name"),
-        ({"predicates": {"p": ["ghost"]}}, "not declared"),
-        ({"predicates": {"p": ["object"] * 17}}, "at most 16"),
         (
             {
                 "predicates": {"p": ["object"] * 12},
@@ -198,10 +216,6 @@ def test_a_command_that_is_not_an_agent_is_refused_and_no_shell_runs(
             },
             "more than",
         ),
-        ({"types": {"a": "b", "b": "a"}}, "its own ancestor"),
-        ({"types": {"a": "b"}}, "not declared"),
-        ({"actions": {"a": [["x", "room"], ["x", "room"]]}}, "one name"),
-        ({"actions": {"and": []}}, "cannot name"),
         ({"problems": []}, "0 problems"),
         ({"problems": [{"objects": {"a": 3}}]}, "not declared"),
         ({"walks": "yes"}, "true or false"),

@@ -4,7 +4,7 @@ from itertools import islice
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.agents.perception import Never
@@ -13,6 +13,7 @@ from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.envs.registry import board_domain
 from aam_vision.envs.sampling import legal_states
 from aam_vision.training.labels import label
+from tests.profiles import thorough
 
 LOW, HIGH = np.full((5, 1), 0.1, np.float32), np.full((5, 1), 0.9, np.float32)
 HEADS = board_domain("sokoban").visual.cell_heads()
@@ -46,7 +47,7 @@ def test_true_answers_are_believed(name):
 
 
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@thorough(60)
 def test_nothing_illegal_is_ever_believed(data):
     index, probabilities = _board()
     levels = st.sampled_from([0.0, 0.05, 0.3, 0.5, 0.7, 0.95, 1.0, float("nan")])

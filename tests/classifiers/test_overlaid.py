@@ -4,11 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.classifiers.looks import NO_LABEL, LabelledLooks
 from aam_vision.classifiers.overlaid import MOST_LOOKS, Overlays
+from tests.profiles import thorough
 
 SIDE = 18
 """Of a look, with a pixel around the cell."""
@@ -214,7 +215,7 @@ def test_many_labelled_looks_are_not_put_together():
 colours = st.tuples(*[st.integers(0, 255)] * 3)
 
 
-@settings(max_examples=60, deadline=None)
+@thorough(60)
 @given(
     grounds=st.lists(colours, min_size=3, max_size=3, unique=True),
     cars=st.lists(colours, min_size=2, max_size=2, unique=True),

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import safetensors.torch
 import torch
 
 from aam_vision.agents.perception import Defined, Given, Perceived, Reading, VisualVocabulary
@@ -69,66 +70,112 @@ def test_what_was_saved_is_loaded(folder):
     assert card.seed == 7
 
 
-@pytest.mark.parametrize("which", ["weights", "card"])
-def test_a_missing_file(folder, which):
-    path = getattr(paths("toy", folder), which)
-    path.unlink()
-    assert f"no classifiers at {path}" in _refused(folder)
+def _cut(files):
+    files.weights.write_bytes(files.weights.read_bytes()[:1000])
 
 
-def test_truncated_weights(folder):
-    path = paths("toy", folder).weights
-    path.write_bytes(path.read_bytes()[:1000])
-    assert "sha256" in _refused(folder)
-
-
-@pytest.mark.parametrize("content", [b"", b"no tensors at all", b"\xff" * 100])
-def test_weights_that_are_no_safetensors_though_the_card_agrees(folder, content):
-    files = paths("toy", folder)
-    files.weights.write_bytes(content)
-    _stamp(files)
-    assert "no safetensors file" in _refused(folder)
-
-
-def test_one_changed_byte(folder):
-    path = paths("toy", folder).weights
-    content = bytearray(path.read_bytes())
+def _one_byte_changed(files):
+    content = bytearray(files.weights.read_bytes())
     content[-1] ^= 1
-    path.write_bytes(bytes(content))
-    assert "sha256" in _refused(folder)
+    files.weights.write_bytes(bytes(content))
 
 
-def test_tensors_of_another_shape(folder):
-    from safetensors.torch import save_file
+def _stamped(content):
+    """Weights of this content, with a card that agrees."""
 
-    files = paths("toy", folder)
+    def damage(files):
+        files.weights.write_bytes(content)
+        _change(files, weights_sha256=hashlib.sha256(content).hexdigest())
+
+    return damage
+
+
+def _change(files, **facts):
+    files.card.write_text(json.dumps({**json.loads(files.card.read_text()), **facts}))
+
+
+def _carded(**facts):
+    return lambda files: _change(files, **facts)
+
+
+def _vocabulary(**facts):
+    return lambda files: _change(
+        files, vocabulary={**json.loads(files.card.read_text())["vocabulary"], **facts}
+    )
+
+
+def _unending(which):
+    def damage(files):
+        getattr(files, which).unlink()
+        os.mkfifo(getattr(files, which))
+
+    return damage
+
+
+def _of_another_shape():
     state = make_network(SHARED, VOCABULARY.cell_heads()).state_dict()
     state["head.weight"] = torch.zeros(5, CHANNELS[-1], 1, 1)
-    save_file(state, files.weights)
-    _stamp(files)
-    told = f"head.weight: (5, {CHANNELS[-1]}, 1, 1) there, (2, {CHANNELS[-1]}, 1, 1) here"
+    return safetensors.torch.save(state)
+
+
+def _not_all_numbers(value):
+    state = make_network(SHARED, VOCABULARY.cell_heads()).state_dict()
+    name = next(name for name, tensor in state.items() if tensor.is_floating_point())
+    return safetensors.torch.save({**state, name: torch.full_like(state[name], value)})
+
+
+def _header(text):
+    return len(text).to_bytes(8, "little") + text.encode()
+
+
+DAMAGED = {
+    "no weights": (lambda files: files.weights.unlink(), "no classifiers at"),
+    "no card": (lambda files: files.card.unlink(), "no classifiers at"),
+    "weights that never end": (_unending("weights"), "no regular file"),
+    "a card that never ends": (_unending("card"), "no regular file"),
+    "weights cut short": (_cut, "sha256"),
+    "one byte changed": (_one_byte_changed, "sha256"),
+    **{f"no tensors {n}": (_stamped(one), "no safetensors file") for n, one in enumerate([b"", b"no tensors at all", b"\xff" * 100])},
+    "another shape": (
+        _stamped(_of_another_shape()),
+        f"head.weight: (5, {CHANNELS[-1]}, 1, 1) there, (2, {CHANNELS[-1]}, 1, 1) here",
+    ),
+    "not a number": (_stamped(_not_all_numbers(float("nan"))), "no number"),
+    "infinite": (_stamped(_not_all_numbers(float("inf"))), "no number"),
+    **{
+        f"a header that promises too much {n}": (_stamped(one), "")
+        for n, one in enumerate(
+            [
+                _header('{"a":{"dtype":"F32","shape":[4611686018427387904,4611686018427387904],"data_offsets":[0,0]}}'),
+                _header('{"a":{"dtype":"F32","shape":[1000000000000],"data_offsets":[0,4000000000000]}}'),
+                _header('{"a":{"dtype":"F32","shape":[1],"data_offsets":[-4,0]}}'),
+                _header('{"a":{"dtype":"F32","shape":[0,4611686018427387904],"data_offsets":[0,0]}}'),
+                (2**63).to_bytes(8, "little") + b"{}",
+                _header("[" * 100_000),
+                _header("{" + ",".join(f'"{i}":7' for i in range(100_000)) + "}"),
+            ]
+        )
+    },
+    **{
+        f"a card that is none {n}": (lambda files, text=text: files.card.write_text(text), "damaged")
+        for n, text in enumerate(["", "{", "[]", '{"name": "toy"}', "[" * 1_000_000])
+    },
+    "a temperature of 0": (_carded(temperatures={"ball": 0, "wet": 1}), "is damaged"),
+    "a huge temperature": (_carded(temperatures={"ball": 10**400, "wet": 1}), "is damaged"),
+    "thresholds the wrong way round": (_carded(thresholds={"ball": [0.9, 0.1]}), "is damaged"),
+    "a huge threshold": (_carded(thresholds={"ball": [0.1, 10**400]}), "is damaged"),
+    "no predicates": (_vocabulary(predicates=[]), "damaged"),
+    "predicates that are none": (_vocabulary(predicates="at"), "damaged"),
+    "no heads": (_vocabulary(heads=[]), "damaged"),
+    "too many heads": (_vocabulary(heads=[f"h{i}" for i in range(2000)]), "damaged"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", DAMAGED)
+def test_damaged_files_are_refused_in_one_line(folder, damage):
+    harm, told = DAMAGED[damage]
+    harm(paths("toy", folder))
     assert told in _refused(folder)
-
-
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"name": "toy"}'])
-def test_a_damaged_card(folder, content):
-    paths("toy", folder).card.write_text(content)
-    assert "is damaged" in _refused(folder)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"temperatures": {"ball": 0, "wet": 1}},
-        {"temperatures": {"ball": 10**400, "wet": 1}},
-        {"thresholds": {"ball": [0.9, 0.1]}},
-        {"thresholds": {"ball": [0.1, 10**400]}},
-    ],
-)
-def test_a_card_with_senseless_thresholds(folder, change):
-    path = paths("toy", folder).card
-    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
-    assert "is damaged" in _refused(folder)
 
 
 def test_another_vocabulary(folder):
@@ -158,88 +205,6 @@ def test_a_folder_that_cannot_be_written(folder):
     (folder / "file").touch()
     with pytest.raises(UnusableInput, match="cannot write"):
         save(network, card, folder / "file" / "inside")
-
-
-def _stamp(files):
-    """Make the card agree with whatever the weights file holds."""
-    import hashlib
-
-    card = json.loads(files.card.read_text())
-    card["weights_sha256"] = hashlib.sha256(files.weights.read_bytes()).hexdigest()
-    files.card.write_text(json.dumps(card))
-
-
-def _forged(folder, **changes):
-    """Weights and a card that agree with each other."""
-    network, card = load(VOCABULARY, "toy", folder)
-    for name, value in changes.pop("tensors", {}).items():
-        network.state_dict()[name].fill_(value)
-    save(network, replace(card, **changes), folder)
-
-
-@pytest.mark.parametrize("value", [float("nan"), float("inf")])
-def test_weights_that_are_no_numbers(folder, value):
-    network, _ = load(VOCABULARY, "toy", folder)
-    name = next(name for name, tensor in network.state_dict().items() if tensor.is_floating_point())
-    _forged(folder, tensors={name: value})
-    assert "no number" in _refused(folder)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"predicates": []},
-        {"predicates": "at"},
-        {"heads": []},
-        {"heads": [f"h{i}" for i in range(2000)]},
-    ],
-)
-def test_a_card_with_a_senseless_vocabulary(folder, change):
-    file = paths("toy", folder).card
-    facts = json.loads(file.read_text())
-    facts["vocabulary"] |= change
-    file.write_text(json.dumps(facts))
-    assert "damaged" in _refused(folder)
-
-
-def _header(text):
-    return len(text).to_bytes(8, "little") + text.encode()
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        _header(
-            '{"a":{"dtype":"F32","shape":[4611686018427387904,4611686018427387904],"data_offsets":[0,0]}}'
-        ),
-        _header('{"a":{"dtype":"F32","shape":[1000000000000],"data_offsets":[0,4000000000000]}}'),
-        _header('{"a":{"dtype":"F32","shape":[1],"data_offsets":[-4,0]}}'),
-        _header('{"a":{"dtype":"F32","shape":[0,4611686018427387904],"data_offsets":[0,0]}}'),
-        (2**63).to_bytes(8, "little") + b"{}",
-        _header("[" * 100_000),
-        _header("{" + ",".join(f'"{i}":7' for i in range(100_000)) + "}"),
-    ],
-)
-def test_headers_that_promise_too_much(folder, content):
-    files = paths("toy", folder)
-    files.weights.write_bytes(content)
-    facts = json.loads(files.card.read_text())
-    facts["weights_sha256"] = hashlib.sha256(content).hexdigest()
-    files.card.write_text(json.dumps(facts))
-    assert _refused(folder)
-
-
-@pytest.mark.parametrize("which", ["weights", "card"])
-def test_files_that_never_end(folder, which):
-    file = getattr(paths("toy", folder), which)
-    file.unlink()
-    os.mkfifo(file)
-    assert "no regular file" in _refused(folder)
-
-
-def test_a_card_that_is_nested_too_deeply(folder):
-    paths("toy", folder).card.write_text("[" * 1_000_000)
-    assert "damaged" in _refused(folder)
 
 
 def _with_looks(folder):

@@ -153,31 +153,32 @@ def test_a_layout_of_the_other_domain_is_refused() -> None:
         make(IDS[0], layout=load("doors", "test", 0))
 
 
-def test_importing_the_package_loads_neither_pddlgym_nor_matplotlib() -> None:
-    code = (
-        "import sys, aam_vision.envs, aam_vision.envs.registry as r\n"
-        "[r.board_domain(name) for name in r.DOMAINS]\n"
-        "print([m for m in ('pddlgym', 'matplotlib', 'gym') if m in sys.modules])"
-    )
-    assert _run(code) == ("[]", "")
-
-
-def test_playing_prints_nothing_and_leaves_other_peoples_modules_alone() -> None:
-    code = (
-        "import sys, types\n"
-        "sys.modules['gym'] = legacy = types.ModuleType('gym')\n"
-        "import gymnasium, aam_vision.envs, matplotlib, PIL.Image\n"
-        "had, backend = 'ANTIALIAS' in vars(PIL.Image), matplotlib.rcParams._get('backend')\n"
-        "gymnasium.make('aam_vision/Doors-v0').reset()\n"
-        "import matplotlib.pyplot\n"
-        "print(sys.modules['gym'] is legacy, 'gym.spaces' in sys.modules,\n"
-        "      ('ANTIALIAS' in vars(PIL.Image)) == had, matplotlib.rcParams._get('backend') is backend,\n"
-        "      matplotlib.pyplot.get_fignums())"
-    )
-    assert _run(code) == ("True False True True []", "")
-
-
-def _run(code: str) -> tuple[str, str]:
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        (  # importing the package loads neither PDDLGym nor matplotlib
+            """
+import sys, aam_vision.envs, aam_vision.envs.registry as r
+[r.board_domain(name) for name in r.DOMAINS]
+print([m for m in ('pddlgym', 'matplotlib', 'gym') if m in sys.modules])""",
+            "[]",
+        ),
+        (  # playing prints nothing and leaves other people's modules alone
+            """
+import sys, types
+sys.modules['gym'] = legacy = types.ModuleType('gym')
+import gymnasium, aam_vision.envs, matplotlib, PIL.Image
+had, backend = 'ANTIALIAS' in vars(PIL.Image), matplotlib.rcParams._get('backend')
+gymnasium.make('aam_vision/Doors-v0').reset()
+import matplotlib.pyplot
+print(sys.modules['gym'] is legacy, 'gym.spaces' in sys.modules,
+      ('ANTIALIAS' in vars(PIL.Image)) == had, matplotlib.rcParams._get('backend') is backend,
+      matplotlib.pyplot.get_fignums())""",
+            "True False True True []",
+        ),
+    ],
+)
+def test_the_package_leaves_the_rest_of_the_process_alone(code: str, told: str) -> None:
     root = Path(__file__).parents[2]
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=root)
-    return done.stdout.strip(), done.stderr.strip()
+    assert (done.stdout.strip(), done.stderr.strip()) == (told, "")

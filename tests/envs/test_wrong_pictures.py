@@ -28,6 +28,7 @@ from aam_vision.support.errors import AamWarning, UnusableInput
 from aam_vision.training.label import label
 from aam_vision.training.train import train
 from tests.envs.refusals import told_by
+from tests.profiles import crossed
 
 SIDE, PIXELS = 4, 16
 MOVES = {"up": 0, "down": 1, "left": 2, "right": 3}
@@ -210,8 +211,7 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(("command", "kind"), crossed(COMMANDS, KINDS))
 def test_wrong_pictures_end_a_command_in_one_line(
     command: str,
     kind: str,

@@ -27,6 +27,7 @@ from experiments.faults.registry import (
 )
 from experiments.faults.world import OTHER, FaultyAgent, World, holds
 from experiments.trust_runs import attempts
+from tests.profiles import crossed
 
 SEEDS = range(4)
 BY_CHANCE = (
@@ -82,8 +83,7 @@ def test_arguments_in_another_order_make_another_model_with_the_same_headers() -
         assert agent.headers == packaged.headers
 
 
-@pytest.mark.parametrize("access", list(Access))
-@pytest.mark.parametrize("family", FAULTY)
+@pytest.mark.parametrize(("family", "access"), crossed(FAULTY, Access))
 def test_faults_depart_from_the_honest_agent(family: str, access: Access) -> None:
     agents = [faulty_agent(family, access, seed, size=1) for seed in SEEDS]
     for agent in agents:

@@ -68,9 +68,11 @@ def address() -> Iterator[str]:
         folder.cleanup()
 
 
+@pytest.mark.nightly
 def test_a_killed_worker_costs_its_job_and_figures_are_those_of_loky(
     address: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """By night: it starts a second cluster, beside that of tests/agents/workers."""
     found: dict[str, list[Row]] = {}
     for backend, head in (("ray", address), ("loky", None)):
         folder = tmp_path / backend

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from random import Random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,26 +35,17 @@ def _by_enumeration(
     }
 
 
-@thorough(150)
-@given(queries(repeated=False))
-def test_joins_equal_enumeration_over_injective_bindings(
-    query: tuple[State, ActionHeader, list[LiftedAtom]],
-) -> None:
-    state, header, required = query
-    found = Counter(bindings(StateIndex(state), header, required))
-    assert set(found) == _by_enumeration(state, header, required, repeated=False)
-    assert set(found.values()) <= {1}
+@pytest.mark.parametrize("repeated", [False, True])
+def test_joins_equal_enumeration_over_bindings(repeated: bool) -> None:
+    @thorough(150)
+    @given(queries(repeated=repeated))
+    def holds(query: tuple[State, ActionHeader, list[LiftedAtom]]) -> None:
+        state, header, required = query
+        found = Counter(bindings(StateIndex(state), header, required, repeated=repeated))
+        assert set(found) == _by_enumeration(state, header, required, repeated=repeated)
+        assert set(found.values()) <= {1}
 
-
-@thorough(80)
-@given(queries(repeated=True))
-def test_joins_equal_enumeration_over_all_bindings(
-    query: tuple[State, ActionHeader, list[LiftedAtom]],
-) -> None:
-    state, header, required = query
-    found = Counter(bindings(StateIndex(state), header, required, repeated=True))
-    assert set(found) == _by_enumeration(state, header, required, repeated=True)
-    assert set(found.values()) <= {1}
+    holds()
 
 
 @thorough(80)

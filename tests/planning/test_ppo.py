@@ -13,16 +13,11 @@ from aam_vision.model.strips import (
     ActionSchema,
     Atom,
     GroundAction,
-    LiftedAtom,
     Location,
     Mode,
     Model,
-    Objects,
     PalTuple,
-    Predicate,
     State,
-    Types,
-    Vocabulary,
     lifted_atoms,
 )
 from aam_vision.planning.ppo import DistinguishingProblem, ProblemFolder, add_palm, telling
@@ -83,7 +78,7 @@ def test_the_last_step_tells_two_modes_apart_exactly_where_the_atom_has_a_tellin
     lit: bool, i: Mode, j: Mode
 ) -> None:
     """Whether the model says that the bell needs the light, or that it changes it."""
-    model, start, pal = _bell_and_lamp()
+    model, start, pal = domains.bell_and_lamp()
     initial = start if lit else State(frozenset(), start.objects)
     for location in Location:
         made = DistinguishingProblem(model, [], pal._replace(location=location), i, j)
@@ -94,7 +89,7 @@ def test_the_last_step_tells_two_modes_apart_exactly_where_the_atom_has_a_tellin
 @pytest.mark.parametrize("options", [BLIND, {"fast_downward_alias": "lama-first"}])
 def test_fast_downward_solves_p_po(options: dict[str, str], tmp_path: Path) -> None:
     """Two steps are needed: the lamp is lit, and a bell that rings in the dark as well is told in the dark."""
-    model, start, pal = _bell_and_lamp()
+    model, start, pal = domains.bell_and_lamp()
     refined = {
         PalTuple(atom, schema.header.name, place)
         for schema in model.actions
@@ -110,19 +105,19 @@ def test_fast_downward_solves_p_po(options: dict[str, str], tmp_path: Path) -> N
 @needs_fast_downward
 def test_p_po_has_no_solution_where_no_plan_leads_to_a_telling_value(tmp_path: Path) -> None:
     """Nothing switches the lamp off, as far as M' knows; and its light is uncertain after what M' does not know."""
-    model, start, pal = _bell_and_lamp()
+    model, start, pal = domains.bell_and_lamp()
     ring_only = Model(model.vocabulary, (model.schema("ring"), ActionSchema(ActionHeader("off"))))
     made = DistinguishingProblem(ring_only, [], pal, Mode.POSITIVE, Mode.ABSENT)
     assert planned(read(made, start, tmp_path), BLIND) is None
 
 
 def test_add_palm_replaces_the_mode_that_was_there() -> None:
-    model, _, pal = _bell_and_lamp()
+    model, _, pal = domains.bell_and_lamp()
     for location in Location:
         for mode in (*Mode, *Mode):
             model = add_palm(model, pal._replace(location=location), mode)
             assert model.schema("ring").mode(pal.atom, location) is mode
-    assert model.schema("off") == _bell_and_lamp()[0].schema("off")
+    assert model.schema("off") == domains.bell_and_lamp()[0].schema("off")
 
 
 def test_every_problem_is_kept_under_its_number_action_and_pal_tuple(tmp_path: Path) -> None:
@@ -143,21 +138,11 @@ def test_every_problem_is_kept_under_its_number_action_and_pal_tuple(tmp_path: P
 
 
 def test_an_unknown_atom_is_in_neither_copy_of_the_initial_state() -> None:
-    model, start, pal = _bell_and_lamp()
+    model, start, pal = domains.bell_and_lamp()
     unknown = State(frozenset(), start.objects, frozenset([Atom("lit", ())]))
     _, problem = DistinguishingProblem(model, [], pal, Mode.POSITIVE, Mode.ABSENT).pddl(unknown)
     assert "; unknown: lit()" in problem
     assert "(:init )" in problem
-
-
-def _bell_and_lamp() -> tuple[Model, State, PalTuple]:
-    """The bell rings in the dark as well, but the lamp is lit at first; the pal tuple says whether it needs light."""
-    lit, rung = LiftedAtom("lit", ()), LiftedAtom("rung", ())
-    vocabulary = Vocabulary("lamp", (Predicate("lit"), Predicate("rung")), Types({"thing": "object"}))
-    ring = ActionSchema(ActionHeader("ring"), add=frozenset([rung]))
-    off = ActionSchema(ActionHeader("off"), positive=frozenset([lit]), delete=frozenset([lit]))
-    start = State(frozenset([Atom("lit", ())]), Objects({"o": "thing"}, vocabulary.types))
-    return Model(vocabulary, (ring, off)), start, PalTuple(lit, "ring", Location.PRE)
 
 
 def _steps(model: Model, state: State) -> list[GroundAction]:

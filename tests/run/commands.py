@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import aam_vision
+from tests.commands import ROOT, called
 
-ROOT = Path(aam_vision.__file__).parent.parent
 WEIGHTS = ROOT / "aam_vision" / "classifiers" / "weights"
 PROMISED = [
     "env",
@@ -44,7 +43,13 @@ PROMISED = [
 ]
 
 
-def command(*arguments: str | Path, cwd: Path, hash_seed: str = "0") -> subprocess.CompletedProcess[str]:
+def command(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """The command in the process of the test: to import all that a run needs takes seconds."""
+    return called("aam_vision.run", *arguments, cwd=cwd)
+
+
+def started(*arguments: str | Path, cwd: Path, hash_seed: str = "0") -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": hash_seed}
     return subprocess.run(
         [sys.executable, "-m", "aam_vision.run", *map(str, arguments)],
@@ -90,6 +95,6 @@ class Runs:
             if not answer.exists():
                 (place / "envs").mkdir()  # a user's own package of that name is none of ours
                 (place / "envs" / "__init__.py").write_text("raise RuntimeError('the wrong envs')")
-                done = command("--env", env, "--seed", "0", "--out", folder, cwd=place)
+                done = started("--env", env, "--seed", "0", "--out", folder, cwd=place)
                 answer.write_text(json.dumps([done.returncode, done.stdout, done.stderr]))
         return Run(env, subprocess.CompletedProcess([], *json.loads(answer.read_text())), folder)

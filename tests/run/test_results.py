@@ -11,7 +11,7 @@ from aam_vision.interrogation.task.verdict import COMPLETE, OPEN
 from aam_vision.run.summary import TIMES
 from tests import documentation
 
-from .commands import PROMISED, ROOT, Run, Runs, command
+from .commands import PROMISED, ROOT, Run, Runs, command, started
 
 
 def test_the_readme_shows_what_the_demo_prints(runs: Runs) -> None:
@@ -93,7 +93,7 @@ def test_results_go_to_stdout_and_progress_to_stderr(runs: Runs, env: str) -> No
 
 
 def test_the_same_seed_gives_the_same_figures_in_another_process(runs: Runs, tmp_path: Path) -> None:
-    again = command(
+    again = started(
         "--env", "doors", "--seed", "0", "--out", "again", "--quiet", cwd=tmp_path, hash_seed="4711"
     )
     assert again.returncode == 0

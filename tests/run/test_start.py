@@ -32,7 +32,7 @@ def _imported(tmp_path: Path, *arguments: str) -> set[str]:
 
 
 def test_a_run_on_images_needs_no_torch_and_no_plots(tmp_path: Path) -> None:
-    imported = _imported(tmp_path, "--env", "doors")
+    imported = _imported(tmp_path, "--env", "doors", "--max-queries", "2")
     assert imported >= SIMULATION
     assert not imported & (HEAVY | {"unified_planning"})
 

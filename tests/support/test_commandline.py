@@ -3,6 +3,8 @@
 import io
 import warnings
 
+import pytest
+
 from aam_vision.support.commandline import Progress, run_command, told_warnings
 from aam_vision.support.errors import AamWarning, AgentFailed, UnusableInput
 
@@ -31,31 +33,29 @@ def test_a_file_gets_plain_lines():
     assert stream.getvalue() == "drawing\n     1/10 loss 0.5\n    10/10 loss 0.5\n"
 
 
-def test_ctrl_c_is_one_line_and_exit_code_130(capsys, monkeypatch):
+@pytest.mark.parametrize(
+    ("error", "code", "told"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted\n"),
+        (
+            AgentFailed("knock() has not returned within 60 s"),
+            3,
+            "error: knock() has not returned within 60 s\n",
+        ),
+        (
+            UnusableInput("no \x1b[2Jtable \udcff of\nthis \x07name"),
+            2,
+            "error: no ?[2Jtable ? of this ?name\n",
+        ),
+    ],
+)
+def test_whatever_ends_a_command_is_one_plain_line_and_an_exit_code(capsys, monkeypatch, error, code, told):
     def command() -> None:
-        raise KeyboardInterrupt
+        raise error
 
     monkeypatch.setattr("sys.argv", ["command"])
-    assert run_command(command) == 130
-    assert capsys.readouterr() == ("", "interrupted\n")
-
-
-def test_an_agent_that_fails_before_it_is_asked_is_one_line_and_exit_code_3(capsys, monkeypatch):
-    def command() -> None:
-        raise AgentFailed("knock() has not returned within 60 s")
-
-    monkeypatch.setattr("sys.argv", ["command"])
-    assert run_command(command) == 3
-    assert capsys.readouterr() == ("", "error: knock() has not returned within 60 s\n")
-
-
-def test_control_characters_in_an_error_are_replaced(capsys, monkeypatch):
-    def command() -> None:
-        raise UnusableInput("no \x1b[2Jtable \udcff of\nthis \x07name")
-
-    monkeypatch.setattr("sys.argv", ["command"])
-    assert run_command(command) == 2
-    assert capsys.readouterr() == ("", "error: no ?[2Jtable ? of this ?name\n")
+    assert run_command(command) == code
+    assert capsys.readouterr() == ("", told)
 
 
 def test_a_warning_of_ours_is_one_plain_line_and_told_once(capsys):

@@ -1,44 +1,13 @@
-"""The commands: help at once, bad input in one line, and nothing written for it."""
+"""The commands: bad input in one line, and nothing written for it."""
 
 import json
-import subprocess
-import sys
-from time import perf_counter
 
 import pytest
 
+from tests.commands import called
+
 TRAIN, EVALUATE = "aam_vision.training.train", "aam_vision.training.evaluate"
 EXPORT = "aam_vision.training.export"
-
-
-def _run(module, *arguments, cwd):
-    from pathlib import Path
-
-    import aam_vision
-
-    root = str(Path(aam_vision.__file__).parent.parent)
-    return subprocess.run(
-        [sys.executable, "-m", module, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        env={"PYTHONPATH": root, "PATH": ""},
-        check=False,
-    )
-
-
-@pytest.mark.parametrize("module", [TRAIN, EVALUATE])
-def test_help_is_quick_and_imports_nothing_heavy(module, tmp_path):
-    start = perf_counter()
-    done = _run(module, "--help", cwd=tmp_path)
-    assert perf_counter() - start < 2  # half a second on an idle machine
-    assert done.returncode == 0
-    assert "--seed" in done.stdout
-    code = (
-        f"import sys, {module}; print([m for m in ('torch', 'lightning', 'torchvision') if m in sys.modules])"
-    )
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert loaded.stdout.strip() == "[]"
 
 
 @pytest.mark.parametrize(
@@ -78,7 +47,7 @@ def test_help_is_quick_and_imports_nothing_heavy(module, tmp_path):
 )
 def test_bad_input_is_one_line_and_exit_code_2(module, arguments, told, tmp_path):
     (tmp_path / "file").write_text("precious")
-    done = _run(module, *arguments, cwd=tmp_path)
+    done = called(module, *arguments, cwd=tmp_path)
     assert done.returncode == 2
     assert done.stdout == ""
     assert len(done.stderr.strip().splitlines()) == 1
@@ -88,18 +57,8 @@ def test_bad_input_is_one_line_and_exit_code_2(module, arguments, told, tmp_path
 
 
 def test_the_shipped_weights_are_evaluated(tmp_path):
-    done = _run(
-        EVALUATE,
-        "--env",
-        "doors",
-        "--states",
-        "40",
-        "--noise",
-        "0.15",
-        "--json",
-        "figures.json",
-        cwd=tmp_path,
-    )
+    asked = ("--env", "doors", "--states", "40", "--noise", "0.15", "--json", "figures.json")
+    done = called(EVALUATE, *asked, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "keyforroom" in done.stdout
     figures = json.loads((tmp_path / "figures.json").read_text())

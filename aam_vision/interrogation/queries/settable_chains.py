@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from aam_vision.interrogation.beliefs.candidates import LIKELY, Beliefs
 from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses, Effects, joint_outcomes
+from aam_vision.interrogation.hypotheses.action import ActionHypotheses, Effects
 from aam_vision.interrogation.hypotheses.literals import Literals, bits, union
 from aam_vision.model.strips import Atom, GroundAction, Objects, State
 from aam_vision.planning.joins import Fact
@@ -233,8 +233,9 @@ class BitsetAction:
         self._candidates = action.candidates
         self.on, self.off = self.facts(action.positive), self.facts(action.negative)
         """Facts that candidates say must be true, and facts that they say must be false."""
-        self._effects = action.effects
-        self._outcomes: Outcomes | None = None
+        self._known: tuple[Effects, int] | None = None
+        """What the outcomes follow from."""
+        self._outcomes = Outcomes(0, 0, 0, 0, 0)
 
     def facts(self, atoms: int) -> int:
         """The facts of these atoms."""
@@ -248,9 +249,9 @@ class BitsetAction:
     @property
     def outcomes(self) -> Outcomes:
         """The changes that it may make."""
-        effects = self.action.effects
-        if self._outcomes is None or effects != self._effects:
-            self._effects, self._outcomes = effects, self._outcomes_of(effects)
+        known = self.action.effects, self._shared and self.action.version
+        if known != self._known:
+            self._known, self._outcomes = known, self._outcomes_of(known[0])
         return self._outcomes
 
     def violating(self, violated: Literals) -> tuple[int, int] | None:
@@ -285,7 +286,7 @@ class BitsetAction:
         kept_false = self.mentioned & ~self.facts(index.everything & ~(deletes | keeps))
         for group in self._coinciding:
             fact = self.facts(group)
-            was_true, was_false = (joint_outcomes(effects, group, value) for value in (True, False))
+            was_true, was_false = (self.action.joint_outcomes(group, value) for value in (True, False))
             kept_true = kept_true | fact if True in was_true else kept_true & ~fact
             deleted = deleted | fact if False in was_true else deleted & ~fact
             added = added | fact if True in was_false else added & ~fact

@@ -13,6 +13,7 @@ from aam_vision.envs.tabletop.environment import NAME
 from aam_vision.report import evaluation
 from aam_vision.run.targets.naming import from_environment
 from aam_vision.support.errors import UnusableInput
+from tests.profiles import first
 
 pytest.importorskip("torch")
 
@@ -27,7 +28,7 @@ def test_shipped_weights_are_small_and_read_unseen_scenes() -> None:
 
 
 @pytest.mark.usefixtures("drawable")
-@pytest.mark.parametrize("name", [NAME, f"{NAME}:alike"])
+@pytest.mark.parametrize("name", first(1, [NAME, f"{NAME}:alike"]))
 def test_the_model_is_the_intended_one_from_pictures_alone(name: str) -> None:
     target = from_environment(name)
     assert target.truth is not None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.envs.tabletop.environment import TabletopEnv
 from aam_vision.envs.tabletop.layouts import BALL
 from aam_vision.model.strips import Atom
+from tests.profiles import thorough
 
 from .scenes import random_scene, state
 
@@ -31,14 +32,14 @@ def expected(seed: int) -> frozenset[Atom]:
 
 
 @given(SEEDS)
-@settings(deadline=None, max_examples=40)
+@thorough(40)
 def test_what_is_read_is_what_was_set_up(seed: int) -> None:
     TABLE.set_up(random_scene(seed))
     assert TABLE.true_atoms() == expected(seed)
 
 
 @given(SEEDS, st.integers(0, 6))
-@settings(deadline=None, max_examples=15)
+@thorough(15)
 def test_what_is_read_is_consistent_after_any_skills(seed: int, skills: int) -> None:
     """A thing is held, on the table or on one other thing; clear is what is free; nothing rests on a ball."""
     TABLE.set_up(random_scene(seed))

@@ -21,20 +21,22 @@ from aam_vision.model.strips import State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.assessment import expected
 from aam_vision.training.labels import check_legal
+from tests.profiles import first
 
 TASKS = (
-    "Empty-5x5",
     "LavaGapS5",
     "GoToDoor-5x5",
     "MemoryS7",
     "DoorKey-5x5",
+    "KeyCorridorS3R2",
+    "PutNear-6x6-N2",
+    "Empty-5x5",
     "Unlock",
     "UnlockPickup",
     "BlockedUnlockPickup",
-    "KeyCorridorS3R2",
-    "PutNear-6x6-N2",
     "ObstructedMaze-1Dl",
 )
+"""Every kind of thing and of instruction is in one of the first six."""
 
 
 def _states(world: ReadyWorld, count: int, rng: np.random.Generator) -> Any:
@@ -47,7 +49,7 @@ def _states(world: ReadyWorld, count: int, rng: np.random.Generator) -> Any:
         yield env, scene
 
 
-@pytest.mark.parametrize("name", TASKS)
+@pytest.mark.parametrize("name", first(6, TASKS))
 def test_the_intended_model_is_what_the_simulator_does(name: str) -> None:
     """In random states every instruction that can be meant is carried out exactly where the model says so, with its effects."""
     world, rng = task(name), np.random.default_rng(0)

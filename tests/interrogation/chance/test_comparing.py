@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import comb, exp, log
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.interrogation.chance.comparing import (
@@ -16,6 +16,7 @@ from aam_vision.interrogation.chance.comparing import (
     against_equality,
     difference_limits,
 )
+from tests.profiles import thorough
 
 counts = st.integers(0, 40).flatmap(
     lambda trials: st.builds(Count, st.integers(0, trials), st.just(trials), st.sampled_from([0, 0, 3]))
@@ -46,7 +47,7 @@ def crossing(p: float, order: str, bound: float) -> float:
     return crossed
 
 
-@settings(max_examples=30, deadline=None)
+@thorough(30)
 @given(st.floats(0.02, 0.98), st.sampled_from(["AB" * 12, "A" * 12 + "B" * 12, "ABBB" * 6]))
 def test_equal_versions_are_called_different_with_at_most_their_share_of_the_error_probability(
     p: float, order: str
@@ -77,7 +78,7 @@ def test_chance_of_one_seed_may_be_opposite_and_is_allowed_for() -> None:
     assert wrong[True] > wrong[False]
 
 
-@settings(max_examples=20, deadline=None)
+@thorough(20)
 @given(counts, counts, st.booleans())
 def test_versions_differ_where_the_interval_of_the_difference_has_no_zero(
     one: Count, other: Count, independent: bool
@@ -91,7 +92,7 @@ def test_versions_differ_where_the_interval_of_the_difference_has_no_zero(
         assert low <= 0 <= high
 
 
-@settings(max_examples=15, deadline=None)
+@thorough(15)
 @given(counts, counts)
 def test_the_versions_may_be_named_in_either_order(one: Count, other: Count) -> None:
     low, high = difference_limits(one, other, ALPHA)
@@ -100,7 +101,7 @@ def test_the_versions_may_be_named_in_either_order(one: Count, other: Count) -> 
     assert against_equality(one, other) == pytest.approx(against_equality(other, one), abs=1e-9)
 
 
-@settings(max_examples=15, deadline=None)
+@thorough(15)
 @given(counts, counts, st.integers(1, 9))
 def test_more_comparisons_make_each_less_sure(one: Count, other: Count, actions: int) -> None:
     alone, among = Comparison(one, other, 1), Comparison(one, other, 1 + actions)
@@ -109,7 +110,7 @@ def test_more_comparisons_make_each_less_sure(one: Count, other: Count, actions:
     assert among.limits[1] >= alone.limits[1]
 
 
-@settings(max_examples=15, deadline=None)
+@thorough(15)
 @given(counts, counts)
 def test_trials_that_were_not_read_may_have_come_out_in_any_way(one: Count, other: Count) -> None:
     found, limits = against_equality(one, other), difference_limits(one, other, ALPHA)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.agents.symbolic import SymbolicAgent
@@ -19,6 +19,7 @@ from aam_vision.interrogation.chance.observations import Setting
 from aam_vision.interrogation.task.verdict import NOT_STRIPS
 from aam_vision.model.query import Access
 from aam_vision.model.strips import Atom, Effects, GroundAction, State
+from tests.profiles import thorough
 
 from .agents import read
 
@@ -93,7 +94,7 @@ def test_practice_that_is_not_sure_yet_is_doubted_and_what_stays_the_same_is_not
     assert doubted(0.5, 0.5, 400) < 5
 
 
-@settings(deadline=None, max_examples=20)
+@thorough(20)
 @given(st.integers(0, 2**32 - 1), st.booleans())
 def test_a_rate_outside_of_the_interval_that_an_atom_or_an_object_goes_with_is_doubted(
     seed: int, named: bool

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.interrogation.chance.intervals import concentration, evidence, interval, simultaneous, unseen
+from tests.profiles import thorough
 
 C = concentration(0.05)
 
@@ -64,7 +65,7 @@ def test_all_outcomes_are_inside_together_at_all_times_whether_seen_or_not(share
 
 
 @given(tosses=st.integers(1, 2000), share=st.floats(0, 1), within=st.sampled_from([0.02, 0.05, 0.1]))
-@settings(max_examples=40)
+@thorough(40)
 def test_all_that_is_not_contradicted_is_one_interval(tosses: int, share: float, within: float) -> None:
     hits, c = round(share * tosses), concentration(within)
     low, high = simultaneous(hits, tosses, 0.05, c)

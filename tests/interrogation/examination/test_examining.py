@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.agents.numbered import NumberedAgent
@@ -21,6 +21,7 @@ from aam_vision.interrogation.task.verification import verify
 from aam_vision.model.domains import generate, load
 from aam_vision.model.query import Access, Agent
 from tests import domains
+from tests.profiles import thorough
 
 ACCESSES = [Access.SETTABLE, Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY]
 
@@ -66,7 +67,7 @@ def test_refusals_are_predicted_as_well_as_successes(access: Access) -> None:
     assert any(isinstance(entry, Walked) for entry in examined) is (access is not Access.TRAJECTORY)
 
 
-@settings(max_examples=60, deadline=None)
+@thorough(60)
 @given(
     domains.domains(), st.sampled_from([Access.SETTABLE, Access.SNAPSHOT, Access.RESET]), st.integers(0, 9)
 )

@@ -36,7 +36,7 @@ from tests import domains
 from tests.domains import Domain
 from tests.interrogation.hiding import HidingAgent
 from tests.interrogation.runs import AMPLE, agent_of
-from tests.profiles import thorough
+from tests.profiles import first, thorough
 
 
 class Observed:
@@ -150,7 +150,7 @@ def test_the_agent_walks_on_from_where_an_action_was_first_attempted() -> None:
     assert len(followed) <= trials * max(FOLLOW_REFUSAL, FOLLOW_SUCCESS)
 
 
-@pytest.mark.parametrize(("seed", "most"), [(45, 19), (44, 19)])
+@pytest.mark.parametrize(("seed", "most"), first(1, [(44, 19), (45, 19)]))
 def test_what_need_not_be_violated_is_not_asked_in_a_group_before_what_cannot_be_told_apart(
     seed: int, most: int
 ) -> None:

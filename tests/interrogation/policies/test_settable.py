@@ -18,7 +18,6 @@ from aam_vision.model.query import Access
 from aam_vision.model.strips import (
     ActionHeader,
     ActionSchema,
-    Atom,
     LiftedAtom,
     Model,
     Objects,
@@ -75,24 +74,6 @@ def test_packaged_domains_are_learned_near_the_lower_bound(name: str) -> None:
     assert evaluation.exact(result.model, model)
     assert result.counts.queries <= ALLOWED[name]
     assert result.counts.walk_steps <= 500
-
-
-def test_several_negative_preconditions_in_one_action() -> None:
-    p, q, r, done = (LiftedAtom(name, (0,)) for name in ("p", "q", "r", "done"))
-    vocabulary = Vocabulary("negative", tuple(Predicate(a.predicate, ("object",)) for a in (p, q, r, done)))
-    header = ActionHeader("act", ("x",), ("object",))
-    schema = ActionSchema(
-        header,
-        positive=frozenset([r]),
-        negative=frozenset([p, q]),
-        add=frozenset([done]),
-        delete=frozenset([r]),
-    )
-    objects = Objects({"a": "object", "b": "object"}, Types())
-    start = State(frozenset([Atom("r", ("a",)), Atom("p", ("b",))]), objects)
-    result = _interrogate(Model(vocabulary, (schema,)), [start], seed=0)
-    assert result.proven
-    assert result.model.schema("act") == schema
 
 
 @thorough(60)

@@ -24,7 +24,7 @@ from aam_vision.report import evaluation
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import AMPLE, read_mode
-from tests.profiles import thorough
+from tests.profiles import crossed, thorough
 
 from .doubting import doubting, hidden, policy
 
@@ -99,8 +99,10 @@ def test_where_no_state_can_be_made_answers_are_asked_for_until_they_are_certain
     assert verify(result.transcript, result).holds
 
 
-@pytest.mark.parametrize("access", [Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY])
-@pytest.mark.parametrize("rates", [(0.01, 0.0), (0.2, 0.02), (0.0, 0.05)])
+@pytest.mark.parametrize(
+    ("access", "rates"),
+    crossed([Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY], [(0.01, 0.0), (0.2, 0.02), (0.0, 0.05)]),
+)
 def test_a_packaged_domain_is_learned_as_from_an_agent_that_is_right(
     access: Access, rates: tuple[float, float]
 ) -> None:
@@ -118,8 +120,10 @@ def test_a_packaged_domain_is_learned_as_from_an_agent_that_is_right(
         assert abs(float(np.median(found)) - rates[0]) < 0.05
 
 
-@pytest.mark.parametrize("name", ["gripper", "blocksworld", "miconic"])
-@pytest.mark.parametrize("rates", [(0.01, 0.0), (0.2, 0.0), (0.05, 0.05)])
+@pytest.mark.parametrize(
+    ("name", "rates"),
+    crossed(["gripper", "blocksworld", "miconic"], [(0.01, 0.0), (0.2, 0.0), (0.05, 0.05)]),
+)
 def test_packaged_domains_are_learned_exactly(name: str, rates: tuple[float, float]) -> None:
     rng = np.random.default_rng(1)
     problems = tuple(packaged.generate(name, 2, rng).initial for _ in range(2))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.classifiers.reading import SceneIndex
@@ -11,6 +11,7 @@ from aam_vision.model.strips import State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.labelling.draft import Draft, Guess
 from aam_vision.training.labels import NO_LABEL, label
+from tests.profiles import thorough
 
 CLEAR, PLAYER, STONE, STONE_ON_GOAL, GOAL = range(5)
 DOMAIN = board_domain("sokoban")
@@ -101,7 +102,7 @@ def test_the_atoms_say_what_was_said(name):
     assert (found == wanted).all()
 
 
-@settings(max_examples=40, deadline=None)
+@thorough(40)
 @given(
     st.lists(
         st.tuples(st.integers(-1, 4), st.sets(st.integers(0, len(INDEX.places) - 1), min_size=1, max_size=3)),

@@ -20,6 +20,7 @@ from aam_vision.training.labelling.pool import AskedAtom, LabelQuestion, Pool, w
 from aam_vision.training.labelling.record import LabelRecord
 from aam_vision.training.labelling.server import served
 from aam_vision.training.train import train
+from tests.profiles import crossed
 from tests.report.test_browser import CHROMIUM
 from tests.training.labelling.person import STEPS, Person, Truth, command
 
@@ -224,9 +225,9 @@ def test_single_atoms_by_keyboard_and_mouse(browser, asked_atoms):
     page.close()
 
 
-@pytest.mark.parametrize("kind", ["ask", "atom"])
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 400)])
-def test_everybody_can_use_it(browser, asked, asked_atoms, kind, scheme, width):
+@pytest.mark.parametrize(("kind", "screen"), crossed(["ask", "atom"], [("light", 1280), ("dark", 400)]))
+def test_everybody_can_use_it(browser, asked, asked_atoms, kind, screen):
+    scheme, width = screen
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 800})
     page, wrong = context.new_page(), []

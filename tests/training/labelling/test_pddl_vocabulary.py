@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.agents.perception import Given, Perceived, Reading
@@ -17,6 +17,7 @@ from aam_vision.training.labelling.draft import Draft, Guess
 from aam_vision.training.labelling.own_pictures import vocabulary_named
 from aam_vision.training.labelling.pddl_vocabulary import pddl_vocabulary
 from aam_vision.training.labels import label as labels_of
+from tests.profiles import thorough
 
 LAMPS = """(define (domain lamps)
   (:requirements :strips :typing)
@@ -75,7 +76,7 @@ def described_lamps(tmp_path_factory):
     return visual, SceneIndex(visual, described(facts, visual).scene(visual))
 
 
-@settings(max_examples=60, deadline=None)
+@thorough(60)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=8))
 def test_all_that_is_said_about_a_described_scene_is_kept(described_lamps, said):
     """Nothing that the page shows is missing from the atoms, be it about one kind of things only: which lamp is lit."""
