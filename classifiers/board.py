@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aam_vision.agents.perception import Frame, Scene, board_box, cell_edges
-from aam_vision.classifiers.resampling import resized
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.pictures import fault
+from aam_vision.support.resampling import resized
 
 SAME_SCALE: Final = 1.25
 """How many times as large or small cells may be as those learned from: larger where margins around boards differ."""

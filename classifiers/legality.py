@@ -83,14 +83,8 @@ class Legality:
 
     def __init__(self, vocabulary: VisualVocabulary, scene: Scene, places: Sequence[str]) -> None:
         self._scene = scene
-        self._index = {head: number for number, head in enumerate(vocabulary.cell_heads())}
-        entries = [entry for entry in vocabulary.entries if isinstance(entry, Perceived)]
-        self._looks = {
-            look: self._index[head]
-            for entry in entries
-            if entry.reading is Reading.WHERE
-            for look, head in entry.heads.items()
-        }
+        self._index, entries = vocabulary.rows, vocabulary.perceived
+        self._looks = {look: self._index[head] for look, head in vocabulary.look_heads.items()}
         self._nevers = [item for item in vocabulary.constraints if isinstance(item, Never)]
         self._asked = self._asked_of(entries, scene, places)
         if self._asked.sum(0).max(initial=0) > MOST_HEADS:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aam_vision.agents.perception import NO_LABEL as NO_LABEL
-from aam_vision.classifiers.resampling import resized
+from aam_vision.support.resampling import resized
 
 Looks = NDArray[np.uint8]
 """(n, 3, side + 2, side + 2): the pixels of cells with one pixel around them, because cells begin at fractions of a pixel."""

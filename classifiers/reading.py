@@ -15,8 +15,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.agents.perception import Perceived, Percept, Reading, Scene, VisualVocabulary
-from aam_vision.classifiers.completion import Completion
+from aam_vision.agents.perception import Completion, Perceived, Percept, Reading, Scene, VisualVocabulary
 from aam_vision.classifiers.legality import Legality, Truth
 from aam_vision.classifiers.tracking import Places, Sighting, Tracked, confirm, track
 from aam_vision.model.strips import Atom
@@ -79,19 +78,13 @@ class SceneIndex:
                     f"anchor of {thing}: {place} is no place with cells, name one of the scene"
                 )
         self.legality = Legality(vocabulary, scene, self.places)
-        self._heads = {head: index for index, head in enumerate(vocabulary.cell_heads())}
-        perceived = [entry for entry in vocabulary.entries if isinstance(entry, Perceived)]
-        self._look_heads = {
-            look: self._heads[head]
-            for entry in perceived
-            if entry.reading is Reading.WHERE
-            for look, head in entry.heads.items()
-        }
+        self._heads = vocabulary.rows
+        self._look_heads = {look: self._heads[head] for look, head in vocabulary.look_heads.items()}
         self._looks: list[_Look] = []
         self._theres: list[_There] = []
         self._ons: list[_On] = []
         self._blind: set[Atom] = set()  # what no image of this scene can ever show
-        for entry in perceived:
+        for entry in vocabulary.perceived:
             if entry.reading is Reading.WHERE:
                 self._add_where(entry)
             elif entry.reading is Reading.THERE:

@@ -23,6 +23,7 @@ from aam_vision.agents.perception import Box, Cell, Scene
 from aam_vision.envs.board import BoardDomain, Layout, problems
 from aam_vision.envs.board_env import BoardEnv
 from aam_vision.envs.pddlgym_files import declarations
+from aam_vision.envs.rendering import drawn_by_pddlgym
 from aam_vision.envs.sources import (
     SEEN_AT,
     Piles,
@@ -36,7 +37,6 @@ from aam_vision.envs.sources import (
     seen_in_pile,
     spot,
 )
-from aam_vision.envs.whole_pictures import drawn_by_pddlgym
 from aam_vision.model.strips import Atom, Objects, State
 
 SIDE, MARGIN = 3.2, 0.05

@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 from aam_vision.agents.perception import (
     Constraint,
     Frame,
-    Given,
-    Perceived,
     Percept,
     Reading,
     Scene,
@@ -165,12 +163,8 @@ class BoardDomain:
 
     def scene(self, layout: Layout) -> Scene:
         """The user's description of a problem: its board, given facts, and where things are at the start."""
-        stated = {entry.predicate.name for entry in self.visual.entries if isinstance(entry, Given)}
-        searched = {
-            entry.predicate.name
-            for entry in self.visual.entries
-            if isinstance(entry, Perceived) and entry.reading is Reading.WHERE
-        }
+        stated = {entry.predicate.name for entry in self.visual.given}
+        searched = {entry.predicate.name for entry in self.visual.read_as(Reading.WHERE)}
         facts = frozenset(atom for atom in layout.initial if atom.predicate in stated)
         scene = replace(self.board(layout), facts=facts)
         found = sorted(self.visual.sighted(scene, layout.initial))

@@ -10,18 +10,19 @@ problems.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
 import numpy as np
 
-from aam_vision.agents.perception import Frame, Scene
+from aam_vision.agents.perception import Scene
 from aam_vision.envs import blocks
 from aam_vision.envs.blocks import HAND, MARGIN, SIDE, TABLE, sights
 from aam_vision.envs.board import BoardDomain, Layout, problems
 from aam_vision.envs.board_env import BoardEnv
 from aam_vision.envs.pddlgym_files import declarations
+from aam_vision.envs.rendering import drawn_by_pddlgym
 from aam_vision.envs.sources import SEEN_AT, Piles, Source, Truths, defined, seen_at, there
-from aam_vision.envs.whole_pictures import WholePictures
 from aam_vision.model.strips import Atom, Objects, State, Types
 
 TABLETOP: Final = "table"
@@ -90,19 +91,6 @@ def _sights(scene: Scene, true: frozenset[Atom]) -> list[Atom]:
     return found + [Atom(MARKED, (spot,)) for spot in marked]
 
 
-def drawn(layout: Layout) -> WholePictures:
-    """The pictures of a problem: PDDLGym's, with the crosses drawn last."""
-    palette: dict[str, Any] = {}
-
-    def draw(atoms: frozenset[Atom]) -> Frame:
-        from aam_vision.envs.pddlgym_drawing import crosses_on_top, reference_frame
-
-        with crosses_on_top(layout.domain):
-            return reference_frame(layout, atoms, palette)
-
-    return WholePictures(layout, draw)
-
-
 EXPLODINGBLOCKS: Final = BoardDomain(
     name="explodingblocks",
     sources={
@@ -122,7 +110,7 @@ EXPLODINGBLOCKS: Final = BoardDomain(
     may_vanish={"block": False},
     sights=_sights,
     board=board,
-    drawing=drawn,
+    drawing=partial(drawn_by_pddlgym, crosses=True),
     interrogated=problems("train", range(5)),
     held_out=problems("test", range(5)),
     trained_on=(),

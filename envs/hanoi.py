@@ -20,6 +20,7 @@ from aam_vision.envs.board import BoardDomain, Layout, problems
 from aam_vision.envs.board_env import BoardEnv
 from aam_vision.envs.pddlgym_domains import static_atoms
 from aam_vision.envs.pddlgym_files import declarations
+from aam_vision.envs.rendering import drawn_by_pddlgym
 from aam_vision.envs.sources import (
     Piles,
     Truths,
@@ -31,7 +32,6 @@ from aam_vision.envs.sources import (
     seen_in_pile,
     spot,
 )
-from aam_vision.envs.whole_pictures import drawn_by_pddlgym
 from aam_vision.model.strips import ROOT_TYPE, Atom, GroundAction, Objects, State
 
 WIDTH, HEIGHT, MARGIN = 4.2, 1.5, 0.05

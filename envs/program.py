@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from aam_vision.agents.perception import Given
 from aam_vision.agents.protocol import shown_json
 from aam_vision.envs.board import BoardDomain
 from aam_vision.envs.board_env import Instructed
@@ -54,7 +53,6 @@ class ShownEnvironment:
 
     def _hello(self) -> JSON:
         visual = self._domain.visual
-        given = [entry.predicate for entry in visual.entries if isinstance(entry, Given)]
         problems = []
         for simulator in self._problems:
             height, width, _ = simulator.frame().shape
@@ -67,7 +65,7 @@ class ShownEnvironment:
             "images": True,
             "controls": self._controls,
             "types": dict(visual.types.parents),
-            "predicates": {predicate.name: list(predicate.types) for predicate in given},
+            "predicates": {one.predicate.name: list(one.predicate.types) for one in visual.given},
             "actions": {
                 header.name: [list(pair) for pair in zip(header.parameters, header.types, strict=True)]
                 for header in (control_headers(self._domain) if self._controls else self._domain.headers)

@@ -23,10 +23,11 @@ from aam_vision.agents.perception import (
     Scene,
     VisualVocabulary,
 )
-from aam_vision.envs.grids import STEPS, PerScene, grid_scene, neighbours, places_by_cell
+from aam_vision.envs.grids import STEPS, grid_scene, neighbours, places_by_cell
 from aam_vision.envs.meaning import predicate as declared
 from aam_vision.model.strips import Atom, Objects, Predicate, State, Types
 from aam_vision.support.errors import UnusableInput
+from aam_vision.support.recent import PerObject
 
 Source = Callable[[Predicate], Entry | tuple[Entry, ...]]
 """Makes the entry of a predicate, and those of the auxiliary predicates that it is defined over."""
@@ -119,7 +120,7 @@ def adjacent(description: str, steps: Mapping[str, tuple[int, int]] = STEPS) -> 
         def adjoining(scene: Scene) -> list[Atom]:
             return [Atom(predicate.name, objects) for objects in neighbours(places_by_cell(scene), steps)]
 
-        known = PerScene(adjoining)
+        known = PerObject(adjoining)
         return Defined(predicate, lambda scene, seen: (known(scene), []), description)
 
     return source

@@ -23,10 +23,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.agents.perception import Frame, Percept, Scene, VisualVocabulary
+from aam_vision.agents.perception import Completion, Frame, Percept, Scene, VisualVocabulary
 from aam_vision.classifiers.camera.perception import CameraPerception
 from aam_vision.classifiers.camera.plan import SceneAtoms, plan_of
-from aam_vision.classifiers.completion import Completion
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.classifiers.store import describe
@@ -297,7 +296,7 @@ def _count_atoms(
 def _count_classifiers(
     scores: PerceptionScores, vocabulary: VisualVocabulary, probabilities: NDArray[np.float32], sample: Sample
 ) -> None:
-    for number, head in enumerate(vocabulary.cell_heads()):
+    for head, number in vocabulary.rows.items():
         own = sample.heads == number
         if not own.any():
             continue

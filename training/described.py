@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from aam_vision.agents.encoding import loads
-from aam_vision.agents.perception import Box, Perceived, Reading, Scene, VisualVocabulary
+from aam_vision.agents.perception import Box, Reading, Scene, VisualVocabulary
 from aam_vision.model.strips import Objects
 from aam_vision.support.commandline import write_atomically
 from aam_vision.support.errors import UnusableInput
@@ -85,9 +85,8 @@ class Description:
 
 def place_types(visual: VisualVocabulary) -> tuple[str, ...]:
     """The types that cells may have: first those in which things are searched for."""
-    entries = [one for one in visual.entries if isinstance(one, Perceived) and one.reading is not Reading.ON]
-    entries.sort(key=lambda one: one.reading is not Reading.WHERE)
-    return tuple(dict.fromkeys(one.predicate.types[-1] for one in entries))
+    entries = sorted(visual.perceived, key=lambda one: one.reading is not Reading.WHERE)
+    return tuple(dict.fromkeys(one.predicate.types[-1] for one in entries if one.reading is not Reading.ON))
 
 
 def looks(visual: VisualVocabulary) -> tuple[str, ...]:
@@ -146,22 +145,20 @@ def check_types(visual: VisualVocabulary) -> None:
         UnusableInput: a predicate is about things of a type that no look stands for.
     """
     kinds = _kinds_of_things(visual)
-    for entry in visual.entries:
-        if isinstance(entry, Perceived) and entry.reading is Reading.ON:
-            (wanted,) = entry.predicate.types
-            if not any(visual.types.is_a(kind, wanted) for kind in kinds.values()):
-                raise UnusableInput(
-                    f"{entry.predicate.name} is about things of type {wanted}, and no look is called {wanted} or like a type "
-                    f"below it ({', '.join(kinds) or 'there is none'}): rename the look"
-                )
+    for entry in visual.read_as(Reading.ON):
+        (wanted,) = entry.predicate.types
+        if not any(visual.types.is_a(kind, wanted) for kind in kinds.values()):
+            raise UnusableInput(
+                f"{entry.predicate.name} is about things of type {wanted}, and no look is called {wanted} or like a type "
+                f"below it ({', '.join(kinds) or 'there is none'}): rename the look"
+            )
 
 
 def _kinds_of_things(visual: VisualVocabulary) -> dict[str, str]:
     """Look -> the type of things that have it: the type of that name, if it is one of those that the predicate is about."""
-    entries = [one for one in visual.entries if isinstance(one, Perceived) and one.reading is Reading.WHERE]
     return {
         look: look if look in visual.types.parents and visual.types.is_a(look, kind) else kind
-        for one in entries
+        for one in visual.read_as(Reading.WHERE)
         for look in one.heads
         for kind in one.predicate.types[:1]
     }

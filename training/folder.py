@@ -27,7 +27,7 @@ import torch
 from numpy.typing import NDArray
 
 from aam_vision.agents.encoding import loads
-from aam_vision.agents.perception import Frame, Perceived, Scene, VisualVocabulary
+from aam_vision.agents.perception import Frame, Scene, VisualVocabulary
 from aam_vision.classifiers.architecture import CELL_PIXELS, CROP_PIXELS
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.classifiers.store import Card
@@ -270,7 +270,7 @@ def partly_labelled(
 
 def perceived_atoms(domain: Labellable, scene: Scene, state: State) -> Sequence[str]:
     """The atoms of a state that a line of ``labels.jsonl`` lists, in order."""
-    names = {e.predicate.name for e in domain.visual.entries if isinstance(e, Perceived)}
+    names = {entry.predicate.name for entry in domain.visual.perceived}
     sighted = sorted(domain.visual.sighted(scene, state.true))
     return [str(atom) for atom in sighted if atom.predicate in names]
 
@@ -303,7 +303,7 @@ def atom_of(visual: VisualVocabulary, scene: Scene, text: str) -> Atom:
     Raises:
         UnusableInput: it is no atom, or names what there is not.
     """
-    entries = {e.predicate.name: e for e in visual.entries if isinstance(e, Perceived)}
+    entries = {entry.predicate.name: entry for entry in visual.perceived}
     match = _ATOM.fullmatch(text.strip())
     if match is None:
         raise UnusableInput(f"{text!r} is no atom: write predicate(object, object)")
@@ -401,11 +401,7 @@ def check_places(vocabulary: VisualVocabulary, atoms: frozenset[Atom]) -> None:
     Raises:
         UnusableInput: one is in two; both atoms are named.
     """
-    where = {
-        entry.predicate.name
-        for entry in vocabulary.entries
-        if isinstance(entry, Perceived) and len(entry.predicate.types) > 1
-    }
+    where = {entry.predicate.name for entry in vocabulary.perceived if len(entry.predicate.types) > 1}
     known: dict[str, Atom] = {}
     for atom in sorted(atoms):
         if atom.predicate in where and (other := known.setdefault(atom.objects[0], atom)) != atom:

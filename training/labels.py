@@ -42,7 +42,7 @@ def _excluding(vocabulary: VisualVocabulary, index: SceneIndex, yes: NDArray[np.
         index: of the labelled scene.
         yes: (heads, places), where a label says yes.
     """
-    rows = {head: row for row, head in enumerate(vocabulary.cell_heads())}
+    rows = vocabulary.rows
     for item in vocabulary.constraints:
         if isinstance(item, Never):
             shown = yes[[rows[head] for head in item.shows]].all(0)

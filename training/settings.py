@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from aam_vision.agents.perception import Perceived
 from aam_vision.classifiers.architecture import CAMERA, SHARED
 from aam_vision.classifiers.store import Card, WeightFiles, alone, save, weaknesses
 from aam_vision.envs.image_domain import ImageDomain
@@ -103,7 +102,7 @@ def heads_of(domain: ImageDomain, predicate: str) -> tuple[str, ...]:
     Raises:
         UnusableInput: there is no such predicate.
     """
-    known = {e.predicate.name: e for e in domain.visual.entries if isinstance(e, Perceived)}
+    known = {entry.predicate.name: entry for entry in domain.visual.perceived}
     if predicate not in known:
         raise UnusableInput(
             f"{predicate} is not a perceived predicate of {domain.name}: use one of {', '.join(known)}"

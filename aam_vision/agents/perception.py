@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from itertools import product
 from typing import Final, NamedTuple, Protocol
 
@@ -168,9 +169,6 @@ def cell_edges(frame: Frame, scene: Scene, whose: str) -> dict[Cell, tuple[int, 
     return edges
 
 
-_CELLLESS = (Reading.FOUND, Reading.SHOWN)
-
-
 def no_sights(scene: Scene, true: frozenset[Atom]) -> Iterable[Atom]:
     """The auxiliary atoms of a vocabulary without auxiliary predicates: none."""
     return ()
@@ -269,7 +267,7 @@ class VisualVocabulary:
         Raises:
             UnusableInput: some entries are read off cells, others off pictures without cells.
         """
-        kinds = {e.reading in _CELLLESS for e in self.entries if isinstance(e, Perceived)}
+        kinds = {e.reading in (Reading.FOUND, Reading.SHOWN) for e in self.perceived}
         if len(kinds) > 1:
             raise UnusableInput(
                 f"vocabulary {self.name}: some predicates are read off cells, others off pictures without "
@@ -277,13 +275,65 @@ class VisualVocabulary:
             )
         return True in kinds
 
+    @cached_property
+    def perceived(self) -> tuple[Perceived, ...]:
+        """The entries whose truth is seen, the auxiliary ones among them."""
+        return tuple(entry for entry in self.entries if isinstance(entry, Perceived))
+
+    def read_as(self, reading: Reading) -> list[Perceived]:
+        """Those of them that are read in this way."""
+        return [entry for entry in self.perceived if entry.reading is reading]
+
+    @property
+    def given(self) -> list[Given]:
+        """The entries whose facts the user states."""
+        return [entry for entry in self.entries if isinstance(entry, Given)]
+
     def cell_heads(self) -> tuple[str, ...]:
         """Names of all classifiers, in order of first mention."""
-        names: dict[str, None] = {}
-        for entry in self.entries:
-            if isinstance(entry, Perceived):
-                names.update(dict.fromkeys(entry.heads.values()))
-        return tuple(names)
+        return tuple(self.rows)
+
+    @cached_property
+    def rows(self) -> Mapping[str, int]:
+        """The number of every classifier among ``cell_heads``."""
+        heads = dict.fromkeys(head for entry in self.perceived for head in entry.heads.values())
+        return {head: row for row, head in enumerate(heads)}
+
+    @property
+    def look_heads(self) -> dict[str, str]:
+        """Look -> the classifier by which things of it are searched on the board."""
+        return {look: head for entry in self.read_as(Reading.WHERE) for look, head in entry.heads.items()}
+
+
+class Completion:
+    """Makes states of one scene: what was perceived, with what the user defined over it and what the user stated."""
+
+    def __init__(self, vocabulary: VisualVocabulary, scene: Scene) -> None:
+        self._scene = scene
+        given = {entry.predicate.name for entry in vocabulary.given}
+        self._given = frozenset(atom for atom in scene.facts if atom.predicate in given)
+        self._defined = [entry for entry in vocabulary.entries if isinstance(entry, Defined)]
+        self._auxiliary = {entry.predicate.name for entry in vocabulary.perceived if entry.auxiliary}
+
+    def state(self, true: Iterable[Atom], unknown: Iterable[Atom]) -> State:
+        """The state in which these perceived atoms are true and unknown; all other perceived ones are false.
+
+        Raises:
+            UnusableInput: a function of the user's raises.
+        """
+        true, unknown = list(true), set(unknown)
+        objects = self._scene.objects
+        seen = State(frozenset(true), objects, frozenset(unknown))
+        for entry in self._defined:
+            if entry.over_all:
+                seen = State(self._given.union(true), objects, frozenset(unknown))
+            holds, open_ = entry.atoms(self._scene, seen)
+            true += holds
+            unknown.update(open_)
+        if self._auxiliary:
+            true = [atom for atom in true if atom.predicate not in self._auxiliary]
+            unknown = {atom for atom in unknown if atom.predicate not in self._auxiliary}
+        return State(self._given.union(true), objects, frozenset(unknown))
 
 
 @dataclass(frozen=True)

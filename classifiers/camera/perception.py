@@ -15,17 +15,16 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.agents.perception import Frame, Percept, Point, Scene, VisualVocabulary
+from aam_vision.agents.perception import Completion, Frame, Percept, Point, Scene, VisualVocabulary
 from aam_vision.classifiers.architecture import Weights
 from aam_vision.classifiers.backends import probabilities_of
 from aam_vision.classifiers.camera.alike import SIGHTED, Sightings, Told
 from aam_vision.classifiers.camera.legality import SceneLegality
 from aam_vision.classifiers.camera.plan import SceneAtoms, Size, plan_of
-from aam_vision.classifiers.completion import Completion
-from aam_vision.classifiers.recent import Recent, digest_of
 from aam_vision.classifiers.store import Card, image_test, read, untaught
 from aam_vision.support.errors import AamWarning, UnusableInput
 from aam_vision.support.pictures import fault
+from aam_vision.support.recent import PerObject, Recent, digest_of
 
 BATCH = 16
 """Pictures that go through the network together: more of them do not fit the processor's caches."""
@@ -52,9 +51,8 @@ class Answers(NamedTuple):
 
 
 class _Indexed(NamedTuple):
-    """A scene, worked out; held beside its id, so that the id cannot pass to another one unnoticed."""
+    """A scene, worked out."""
 
-    scene: Scene
     sightings: Sightings
     atoms: SceneAtoms
     legality: SceneLegality
@@ -99,7 +97,7 @@ class CameraPerception:
         self._thresholds[[untaught(card, head) for head in heads]] = -1, 2  # no answer is below or above
         self._remembered = remembered
         self._memory: Recent[tuple[bytes, tuple[int, ...]], Raw] = Recent(remembered)
-        self._scenes: Recent[int, _Indexed] = Recent(SCENES)
+        self._indexed: PerObject[Scene, _Indexed] = PerObject(self._worked_out, SCENES)
         self._compared, self._compare_camera = False, compare_camera
 
     @classmethod
@@ -167,7 +165,7 @@ class CameraPerception:
     def read(self, answers: Answers, scene: Scene) -> Percept:
         """The state that the answers about one picture amount to; see ``answers``."""
         probabilities, positions, told = answers
-        _, _, atoms, legality, completion = self._indexed(scene)
+        _, atoms, legality, completion = self._indexed(scene)
         low, high = self._thresholds[atoms.heads].T
         found = (probabilities > high)[atoms.found] & atoms.askable[atoms.found]
         # hidden by nature, not for want of a better picture
@@ -192,7 +190,7 @@ class CameraPerception:
 
     def _unclear(self, told: Told, positions: NDArray[np.float32], scene: Scene) -> NDArray[np.bool_]:
         """(things,): those that are not told apart, and those beside them."""
-        _, sightings, atoms, _, _ = self._indexed(scene)
+        sightings, atoms, _, _ = self._indexed(scene)
         doubtful = dict(zip(sightings.things, told.doubtful, strict=True))
         return np.array(
             [
@@ -211,7 +209,7 @@ class CameraPerception:
     def _about(self, raw: Raw, scene: Scene, before: Mapping[str, Point] | None) -> Answers:
         """The answers about a scene; ``before``: where things were in the picture before, if there was one."""
         logits, positions = raw
-        _, sightings, atoms, _, _ = self._indexed(scene)
+        sightings, atoms, _, _ = self._indexed(scene)
         told = None
         if sightings.shared:
             heads, card = sightings.searched, self.card
@@ -231,8 +229,7 @@ class CameraPerception:
         if not self._remembered:
             return self._answered(frame, numbers)
         key = (digest_of(frame), numbers)
-        known = self._memory.get(key)
-        return self._memory.keep(key, self._answered(frame, numbers)) if known is None else known
+        return self._memory.of(key, lambda: self._answered(frame, numbers))
 
     def _answered(self, frame: Frame, numbers: tuple[int, ...]) -> Raw:
         """The network's answers to one picture; ``numbers`` of peaks where looks are shared."""
@@ -242,20 +239,14 @@ class CameraPerception:
         logits, positions = self._network(frames)
         return list(zip(logits, positions, strict=True))
 
-    def _indexed(self, scene: Scene) -> _Indexed:
-        """The scene, worked out once."""
-        known = self._scenes.get(id(scene))
-        if known is not None and known.scene is scene:
-            return known
+    def _worked_out(self, scene: Scene) -> _Indexed:
         sightings = Sightings(self._plan, scene)
         plan, known_as = self._plan, None
         if sightings.shared:
             plan, known_as = sightings.plan, {thing: thing for thing in sightings.things}
         atoms = SceneAtoms(self.vocabulary, plan, scene, known_as)
         legality = SceneLegality(self.vocabulary.constraints, tuple(scene.objects), atoms.atoms)
-        return self._scenes.keep(
-            id(scene), _Indexed(scene, sightings, atoms, legality, Completion(self.vocabulary, scene))
-        )
+        return _Indexed(sightings, atoms, legality, Completion(self.vocabulary, scene))
 
 
 def picture_of(card: Card) -> Size:

@@ -17,7 +17,6 @@ from minigrid.core.mission import MissionSpace
 from minigrid.core.world_object import Ball, Box, Door, Floor, Goal, Key, Lava, Wall, WorldObj
 from minigrid.minigrid_env import MiniGridEnv
 
-from aam_vision.agents.perception import Perceived
 from aam_vision.envs.control_names import control
 from aam_vision.envs.labelled import labelled_images
 from aam_vision.envs.meaning import Instruction, becomes, instruction
@@ -83,7 +82,7 @@ def task(name: str) -> ReadyWorld:
     make = partial(_made, gym_id(name))
     found = features(f"minigrid:{name}", _problems(name, make))
     visual = vocabulary_of(found)
-    perceived = {entry.predicate.name for entry in visual.entries if isinstance(entry, Perceived)}
+    perceived = {entry.predicate.name for entry in visual.perceived}
     scene = partial(scene_of, with_things=bool(found.kinds))
     truths = partial(_shown, perceived)
     return ReadyWorld(

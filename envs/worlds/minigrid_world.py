@@ -24,7 +24,6 @@ from aam_vision.agents.perception import (
     Exactly,
     Frame,
     Never,
-    Perceived,
     Scene,
     VisualVocabulary,
     comes_as,
@@ -279,13 +278,14 @@ def vocabulary_of(features: Features) -> VisualVocabulary:
         text: source for text, (feature, source) in PREDICATES.items() if feature in ("", *features.words)
     }
     bare = vocabulary("minigrid", TYPES, asked)
-    heads = {head for entry in bare.entries if isinstance(entry, Perceived) for head in entry.heads.values()}
     return vocabulary(
         "minigrid",
         TYPES,
         asked,
         may_vanish={look: look.endswith("-box") for look in LOOKS},
-        constraints=tuple(constraint for constraint in _constraints() if _heads(constraint) <= heads),
+        constraints=tuple(
+            constraint for constraint in _constraints() if _heads(constraint) <= bare.rows.keys()
+        ),
     )
 
 

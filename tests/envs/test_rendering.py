@@ -13,10 +13,11 @@ from PIL import Image
 
 from aam_vision.envs.pddlgym_drawing import reference_frame
 from aam_vision.envs.registry import board_domain
-from aam_vision.envs.rendering import Axis, OverlappingTiles, reduce_part
+from aam_vision.envs.rendering import OverlappingTiles
 from aam_vision.envs.sampling import legal_states, synthetic_layouts
 from aam_vision.envs.sheet import SpriteStacks
 from aam_vision.support.errors import UnusableInput
+from aam_vision.support.resampling import lanczos, reduce_part
 from tests.envs.conftest import ALL, load
 
 
@@ -80,11 +81,11 @@ def test_parts_are_reduced_as_pillow_reduces_the_whole(size: int, rng: np.random
     source = rng.integers(0, 256, (size, size, 3), np.uint8)
     reduced = int(size * 0.25)
     whole = np.asarray(Image.fromarray(source).resize((reduced, reduced), Image.Resampling.LANCZOS))
-    axis = Axis.of(size, reduced)
+    axis = lanczos(size, reduced)
     for rows, columns in [((0, 40), (reduced - 30, reduced)), ((91, 140), (3, 50))]:
         (y0, y1), (x0, x1) = axis.window(*rows), axis.window(*columns)
-        part = reduce_part(source[y0:y1, x0:x1], axis, axis, rows, columns)
-        assert np.array_equal(part, whole[slice(*rows), slice(*columns)])
+        (part,) = reduce_part(source[None, y0:y1, x0:x1], axis, axis, rows, columns)
+        assert np.array_equal(part.transpose(1, 2, 0), whole[slice(*rows), slice(*columns)])
 
 
 def test_blocks_have_the_colours_of_a_fresh_process(tmp_path: Path) -> None:

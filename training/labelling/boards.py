@@ -13,15 +13,15 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from aam_vision.agents.perception import Perceived, Reading, VisualVocabulary
+from aam_vision.agents.perception import Reading, VisualVocabulary
 from aam_vision.classifiers.architecture import SHARED
 from aam_vision.classifiers.legality import Truth
 from aam_vision.classifiers.networks import weights_of
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.recognition import Recognition
-from aam_vision.classifiers.resampling import resized
 from aam_vision.model.strips import State
 from aam_vision.support.errors import UnusableInput
+from aam_vision.support.resampling import resized
 from aam_vision.training.boards import Example, fingerprint, positives
 from aam_vision.training.calibration import calibrate
 from aam_vision.training.cells import CellTask
@@ -385,16 +385,9 @@ class Mosaics:
 
 def shown(vocabulary: VisualVocabulary, sure: Truth, doubtful: Truth) -> Truth:
     """The doubtful answers that the picture shows, hidden by nothing: all are (heads, places)."""
-    rows = {head: row for row, head in enumerate(vocabulary.cell_heads())}
-    entries = [entry for entry in vocabulary.entries if isinstance(entry, Perceived)]
-    looks = {
-        look: rows[head]
-        for entry in entries
-        if entry.reading is Reading.WHERE
-        for look, head in entry.heads.items()
-    }
-    found = doubtful.copy()
-    for entry in entries:
+    rows, found = vocabulary.rows, doubtful.copy()
+    looks = {look: rows[head] for look, head in vocabulary.look_heads.items()}
+    for entry in vocabulary.perceived:
         if entry.reading is not Reading.WHERE:
             row = rows[entry.heads[""]]
             if entry.hidden_by is not None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from threading import Condition
 from typing import Any, Final, Protocol
 
-from aam_vision.agents.perception import Frame, Perceived, Reading, VisualVocabulary
+from aam_vision.agents.perception import Frame, Reading, VisualVocabulary
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.model.strips import State
@@ -295,8 +295,7 @@ class AtomSheets(Sheets):
         self._pool, self._record, self._heads = pool, record, visual.cell_heads()
         self._entries = {
             head: (look, entry)
-            for entry in visual.entries
-            if isinstance(entry, Perceived)
+            for entry in visual.perceived
             for look, head in reversed([*entry.heads.items()])
         }
         self.forget(None)

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.agents.perception import Frame, Never, Perceived, Reading, VisualVocabulary, board_box
+from aam_vision.agents.perception import Frame, Never, Reading, VisualVocabulary, board_box
 from aam_vision.classifiers.legality import Truth
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.reading import SceneIndex
@@ -72,8 +72,8 @@ class Draft:
     def __init__(self, vocabulary: VisualVocabulary, index: SceneIndex, guess: Guess, alike: Truth) -> None:
         self._vocabulary, self.index, self._alike = vocabulary, index, alike
         self.heads = vocabulary.cell_heads()
-        covered = [one for one in vocabulary.entries if isinstance(one, Perceived) and one.hidden_by]
-        self._can_be_hidden = {self.heads.index(head) for one in covered for head in one.heads.values()}
+        covered = (one for one in vocabulary.perceived if one.hidden_by)
+        self._can_be_hidden = {vocabulary.rows[head] for one in covered for head in one.heads.values()}
         self._most = {count.head: count.number for count in index.legality.counts}
         self._kinds = [index.legality.kind(place) for place in range(len(index.places))]
         self.yes: Truth = np.zeros((len(self.heads), len(index.places)), bool)
@@ -161,11 +161,10 @@ class Draft:
         Raises:
             UnusableInput: more places show something than there are things that look like that.
         """
-        scene, rows = self.index.scene, {head: row for row, head in enumerate(self.heads)}
+        scene, rows = self.index.scene, self._vocabulary.rows
         columns = {place: column for column, place in enumerate(self.index.places)}
-        perceived = [one for one in self._vocabulary.entries if isinstance(one, Perceived)]
         where: dict[str, Atom] = {}
-        for entry in (one for one in perceived if one.reading is Reading.WHERE):
+        for entry in self._vocabulary.read_as(Reading.WHERE):
             objects, (kind, place_kind) = scene.objects_of(entry), entry.predicate.types
             allowed = objects.members(place_kind)
             for look, head in entry.heads.items():
@@ -181,7 +180,7 @@ class Draft:
                 same.update(zip([one for one in alike if one not in same], others, strict=False))
                 where.update({one[0]: Atom(entry.predicate.name, one) for one in same.items()})
         true = set(where.values())
-        for entry in (one for one in perceived if one.reading is not Reading.WHERE):
+        for entry in (one for one in self._vocabulary.perceived if one.reading is not Reading.WHERE):
             row, name = rows[entry.heads[""]], entry.predicate.name
             for item in scene.objects_of(entry).of_type(entry.predicate.types[0]):
                 seen = where.get(item) if entry.reading is Reading.ON else None
@@ -195,7 +194,7 @@ class Draft:
         problems = self.problems()
         wrong = {place for problem in problems for place in problem.places}
         meaning: dict[str, str] = {}
-        for entry in (one for one in self._vocabulary.entries if isinstance(one, Perceived)):
+        for entry in self._vocabulary.perceived:
             for head in entry.heads.values():
                 meaning.setdefault(head, f"{entry.predicate.name}: {entry.description}")
         cells, asked = self.index.cells, [self.asked(place) for place in range(len(self.index.places))]
@@ -328,7 +327,7 @@ class PictureSheets:
         A place with several cells shows what it showed last in the same problem.
         """
         pooled, trained = self._pool.pictures[number], self._perception is not None
-        yes: Truth = np.zeros((len(self._visual.cell_heads()), len(pooled.looks)), bool)
+        yes: Truth = np.zeros((len(self._visual.rows), len(pooled.looks)), bool)
         unsure: NDArray[np.bool_] = np.ones(len(pooled.looks), bool)
         if self._perception is not None:
             probabilities, sure, doubtful = pooled.read(self._perception)
