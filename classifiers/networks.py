@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import deepcopy
+from itertools import pairwise
 from typing import Final, Self, TypeVar
 
 import torch
@@ -229,11 +230,17 @@ def weights_of(network: Classifiers) -> Weights:
     return Weights(network.kind, network.heads, tensors)
 
 
-def fused(network: BoardNetwork) -> BoardNetwork:
+def fused(network: Network) -> Network:
     """A copy for inference: batch normalisation folded into the convolutions, nothing copied, channels last."""
     quick = deepcopy(network).eval().requires_grad_(False)
-    if isinstance(quick.trunk, nn.Sequential):
-        quick.trunk = _folded(quick.trunk)
+    layers = quick.trunk if isinstance(quick.trunk, nn.Sequential) else nn.Sequential()
+    for number, (layer, after) in enumerate(pairwise(layers)):
+        if isinstance(layer, nn.Conv2d) and isinstance(after, nn.BatchNorm2d):
+            layers[number] = nn.utils.fuse_conv_bn_eval(layer, after)
+            layers[number + 1] = nn.Identity()
+    for layer in layers:
+        if isinstance(layer, nn.ReLU):
+            layer.inplace = True
     return quick.to(memory_format=torch.channels_last)  # type: ignore[call-overload,no-any-return]
 
 
@@ -253,18 +260,6 @@ def _small_trunk(kind: str, heads: Sequence[str]) -> nn.Sequential:
             nn.MaxPool2d(2) if one.stride == 1 else nn.Identity(),  # before ReLU: the same, less work
             nn.ReLU(),
         ]
-    return nn.Sequential(*layers)
-
-
-def _folded(trunk: nn.Sequential) -> nn.Sequential:
-    """A small trunk with its batch normalisations made part of the convolutions."""
-    layers: list[nn.Module] = []
-    for convolution, normalisation, pool, _ in zip(*[iter(trunk)] * 4, strict=True):
-        assert isinstance(convolution, nn.Conv2d)
-        assert isinstance(normalisation, nn.BatchNorm2d)
-        layers.append(nn.utils.fuse_conv_bn_eval(convolution, normalisation))
-        layers += [pool] * isinstance(pool, nn.MaxPool2d)
-        layers.append(nn.ReLU(inplace=True))
     return nn.Sequential(*layers)
 
 

@@ -97,14 +97,15 @@ def holding(scene: Scene, seen: State) -> Truths:
     return held, [Atom("holding", (b,)) for b in piles.lost if HAND in piles.doubtful]
 
 
-def hand(predicate: str, description: str, *, full: bool) -> Source:
-    """Whether there is a block in the gripper."""
+def hand(predicate: str, description: str, *, full: bool, robot: str | None = None) -> Source:
+    """Whether there is a block in the gripper; of the robots, where there is such a type."""
 
     def define(scene: Scene, seen: State) -> Truths:
-        piles, atom = Piles.of(seen), [Atom(predicate, ())]
+        robots = [()] if robot is None else [(one,) for one in scene.objects.of_type(robot)]
+        piles, atoms = Piles.of(seen), [Atom(predicate, one) for one in robots]
         if HAND not in piles.things and HAND in piles.doubtful:
-            return [], atom
-        return (atom if (HAND in piles.things) == full else []), []
+            return [], atoms
+        return (atoms if (HAND in piles.things) == full else []), []
 
     return defined(define, description)
 

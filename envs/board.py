@@ -23,11 +23,11 @@ from aam_vision.agents.perception import (
     VisualVocabulary,
     no_sights,
 )
-from aam_vision.envs.image_domain import Pictures, Problem
+from aam_vision.envs.image_domain import NativeStep, Pictures, Problem
 from aam_vision.envs.pddlgym_files import Declarations, declarations
 from aam_vision.envs.rendering import Tiles
 from aam_vision.envs.sources import Source, entries
-from aam_vision.model.strips import ActionHeader, Atom, GroundAction, Model, Objects, State
+from aam_vision.model.strips import ROOT_TYPE, ActionHeader, Atom, GroundAction, Model, Objects, State
 from aam_vision.support.errors import UnusableInput
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from aam_vision.envs.board_env import Instructed
     from aam_vision.envs.pddlgym_world import World
-    from aam_vision.model.strips import Model
 
 SHAPES = ((6, 7), (8, 8), (9, 6), (7, 10), (8, 11), (12, 7))
 """Shapes (rows, columns) of random boards: small and large ones, because sprites shrink on large boards."""
@@ -171,18 +170,23 @@ class BoardDomain:
         anchors = {atom.objects[0]: atom.objects[1] for atom in found if atom.predicate in searched}
         return replace(scene, anchors=anchors)
 
-    def native_actions(self, layout: Layout) -> tuple[GroundAction, ...]:
-        """The agent's own controls in a problem, in the order of the environment's actions."""
-        if self.controls is not None:
-            return self.controls(layout)
+    @property
+    def control_headers(self) -> tuple[ActionHeader, ...]:
+        """The agent's own controls; parameters are called after their types."""
         verbs = {verb.name: verb.types for verb in self.declared.verbs} or {
             header.name: tuple(header.types[position] for position in self.named[header.name])
             for header in self.headers
         }
+        return tuple(ActionHeader(name, _parameters(types), types) for name, types in verbs.items())
+
+    def native_actions(self, layout: Layout) -> tuple[GroundAction, ...]:
+        """The agent's own controls in a problem, in the order of the environment's actions."""
+        if self.controls is not None:
+            return self.controls(layout)
         return tuple(
-            GroundAction(verb, objects)
-            for verb, kinds in verbs.items()
-            for objects in product(*[layout.objects.of_type(kind) for kind in kinds])
+            GroundAction(header.name, objects)
+            for header in self.control_headers
+            for objects in product(*[layout.objects.of_type(kind) for kind in header.types])
         )
 
     def world(self, layout: Layout) -> World:
@@ -191,21 +195,33 @@ class BoardDomain:
 
         return World(layout, self.named)
 
-    def simulator(self, problem: Problem) -> Instructed:
-        """A problem, ready to be instructed; UnusableInput if there is none of that name."""
+    def simulator(
+        self, problem: Problem, *, controls: bool = False, chance: np.random.Generator | None = None
+    ) -> Instructed:
+        """A problem, ready to be instructed, or to be given controls; UnusableInput if there is none of that name.
+
+        ``chance``: what its chance is drawn from, whatever state is gone back to; None: its own generator.
+        """
         import gymnasium
 
-        from aam_vision.envs.board_env import Instructed
+        from aam_vision.envs.board_env import Controlled, Instructed
 
         split, index = problem
         options: dict[str, Any] = {"problem": index, "split": split, "render_mode": "rgb_array"}
-        return Instructed(gymnasium.make(self.gym_id, disable_env_checker=True, **options))
+        env = gymnasium.make(self.gym_id, disable_env_checker=True, **options)
+        simulator = (Controlled if controls else Instructed)(env)
+        if chance is not None:
+            simulator.board.np_random = chance
+        return simulator
+
+    def stand_in(self) -> None:
+        """None: there are classifiers."""
 
     def truth(self) -> Model:
-        """PDDLGym's own model, for evaluation only."""
-        from aam_vision.envs.ground_truth import ground_truth_model
+        """PDDLGym's own model, for evaluation only: in the user's vocabulary, without action literals."""
+        from aam_vision.envs.pddlgym_domains import domain_operators
 
-        return ground_truth_model(self.name)
+        return Model(self.visual.vocabulary(), domain_operators(self.name))
 
     def chance_truth(self) -> Model:
         """PDDLGym's own model with its outcomes, for evaluation only."""
@@ -215,9 +231,14 @@ class BoardDomain:
 
     def held_out_states(self, look: Callable[[Frame, Scene], Percept]) -> list[State]:
         """The initial states of the held-out problems, for evaluation only: PDDLGym's own, which need no image."""
-        from aam_vision.envs.ground_truth import held_out_problems
+        layouts = [self.load(*problem) for problem in self.held_out]
+        return [State(layout.initial, layout.objects) for layout in layouts]
 
-        return [problem.initial for problem in held_out_problems(self.name)]
+    def held_out_steps(self, count: int, rng: np.random.Generator) -> list[NativeStep]:
+        """Steps of held-out problems, for evaluation only: half from walks, half from legal states at random."""
+        from aam_vision.envs.sampling import held_out_steps
+
+        return held_out_steps(self, count, rng)
 
     def classifiers(self, given: Path | None) -> Path | None:
         """The folder of the weights; None for the shipped ones."""
@@ -278,3 +299,11 @@ class BoardDomain:
             ],
             "theme": hashlib.sha256(repr(frame.shape).encode() + frame.tobytes()).hexdigest(),
         }
+
+
+def _parameters(types: tuple[str, ...]) -> tuple[str, ...]:
+    stems = ["thing" if kind == ROOT_TYPE else kind for kind in types]
+    return tuple(
+        stem if stems.count(stem) == 1 else f"{stem}{stems[: place + 1].count(stem)}"
+        for place, stem in enumerate(stems)
+    )

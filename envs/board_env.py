@@ -153,10 +153,6 @@ class Instructed(gymnasium.Wrapper[NDArray[np.uint8], np.int64, NDArray[np.uint8
     def scene(self) -> Scene:
         return self.board.scene
 
-    def draw_from(self, rng: np.random.Generator) -> None:
-        """Draw all chance from this generator from now on, whatever state is gone back to."""
-        self.board.np_random = rng
-
     def start(self) -> None:
         """Go to the initial state of the problem."""
         self.env.reset()
@@ -207,3 +203,19 @@ class Instructed(gymnasium.Wrapper[NDArray[np.uint8], np.int64, NDArray[np.uint8
             return None
         name = sorted(bindings)[rng.integers(len(bindings))]
         return name, bindings[name][rng.integers(len(bindings[name]))]
+
+
+class Controlled(Instructed):
+    """A board environment whose instructions are its controls: each is carried out, whatever comes of it."""
+
+    def instruct(self, name: str, objects: tuple[str, ...]) -> bool:
+        """Give a control; nothing happens where the environment has none with these arguments. Always True."""
+        number = self.board.number_of.get(GroundAction(name, objects))
+        if number is not None:
+            self.env.step(np.int64(number))
+        return True
+
+    def choose(self, rng: np.random.Generator) -> tuple[str, tuple[str, ...]]:
+        """A control at random."""
+        actions = self.board.native_actions
+        return actions[int(rng.integers(len(actions)))]

@@ -17,16 +17,18 @@ import numpy as np
 
 from aam_vision.agents.perception import Scene
 from aam_vision.envs import blocks
-from aam_vision.envs.blocks import HAND, MARGIN, SIDE, TABLE, sights
+from aam_vision.envs.blocks import MARGIN, SIDE, TABLE, sights
 from aam_vision.envs.board import BoardDomain, Layout, problems
 from aam_vision.envs.board_env import BoardEnv
 from aam_vision.envs.pddlgym_files import declarations
 from aam_vision.envs.rendering import drawn_by_pddlgym
-from aam_vision.envs.sources import SEEN_AT, Piles, Source, Truths, defined, seen_at, there
+from aam_vision.envs.sources import SEEN_AT, Piles, Truths, defined, seen_at, there
 from aam_vision.model.strips import Atom, Objects, State, Types
 
 TABLETOP: Final = "table"
 """The spot where the cross of the table is."""
+ROBOT: Final = "robot"
+"""The type of the robot, and its name on boards of ours."""
 MARKED: Final = "marked"
 """The auxiliary predicate of the spots where a cross is seen."""
 
@@ -51,19 +53,6 @@ def board(layout: Layout) -> Scene:
         spots=Objects({**dict(scene.spots.items()), TABLETOP: "spot"}, Types({})),
         boxes={**scene.boxes, cell: box},
     )
-
-
-def hand(predicate: str, description: str, *, full: bool) -> Source:
-    """Whether there is a block in the gripper, of the robot that has one."""
-
-    def define(scene: Scene, seen: State) -> Truths:
-        piles = Piles.of(seen)
-        atoms = [Atom(predicate, (robot,)) for robot in scene.objects.of_type("robot")]
-        if HAND not in piles.things and HAND in piles.doubtful:
-            return [], atoms
-        return (atoms if (HAND in piles.things) == full else []), []
-
-    return defined(define, description)
 
 
 def destroyed(scene: Scene, seen: State) -> Truths:
@@ -97,8 +86,8 @@ EXPLODINGBLOCKS: Final = BoardDomain(
         "on": defined(blocks.on, "right above the other block"),
         "ontable": defined(blocks.ontable, "at the lowest level of a pile"),
         "clear": defined(blocks.clear, "in a pile, with no block right above it"),
-        "handempty": hand("handempty", "no block is seen in the gripper", full=False),
-        "handfull": hand("handfull", "a block is seen in the gripper", full=True),
+        "handempty": blocks.hand("handempty", "no block is seen in the gripper", full=False, robot=ROBOT),
+        "handfull": blocks.hand("handfull", "a block is seen in the gripper", full=True, robot=ROBOT),
         "holding": defined(blocks.holding, "seen in the gripper"),
         "destroyed": defined(destroyed, "a cross is seen on the block"),
         "table-destroyed": defined(table_destroyed, "a cross is seen on the table"),
@@ -130,7 +119,6 @@ class ExplodingblocksEnv(BoardEnv):
 # Exploding Blocks states and boards at random.
 
 
-ROBOT = "robot"
 _HAND = ("handempty", "handfull")
 
 

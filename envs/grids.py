@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Final
 
-from aam_vision.agents.perception import Cell, Scene
+from aam_vision.agents.perception import Box, Cell, Scene
 from aam_vision.model.strips import Atom, Objects, Types
 from aam_vision.support.recent import PerObject
 
@@ -42,6 +42,18 @@ def board_scene(
     """
     cells = {f"cell-{row}-{column}": (row, column) for row in range(rows) for column in range(columns)}
     return grid_scene(Objects({**dict.fromkeys(cells, "cell"), **kinds}, Types(types)), cells, **more)
+
+
+def grid_boxes(rows: int, columns: int, box: Box = (0, 1, 0, 1)) -> dict[Cell, Box]:
+    """Where the cells of a grid are that takes up a part of the image, by default all of it."""
+    top, bottom, left, right = box
+    downs = [top + (bottom - top) * row / rows for row in range(rows + 1)]
+    acrosses = [left + (right - left) * column / columns for column in range(columns + 1)]
+    return {
+        (row, column): (downs[row], downs[row + 1], acrosses[column], acrosses[column + 1])
+        for row in range(rows)
+        for column in range(columns)
+    }
 
 
 def places_by_cell(scene: Scene) -> dict[Cell, str]:

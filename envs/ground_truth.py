@@ -29,10 +29,7 @@ def ground_truth_model(name: str) -> Model:
     Raises:
         UnusableInput: if there is no such domain.
     """
-    from aam_vision.envs.pddlgym_domains import domain_operators
-
-    domain = board_domain(name)
-    return Model(domain.visual.vocabulary(), domain_operators(name))
+    return board_domain(name).truth()
 
 
 def held_out_problems(name: str) -> tuple[HeldOutProblem, ...]:

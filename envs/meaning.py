@@ -9,14 +9,21 @@ a trained network. A policy is an option in the sense of Sutton, Precup, Singh (
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from aam_vision.model.strips import ROOT_TYPE, ActionHeader, Objects, Predicate
+from aam_vision.model.strips import (
+    ROOT_TYPE,
+    ActionHeader,
+    ActionSchema,
+    LiftedAtom,
+    Objects,
+    Predicate,
+)
 from aam_vision.support.errors import UnusableInput
 
 SECONDS = 60.0
@@ -180,6 +187,31 @@ def headers(instructions: Iterable[Instruction]) -> tuple[ActionHeader, ...]:
     if len(set(names)) < len(names):
         raise UnusableInput(f"two instructions have one name: {', '.join(names)}; rename one")
     return found
+
+
+def intended(
+    header: ActionHeader, needs: str, changes: str, known: Container[str] | None = None
+) -> ActionSchema:
+    """What the user intends by an instruction, for evaluation only.
+
+    Args:
+        header: of the instruction.
+        needs: atoms over its parameters, ``at from, -goal to``; a minus sign stands before what must be false.
+        changes: the same of what becomes true, or false.
+        known: the predicates that count; None: all.
+    """
+
+    def atoms(text: str, *, negative: bool) -> frozenset[LiftedAtom]:
+        return frozenset(
+            LiftedAtom(name.removeprefix("-"), tuple(header.parameters.index(one) for one in objects))
+            for name, *objects in (part.split() for part in text.split(","))
+            if name.startswith("-") is negative and (known is None or name.removeprefix("-") in known)
+        )
+
+    (positive, negative), (add, delete) = (
+        (atoms(text, negative=False), atoms(text, negative=True)) for text in (needs, changes)
+    )
+    return ActionSchema(header, positive, negative, add, delete)
 
 
 # Predicates and instructions in PDDL's notation: ``lies ?k - key ?at - cell``, ``move ?from ?to - cell``.

@@ -10,17 +10,13 @@ from __future__ import annotations
 import json
 import sys
 from base64 import b64encode
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from aam_vision.agents.protocol import shown_json
-from aam_vision.envs.board import BoardDomain
 from aam_vision.envs.board_env import Instructed
-from aam_vision.envs.controls import control_headers, controlled
-from aam_vision.envs.image_domain import Problem
-from aam_vision.envs.registry import board_domain, make_simulator
+from aam_vision.envs.registry import board_domain
 from aam_vision.support.pictures import encode
 
 JSON = dict[str, Any]
@@ -32,13 +28,11 @@ class ShownEnvironment:
     def __init__(
         self, name: str, access: str = "snapshot", problems: int | None = None, *, controls: bool = False
     ) -> None:
-        self._domain: BoardDomain = board_domain(name)
+        self._domain = board_domain(name)
         self._access = access
         self._controls = controls
-        make: Callable[[BoardDomain, Problem], Instructed] = (
-            controlled if controls else lambda domain, problem: make_simulator(name, *problem)
-        )
-        self._problems = [make(self._domain, problem) for problem in self._domain.interrogated[:problems]]
+        asked = self._domain.interrogated[:problems]
+        self._problems = [self._domain.simulator(problem, controls=controls) for problem in asked]
         self._named: list[object] = []
 
     def answer(self, question: JSON) -> JSON:
@@ -68,7 +62,7 @@ class ShownEnvironment:
             "predicates": {one.predicate.name: list(one.predicate.types) for one in visual.given},
             "actions": {
                 header.name: [list(pair) for pair in zip(header.parameters, header.types, strict=True)]
-                for header in (control_headers(self._domain) if self._controls else self._domain.headers)
+                for header in (self._domain.control_headers if self._controls else self._domain.headers)
             },
             "problems": problems,
         }

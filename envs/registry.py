@@ -11,13 +11,22 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from aam_vision.envs import DOMAINS, WITH_CHANCE, own, worlds
+from aam_vision.envs import DOMAINS, TOLD_WITH_CHANCE, WITH_CHANCE, own, worlds
 from aam_vision.envs.board import BoardDomain
 from aam_vision.envs.board_env import Instructed
 from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.support.errors import UnusableInput
 
-__all__ = ["DOMAINS", "ImageDomain", "board_domain", "image_domain", "known", "make_simulator", "names"]
+__all__ = [
+    "DOMAINS",
+    "ImageDomain",
+    "asked",
+    "board_domain",
+    "image_domain",
+    "known",
+    "make_simulator",
+    "names",
+]
 
 
 def names() -> tuple[str, ...]:
@@ -58,6 +67,28 @@ def board_domain(name: str) -> BoardDomain:
         raise UnusableInput(f"no environment {name!r}: use one of {', '.join(known)}")
     found: BoardDomain = getattr(import_module(f"aam_vision.envs.{name}"), known[name]).domain
     return found
+
+
+def asked(name: str, *, controls: bool = False, chance: bool = False) -> ImageDomain:
+    """The image domain of that name, to be asked by its controls, or with chance.
+
+    Raises:
+        UnusableInput: it cannot be, or there is none.
+    """
+    ours = name in DOMAINS or worlds.known(name)
+    if controls and not (ours or own.load(name) is not None):
+        usable = ", ".join((*DOMAINS, *worlds.NAMES))
+        raise UnusableInput(
+            f"the controls of {name} are not known; use one of {usable}, an environment of yours, or --domain with --bare",
+            "controls",
+        )
+    if chance and not (name in WITH_CHANCE or worlds.has_chance(name)):
+        if ours:
+            with_chance = ", ".join((*WITH_CHANCE, *TOLD_WITH_CHANCE, *worlds.WITH_CHANCE))
+            raise UnusableInput(f"{name} has no chance; leave it out, or use one of {with_chance}", "chance")
+        if own.load(name) is None:
+            raise UnusableInput(f"there is no environment {name}", "chance")
+    return image_domain(name)
 
 
 def make_simulator(name: str, split: str, index: int) -> Instructed:

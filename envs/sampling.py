@@ -11,15 +11,16 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from itertools import islice
 from types import ModuleType
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from aam_vision.agents.perception import Frame
 from aam_vision.envs.board import BoardDomain, Drawing, Layout
-from aam_vision.envs.image_domain import Pictures, Problem
+from aam_vision.envs.image_domain import WALK, NativeStep, Pictures, Problem
+from aam_vision.envs.pddlgym_world import World
 from aam_vision.envs.registry import board_domain
-from aam_vision.model.strips import State
+from aam_vision.model.strips import Atom, State
 from aam_vision.support.errors import UnusableInput
 
 STATES_PER_LAYOUT: Final = 40
@@ -139,6 +140,29 @@ def random_board(
 def _pictures(domain: BoardDomain, layout: Layout, number: int, rng: np.random.Generator) -> Pictures:
     states = tuple(distinct_states(domain, layout, number, rng))
     return Pictures(domain.scene(layout), states, DrawnStates(domain, layout))
+
+
+def held_out_steps(domain: BoardDomain, count: int, rng: np.random.Generator) -> list[NativeStep]:
+    """Steps of held-out problems: half from walks, half from legal states at random."""
+    layouts = [domain.load(*problem) for problem in domain.held_out]
+    found: list[NativeStep] = []
+    for number, layout in enumerate(layouts):
+        share = count * (number + 1) // len(layouts) - count * number // len(layouts)
+        world, actions = domain.world(layout), domain.native_actions(layout)
+
+        def step(dynamic: frozenset[Atom], world: World = world, actions: Any = actions) -> frozenset[Atom]:
+            control = actions[int(rng.integers(len(actions)))]
+            after = world.outcome(world.node(dynamic), control).node.dynamic
+            states = [State(world.static | one, world.layout.objects) for one in (dynamic, after)]
+            found.append(NativeStep(states[0], control, states[1]))
+            return after
+
+        walked, here = share // 2, world.initial.dynamic
+        for place in range(walked):
+            here = step(world.initial.dynamic if place % WALK == 0 and place > 2 * WALK else here)
+        for state in islice(states_of(domain, layout, rng), share - walked):
+            step(state.true - world.static)
+    return found
 
 
 class DrawnStates:

@@ -1,86 +1,23 @@
-"""Environments whose steps may have several outcomes, as ``run --chance`` asks them: boards, the table, and users' own."""
+"""A Gymnasium environment with chance as a ``Simulator``: it is brought back to a state, and never to what chance brought.
+
+Before an environment goes on from where it was brought back to, or from a reset, its generators of random numbers are seeded
+anew from a generator of ours: ``np_random``, and those that it or its wrappers hold as attributes. So every trial is a new
+draw, and a run can be made again. Chance from elsewhere may be a copy that is brought back along with everything else: an
+environment that repeats itself is refused, as far as random steps show it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any, Final, NamedTuple
+from collections.abc import Sequence
+from typing import Any, Final
 
 import numpy as np
 
 from aam_vision.agents.perception import Frame
-from aam_vision.agents.simulator import Simulator
-from aam_vision.envs import DOMAINS, TOLD_WITH_CHANCE, WITH_CHANCE, worlds
-from aam_vision.envs.board import BoardDomain
-from aam_vision.envs.controlled import load as own_environment
 from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
-from aam_vision.envs.image_domain import ImageDomain, Problem
 from aam_vision.envs.meaning import Instruction, differ
-from aam_vision.envs.own import OwnEnvironment
-from aam_vision.envs.registry import board_domain
 from aam_vision.envs.restoring import Env, Restore, redraw_chance
-from aam_vision.envs.shown import Told
-from aam_vision.model.strips import Model
 from aam_vision.support.errors import UnusableInput
-
-
-class ChanceEnvironment(NamedTuple):
-    """What an environment offers that is asked with ``--chance``."""
-
-    domain: ImageDomain
-    simulator: Callable[[Problem, np.random.Generator], Simulator]
-    """A problem, ready to be instructed; all chance is drawn from the generator, whatever state is gone back to."""
-    truth: Callable[[], Model] | None
-    """For evaluation only; None if it is not known."""
-    told: Callable[[], Told] | None = None
-    """Gives what tells the states where there are no classifiers."""
-
-
-def environment(name: str) -> ChanceEnvironment:
-    """The environment of that name.
-
-    Raises:
-        UnusableInput: it is one of ours without chance, or there is none.
-    """
-    if name in WITH_CHANCE:
-        board = board_domain(name)
-        return ChanceEnvironment(board, partial(_board, board), board.chance_truth)
-    if worlds.has_chance(name):
-        table = worlds.load(name)
-        return ChanceEnvironment(table, partial(_gymnasium, table), table.chance_truth)
-    if name in DOMAINS or worlds.known(name):
-        known = ", ".join((*WITH_CHANCE, *TOLD_WITH_CHANCE, *worlds.WITH_CHANCE))
-        raise UnusableInput(f"{name} has no chance; leave it out, or use one of {known}", "chance")
-    if (found := own_environment(name)) is None:
-        raise UnusableInput(f"there is no environment {name}", "chance")
-    return ChanceEnvironment(
-        found,
-        partial(_gymnasium, found),
-        found.chance_truth,
-        found.told if found.shown is not None and found.weights is None else None,
-    )
-
-
-def _gymnasium(found: OwnEnvironment, problem: Problem, rng: np.random.Generator) -> Simulator:
-    check_refusals(found.name, found.instructions)
-    check_restore(found.name, found.restore)
-    about = found.made(), found.instructions, found.scene, found.restore, problem[1]
-    return ChanceSimulator(rng, *about, stops=found.stops)
-
-
-def _board(domain: BoardDomain, problem: Problem, rng: np.random.Generator) -> Simulator:
-    simulator = domain.simulator(problem)
-    simulator.draw_from(rng)
-    return simulator
-
-
-# A Gymnasium environment with chance as a ``Simulator``: it is brought back to a state, and never to what chance brought.
-#
-# Before an environment goes on from where it was brought back to, or from a reset, its generators of random numbers are seeded
-# anew from a generator of ours: ``np_random``, and those that it or its wrappers hold as attributes. So every trial is a new
-# draw, and a run can be made again. Chance from elsewhere may be a copy that is brought back along with everything else: an
-# environment that repeats itself is refused, as far as random steps show it.
-
 
 TRIED: Final = 16
 """Random steps that are made again and again from one state."""

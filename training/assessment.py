@@ -31,9 +31,9 @@ from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.classifiers.store import describe
 from aam_vision.envs.image_domain import ImageDomain, Pictures
 from aam_vision.model.strips import State
+from aam_vision.training.boards import check
 from aam_vision.training.camera import answers, showing
 from aam_vision.training.corruptions import CLEAN, Corruption
-from aam_vision.training.data import check
 from aam_vision.training.labels import NO_LABEL, Labels, label, things_at
 
 Reader = BoardPerception | CameraPerception

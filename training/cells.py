@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import torch
@@ -22,13 +22,14 @@ from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.envs.own import OwnEnvironment
 from aam_vision.training.assessment import PerceptionScores, evaluate_domain
 from aam_vision.training.augmentation import augment
-from aam_vision.training.boards import Example, collate, fingerprint, positives
-from aam_vision.training.data import key, lessons, remembered
+from aam_vision.training.boards import Example, collate, fingerprint, key, lessons, positives, remembered
 from aam_vision.training.folder import doubts, labelled_images, read_labels, told
 from aam_vision.training.labelling.references import learned_looks
-from aam_vision.training.rounds import Trained
 from aam_vision.training.settings import TrainingSettings, heads_of
 from aam_vision.training.trainer import Batch, Judged, StartingPoint
+
+if TYPE_CHECKING:
+    from aam_vision.training.session import Trained
 
 BATCH: Final = 8
 """Boards of a step: more of them give steadier steps, and each takes longer."""

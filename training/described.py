@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from aam_vision.agents.encoding import loads
 from aam_vision.agents.perception import Box, Reading, Scene, VisualVocabulary
+from aam_vision.envs.grids import cell_names, grid_boxes, grid_scene
 from aam_vision.model.strips import Objects
 from aam_vision.support.commandline import write_atomically
 from aam_vision.support.errors import UnusableInput
@@ -49,34 +50,15 @@ class Description:
 
     def scene(self, visual: VisualVocabulary) -> Scene:
         """The scene: cells are called ``cell-ROW-COLUMN``, from 1, things ``LOOK-NUMBER``."""
-        top, bottom, left, right = self.box
-        down, across = (bottom - top) / self.rows, (right - left) / self.columns
-        cells = {
-            f"cell-{row + 1}-{column + 1}": (row, column)
-            for row in range(self.rows)
-            for column in range(self.columns)
-        }
+        named_cells = cell_names(self.rows, self.columns, "cell-{row}-{column}")
+        cells = {name: cell for cell, name in named_cells.items()}
         kinds = _kinds_of_things(visual)
         looks = {
             f"{look}-{number + 1}": look for look, count in self.things.items() for number in range(count)
         }
         named = {**dict.fromkeys(cells, self.place), **{thing: kinds[look] for thing, look in looks.items()}}
-        return Scene(
-            objects=Objects(named, visual.types),
-            rows=self.rows,
-            columns=self.columns,
-            cells={name: (cell,) for name, cell in cells.items()},
-            looks=looks,
-            boxes={
-                (row, column): (
-                    top + row * down,
-                    top + (row + 1) * down,
-                    left + column * across,
-                    left + (column + 1) * across,
-                )
-                for row, column in cells.values()
-            },
-        )
+        boxes = grid_boxes(self.rows, self.columns, self.box)
+        return grid_scene(Objects(named, visual.types), cells, looks=looks, boxes=boxes)
 
     def write(self, folder: Path) -> None:
         """Keep it in a folder of labels."""

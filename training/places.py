@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import torch
@@ -29,9 +29,11 @@ from aam_vision.training.assessment import PerceptionScores
 from aam_vision.training.augmentation import retaken
 from aam_vision.training.camera import UNKNOWN, Lessons, answers, lessons
 from aam_vision.training.folder import LABELS, Line, Told, check_images, doubts, located, read_lines
-from aam_vision.training.rounds import Trained
 from aam_vision.training.settings import TrainingSettings, heads_of
 from aam_vision.training.trainer import Batch, Judged, StartingPoint
+
+if TYPE_CHECKING:
+    from aam_vision.training.session import Trained
 
 BATCH: Final = 16
 """Pictures of a step: more of them give steadier steps, and each takes longer."""
@@ -303,7 +305,7 @@ def told(vocabulary: VisualVocabulary, plan: CameraPlan, line: Line) -> Told:
     """What a line says about each atom of its scene."""
     atoms, heads = SceneAtoms(vocabulary, plan, line.scene), vocabulary.cell_heads()
     labels = answers(atoms, line.state)
-    return Told(line, line.scene, labels, [heads[number] for number in atoms.heads], atoms.atoms)
+    return Told(line, labels, [heads[number] for number in atoms.heads], atoms.atoms)
 
 
 def _check_legal(atoms: SceneAtoms, state: State) -> None:

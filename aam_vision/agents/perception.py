@@ -141,6 +141,17 @@ def board_box(height: int, width: int, rows: int, columns: int) -> tuple[int, in
     return round(top), round(top + cell * rows), round(left), round(left + cell * columns)
 
 
+def cell_boxes(height: int, width: int, scene: Scene) -> Mapping[Cell, Box]:
+    """The part of an image of that size, in pixels, that each cell takes up; cells that are nowhere have none."""
+    if scene.boxes is not None:
+        return scene.boxes
+    top, bottom, left, right = board_box(height, width, scene.rows, scene.columns)
+    down = (np.linspace(top, bottom, scene.rows + 1) / height).tolist()
+    across = (np.linspace(left, right, scene.columns + 1) / width).tolist()
+    cells = product(range(scene.rows), range(scene.columns))
+    return {(row, column): (*down[row : row + 2], *across[column : column + 2]) for row, column in cells}
+
+
 def cell_edges(frame: Frame, scene: Scene, whose: str) -> dict[Cell, tuple[int, int, int, int]]:
     """Top, bottom, left and right edge of every cell in an image, in pixels.
 
@@ -148,17 +159,8 @@ def cell_edges(frame: Frame, scene: Scene, whose: str) -> dict[Cell, tuple[int, 
         UnusableInput: a cell has no pixels; the message begins with ``whose``.
     """
     height, width = frame.shape[:2]
-    shares = scene.boxes
-    if shares is None:
-        top, bottom, left, right = board_box(height, width, scene.rows, scene.columns)
-        down = np.linspace(top, bottom, scene.rows + 1) / height
-        across = np.linspace(left, right, scene.columns + 1) / width
-        cells = product(range(scene.rows), range(scene.columns))
-        shares = {
-            (row, column): (*down[row : row + 2], *across[column : column + 2]) for row, column in cells
-        }
     edges = {}
-    for cell, (upper, lower, first, last) in shares.items():
+    for cell, (upper, lower, first, last) in cell_boxes(height, width, scene).items():
         pixels = round(upper * height), round(lower * height), round(first * width), round(last * width)
         edges[cell] = pixels
         if not frame[pixels[0] : pixels[1], pixels[2] : pixels[3]].size:

@@ -23,7 +23,7 @@ from aam_vision.agents.perception import Frame
 from aam_vision.classifiers.architecture import CAMERA, FLAT, Weights
 from aam_vision.classifiers.backends import check_backend
 from aam_vision.classifiers.camera.plan import CameraPlan, Size, seen_size
-from aam_vision.classifiers.networks import Classifiers, filled, fresh
+from aam_vision.classifiers.networks import Classifiers, filled, fresh, fused
 from aam_vision.classifiers.torch_backends import exported, onnx_session
 
 CHANNELS: Final = (16, 32, 32, 40, 40)
@@ -209,18 +209,6 @@ def new_network(plan: CameraPlan, seed: int) -> CameraNetwork:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Initializing zero-element")  # where nothing is asked of pairs
         return fresh(lambda: CameraNetwork(plan), seed)
-
-
-def fused(network: CameraNetwork) -> CameraNetwork:
-    """A copy for inference: batch normalisation folded into the convolutions, channels last."""
-    quick = deepcopy(network).eval().requires_grad_(False)
-    for number in range(0, len(quick.trunk), _LAYERS):
-        convolution, normalisation = quick.trunk[number], quick.trunk[number + 1]
-        assert isinstance(convolution, nn.Conv2d)
-        assert isinstance(normalisation, nn.BatchNorm2d)
-        quick.trunk[number] = nn.utils.fuse_conv_bn_eval(convolution, normalisation)
-        quick.trunk[number + 1] = nn.Identity()
-    return quick.to(memory_format=torch.channels_last)  # type: ignore[call-overload,no-any-return]
 
 
 def normalised(pictures: Tensor) -> Tensor:

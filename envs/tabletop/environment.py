@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aam_vision.agents.perception import Frame, Mask, Scene
+from aam_vision.envs.controlled import ReadyWorld
 from aam_vision.envs.labelled import Labelled
 from aam_vision.envs.meaning import Instruction, instruction
+from aam_vision.envs.meaning import intended as schema
 from aam_vision.envs.sources import found, of_look, vocabulary
 from aam_vision.envs.sources import shown as shown_there
 from aam_vision.envs.tabletop.drawing import Drawing, gl_context
@@ -22,11 +24,8 @@ from aam_vision.envs.tabletop.layouts import BALL, BLOCK_LOOKS, STEEL, Layout, r
 from aam_vision.envs.tabletop.mjcf import CAMERA
 from aam_vision.envs.tabletop.skills import SKILLS, SLIPPING, Skills
 from aam_vision.envs.tabletop.world import Arm, MotionCheck, World
-from aam_vision.envs.worlds.ready import ReadyWorld
 from aam_vision.model.constraints import Acyclic, Number
 from aam_vision.model.strips import (
-    ActionHeader,
-    ActionSchema,
     Atom,
     Case,
     Effects,
@@ -363,18 +362,12 @@ def shake(table: TabletopEnv, rng: np.random.Generator) -> None:
     table.set_up(rearranged(rng, table.layout, highest=HIGHEST, holding=HOLDING))
 
 
-def _anything(table: TabletopEnv) -> tuple[str, ...]:
-    """What an instruction is about is said by its parameters alone."""
-    return ()
-
-
 def _instruction(text: str) -> Instruction:
     """An instruction that is called like the skill it stands for; the robot itself says whether it carried it out."""
     name, *_ = text.split()
     return instruction(
         text,
         lambda *things: (name, *things),
-        _anything,
         watch=lambda table: table.executed,
         executed=lambda before, after: bool(after),
         free=SKILLS[name],
@@ -391,24 +384,15 @@ INSTRUCTIONS: Final = (
 
 def intended() -> Model:
     """Blocks world with a ball that bears nothing and steel that stays where it is; for evaluation only."""
-
-    def atoms(text: str) -> frozenset[LiftedAtom]:
-        place = {"x": 0, "y": 1}
-        split = [one.split() for one in text.split(",") if one.strip()]
-        return frozenset(LiftedAtom(name, tuple(place[one] for one in about)) for name, *about in split)
-
-    def schema(header: ActionHeader, needs: str, without: str, adds: str, deletes: str) -> ActionSchema:
-        return ActionSchema(header, atoms(needs), atoms(without), atoms(adds), atoms(deletes))
-
     pick_up, put_down, stack, unstack = (one.header for one in INSTRUCTIONS)
-    free, held = "clear x, hand-empty", "holding x"
+    free, taken = "clear x, hand-empty", "-clear x, -hand-empty"
     return Model(
         VOCABULARY.vocabulary(),
         (
-            schema(pick_up, f"{free}, on-table x", "steel x", held, f"{free}, on-table x"),
-            schema(put_down, held, "", f"{free}, on-table x", held),
-            schema(stack, f"{held}, clear y", "ball y", f"{free}, on x y", f"{held}, clear y"),
-            schema(unstack, f"{free}, on x y", "steel x", f"{held}, clear y", f"{free}, on x y"),
+            schema(pick_up, f"{free}, on-table x, -steel x", f"holding x, {taken}, -on-table x"),
+            schema(put_down, "holding x", f"{free}, on-table x, -holding x"),
+            schema(stack, "holding x, clear y, -ball y", f"{free}, on x y, -holding x, -clear y"),
+            schema(unstack, f"{free}, on x y, -steel x", f"holding x, clear y, {taken}, -on x y"),
         ),
     )
 
@@ -541,12 +525,12 @@ def intended_slippery() -> Model:
     """The intended model of the table, with slips; for evaluation only."""
     model = intended()
     actions = []
-    for schema in model.actions:
-        if (slipped := SLIPS.get(schema.header.name)) is not None:
-            (works,) = schema.outcomes
+    for action in model.actions:
+        if (slipped := SLIPS.get(action.header.name)) is not None:
+            (works,) = action.outcomes
             outcomes = Outcome(1 - SLIP, works.effects), Outcome(SLIP, slipped)
-            schema = replace(schema.bare, cases=(Case(outcomes=outcomes),))
-        actions.append(schema)
+            action = replace(action.bare, cases=(Case(outcomes=outcomes),))
+        actions.append(action)
     return Model(model.vocabulary, tuple(actions))
 
 

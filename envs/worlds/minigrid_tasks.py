@@ -18,8 +18,10 @@ from minigrid.core.world_object import Ball, Box, Door, Floor, Goal, Key, Lava, 
 from minigrid.minigrid_env import MiniGridEnv
 
 from aam_vision.envs.control_names import control
+from aam_vision.envs.controlled import ReadyWorld
 from aam_vision.envs.labelled import labelled_images
 from aam_vision.envs.meaning import Instruction, becomes, instruction
+from aam_vision.envs.meaning import intended as schema
 from aam_vision.envs.worlds.minigrid_world import (
     COLOURS,
     DIRECTIONS,
@@ -37,8 +39,7 @@ from aam_vision.envs.worlds.minigrid_world import (
     snapshot,
     vocabulary_of,
 )
-from aam_vision.envs.worlds.ready import ReadyWorld
-from aam_vision.model.strips import ActionHeader, ActionSchema, Atom, LiftedAtom, Model, Vocabulary
+from aam_vision.model.strips import Atom, Model, Vocabulary
 from aam_vision.support.errors import AamError, UnusableInput, reason
 
 SEEDS: Final = (0, 1, 2)
@@ -83,7 +84,7 @@ def task(name: str) -> ReadyWorld:
     found = features(f"minigrid:{name}", _problems(name, make))
     visual = vocabulary_of(found)
     perceived = {entry.predicate.name for entry in visual.perceived}
-    scene = partial(scene_of, with_things=bool(found.kinds))
+    scene = partial(scene_of, with_things="thing" in found)
     truths = partial(_shown, perceived)
     return ReadyWorld(
         name="minigrid",
@@ -225,10 +226,7 @@ DOOR: Final = "?from - cell ?door - door ?dir - direction"
 
 @dataclass(frozen=True)
 class _Told:
-    """An instruction with the feature that a task must have for it, and what is intended by it.
-
-    ``needs`` and ``changes`` are atoms over the parameters; a minus sign stands before what becomes false.
-    """
+    """An instruction with the feature that a task must have for it, and what is intended by it: see ``meaning.intended``."""
 
     feature: str
     instruction: Instruction
@@ -318,32 +316,12 @@ def instructions_of(features: Features) -> tuple[Instruction, ...]:
 def intended(features: Features, vocabulary: Vocabulary) -> Model:
     """The model that is meant by the instructions, over the vocabulary of the task."""
     known = {predicate.name for predicate in vocabulary.predicates}
-
-    def atoms(header: ActionHeader, text: str, sign: str) -> frozenset[LiftedAtom]:
-        found = [part.split() for part in text.split(", ")]
-        return frozenset(
-            LiftedAtom(name.removeprefix("-"), tuple(header.parameters.index(one) for one in objects))
-            for name, *objects in found
-            if name.removeprefix("-") in known and name.startswith("-") is (sign == "-")
-        )
-
-    return Model(
-        vocabulary,
-        tuple(
-            ActionSchema(
-                header := one.instruction.header,
-                atoms(header, one.needs, "+"),
-                atoms(header, one.needs, "-"),
-                add=atoms(header, one.changes, "+"),
-                delete=atoms(header, one.changes, "-"),
-            )
-            for one in _told(features)
-        ),
-    )
+    meant = ((one.instruction.header, one.needs, one.changes) for one in _told(features))
+    return Model(vocabulary, tuple(schema(*one, known) for one in meant))
 
 
 def _told(features: Features) -> list[_Told]:
-    return [one for one in _TOLD if one.feature in ("", *features.words)]
+    return [one for one in _TOLD if not one.feature or one.feature in features]
 
 
 # Random boards of MiniGrid's parts, to train classifiers on, and random states of its tasks, to examine them on.

@@ -8,7 +8,6 @@ who stands in lava can do nothing any more.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import gymnasium
@@ -205,6 +204,9 @@ HAND: Final = "hand"
 SEEN: Final = "seen"
 """The auxiliary predicate that says at which cell, or in the hand, each thing is seen."""
 
+MARKED: Final = "marked floor"
+"""Cells that are neither wall nor plain floor, on which no thing can be put down."""
+
 Truths = tuple[list[Atom], list[Atom]]
 
 
@@ -256,7 +258,7 @@ PREDICATES: Final[dict[str, tuple[str, Source]]] = {
     "at ?c - cell": ("", there("arrow", "the red arrow is there")),
     "clear ?c - cell": ("", there("clear", "floor, the goal or an open door, and no arrow")),
     "facing ?d - direction": ("", somewhere(DIRECTIONS, "cell", "a red arrow that points {}")),
-    "marked ?c - cell": ("marked floor", given("not plain floor: a goal, a door, lava or coloured floor")),
+    "marked ?c - cell": (MARKED, given("not plain floor: a goal, a door, lava or coloured floor")),
     "lies ?x - thing ?c - cell": ("thing", _where_seen("lies", in_hand=False)),
     "holding ?x - thing": ("thing", _where_seen("holding", in_hand=True)),
     "hand-free": ("several", defined(_hand_free, "nothing is drawn in the hand")),
@@ -275,7 +277,7 @@ PREDICATES: Final[dict[str, tuple[str, Source]]] = {
 def vocabulary_of(features: Features) -> VisualVocabulary:
     """The part of the vocabulary that a task needs."""
     asked = {
-        text: source for text, (feature, source) in PREDICATES.items() if feature in ("", *features.words)
+        text: source for text, (feature, source) in PREDICATES.items() if not feature or feature in features
     }
     bare = vocabulary("minigrid", TYPES, asked)
     return vocabulary(
@@ -313,41 +315,11 @@ KINDS: Final = {Key: "key", Ball: "ball", Box: "box"}
 """What can be picked up, with its type."""
 
 
-@dataclass(frozen=True)
-class Features:
-    """The kinds of things that a task has in any of its problems.
+Features = frozenset[str]
+"""What a task has in any of its problems, as the tables of predicates and instructions ask for it: kinds of things that can be
+picked up, ``thing`` if there is any and ``several`` if a problem has more than one, ``doors``, ``locks``, ``lava``, and ``MARKED``."""
 
-    Attributes:
-        kinds: of things that can be picked up: ``key``, ``ball``, ``box``.
-        several: whether a problem has more than one such thing.
-        doors: whether there are doors.
-        locks: whether a door is locked.
-        lava: whether there is lava.
-        marks: whether there are cells that are neither wall nor plain floor, on which nothing can be put down.
-    """
-
-    kinds: tuple[str, ...] = ()
-    several: bool = False
-    doors: bool = False
-    locks: bool = False
-    lava: bool = False
-    marks: bool = False
-
-    @property
-    def words(self) -> frozenset[str]:
-        """The features by name, as the tables of predicates and instructions ask for them."""
-        found = {*self.kinds} | ({"thing"} if self.kinds else set())
-        for name in ("several", "doors", "locks", "lava"):
-            if getattr(self, name):
-                found.add(name)
-        if self.marks and self.kinds:
-            found.add("marked floor")
-        return frozenset(found)
-
-
-EVERYTHING: Final = Features(
-    ("key", "ball", "box"), several=True, doors=True, locks=True, lava=True, marks=True
-)
+EVERYTHING: Final = Features(("key", "ball", "box", "thing", "several", "doors", "locks", "lava", MARKED))
 """A world with all that the vocabulary covers."""
 
 
@@ -372,22 +344,22 @@ def features(name: str, problems: Iterable[Any]) -> Features:
         UnusableInput: the vocabulary does not cover the task; the message names what it lacks.
     """
     kinds: set[str] = set()
-    several = doors = locks = lava = marks = False
+    found: set[str] = set()
     for env in problems:
         if isinstance(env, DynamicObstaclesEnv):
             raise UnusableInput(f"{name}: its balls move at random, and an agent of ours is deterministic")
         board = [thing for thing in env.grid.grid if thing is not None]
-        for thing in board:
-            if isinstance(thing, Box) and thing.contains is not None:
-                raise UnusableInput(
-                    f"{name}: its boxes hide keys, and the vocabulary lacks what no image shows"
-                )
+        if any(isinstance(thing, Box) and thing.contains is not None for thing in board):
+            raise UnusableInput(f"{name}: its boxes hide keys, and the vocabulary lacks what no image shows")
         things = [] if isinstance(env, MemoryEnv) else [thing for thing in board if carried(thing)]
         kinds.update(KINDS[type(thing)] for thing in things)
-        several = several or len(things) > 1
-        doors = doors or any(isinstance(thing, Door) for thing in board)
-        locks = locks or any(isinstance(thing, Door) and thing.is_locked for thing in board)
-        lava = lava or any(isinstance(thing, Lava) for thing in board)
-        marks = marks or any(map(marked, board))
-    known = tuple(kind for kind in KINDS.values() if kind in kinds)
-    return Features(known, several, doors, locks, lava, marks)
+        doors = [thing for thing in board if isinstance(thing, Door)]
+        has = {
+            "several": len(things) > 1,
+            "doors": bool(doors),
+            "locks": any(door.is_locked for door in doors),
+            "lava": any(isinstance(thing, Lava) for thing in board),
+            MARKED: any(map(marked, board)),
+        }
+        found.update(word for word, there in has.items() if there)
+    return Features(found | kinds | {"thing"}) if kinds else Features(found - {MARKED})

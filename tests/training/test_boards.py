@@ -14,9 +14,9 @@ from aam_vision.envs.sampling import legal_states, training_layouts
 from aam_vision.model.strips import Atom
 from aam_vision.training.assessment import expected
 from aam_vision.training.augmentation import augment
-from aam_vision.training.calibration import calibrate
 from aam_vision.training.cells import BoardBatches, CellTask, loss_of
 from aam_vision.training.labels import NO_LABEL, label
+from aam_vision.training.trainer import calibrate
 
 from .toys import toy_boards
 
@@ -99,7 +99,7 @@ def test_loss_ignores_what_has_no_label():
 
 def test_calibration_stays_in_its_range():
     task = CellTask("ab")
-    found = calibrate(task, task.network(0).eval(), toy_boards(4), torch.Generator().manual_seed(0))
+    found = calibrate(task, task.network(0).eval(), toy_boards(4), 0)
     assert set(found.temperatures) == set(found.thresholds) == set(found.offsets) == {"a", "b"}
     assert all(0.25 <= t <= 4 for t in found.temperatures.values())
     assert all(0.01 <= low <= 0.1 and 0.9 <= high <= 0.99 for low, high in found.thresholds.values())

@@ -7,9 +7,9 @@ from typing import Any
 
 from aam_vision.envs.board import BoardDomain
 from aam_vision.envs.board_env import Snapshot
-from aam_vision.envs.controlled import ControlledEnvironment
 from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.envs.labelled import Labelled
+from aam_vision.envs.own import OwnEnvironment
 from aam_vision.envs.shown import Shown
 from aam_vision.model.strips import Atom, State
 from aam_vision.support.errors import UnusableInput, reason
@@ -51,7 +51,7 @@ class SimulatorLabels(_Simulated):
         super().__init__(domain, pictures)
         self._static: dict[str, frozenset[Atom]] = {}
         self._shown: Shown | None = None
-        if isinstance(domain, ControlledEnvironment) and domain.shown is not None:
+        if isinstance(domain, OwnEnvironment) and domain.shown is not None:
             self._shown = Shown(domain.name, domain.visual, domain.shown)
         elif not isinstance(domain, BoardDomain):
             raise UnusableInput(f"the simulator of {domain.name} tells no states: label its pictures by hand")
@@ -93,7 +93,7 @@ class SimulatorScenes(_Simulated):
 
     def __init__(self, domain: ImageDomain, pictures: Sequence[Walked] = ()) -> None:
         super().__init__(domain, pictures)
-        labelled = domain.labelled if isinstance(domain, ControlledEnvironment) else None
+        labelled = domain.labelled if isinstance(domain, OwnEnvironment) else None
         if labelled is None:
             raise UnusableInput(
                 f"the simulator of {domain.name} does not tell what its pictures show: give the environment a "

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from aam_vision.agents.perception import Reading, VisualVocabulary
@@ -23,7 +22,6 @@ from aam_vision.model.strips import State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.resampling import resized
 from aam_vision.training.boards import Example, fingerprint, positives
-from aam_vision.training.calibration import calibrate
 from aam_vision.training.cells import CellTask
 from aam_vision.training.folder import Labellable
 from aam_vision.training.labelling.pool import NO_LOOK, KnownLooks, LabelQuestion, Pool
@@ -31,7 +29,7 @@ from aam_vision.training.labelling.references import labelled_looks
 from aam_vision.training.labelling.rounds import Answer, Elsewhere, Learner, least_labelled
 from aam_vision.training.labelling.settings import ACTIVE, Way
 from aam_vision.training.labels import NO_LABEL, Labels
-from aam_vision.training.trainer import teach
+from aam_vision.training.trainer import calibrated, teach
 
 AUDITED: Final = 2
 """The first ones of a round, at random of the layouts that are labelled least, which are read before they are learned from:
@@ -136,10 +134,9 @@ class BoardLearner(Learner[BoardPerception]):
         seed = self.way.seed
         task = CellTask(self._heads)
         network = teach(task, data, steps=self._steps, seed=seed, progress=lambda *_: None)
-        calibration = calibrate(task, network, own, torch.Generator().manual_seed(seed))
-        network.shift(calibration.offsets)
         figures = {"boards": len(data), "steps": self._steps, "positives": positives(self._heads, data)}
-        card = calibration.card(self.domain, seed, fingerprint(data), SHARED, figures=figures)
+        about = task, network, own, self.domain, seed, fingerprint(data)
+        card = calibrated(*about, kind=SHARED, figures=figures)
         self.found.network, self.found.card, self.found.looks = network, card, looks
         perception = BoardPerception(self._visual, weights_of(network), card, looks=looks, remembered=0)
         self._watch(perception)

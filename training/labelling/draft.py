@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.agents.perception import Frame, Never, Reading, VisualVocabulary, board_box
+from aam_vision.agents.perception import Frame, Never, Reading, VisualVocabulary, cell_boxes
 from aam_vision.classifiers.legality import Truth
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.reading import SceneIndex
@@ -356,14 +356,7 @@ class PictureSheets:
 
 def boxes_of(index: SceneIndex, place: int, frame: Frame) -> list[list[float]]:
     """Top, bottom, left and right edge of the cells of a place, as shares of the picture; cells that are nowhere have none."""
-    scene, (height, width) = index.scene, frame.shape[:2]
-    top, bottom, left, right = board_box(height, width, scene.rows, scene.columns)
-    down, across = (bottom - top) / scene.rows / height, (right - left) / scene.columns / width
-    rows = [top / height + row * down for row in range(scene.rows + 1)]
-    columns = [left / width + column * across for column in range(scene.columns + 1)]
-    cells = [divmod(cell, scene.columns) for cell in index.cells[place]]
-    if scene.boxes is None:
-        boxes = [(rows[row], rows[row + 1], columns[column], columns[column + 1]) for row, column in cells]
-    else:
-        boxes = [scene.boxes[cell] for cell in cells if cell in scene.boxes]
-    return [[round(edge, 5) for edge in box] for box in boxes]
+    height, width = frame.shape[:2]
+    boxes = cell_boxes(height, width, index.scene)
+    cells = [divmod(cell, index.scene.columns) for cell in index.cells[place]]
+    return [[round(edge, 5) for edge in boxes[cell]] for cell in cells if cell in boxes]

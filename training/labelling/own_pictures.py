@@ -16,7 +16,7 @@ from aam_vision.agents.perception import Frame, Scene, VisualVocabulary
 from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.classifiers.board import resample_scene
 from aam_vision.envs import registry
-from aam_vision.envs.references import imported, is_reference
+from aam_vision.envs.own import imported, is_reference
 from aam_vision.support.commandline import Progress
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.pictures import encode

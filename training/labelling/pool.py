@@ -31,8 +31,7 @@ from aam_vision.envs.own import SPLIT, OwnEnvironment
 from aam_vision.model.strips import State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.boards import Example
-from aam_vision.training.labels import NO_LABEL, Labels, label
-from aam_vision.training.single_answers import possible
+from aam_vision.training.labels import NO_LABEL, Labels, label, possible
 
 MOST: Final = 400
 """Pictures of a pool: more of them show rarer things, and take longer to be compared."""

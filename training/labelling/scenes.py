@@ -11,8 +11,6 @@ from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from typing import Final
 
-import torch
-
 from aam_vision.agents.perception import Percept
 from aam_vision.classifiers.architecture import CAMERA
 from aam_vision.classifiers.camera.network import CameraNetwork
@@ -26,7 +24,6 @@ from aam_vision.envs.labelled import Labelled
 from aam_vision.model.strips import State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.assessment import samples
-from aam_vision.training.calibration import calibrate
 from aam_vision.training.camera import Lessons, answers, lessons_of
 from aam_vision.training.folder import Labellable
 from aam_vision.training.labelling.montage import Montage, Parts, backdrop_of, taken_apart
@@ -35,7 +32,7 @@ from aam_vision.training.labelling.rounds import Answer, Learner, least_labelled
 from aam_vision.training.labelling.settings import ACTIVE, Way
 from aam_vision.training.labels import NO_LABEL
 from aam_vision.training.places import PlaceTask
-from aam_vision.training.trainer import teach
+from aam_vision.training.trainer import calibrated, teach
 
 AUDITED: Final = 6
 """Pictures of a round that are chosen at random and read before they are learned from."""
@@ -149,17 +146,14 @@ class SceneLearner(Learner[CameraPerception]):
             further=self._network,
         )
         self._network = deepcopy(network)
-        calibration = calibrate(task, network, held, torch.Generator().manual_seed(self.way.seed))
-        network.shift(calibration.offsets)
         figures = {
             "pictures": len(taught),
             "steps": STEPS,
             "positives": task.positives(taught),
             "typical": typical(taught.pictures),
         }
-        card = calibration.card(
-            self.domain, self.way.seed, taught.fingerprint(), CAMERA, figures=figures, picture=taught.taken
-        )
+        about = task, network, held, self.domain, self.way.seed, taught.fingerprint()
+        card = calibrated(*about, kind=CAMERA, figures=figures, picture=taught.taken)
         self.found.network, self.found.card = network, card
         perception = CameraPerception(self._visual, weights_of(network), card, remembered=0)
         self._watch(perception)
