@@ -213,11 +213,7 @@ class Legality:
         return asked
 
     def _ask_only_of_looks(self, entries: Sequence[Perceived], scene: Scene) -> None:
-        """Ask no classifier for a look that nothing in the scene has.
-
-        Raises:
-            UnusableInput: there are still too many at one place.
-        """
+        """Ask no classifier for a look that nothing in the scene has; UnusableInput if there are still too many at one place."""
         looks = set(scene.looks.values())
         for entry in entries:
             if entry.reading is Reading.WHERE:

@@ -33,12 +33,7 @@ from aam_vision.support.errors import UnusableInput
 
 
 class Classifiers(nn.Module):
-    """A network of named classifiers, as training needs to know it.
-
-    Args:
-        kind: of the network: one of ``KINDS``, or ``camera``.
-        heads: names of the classifiers.
-    """
+    """A network of named classifiers, as training needs to know it."""
 
     def __init__(self, kind: str, heads: Sequence[str]) -> None:
         super().__init__()
@@ -174,15 +169,7 @@ Network = TypeVar("Network", bound=Classifiers)
 
 
 def make_network(kind: str, heads: Sequence[str]) -> BoardNetwork:
-    """A network with fresh weights, drawn from torch's generator.
-
-    Args:
-        kind: one of ``KINDS``.
-        heads: names of the classifiers.
-
-    Raises:
-        UnusableInput: there is no such network.
-    """
+    """A network with fresh weights, drawn from torch's generator; UnusableInput if there is no such network."""
     if kind == SHARED:
         layers = _small_trunk(kind, heads)
         return BoardNetwork(kind, heads, layers, features=CHANNELS[-1], cell_pixels=CELL_PIXELS)
@@ -197,11 +184,7 @@ def make_network(kind: str, heads: Sequence[str]) -> BoardNetwork:
 
 
 def network_of(weights: Weights) -> BoardNetwork:
-    """The network that has these weights, of whatever kind.
-
-    Raises:
-        UnusableInput: the tensors are not those of such a network.
-    """
+    """The network that has these weights, of whatever kind; UnusableInput if the tensors are not those of such a network."""
     return filled(make_network(weights.kind, weights.heads), weights)
 
 
@@ -213,11 +196,7 @@ def fresh(make: Callable[[], Network], seed: int) -> Network:
 
 
 def filled(network: Network, weights: Weights) -> Network:
-    """The network with these weights, ready to be asked.
-
-    Raises:
-        UnusableInput: the tensors are not those of such a network.
-    """
+    """The network with these weights, ready to be asked; UnusableInput if the tensors are not those of such a network."""
     wanted = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
     check_shapes(wanted, weights.tensors)
     network.load_state_dict({name: torch.tensor(tensor) for name, tensor in weights.tensors.items()})

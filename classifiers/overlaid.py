@@ -103,11 +103,7 @@ class _Thing:
 
 
 class Overlays:
-    """Labelled looks with labelled things over them.
-
-    Args:
-        known: what was labelled.
-    """
+    """Labelled looks with labelled things over them."""
 
     def __init__(self, known: LabelledLooks) -> None:
         numbers, counts = np.unique(known.places, return_counts=True)

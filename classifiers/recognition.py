@@ -130,11 +130,7 @@ class Recognised:
 
 
 class Recognition(Comparison[Recognised | None]):
-    """Tells the labels of places that look like labelled ones.
-
-    Args:
-        known: the labelled ones.
-    """
+    """Tells the labels of places that look like labelled ones."""
 
     def __init__(self, known: LabelledLooks) -> None:
         super().__init__()
@@ -187,12 +183,7 @@ def unlike(probabilities: NDArray[np.float32], asked: NDArray[np.bool_]) -> NDAr
 
 
 class _Group:
-    """Labelled places of which the same classifiers are asked.
-
-    Args:
-        known: all labelled places.
-        mine: the numbers of those in the group.
-    """
+    """Labelled places of which the same classifiers are asked."""
 
     def __init__(self, known: LabelledLooks, mine: NDArray[np.intp]) -> None:
         cells = np.flatnonzero(np.isin(known.places, mine))
@@ -263,11 +254,7 @@ def _is_same(least: float, others: float, limit: float) -> bool:
 
 
 class Familiarity(Comparison[Answers]):
-    """Tells which places look like labelled ones; per place, the labels (n, heads) of all that looks the same.
-
-    Args:
-        known: the labelled ones.
-    """
+    """Tells which places look like labelled ones; per place, the labels (n, heads) of all that looks the same."""
 
     def __init__(self, known: LabelledLooks) -> None:
         super().__init__()
@@ -291,12 +278,7 @@ class Familiarity(Comparison[Answers]):
 
 
 class _Kind:
-    """Labelled places of which the same classifiers are asked.
-
-    Args:
-        known: all labelled places.
-        mine: the numbers of those of the kind.
-    """
+    """Labelled places of which the same classifiers are asked."""
 
     def __init__(self, known: LabelledLooks, mine: NDArray[np.intp]) -> None:
         cells = np.flatnonzero(np.isin(known.places, mine))

@@ -210,10 +210,6 @@ def read(
 def read_looks(card: Card, folder: Path | None = None) -> LabelledLooks | None:
     """The labelled looks that belong to weights; None if there are none.
 
-    Args:
-        card: of the weights, as ``read`` gave it.
-        folder: where they lie; None for the shipped ones.
-
     Raises:
         UnusableInput: the file is missing or damaged, or does not belong to the card.
     """

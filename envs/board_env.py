@@ -113,11 +113,7 @@ class BoardEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
         return Snapshot(self.layout.name, self._node.dynamic)
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a state.
-
-        Raises:
-            UnusableInput: if the token is of another problem.
-        """
+        """Go back to a state; UnusableInput if the token is of another problem."""
         if not isinstance(snapshot, Snapshot) or snapshot.problem != self.layout.name:
             origin = snapshot.problem if isinstance(snapshot, Snapshot) else repr(snapshot)
             raise UnusableInput(

@@ -19,7 +19,10 @@ from aam_vision.model.strips import Atom
 
 @dataclass(frozen=True)
 class ControlledEnvironment(OwnEnvironment):
-    """An ``OwnEnvironment`` of which the controls are known, and perhaps no instruction."""
+    """An environment of which the controls are known, and perhaps no instruction.
+
+    Arguments as of ``OwnEnvironment``.
+    """
 
 
 @dataclass(frozen=True)

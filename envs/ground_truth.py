@@ -24,20 +24,12 @@ class HeldOutProblem:
 
 
 def ground_truth_model(name: str) -> Model:
-    """PDDLGym's own model of a domain.
-
-    Raises:
-        UnusableInput: if there is no such domain.
-    """
+    """PDDLGym's own model of a domain; UnusableInput if there is no such domain."""
     return board_domain(name).truth()
 
 
 def held_out_problems(name: str) -> tuple[HeldOutProblem, ...]:
-    """The held-out problems of a domain, in the registry's order.
-
-    Raises:
-        UnusableInput: if there is no such domain.
-    """
+    """The held-out problems of a domain, in the registry's order; UnusableInput if there is no such domain."""
     domain = board_domain(name)
     layouts = [domain.load(*problem) for problem in domain.held_out]
     return tuple(

@@ -194,12 +194,7 @@ so for every classifier. A smaller one refuses environments in which one thing h
 
 
 class Depiction:
-    """Pictures of one environment, with what is told of them.
-
-    Args:
-        name: of the environment, for messages.
-        visual: the vocabulary.
-    """
+    """Pictures of one environment, with what is told of them."""
 
     def __init__(self, name: str, visual: VisualVocabulary) -> None:
         self._name, self._visual, self._heads = name, visual, visual.cell_heads()

@@ -14,17 +14,7 @@ from aam_vision.support.errors import RAISED, AamError, UnusableInput, reason
 
 
 def result_of(name: str, what: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """The result of a user's function.
-
-    Args:
-        name: of the environment.
-        what: the function is, for messages.
-        function: the user's.
-        arguments: its arguments.
-
-    Raises:
-        UnusableInput: it raises.
-    """
+    """The result of a user's function; UnusableInput if it raises."""
     try:
         return function(*arguments)
     except RAISED as error:
@@ -32,11 +22,7 @@ def result_of(name: str, what: str, function: Callable[..., Any], *arguments: An
 
 
 class Policies:
-    """Asks the policies of one problem, each call within the seconds that its instruction allows.
-
-    Args:
-        name: of the environment.
-    """
+    """Asks the policies of one problem, each call within the seconds that its instruction allows."""
 
     def __init__(self, name: str) -> None:
         self._name = name

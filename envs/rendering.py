@@ -61,16 +61,7 @@ def paper(rows: int, columns: int) -> Paper:
 
 
 class BoardRenderer:
-    """Draws boards of one domain and one shape.
-
-    Args:
-        domain: PDDLGym's name of the domain.
-        rows: height of the board in cells.
-        columns: width of the board in cells.
-
-    Raises:
-        UnusableInput: if the board is so small that PDDLGym's sprites overlap.
-    """
+    """Draws boards of one domain and one shape; UnusableInput if the board is so small that PDDLGym's sprites overlap."""
 
     def __init__(self, domain: str, rows: int, columns: int) -> None:
         self.rows, self.columns = rows, columns
@@ -244,11 +235,7 @@ class OverlappingTiles:
         self._blocks: dict[tuple[Cell, int], list[Block]] = {}
 
     def frame(self, codes: Codes) -> Frame:
-        """The picture of a board, uint8 (H, W, 3).
-
-        Raises:
-            UnusableInput: if a sprite has half-transparent pixels, or is not a rectangle.
-        """
+        """The picture of a board, uint8 (H, W, 3); UnusableInput if a sprite has half-transparent pixels, or is not a rectangle."""
         from aam_vision.envs.pddlgym_drawing import stacks
 
         picture = self._background.copy()
@@ -335,12 +322,7 @@ KEPT_FRAMES = 2048
 
 
 class WholePictures:
-    """Draws the states of one problem; see ``aam_vision.envs.board.Drawing``.
-
-    Args:
-        layout: the problem.
-        draw: makes the picture of all the atoms of a state.
-    """
+    """Draws the states of one problem; see ``aam_vision.envs.board.Drawing``."""
 
     def __init__(self, layout: Layout, draw: Callable[[frozenset[Atom]], Frame]) -> None:
         from aam_vision.envs.pddlgym_domains import changing_predicates, static_atoms

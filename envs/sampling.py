@@ -40,11 +40,7 @@ LONGEST_WALK: Final = 200
 
 
 def training_layouts(name: str) -> tuple[Layout, ...]:
-    """PDDLGym's layouts that classifiers of a domain may be trained on.
-
-    Raises:
-        UnusableInput: if there is no such domain.
-    """
+    """PDDLGym's layouts that classifiers of a domain may be trained on; UnusableInput if there is no such domain."""
     domain = board_domain(name)
     return tuple(domain.load(*problem) for problem in domain.trained_on)
 

@@ -24,13 +24,7 @@ from aam_vision.support.errors import RAISED, UnusableInput, reason
 
 @dataclass(frozen=True)
 class Shown:
-    """What a user's function tells of an environment, checked.
-
-    Args:
-        name: of the environment, for messages.
-        visual: the vocabulary.
-        shown: a function of ``env.unwrapped``: the atoms of perceived predicates that are true.
-    """
+    """What a user's function tells of an environment, checked."""
 
     name: str
     visual: VisualVocabulary
@@ -95,11 +89,7 @@ class Shown:
 
 
 class Told:
-    """A perception (``perception.Perception``) that looks into the simulator whose image was taken last.
-
-    Args:
-        state: a function of ``env.unwrapped`` and the scene of its problem.
-    """
+    """A perception (``perception.Perception``) that looks into the simulator whose image was taken last."""
 
     def __init__(self, state: Callable[[Any, Scene], State]) -> None:
         self._state = state

@@ -28,11 +28,6 @@ REPEATS: Final = 4
 class ChanceSimulator(GymnasiumSimulator):
     """One problem of an environment with chance; arguments as of ``GymnasiumSimulator``.
 
-    Args:
-        chance: seeds all chance.
-        given: the arguments of ``GymnasiumSimulator``.
-        more: those with names.
-
     Raises:
         UnusableInput: also if it could not be told whether an instruction was refused, or chance repeats itself.
     """
@@ -120,11 +115,7 @@ def check_refusals(name: str, instructions: Sequence[Instruction]) -> None:
 
 
 def check_restore(name: str, restore: Restore) -> None:
-    """Refuse to repeat actions as a way back: chance would lead elsewhere.
-
-    Raises:
-        UnusableInput: that is the way back.
-    """
+    """Refuse to repeat actions as a way back: chance would lead elsewhere; UnusableInput if that is the way back."""
     if restore == "replay":
         raise UnusableInput(
             f"environment {name}: restore='replay' does not bring back what has chance; give 'copy', or two functions"

@@ -238,15 +238,7 @@ def assess(
     frames: Sequence[Frame],
     scores: PerceptionScores,
 ) -> None:
-    """Add images of one scene to the scores.
-
-    Args:
-        perception: reads them.
-        scene: their scene.
-        known: what they should tell.
-        frames: the images, in the same order; those of ``known``, or worse ones.
-        scores: are added to.
-    """
+    """Add images of one scene to the scores."""
     vocabulary = perception.vocabulary
     stated = {entry.predicate.name for entry in vocabulary.stated}
     readings = zip(known, _read(perception, scene, known, frames), strict=True)

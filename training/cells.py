@@ -42,12 +42,7 @@ SIZED: Final = 20
 
 
 class CellTask:
-    """Learning from boards, see ``trainer.Task``.
-
-    Args:
-        heads: names of the classifiers.
-        kind: of the network, one of ``networks.KINDS``.
-    """
+    """Learning from boards, see ``trainer.Task``."""
 
     rate, warm_up, check = 4e-3, 0.2, 100
 
@@ -149,11 +144,7 @@ class BoardBatches:
 
 
 class CellStudy:
-    """A domain of boards, see ``session.Study``.
-
-    Raises:
-        UnusableInput: the network to go on from cannot be used.
-    """
+    """A domain of boards, see ``session.Study``; UnusableInput if the network to go on from cannot be used."""
 
     stage, unit = "drawing boards", "board"
 

@@ -77,11 +77,7 @@ def looks(visual: VisualVocabulary) -> tuple[str, ...]:
 
 
 def described(facts: object, visual: VisualVocabulary) -> Description:
-    """A description as JSON has it, which may be anybody's.
-
-    Raises:
-        UnusableInput: it is none, or does not fit the vocabulary.
-    """
+    """A description as JSON has it, which may be anybody's; UnusableInput if it is none, or does not fit the vocabulary."""
     names = {"rows", "columns", "box", "place", "things"}
     if not isinstance(facts, dict) or set(facts) != names:
         raise UnusableInput(f"a description of a scene has {', '.join(sorted(names))}")

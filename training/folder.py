@@ -129,12 +129,6 @@ def read_labels(
 ) -> list[Labelling]:
     """The labelled boards of a folder, in the order of its lines, with cells of ``side`` pixels.
 
-    Args:
-        domain: knows the vocabulary and the scenes.
-        folder: of the labels.
-        side: of a cell.
-        none_is_fine: whether there may be no label.
-
     Raises:
         UnusableInput: a file is missing, damaged or no RGB image in PNG, or a label names what there is
             not, describes no legal board, or contradicts another one; the message names the lines.
@@ -275,11 +269,7 @@ _ATOM = re.compile(r"([\w-]+)\(([\w\s,-]*)\)")
 
 
 def atom_of(visual: VisualVocabulary, scene: Scene, text: str) -> Atom:
-    """The atom of a perceived predicate that is written in a line.
-
-    Raises:
-        UnusableInput: it is no atom, or names what there is not.
-    """
+    """The atom of a perceived predicate that is written in a line; UnusableInput if it is no atom, or names what there is not."""
     entries = {entry.predicate.name: entry for entry in visual.perceived}
     match = _ATOM.fullmatch(text.strip())
     if match is None:
@@ -373,11 +363,7 @@ def check_single(heads: Sequence[str], labellings: Sequence[Labelling]) -> None:
 
 
 def check_places(vocabulary: VisualVocabulary, atoms: frozenset[Atom]) -> None:
-    """A thing is in one place at most.
-
-    Raises:
-        UnusableInput: one is in two; both atoms are named.
-    """
+    """A thing is in one place at most; UnusableInput if one is in two; both atoms are named."""
     where = {entry.predicate.name for entry in vocabulary.perceived if len(entry.predicate.types) > 1}
     known: dict[str, Atom] = {}
     for atom in sorted(atoms):

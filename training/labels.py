@@ -31,11 +31,7 @@ __all__ = [
 
 
 def check_legal(vocabulary: VisualVocabulary, index: SceneIndex, state: State) -> None:
-    """Labels must be such that perfect classifiers would be believed.
-
-    Raises:
-        UnusableInput: they describe no legal board.
-    """
+    """Labels must be such that perfect classifiers would be believed; UnusableInput if they describe no legal board."""
     answers = (label(vocabulary, index.scene, index.places, state) == 1).astype(np.float32)
     heads = vocabulary.cell_heads()
     half = np.full((len(heads), 1), 0.5, np.float32)
@@ -50,13 +46,7 @@ def check_legal(vocabulary: VisualVocabulary, index: SceneIndex, state: State) -
 
 
 def _excluding(vocabulary: VisualVocabulary, index: SceneIndex, yes: NDArray[np.bool_]) -> str | None:
-    """The first constraint of a vocabulary that labels break, in words; None if it is none of the declared ones.
-
-    Args:
-        vocabulary: declares the constraints.
-        index: of the labelled scene.
-        yes: (heads, places), where a label says yes.
-    """
+    """The first constraint of a vocabulary that labels break, in words; None if it is none of the declared ones."""
     rows = vocabulary.rows
     for item in vocabulary.constraints:
         if isinstance(item, Never):
@@ -159,11 +149,6 @@ def labels_of(said: Said, heads: Sequence[str], index: SceneIndex) -> Labels:
 
 def check_possible(heads: Sequence[str], index: SceneIndex, labels: Labels) -> None:
     """Single answers about one image must leave something that a board may show.
-
-    Args:
-        heads: names of the classifiers.
-        index: of the image's scene.
-        labels: (heads, places), ``NO_LABEL`` where nothing is said.
 
     Raises:
         UnusableInput: constraints or the number of things exclude them.

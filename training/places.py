@@ -59,11 +59,7 @@ that it is enough if it rather shows than not."""
 
 
 class PlaceTask:
-    """Learning from pictures without cells, see ``trainer.Task``.
-
-    Args:
-        plan: the classifiers.
-    """
+    """Learning from pictures without cells, see ``trainer.Task``."""
 
     rate, warm_up, check = 3e-3, 0.12, 500
 

@@ -65,15 +65,7 @@ class Trained(Generic[Network, Sees]):
 
 
 class Rounds(Generic[Network, Sees]):
-    """The rounds of a session, and the best of what they came to.
-
-    Args:
-        domain: the environment.
-        settings: of the session.
-        states: pictures per group that a round is examined on.
-        finish: calibrates a network in place; the card, and what reads with it.
-        progress: is told what is being done.
-    """
+    """The rounds of a session, and the best of what they came to."""
 
     def __init__(
         self,

@@ -97,11 +97,7 @@ def limited_threads(number: int) -> Iterator[None]:
 
 
 def heads_of(domain: ImageDomain, predicate: str) -> tuple[str, ...]:
-    """The classifiers of a perceived predicate.
-
-    Raises:
-        UnusableInput: there is no such predicate.
-    """
+    """The classifiers of a perceived predicate; UnusableInput if there is no such predicate."""
     known = {entry.predicate.name: entry for entry in domain.visual.perceived}
     if predicate not in known:
         raise UnusableInput(

@@ -241,16 +241,7 @@ def teach(
 
 
 class Lesson(LightningModule, Generic[Network, Data]):  # type: ignore[misc]
-    """A network that learns, as Lightning wants it said.
-
-    Args:
-        task: what it learns.
-        network: the network to train.
-        source: of what it learns from.
-        only: the classifiers to train; all if none are named.
-        progress: told after every step.
-        examined: the rounds.
-    """
+    """A network that learns, as Lightning wants it said."""
 
     def __init__(
         self,

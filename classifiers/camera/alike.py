@@ -64,10 +64,6 @@ class Told:
 class Sightings:
     """The things of a scene, and the sightings that a picture of it may have.
 
-    Args:
-        plan: of the network.
-        scene: whose things may share looks.
-
     Attributes:
         numbers: how many sightings of each look of the plan are searched: one, or one more than there are things.
         searched: the classifier that each sighting is found by.

@@ -35,11 +35,6 @@ Floats = NDArray[np.floating]
 class SceneLegality:
     """The constraints of a vocabulary over the atoms of one scene.
 
-    Args:
-        constraints: of the vocabulary.
-        things: names of all objects of the scene.
-        atoms: in the order of all probabilities.
-
     Raises:
         UnusableInput: a constraint speaks of places, or is not written as it should be.
     """

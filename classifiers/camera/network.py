@@ -58,11 +58,7 @@ class Answers(NamedTuple):
 
 
 class CameraNetwork(Classifiers):
-    """Pictures in, the answers of all classifiers about all looks out.
-
-    Args:
-        plan: which classifiers.
-    """
+    """Pictures in, the answers of all classifiers about all looks out."""
 
     def __init__(self, plan: CameraPlan) -> None:
         super().__init__(CAMERA, plan.heads)
@@ -164,9 +160,6 @@ class _Relation(nn.Module):
     """The hidden layer of the classifiers of two things: from both, how they lie, and what is between them.
 
     It is a sum, so that what one thing adds is worked out once, not once for every pair.
-
-    Args:
-        features: what the trunk says about a place.
     """
 
     def __init__(self, features: int) -> None:
@@ -254,11 +247,7 @@ and each takes as long as the first."""
 
 
 def network_of(plan: CameraPlan, weights: Weights) -> CameraNetwork:
-    """The network that has these weights.
-
-    Raises:
-        UnusableInput: the tensors are not those of such a network.
-    """
+    """The network that has these weights; UnusableInput if the tensors are not those of such a network."""
     return filled(new_network(plan, 0), weights)
 
 

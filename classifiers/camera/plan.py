@@ -85,11 +85,7 @@ class CameraPlan:
 
 
 def plan_of(described: Mapping[str, Any]) -> CameraPlan:
-    """The plan for a vocabulary as ``store.describe`` gives it.
-
-    Raises:
-        UnusableInput: its predicates cannot be read off pictures.
-    """
+    """The plan for a vocabulary as ``store.describe`` gives it; UnusableInput if its predicates cannot be read off pictures."""
     name = described.get("name")
     found: dict[str, str] = {}
     heads: dict[int, list[str]] = {0: [], 1: [], 2: []}

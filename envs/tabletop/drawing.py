@@ -113,11 +113,7 @@ def _free(gl: Any, context: Any) -> None:
 
 
 def gl_context(width: int, height: int) -> Any:
-    """A context to draw in without a display.
-
-    Raises:
-        UnusableInput: there is none.
-    """
+    """A context to draw in without a display; UnusableInput if there is none."""
     wanted = os.environ.get("MUJOCO_GL", "").lower().strip()
     tried = (wanted,) if wanted in BACKENDS else BACKENDS
     failures = []

@@ -186,11 +186,7 @@ class TabletopEnv(gymnasium.Env[NDArray[np.uint8], Instructed]):
         self._forget_pictures()
 
     def step(self, action: Instructed) -> tuple[NDArray[np.uint8], float, bool, bool, dict[str, Any]]:
-        """Carry out a skill if that can be done.
-
-        Raises:
-            UnusableInput: there is no such skill, or no such thing in the scene.
-        """
+        """Carry out a skill if that can be done; UnusableInput if there is no such skill, or no such thing in the scene."""
         refusal = self.carry_out(*action)
         info = {"executed": refusal is None, "refusal": refusal, "slipped": self.slipped}
         return self.picture(), 0.0, False, False, info
@@ -256,11 +252,7 @@ class TabletopEnv(gymnasium.Env[NDArray[np.uint8], Instructed]):
         return Snapshot(self.layout, self.stage.world.snapshot())
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a state of the present scene.
-
-        Raises:
-            UnusableInput: the snapshot is of another scene.
-        """
+        """Go back to a state of the present scene; UnusableInput if the snapshot is of another scene."""
         if snapshot.layout != self.layout:
             raise UnusableInput("tabletop: the snapshot is of another scene; reset to that one first")
         if not np.array_equal(snapshot.state, self.stage.world.snapshot()):
@@ -419,11 +411,7 @@ class Table(ReadyWorld):
     """The table, which is not made where nothing can draw."""
 
     def made(self) -> gymnasium.Env[Any, Any]:
-        """The environment.
-
-        Raises:
-            UnusableInput: neither EGL nor OSMesa works here.
-        """
+        """The environment; UnusableInput if neither EGL nor OSMesa works here."""
         gl_context(1, 1).free()
         return super().made()
 

@@ -48,11 +48,7 @@ class Met:
 
 
 class World:
-    """A table with things of certain kinds, whose places and looks a layout gives.
-
-    Args:
-        kinds: of the things, in order; they decide the physics.
-    """
+    """A table with things of certain kinds, whose places and looks a layout gives."""
 
     def __init__(self, kinds: Sequence[str]) -> None:
         self.kinds = tuple(kinds)

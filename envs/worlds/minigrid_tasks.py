@@ -126,11 +126,7 @@ def training() -> ReadyWorld:
 
 
 def gym_id(name: str) -> str:
-    """Gymnasium's name of a task.
-
-    Raises:
-        UnusableInput: there is no such task.
-    """
+    """Gymnasium's name of a task; UnusableInput if there is no such task."""
     wanted = f"MiniGrid-{name}" if re.search(r"-v\d+$", name) else f"MiniGrid-{name}-v0"
     known = sorted(one for one in gymnasium.registry if one.startswith("MiniGrid-"))
     if wanted not in known:

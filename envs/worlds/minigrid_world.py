@@ -334,15 +334,7 @@ def marked(thing: WorldObj | None) -> bool:
 
 
 def features(name: str, problems: Iterable[Any]) -> Features:
-    """The features of a task.
-
-    Args:
-        name: of the task, for messages.
-        problems: MiniGrid's environment after the reset of one problem after the other.
-
-    Raises:
-        UnusableInput: the vocabulary does not cover the task; the message names what it lacks.
-    """
+    """The features of a task; UnusableInput if the vocabulary does not cover the task; the message names what it lacks."""
     kinds: set[str] = set()
     found: set[str] = set()
     for env in problems:

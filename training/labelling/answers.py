@@ -39,10 +39,6 @@ class _Simulated:
 class SimulatorLabels(_Simulated):
     """The simulator's own states as labels; a ``Labeller``.
 
-    Args:
-        domain: a board domain, or an environment with a function that tells its states.
-        pictures: of walks in it, to be asked about by their numbers.
-
     Raises:
         UnusableInput: it is none, and its simulator tells no states.
     """
@@ -82,10 +78,6 @@ class SimulatorLabels(_Simulated):
 
 class SimulatorScenes(_Simulated):
     """What the simulator tells of its pictures without cells; a ``Labeller``.
-
-    Args:
-        domain: an environment with a function ``labelled``.
-        pictures: of walks in it, to be asked about by their numbers.
 
     Raises:
         UnusableInput: it has none.

@@ -113,11 +113,7 @@ class AtomLearner(BoardLearner):
         return {number: self._single.labels(number, whole=True) for number in numbers}
 
     def train(self) -> BoardPerception:
-        """New classifiers from all answers.
-
-        Raises:
-            UnusableInput: no place is known.
-        """
+        """New classifiers from all answers; UnusableInput if no place is known."""
         if self.found.atoms and not self._single.wholes:
             raise UnusableInput(
                 f"no place is known by {counted(self.found.atoms, 'answer')}, so there is nothing to learn from: give more "

@@ -114,11 +114,7 @@ class BoardLearner(Learner[BoardPerception]):
         return read_elsewhere(self._pool, self.references())
 
     def train(self) -> BoardPerception:
-        """New classifiers from all labels.
-
-        Raises:
-            UnusableInput: there is none.
-        """
+        """New classifiers from all labels; UnusableInput if there is none."""
         if not self.references():
             raise UnusableInput(
                 "all was skipped, so there is nothing to learn from: begin anew in another --out"
@@ -239,12 +235,6 @@ def most_telling(pool: Pool, known: KnownLooks, labelled: Sequence[int], doubted
     By turns it is the one after whose label all looks together are nearest to labelled ones, and one with the strangest look of
     all. Every look counts once, however often it is seen, so that what is rare is not drowned by floors and walls. What is not
     read surely is as strange as can be, until something is labelled that looks the same.
-
-    Args:
-        pool: all pictures.
-        known: what was answered.
-        labelled: numbers of the pictures that are labelled.
-        doubted: what is not read surely.
     """
     weight = np.where(doubted.looks, DOUBTED, 1.0)
     nearest = pool.distances[:, list(known.looks)].min(1, initial=STRANGE)

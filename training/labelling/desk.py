@@ -102,12 +102,6 @@ class Desk:
 
     ``_changed`` is held wherever anything here is read or changed. An answer that is withdrawn is asked about first
     (``_correcting``), and what the rounds asked meanwhile waits.
-
-    Args:
-        pool: all pictures.
-        record: where answers are kept.
-        sheets: of the questions.
-        most: answers at most, as the page tells it.
     """
 
     def __init__(self, pool: Pool, record: LabelRecord, sheets: Sheets, most: int) -> None:
@@ -144,11 +138,7 @@ class Desk:
             self._sheets.learned(perception)
 
     def settle(self) -> None:
-        """Wait until no earlier answer is being corrected.
-
-        Raises:
-            Corrected: one was.
-        """
+        """Wait until no earlier answer is being corrected; Corrected if one was."""
         with self._changed:
             while self._correcting is not None:
                 self._changed.wait()
@@ -277,16 +267,7 @@ class Desk:
 
 
 class AtomSheets(Sheets):
-    """The sheets of single atoms.
-
-    Args:
-        visual: the vocabulary.
-        pool: the pictures.
-        record: the answers so far.
-
-    Raises:
-        UnusableInput: the answers in the record contradict each other.
-    """
+    """The sheets of single atoms; UnusableInput if the answers in the record contradict each other."""
 
     name = "answer"
     endings: tuple[str, ...] = ("yes", "no", "skip")
@@ -332,14 +313,7 @@ class AtomSheets(Sheets):
 
 @dataclass(frozen=True)
 class AtomSheet(Sheet):
-    """A single atom that is asked about.
-
-    Args:
-        atom: what is asked.
-        index: of the scene.
-        facts: the question in words, and what it means.
-        sheets: know the other answers.
-    """
+    """A single atom that is asked about."""
 
     atom: AskedAtom
     index: SceneIndex

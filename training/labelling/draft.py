@@ -245,11 +245,7 @@ class Draft:
             self.clear(sorted(set(places)))
 
     def answer(self, what: str) -> State:
-        """What is said, once the person says that it is all.
-
-        Raises:
-            UnusableInput: it cannot all be right.
-        """
+        """What is said, once the person says that it is all; UnusableInput if it cannot all be right."""
         problems = self.problems()
         if problems:
             raise UnusableInput(problems[0].why)
@@ -279,12 +275,7 @@ class Draft:
 
 
 class PictureSheets:
-    """Whole pictures as a page shows them, with guesses filled in; ``desk.Sheets``.
-
-    Args:
-        visual: the vocabulary.
-        pool: the pictures.
-    """
+    """Whole pictures as a page shows them, with guesses filled in; ``desk.Sheets``."""
 
     name = "label"
     endings: tuple[str, ...] = ("next", "skip")

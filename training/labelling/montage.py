@@ -251,12 +251,7 @@ class _Single(NamedTuple):
 
 
 class Montage:
-    """Makes pictures of parts of labelled ones.
-
-    Args:
-        vocabulary: of the pictures.
-        parts: the labelled pictures.
-    """
+    """Makes pictures of parts of labelled ones."""
 
     def __init__(self, vocabulary: VisualVocabulary, parts: Sequence[Parts]) -> None:
         self._vocabulary = vocabulary

@@ -136,11 +136,6 @@ def digest_of_all(frames: Sequence[Frame]) -> str:
 class Describer:
     """Has a person describe the scene of pictures.
 
-    Args:
-        visual: their vocabulary.
-        frame: one of them.
-        number: of all of them.
-
     Attributes:
         description: the description, once it is there.
     """
@@ -186,13 +181,6 @@ def label_pictures(
     named: tuple[str, VisualVocabulary], images: Path, folder: Path, session: Session, progress: Progress
 ) -> dict[str, Any]:
     """Have a person describe and label pictures of any origin; see ``label_walks``.
-
-    Args:
-        named: name and vocabulary, see ``vocabulary_named`` and ``pddl_vocabulary``.
-        images: the folder of the pictures.
-        folder: as for ``label_walks``; this and the next two.
-        session: its labels are those of a page.
-        progress: is told what is done.
 
     Raises:
         UnusableInput: the pictures or the vocabulary cannot be used, or the folder holds something else.

@@ -44,12 +44,6 @@ Key = tuple[bytes, str, str]
 class LabelRecord:
     """The answers of a folder, to read and to go on with; all are about whole pictures, or all about single atoms.
 
-    Args:
-        domain: knows the vocabulary and the scenes.
-        folder: with ``labels.jsonl`` and ``images``, or without.
-        pool: the pictures that are asked about.
-        atoms: whether single atoms are.
-
     Raises:
         UnusableInput: the answers in it are not sound, or are of the other kind, or it cannot be written.
     """
@@ -224,12 +218,6 @@ def _digest(problem: str, frame: Frame) -> bytes:
 class LineFile:
     """``labels.jsonl`` and ``images/`` of a folder, to be written to.
 
-    Args:
-        folder: with both, or without.
-
-    Attributes:
-        lines: number of lines in it.
-
     Raises:
         UnusableInput: it cannot be written, or another command writes to it.
     """
@@ -294,11 +282,7 @@ class LineFile:
 
 
 def _lock(file: FileIO, folder: Path) -> None:
-    """Keep others from writing to a file as long as it is open, where the system can.
-
-    Raises:
-        UnusableInput: somebody else does.
-    """
+    """Keep others from writing to a file as long as it is open, where the system can; UnusableInput if somebody else does."""
     try:
         import fcntl
     except ImportError:  # Windows

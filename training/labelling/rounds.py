@@ -199,11 +199,6 @@ class Labeller(Protocol[Seen]):
 class Learner(Generic[P]):
     """What differs between kinds of questions, which classes below this one say.
 
-    Args:
-        domain: the environment; its vocabulary and name are used.
-        walked: pictures of walks.
-        way: how labels are come by.
-
     Attributes:
         found: what came of the rounds so far; the rounds note the answers, the learner all that it makes of them.
     """
@@ -257,13 +252,7 @@ class Learner(Generic[P]):
 
 
 class LabellingRounds(Generic[P]):
-    """Asks and trains until classifiers are sure.
-
-    Args:
-        learner: chooses the questions, and learns from the answers.
-        labeller: answers.
-        progress: is told what is being done.
-    """
+    """Asks and trains until classifiers are sure."""
 
     def __init__(self, learner: Learner[P], labeller: Labeller[P], progress: Progress) -> None:
         self._learner, self._labeller, self._progress = learner, labeller, progress

@@ -130,11 +130,7 @@ class SceneLearner(Learner[CameraPerception]):
         return self.found.examination.passed and bound <= REFUSED
 
     def train(self) -> CameraPerception:
-        """The classifiers, trained further on all labels.
-
-        Raises:
-            UnusableInput: new pictures cannot be made of the labelled ones.
-        """
+        """The classifiers, trained further on all labels; UnusableInput if new pictures cannot be made of the labelled ones."""
         taught, held = self._lessons()
         task = PlaceTask(self._plan)
         network = teach(

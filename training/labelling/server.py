@@ -77,14 +77,7 @@ def check_installed() -> None:
 
 
 class Guard:
-    """Lets nobody in but who knows the token and calls this machine by its name.
-
-    Args:
-        app: answers the others.
-        token: the secret.
-        port: of the server.
-        headers: that go with every answer.
-    """
+    """Lets nobody in but who knows the token and calls this machine by its name."""
 
     def __init__(self, app: ASGIApp, token: str, port: int, headers: dict[str, str]) -> None:
         self._app, self._token = app, token.encode()
@@ -128,13 +121,7 @@ class Guard:
 
 
 def application(shown: Shown, token: str, port: int) -> ASGIApp:
-    """The application that serves a page.
-
-    Args:
-        shown: what is shown.
-        token: the secret.
-        port: under which it is served.
-    """
+    """The application that serves a page."""
     from starlette.applications import Starlette
     from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse
     from starlette.responses import Response as Answer

@@ -50,12 +50,6 @@ LINGER: Final = 5.0
 def label_walks(domain: ImageDomain, folder: Path, session: Session, progress: Progress) -> dict[str, Any]:
     """Label pictures of walks, train on them, and write labels, weights and a summary.
 
-    Args:
-        domain: the environment.
-        folder: receives the files, or holds those of a session that is to go on.
-        session: how.
-        progress: is told what is done, and the address of the page.
-
     Returns:
         The summary: ``labelled_pictures``, ``labelled_atoms`` and more.
 
