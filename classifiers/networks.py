@@ -170,13 +170,11 @@ Network = TypeVar("Network", bound=Classifiers)
 
 def make_network(kind: str, heads: Sequence[str]) -> BoardNetwork:
     """A network with fresh weights, drawn from torch's generator; UnusableInput if there is no such network."""
-    if kind == SHARED:
-        layers = _small_trunk(kind, heads)
-        return BoardNetwork(kind, heads, layers, features=CHANNELS[-1], cell_pixels=CELL_PIXELS)
-    if kind == SEPARATE:
-        layers = _small_trunk(kind, heads)
+    if kind in (SHARED, SEPARATE):
+        layers, separate = _small_trunk(kind, heads), kind == SEPARATE
+        features = (OWN_CHANNELS if separate else CHANNELS)[-1]
         return BoardNetwork(
-            kind, heads, layers, features=OWN_CHANNELS[-1], cell_pixels=CELL_PIXELS, separate=True
+            kind, heads, layers, features=features, cell_pixels=CELL_PIXELS, separate=separate
         )
     if kind == RESNET18:
         return BoardNetwork(kind, heads, _Crops(), features=_Crops.FEATURES, cell_pixels=CROP_PIXELS)

@@ -147,12 +147,9 @@ class BoardPerception:
     def read_many(
         self, frames: Sequence[Frame], scene: Scene, before: Sequence[Places | None] | None = None
     ) -> list[Percept]:
-        """Read images of one scene that have nothing to do with each other, in batches.
+        """Read images of one scene and size that have nothing to do with each other, in batches.
 
-        Args:
-            frames: images of the same size.
-            scene: their scene.
-            before: per image, the places of the things just before; None for ``scene.anchors``.
+        ``before``: per image, the places of the things just before; None for ``scene.anchors``.
         """
         places = before if before is not None else [None] * len(frames)
         probabilities = chain.from_iterable(self._batches(frames, scene))
@@ -200,12 +197,9 @@ class BoardPerception:
         return np.stack(found)
 
     def read(self, probabilities: Probabilities, scene: Scene, before: Places | None) -> Percept:
-        """The state that the probabilities of one image amount to; see ``probabilities``.
+        """The state that the probabilities (heads, places with cells) of one image amount to; see ``probabilities``.
 
-        Args:
-            probabilities: (heads, places with cells).
-            scene: the scene of the image.
-            before: the places of the things just before; None for ``scene.anchors``.
+        ``before``: the places of the things just before; None for ``scene.anchors``.
         """
         index = self._indexed(scene).index
         sure, doubtful = index.legality.settle(probabilities, self._low, self._high)

@@ -172,12 +172,7 @@ class Recognition(Comparison[Recognised | None]):
 
 
 def unlike(probabilities: NDArray[np.float32], asked: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which places look unlike everything labelled, (places,): those of which ``doubted`` leaves nothing.
-
-    Args:
-        probabilities: (heads, places), as ``doubted`` gives them.
-        asked: (heads, places).
-    """
+    """Which places look unlike everything labelled, (places,): of which ``doubted`` leaves nothing; ``asked`` is (heads, places)."""
     nothing: NDArray[np.bool_] = ((probabilities == 0.5) | ~asked).all(0)
     return nothing & asked.any(0)
 

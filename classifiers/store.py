@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError
-from safetensors.numpy import load as parse_arrays
 from safetensors.numpy import load as parse_tensors
 from safetensors.numpy import save as dump_arrays
 
@@ -376,7 +375,7 @@ def from_bytes(content: bytes, heads: int, side: int) -> LabelledLooks:
         UnusableInput: they are none, or do not belong to such a network; the message goes after the name of the file.
     """
     try:
-        parts = parse_arrays(content)
+        parts = parse_tensors(content)
     except (SafetensorError, KeyError, TypeError, ValueError) as error:
         raise UnusableInput(f"is no safetensors file ({error})") from None
     for name, kind in _TYPES.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from aam_vision.agents.perception import Frame, Scene
 from aam_vision.envs.board import BoardDomain, Layout
-from aam_vision.envs.pddlgym_world import Outcome, SimulatedState
+from aam_vision.envs.pddlgym_world import Outcome
 from aam_vision.model.strips import Atom, GroundAction
 from aam_vision.support.errors import UnusableInput
 
@@ -33,25 +33,29 @@ class BoardEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
     The reward is 1.0 for a step that ends in a goal state, which is terminal, and 0.0 otherwise.
 
     Args:
+        domain: its name.
         problem: number of the problem in its split, from 0, in PDDLGym's order.
         split: ``train`` or ``test``.
         layout: a problem of the caller's own instead of those two.
         render_mode: ``rgb_array`` or None.
 
     Raises:
-        UnusableInput: if there is no such problem, or the layout is of another domain.
+        UnusableInput: if there is no such domain or problem, or the layout is of another domain.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 4}
-    domain: ClassVar[BoardDomain]
 
     def __init__(
         self,
+        domain: str,
         problem: int = 0,
         split: str = "train",
         layout: Layout | None = None,
         render_mode: str | None = None,
     ) -> None:
+        from aam_vision.envs.registry import board_domain
+
+        self.domain: BoardDomain = board_domain(domain)
         if layout is not None and layout.domain != self.domain.name:
             raise UnusableInput(f"{layout.name} is a {layout.domain} layout: use one of {self.domain.name}")
         if render_mode not in (None, "rgb_array"):
@@ -87,7 +91,11 @@ class BoardEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
 
     def step(self, action: np.int64) -> tuple[NDArray[np.uint8], float, bool, bool, dict[str, Any]]:
         outcome = self.outcome(self.native_actions[int(action)])
-        self._node = outcome.node if not outcome.chances else self._drawn(outcome)
+        self._node = outcome.node
+        if outcome.chances:
+            shares = np.cumsum([chance for chance, _ in outcome.chances])
+            place = int(np.searchsorted(shares, self.np_random.random() * shares[-1], side="right"))
+            self._node = outcome.chances[min(place, len(outcome.chances) - 1)][1]
         reached = self._node.goal_reached
         return self.frame(), float(reached), reached, False, {"executed": outcome.instruction is not None}
 
@@ -101,12 +109,6 @@ class BoardEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
     def outcome(self, action: GroundAction) -> Outcome:
         """Return the outcome of a native action in the present state, which does not change."""
         return self._world.outcome(self._node, action)
-
-    def _drawn(self, outcome: Outcome) -> SimulatedState:
-        """One of the states to which a step may lead, drawn from ``np_random``."""
-        shares = np.cumsum([chance for chance, _ in outcome.chances])
-        place = int(np.searchsorted(shares, self.np_random.random() * shares[-1], side="right"))
-        return outcome.chances[min(place, len(outcome.chances) - 1)][1]
 
     def snapshot(self) -> Snapshot:
         """A token of the present state, for ``restore``; it says nothing of what chance will bring."""
@@ -150,11 +152,9 @@ class Instructed(gymnasium.Wrapper[NDArray[np.uint8], np.int64, NDArray[np.uint8
         return self.board.scene
 
     def start(self) -> None:
-        """Go to the initial state of the problem."""
         self.env.reset()
 
     def snapshot(self) -> object:
-        """A token of the present state, for ``restore``; hashable."""
         return self.board.snapshot()
 
     def restore(self, snapshot: object) -> None:
@@ -162,7 +162,6 @@ class Instructed(gymnasium.Wrapper[NDArray[np.uint8], np.int64, NDArray[np.uint8
         self.board.restore(snapshot)  # type: ignore[arg-type]
 
     def frame(self) -> Frame:
-        """The present image, uint8 (H, W, 3)."""
         return self.board.frame()
 
     def instruct(self, name: str, objects: tuple[str, ...]) -> bool:
@@ -212,6 +211,5 @@ class Controlled(Instructed):
         return True
 
     def choose(self, rng: np.random.Generator) -> tuple[str, tuple[str, ...]]:
-        """A control at random."""
         actions = self.board.native_actions
         return actions[int(rng.integers(len(actions)))]

@@ -19,8 +19,6 @@ from aam_vision.agents.perception import Scene
 from aam_vision.envs import blocks
 from aam_vision.envs.blocks import MARGIN, SIDE, TABLE, sights
 from aam_vision.envs.board import BoardDomain, Layout, problems
-from aam_vision.envs.board_env import BoardEnv
-from aam_vision.envs.pddlgym_files import declarations
 from aam_vision.envs.rendering import drawn_by_pddlgym
 from aam_vision.envs.sources import SEEN_AT, Piles, Truths, defined, seen_at, there
 from aam_vision.model.strips import Atom, Objects, State, Types
@@ -110,12 +108,6 @@ EXPLODINGBLOCKS: Final = BoardDomain(
 )
 
 
-class ExplodingblocksEnv(BoardEnv):
-    """Exploding Blocks; native actions are pickup, putdown, stack and unstack with what they must name."""
-
-    domain = EXPLODINGBLOCKS
-
-
 # Exploding Blocks states and boards at random.
 
 
@@ -141,12 +133,6 @@ def sample(layout: Layout, rng: np.random.Generator) -> frozenset[Atom]:
 def synthesize(name: str, rows: int, columns: int, rng: np.random.Generator) -> Layout:
     """As many blocks as columns."""
     kinds = {chr(ord("a") + number): "block" for number in range(columns)} | {ROBOT: ROBOT}
-    bare = Layout(
-        "explodingblocks",
-        name,
-        Objects(kinds, declarations("explodingblocks").types),
-        frozenset(),
-        frozenset(),
-    )
+    bare = Layout.of("explodingblocks", name, kinds)
     goal = frozenset(atom for atom in sample(bare, rng) if atom.predicate in ("on", "ontable"))
     return replace(bare, initial=sample(bare, rng), goal=goal)

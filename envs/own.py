@@ -17,14 +17,21 @@ from functools import cached_property, partial
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
 from aam_vision.agents.image import ImageAgent
 from aam_vision.agents.perception import Frame, Percept, Perception, Scene, VisualVocabulary
 from aam_vision.envs.control_names import Controls, controls_of
-from aam_vision.envs.gymnasium_simulator import ControlSimulator, GymnasiumSimulator, random_choice
+from aam_vision.envs.gymnasium_simulator import (
+    ChanceSimulator,
+    ControlSimulator,
+    GymnasiumSimulator,
+    check_refusals,
+    check_restore,
+    random_choice,
+)
 from aam_vision.envs.image_domain import WALK, NativeStep, Pictures, Problem
 from aam_vision.envs.labelled import (
     Depiction,
@@ -38,7 +45,6 @@ from aam_vision.envs.labelled import (
 from aam_vision.envs.meaning import Instruction, becomes, headers, instruction
 from aam_vision.envs.restoring import Env, Restore
 from aam_vision.envs.shown import Shown, Told, watched
-from aam_vision.envs.with_chance import ChanceSimulator, check_refusals, check_restore
 from aam_vision.model.query import Access
 from aam_vision.model.strips import ActionHeader, Atom, GroundAction, Model, State
 from aam_vision.support.errors import RAISED, UnusableInput, reason
@@ -152,12 +158,10 @@ class OwnEnvironment:
 
     @property
     def control_headers(self) -> tuple[ActionHeader, ...]:
-        """The controls."""
         return headers(self.control_instructions)
 
     @property
     def interrogated(self) -> tuple[Problem, ...]:
-        """The problems that are interrogated together."""
         return tuple((SPLIT, seed) for seed in self.seeds)
 
     def classifiers(self, given: Path | None) -> Path | None:
@@ -317,12 +321,9 @@ class OwnEnvironment:
         return range(first, first + HELD_OUT) if self.held_out is None else self.held_out
 
     def held_out_states(self, look: Callable[[Frame, Scene], Percept]) -> list[State]:
-        """The initial states of the problems of ``held_out``, as they are seen.
+        """The initial states of the problems of ``held_out``, as ``look`` reads their first images.
 
         A problem is left out if it cannot be made, or if not every atom can be read from its first image.
-
-        Args:
-            look: reads the first image of a problem.
         """
         found = []
         for seed in self._held_out:
@@ -527,7 +528,7 @@ def pictures_of(
         for one in distinct(source, number, rng, depiction) if source else ():
             found += 1
             states = (State(one.true, one.scene.objects, one.unknown),)
-            frame, masks = _Always(one.frame), _Always(one.masks)
+            frame, masks = _always(one.frame), _always(one.masks)
             yield Pictures(one.scene, states, frame, complete=False, checked=False, masks=masks)
     except UnusableInput as error:
         raise error if name in str(error) else UnusableInput(f"environment {name}: {error}") from error
@@ -540,11 +541,6 @@ def pictures_of(
     depiction.warn()
 
 
-class _Always(Generic[T]):
+def _always(kept: T) -> Callable[[State], T]:
     """What belongs to the only state of a labelled image."""
-
-    def __init__(self, kept: T) -> None:
-        self._kept = kept
-
-    def __call__(self, state: State) -> T:
-        return self._kept
+    return lambda state: kept

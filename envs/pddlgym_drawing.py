@@ -86,7 +86,7 @@ def drawing() -> Iterator[Any]:
 
 
 class FigureSheet:
-    """PDDLGym's figure of an empty board; see `aam_vision.envs.rendering.Paper`."""
+    """PDDLGym's figure of an empty board; see `aam_vision.envs.sheet.Sheet`."""
 
     def __init__(self, rows: int, columns: int) -> None:
         with drawing() as utils:

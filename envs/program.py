@@ -40,10 +40,16 @@ class ShownEnvironment:
         if question["ask"] == "hello":
             return self._hello()
         simulator = self._problems[question["problem"]]
-        self._begin(simulator, question["from"])
-        if question["ask"] == "run":
-            return self._run(simulator, question["plan"])
-        return self._walk(simulator, question["steps"], question["seed"])
+        if question["from"] == "start":
+            simulator.start()
+        elif question["from"] != "here":
+            simulator.restore(self._named[int(question["from"]["snapshot"])])
+        if question["ask"] == "walk":
+            return self._walk(simulator, question["steps"], question["seed"])
+        executed, plan = 0, question["plan"]
+        while executed < len(plan) and simulator.instruct(plan[executed][0], tuple(plan[executed][1:])):
+            executed += 1
+        return {"executed": executed, **self._seen(simulator)}
 
     def _hello(self) -> JSON:
         visual = self._domain.visual
@@ -66,20 +72,6 @@ class ShownEnvironment:
             },
             "problems": problems,
         }
-
-    def _begin(self, simulator: Instructed, where: Any) -> None:
-        """Stand where a question begins."""
-        if where == "start":
-            simulator.start()
-        elif where != "here":
-            simulator.restore(self._named[int(where["snapshot"])])
-
-    def _run(self, simulator: Instructed, plan: list[list[str]]) -> JSON:
-        """Execute a plan as far as it goes."""
-        executed = 0
-        while executed < len(plan) and simulator.instruct(plan[executed][0], tuple(plan[executed][1:])):
-            executed += 1
-        return {"executed": executed, **self._seen(simulator)}
 
     def _walk(self, simulator: Instructed, steps: int, seed: int) -> JSON:
         """Do what can be done, step by step."""

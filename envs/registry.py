@@ -1,8 +1,8 @@
 """The image domains by name.
 
-A further board domain costs one file with a `BoardDomain` and its environment, and one line in the package's
-``DOMAINS``. The file says which problems are interrogated, on which the learned model is evaluated, and on which
-layouts classifiers may be trained: never on a test layout.
+A further board domain costs one file with a `BoardDomain`, and its name in the package's ``DOMAINS``. The file says which
+problems are interrogated, on which the learned model is evaluated, and on which layouts classifiers may be trained: never on
+a test layout.
 
 Environments of the user's own (``own``) come by entry points, after these.
 """
@@ -62,10 +62,9 @@ def board_domain(name: str) -> BoardDomain:
     Raises:
         UnusableInput: if there is none.
     """
-    known = DOMAINS | WITH_CHANCE
-    if name not in known:
-        raise UnusableInput(f"no environment {name!r}: use one of {', '.join(known)}")
-    found: BoardDomain = getattr(import_module(f"aam_vision.envs.{name}"), known[name]).domain
+    if name not in DOMAINS + WITH_CHANCE:
+        raise UnusableInput(f"no environment {name!r}: use one of {', '.join(DOMAINS + WITH_CHANCE)}")
+    found: BoardDomain = getattr(import_module(f"aam_vision.envs.{name}"), name.upper())
     return found
 
 

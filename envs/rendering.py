@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ from aam_vision.support.resampling import Axis, lanczos, reduce_part
 
 if TYPE_CHECKING:
     from aam_vision.envs.board import Layout
+    from aam_vision.envs.pddlgym_drawing import FigureSheet
 
 
 Codes = NDArray[np.uint8]
@@ -40,18 +41,8 @@ KEPT_BOARDS = 32
 _NEIGHBOURS = [(dr, dc) for dr in (-1, 0, 1) for dc in (-1, 0, 1) if (dr, dc) != (0, 0)]
 
 
-class Paper(Protocol):
-    """What boards are drawn on: a `Sheet`, or one of PDDLGym's figures."""
-
-    def at(self, x: float, y: float) -> tuple[float, float]: ...
-
-    def background(self) -> Pixels: ...
-
-    def draw(self, canvas: Pixels, sprite: NDArray[np.float32], row: int, column: int) -> None: ...
-
-
-def paper(rows: int, columns: int) -> Paper:
-    """A sheet, or where matplotlib lacks what that needs, a figure."""
+def paper(rows: int, columns: int) -> Sheet | FigureSheet:
+    """What boards are drawn on: a sheet, or where matplotlib lacks what that needs, a figure."""
     try:
         return Sheet(rows, columns)
     except ImportError:
@@ -77,7 +68,10 @@ class BoardRenderer:
         # whole-pixel borders between cells; the outermost cells own the margins too
         self._xs, self._ys = [0, *map(round, xs[1:-1]), width], [0, *map(round, ys[1:-1]), height]
         self._pitch = xs[1] - xs[0]
-        self._margin = self._look_around()
+        # how many source pixels beyond its own cell a patch depends on, at most
+        down = [(self._window(r, 0)[0], self._ys[r : r + 2]) for r in range(rows)]
+        across = [(self._window(0, c)[1], self._xs[c : c + 2]) for c in range(columns)]
+        self._margin = max(max(own[0] - seen[0], seen[1] - own[1]) for seen, own in down + across)
         self._sprites: dict[int, tuple[NDArray[Any], ...]] = {}
         self._reaching: dict[int, tuple[str, ...]] = {}
         self._blocks: dict[tuple[Cell, int], NDArray[np.uint8]] = {}
@@ -132,13 +126,6 @@ class BoardRenderer:
         """The source rows and columns that a cell's reduced pixels depend on."""
         top, bottom, left, right = self._owned(r, c)
         return self._down.window(top, bottom), self._across.window(left, right)
-
-    def _look_around(self) -> int:
-        """How many source pixels beyond its own cell a patch depends on, at most."""
-        down = [(self._window(r, 0)[0], self._ys[r : r + 2]) for r in range(self.rows)]
-        across = [(self._window(0, c)[1], self._xs[c : c + 2]) for c in range(self.columns)]
-        most: int = max(max(own[0] - seen[0], seen[1] - own[1]) for seen, own in down + across)
-        return most
 
     def _key(self, r: int, c: int, codes: Codes) -> tuple[Any, ...]:
         """All that a cell's patch depends on: its stack, and what reaches in from its neighbours."""
@@ -209,10 +196,8 @@ def _reduced(
     return np.ascontiguousarray(reduce_part(part[None], down, across, rows, columns)[0].transpose(1, 2, 0))
 
 
-@lru_cache(maxsize=KEPT_BOARDS)
-def board_renderer(domain: str, rows: int, columns: int) -> BoardRenderer:
-    """The renderer of a board shape, shared by all problems that have it (not between threads)."""
-    return BoardRenderer(domain, rows, columns)
+board_renderer = lru_cache(maxsize=KEPT_BOARDS)(BoardRenderer)
+"""The renderer of a board shape, shared by all problems that have it (not between threads)."""
 
 
 # Boards whose sprites overlap, pixel for pixel as PDDLGym draws them.
@@ -265,10 +250,8 @@ class OverlappingTiles:
         raise UnusableInput(f"{self._domain}: a sprite shows what is below it; draw its pictures whole")
 
 
-@lru_cache(maxsize=KEPT_BOARDS)
-def overlapping_tiles(domain: str, rows: int, columns: int) -> OverlappingTiles:
-    """The tiles that draw a board shape, shared by all problems that have it (not between threads)."""
-    return OverlappingTiles(domain, rows, columns)
+overlapping_tiles = lru_cache(maxsize=KEPT_BOARDS)(OverlappingTiles)
+"""The tiles that draw a board shape, shared in the same way."""
 
 
 # Boards that PDDLGym draws sprite by sprite: each cell's stack of sprites is asked of PDDLGym's own renderer.

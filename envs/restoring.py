@@ -86,6 +86,19 @@ def way_back(restore: Restore, reset: Callable[[Env], None]) -> WayBack:
     )
 
 
+def attributes(*names: str) -> tuple[Callable[[Env], object], Callable[[Env, Any], None]]:
+    """The way back of an environment all of whose state is in these attributes, whose values never change themselves."""
+
+    def snapshot(env: Env) -> object:
+        return tuple(getattr(env.unwrapped, name) for name in names)
+
+    def restore(env: Env, kept: Any) -> None:
+        for name, value in zip(names, kept, strict=True):
+            setattr(env.unwrapped, name, value)
+
+    return snapshot, restore
+
+
 def _tried(env: Env, act: Callable[[], object], told: str, kind: type[Exception] = UnusableInput) -> object:
     """What comes of what may raise; ``told`` says what that means, with the reason in it."""
     try:
@@ -120,7 +133,7 @@ def _differences(one: Any, other: Any, name: str, depth: int, seen: set[tuple[in
     if type(one) is not type(other):
         yield f"{name} is {_shown(one)} and {_shown(other)}"
     elif isinstance(one, np.ndarray) and one.dtype != object:
-        if not _same_numbers(one, other):
+        if not np.array_equal(one, other, equal_nan=one.dtype.kind in "fc"):
             yield f"{name} has other values"
     elif isinstance(one, _PLAIN):
         if one != other and not (one != one and other != other):  # NaN is like NaN
@@ -135,12 +148,6 @@ def _differences(one: Any, other: Any, name: str, depth: int, seen: set[tuple[in
             return
         for part, value in parts.items():
             yield from _differences(value, others[part], f"{name}{part}", depth - 1, seen)
-
-
-def _same_numbers(one: Any, other: Any) -> bool:
-    if one.shape != other.shape:
-        return False
-    return np.array_equal(one, other, equal_nan=one.dtype.kind in "fc")
 
 
 def _parts(whole: Any) -> Iterator[tuple[str, Any]]:

@@ -350,10 +350,8 @@ def evaluate_domain(
     worse = {f"unseen, {name}": condition for name, condition in (conditions or {}).items()}
     found: dict[str, PerceptionScores] = {}
     for group, drawn in (examined or domain.examinations(states, seed)).items():
-        named, chance = (
-            {group: CLEAN, **(worse if group == "unseen" else {})},
-            np.random.default_rng([seed, 1]),
-        )
+        named = {group: CLEAN, **(worse if group == "unseen" else {})}
+        chance = np.random.default_rng([seed, 1])
         found |= {name: PerceptionScores() for name in named}
         for number, pictures in enumerate(drawn, start=1):
             if not domain.visual.cellless:
@@ -389,9 +387,8 @@ def speed(domain: ImageDomain, perception: Reader, *, seed: int = 0) -> Speed:
     board = domain.example(np.random.default_rng(seed), SPEED_SHAPE, timed)
     scene, distinct = board.scene, [board.draw(state) for state in board.states]
     frames = [distinct[number % len(distinct)] for number in range(timed)]
-    (percept,) = perception.read_many(
-        frames[:1], scene
-    )  # ``look`` refuses what untrained classifiers make of it
+    # ``look`` refuses what untrained classifiers make of it
+    (percept,) = perception.read_many(frames[:1], scene)
     times = []
     for frame in frames:
         start = perf_counter()

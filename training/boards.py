@@ -218,7 +218,7 @@ def user_cache() -> Path:
 
 
 def key(domain: ImageDomain, seed: int, side: int, fewer: int) -> str | None:
-    """The name of the data set that ``data.lessons`` makes of these; None if it cannot be told from another."""
+    """The name of the data set that ``lessons`` makes of these; None if it cannot be told from another."""
     depends = domain.depends_on()
     if depends is None:
         return None

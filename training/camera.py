@@ -49,12 +49,10 @@ class Lessons:
         return len(self.pictures)
 
     def part(self, numbers: Sequence[int]) -> Lessons:
-        """Some of the pictures."""
         chosen = torch.tensor(list(numbers), dtype=torch.long)
         return Lessons(self.pictures[chosen], self.labels[chosen], self.taken, self.where[chosen])
 
     def fingerprint(self) -> str:
-        """The sha256 of all pictures and labels, in order."""
         digest = hashlib.sha256(repr(tuple(self.pictures.shape)).encode())
         for tensor in (self.pictures, self.labels, self.where):
             digest.update(tensor.contiguous().numpy().data)

@@ -90,12 +90,7 @@ class CellTask:
 
 
 def loss_of(logits: Tensor, labels: Tensor) -> Tensor:
-    """Cross entropy in which, per head, the yes and the no labels of a batch weigh the same.
-
-    Args:
-        logits: (N, heads, places).
-        labels: (N, heads, places), 1, 0 or ``NO_LABEL``.
-    """
+    """Cross entropy in which, per head, the yes and the no labels of a batch weigh the same; both (N, heads, places)."""
     each = binary_cross_entropy_with_logits(logits, labels.clamp(min=0).float(), reduction="none")
     parts = []
     for value in (0, 1):
@@ -210,7 +205,6 @@ class CellStudy:
         return {"cell_pixels": np.stack([sizes.min(0), sizes.max(0)], axis=1).round(2).tolist()}
 
     def doubts(self, perception: BoardPerception) -> list[str]:
-        """A line for every label by hand of which a classifier is sure that it is wrong; the first of them."""
         if self._settings.images is None:
             return []
         labels = read_labels(self._domain, self._settings.images, KINDS[self.task.kind])

@@ -83,7 +83,8 @@ def described(facts: object, visual: VisualVocabulary) -> Description:
         raise UnusableInput(f"a description of a scene has {', '.join(sorted(names))}")
     rows, columns = (_whole(facts[name], name, 1, MOST_CELLS) for name in ("rows", "columns"))
     edges = facts["box"]
-    if not isinstance(edges, list) or len(edges) != 4 or not all(_share(edge) for edge in edges):
+    shares = isinstance(edges, list) and all(type(edge) in (int, float) and 0 <= edge <= 1 for edge in edges)
+    if not shares or len(edges) != 4:
         raise UnusableInput(f"box {edges!r}: give top, bottom, left and right as shares of the picture")
     top, bottom, left, right = (float(edge) for edge in edges)
     if bottom - top < 0.01 or right - left < 0.01:
@@ -146,7 +147,3 @@ def _whole(value: Any, name: str, least: int, most: int) -> int:
     if type(value) is not int or not least <= value <= most:
         raise UnusableInput(f"{name} {value!r}: give a whole number from {least} to {most}")
     return value
-
-
-def _share(value: object) -> bool:
-    return type(value) in (int, float) and 0 <= float(value) <= 1  # type: ignore[arg-type]

@@ -24,13 +24,13 @@ from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from aam_vision.agents.encoding import loads
 from aam_vision.agents.perception import Frame, Scene, VisualVocabulary
 from aam_vision.classifiers.architecture import CELL_PIXELS, CROP_PIXELS
+from aam_vision.classifiers.camera.perception import CameraPerception
+from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.reading import SceneIndex
-from aam_vision.classifiers.store import Card
 from aam_vision.model.strips import Atom, State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.files import read_limited
@@ -387,15 +387,6 @@ class Told(NamedTuple):
     about: Sequence[object]
 
 
-class Asked(Protocol):
-    """Trained classifiers."""
-
-    card: Card
-
-    def probabilities(self, frames: Sequence[Frame], scene: Scene) -> NDArray[np.float32]:
-        """Their answers, picture by picture."""
-
-
 def told(heads: Sequence[str], labelling: Labelling) -> Told:
     """What a line says about each place of its board; ``heads``: the classifiers, as ``VisualVocabulary.cell_heads``."""
     places, labels = labelling.index.places, labelling.example.labels.numpy().ravel()
@@ -403,7 +394,7 @@ def told(heads: Sequence[str], labelling: Labelling) -> Told:
     return Told(labelling, labels, np.repeat(heads, len(places)).tolist(), about)
 
 
-def doubts(perception: Asked, lines: Iterable[Told]) -> list[str]:
+def doubts(perception: BoardPerception | CameraPerception, lines: Iterable[Told]) -> list[str]:
     """One line for every label of which a trained classifier is sure that it is wrong; ``MOST``, and how many more there are."""
     found = []
     for one, labels, heads, about in lines:

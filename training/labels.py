@@ -178,12 +178,7 @@ def check_possible(heads: Sequence[str], index: SceneIndex, labels: Labels) -> N
 
 
 def possible(index: SceneIndex, place: int, labels: Labels) -> Labels:
-    """What a place may show, given answers about it.
-
-    Args:
-        index: of its scene.
-        place: its number.
-        labels: (heads,), ``NO_LABEL`` where nothing is said.
+    """What a place may show, given answers about it (heads,), ``NO_LABEL`` where nothing is said.
 
     Returns:
         (n, heads), all labels that the constraints allow: ``NO_LABEL`` for what is not asked of it, or hidden.

@@ -231,7 +231,6 @@ class PlaceStudy:
         self.start = StartingPoint(network_of(known, weights), heads)
 
     def data(self) -> Lessons:
-        """Pictures labelled by hand, and those of the domain."""
         domain, settings = self._domain, self._settings
         if settings.images is not None:
             self._by_hand = read_pictures(domain, self.task.plan, settings.images)

@@ -45,7 +45,7 @@ class TrainingSettings:
             which may have none for it yet; the network is of their kind.
         base: the folder of those weights; None for the shipped ones.
         workers: processes that share the drawing of boards; the boards are the same for any number.
-        cache: where data sets are kept for the next time, see ``data.remembered``; None for nowhere. Those of a user's
+        cache: where data sets are kept for the next time, see ``boards.remembered``; None for nowhere. Those of a user's
             own environment are never kept.
     """
 

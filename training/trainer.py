@@ -334,9 +334,17 @@ class _EveryRound(torch.optim.lr_scheduler.OneCycleLR):
 
 def _trainer(steps: int, options: TrainingOptions, *, check: int | None) -> Any:
     """Lightning's trainer; ``check``: steps between two looks at what is held back, None if nothing is."""
-    writers = _loggers(options.folder, tensorboard=options.tensorboard)
+    writers: list[Any] = []
     checkpoint = None
     if options.folder is not None:
+        writers.append(CSVLogger(options.folder, name="", version=LOGS))
+        if options.tensorboard:
+            if find_spec("tensorboard") is None:
+                raise UnusableInput(
+                    "the package tensorboard is not installed: pip install 'aam-vision[tensorboard]', or leave out "
+                    "--tensorboard"
+                )
+            writers.append(TensorBoardLogger(options.folder, name="", version=LOGS))
         checkpoint = ModelCheckpoint(
             options.folder / "checkpoints",
             filename="best",
@@ -366,21 +374,6 @@ def _trainer(steps: int, options: TrainingOptions, *, check: int | None) -> Any:
         raise UnusableInput(
             f"devices {options.devices}, strategy {options.strategy}: cannot be used here: {reason(error)}"
         ) from None
-
-
-def _loggers(folder: Path | None, *, tensorboard: bool) -> list[Any]:
-    """Lightning's loggers for a run; none without a folder."""
-    if folder is None:
-        return []
-    found: list[Any] = [CSVLogger(folder, name="", version=LOGS)]
-    if tensorboard:
-        if find_spec("tensorboard") is None:
-            raise UnusableInput(
-                "the package tensorboard is not installed: pip install 'aam-vision[tensorboard]', or leave out "
-                "--tensorboard"
-            )
-        found.append(TensorBoardLogger(folder, name="", version=LOGS))
-    return found
 
 
 def _check_resumable(checkpoint: Path, lesson: Lesson[Any, Any], steps: int) -> None:

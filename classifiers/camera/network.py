@@ -109,16 +109,12 @@ class CameraNetwork(Classifiers):
             torch.cat([there[:, :looks], 8 * spread[:, :looks], found[..., None] / 20], 2),
             spots[:, :looks],
         )
-        about.append(self._met(relations, found))
+        # the strongest of what relates any other thing that is found to each, (N, looks, HIDDEN)
+        others = relations * found.sigmoid()[:, :, None, None]
+        about.append((others * (1 - torch.eye(looks, device=found.device))[None, :, :, None]).amax(1))
         single = self.single(torch.cat(about, 2))
         logits = torch.cat([found, alone, single.flatten(1), self.pairs(relations).flatten(1)], 1)
         return Answers(logits, spots[:, :looks], maps[:, :looks].unflatten(2, (height, width)))
-
-    @staticmethod
-    def _met(relations: Tensor, found: Tensor) -> Tensor:
-        """(N, looks, HIDDEN): the strongest of what relates any other thing that is found to each."""
-        others = relations * found.sigmoid()[:, :, None, None]
-        return (others * (1 - torch.eye(found.shape[1], device=found.device))[None, :, :, None]).amax(1)
 
     @property
     def outputs(self) -> Mapping[str, tuple[str, ...]]:
@@ -282,17 +278,6 @@ class _TwoAnswers(nn.Module):
         return answers.logits, answers.positions
 
 
-def _by_onnx(graph: bytes) -> Run:
-    """A network that ONNX Runtime runs."""
-    session = onnx_session(graph)
-
-    def run(pictures: Tensor) -> tuple[Tensor, Tensor]:
-        logits, positions = session.run(None, {"pictures": pictures.contiguous().numpy()})
-        return torch.from_numpy(logits), torch.from_numpy(positions)
-
-    return run
-
-
 class Runner:
     """A network, ready to be asked about pictures.
 
@@ -314,7 +299,13 @@ class Runner:
         self._quick, self._size = fused(network), seen_size(*trained)
         self._run: Run = _TwoAnswers(self._quick)
         if backend == "onnx":
-            self._run = _by_onnx(onnx_graph(network, trained))
+            session = onnx_session(onnx_graph(network, trained))
+
+            def run(pictures: Tensor) -> tuple[Tensor, Tensor]:
+                logits, positions = session.run(None, {"pictures": pictures.contiguous().numpy()})
+                return torch.from_numpy(logits), torch.from_numpy(positions)
+
+            self._run = run
         self._peaks: dict[tuple[int, ...], CameraNetwork] = {}
 
     def __call__(self, frames: Sequence[Frame]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:

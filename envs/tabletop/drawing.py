@@ -36,15 +36,7 @@ _PLACE_VALUES: Final = np.array([1, 256, 65536], np.int32)
 
 
 class Drawing:
-    """Draws one world.
-
-    Args:
-        world: what is drawn.
-        size: height and width of a picture, in pixels.
-
-    Raises:
-        UnusableInput: neither EGL nor OSMesa works here.
-    """
+    """Draws one world, in pictures of a height and width in pixels; UnusableInput if neither EGL nor OSMesa works here."""
 
     def __init__(self, world: World, size: tuple[int, int]) -> None:
         self._world = world

@@ -25,15 +25,7 @@ from aam_vision.envs.tabletop.mjcf import CAMERA
 from aam_vision.envs.tabletop.skills import SKILLS, SLIPPING, Skills
 from aam_vision.envs.tabletop.world import Arm, MotionCheck, World
 from aam_vision.model.constraints import Acyclic, Number
-from aam_vision.model.strips import (
-    Atom,
-    Case,
-    Effects,
-    LiftedAtom,
-    Model,
-    Objects,
-    Outcome,
-)
+from aam_vision.model.strips import Atom, Case, Effects, LiftedAtom, Model, Objects, Outcome
 from aam_vision.support.errors import UnusableInput
 
 # What the robot can be told, as a space of Gymnasium's: a skill with names of things of the scene.
@@ -110,7 +102,6 @@ class Stage:
         return self._drawing
 
     def close(self) -> None:
-        """Give the camera back."""
         if self._drawing is not None:
             self._drawing.close()
             self._drawing = None
@@ -205,17 +196,14 @@ class TabletopEnv(gymnasium.Env[NDArray[np.uint8], Instructed]):
         before = self.stage.world.snapshot()
         refusal = self.stage.skills.carry_out(skill, numbers)
         self.executed = refusal is None
-        self.slipped = self.executed and self._slips(skill)
+        may = self.executed and self._slip and skill in SLIPPING
+        self.slipped = bool(may and self.np_random.random() < self._slip)
         if self.slipped:
             self.stage.world.restore(before)
             self.stage.skills.slip(skill, numbers)
         if self.executed:
             self._forget_pictures()
         return refusal
-
-    def _slips(self, skill: str) -> bool:
-        """Whether the hand slips this time."""
-        return bool(self._slip and skill in SLIPPING and self.np_random.random() < self._slip)
 
     def render(self) -> NDArray[np.uint8] | None:
         return self.picture() if self.render_mode == "rgb_array" else None
@@ -248,7 +236,6 @@ class TabletopEnv(gymnasium.Env[NDArray[np.uint8], Instructed]):
         return true_atoms(self.stage.world, self.stage.check, self._skills.things)
 
     def snapshot(self) -> Snapshot:
-        """The present state, for ``restore``."""
         return Snapshot(self.layout, self.stage.world.snapshot())
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -265,7 +252,6 @@ class TabletopEnv(gymnasium.Env[NDArray[np.uint8], Instructed]):
         self._masks = None
 
     def close(self) -> None:
-        """Give the cameras back."""
         for stage in self._stages.values():
             stage.close()
 
@@ -389,24 +375,6 @@ def intended() -> Model:
     )
 
 
-def make(alike: int = 1) -> gymnasium.Env[Any, Any]:
-    """The environment; so many of its blocks look the same."""
-    return TabletopEnv("rgb_array", alike=alike)
-
-
-def snapshot(env: gymnasium.Env[Any, Any]) -> Snapshot:
-    """The present state of the environment."""
-    table: Any = env.unwrapped
-    kept: Snapshot = table.snapshot()
-    return kept
-
-
-def restore(env: gymnasium.Env[Any, Any], kept: Snapshot) -> None:
-    """Bring the environment back."""
-    table: Any = env.unwrapped
-    table.restore(kept)
-
-
 class Table(ReadyWorld):
     """The table, which is not made where nothing can draw."""
 
@@ -427,23 +395,19 @@ def pictures(rng: np.random.Generator, *, apart: bool = False) -> Iterator[Label
 
 
 def world(alike: int = 1) -> Table:
-    """The table; scenes that are held out have three to five blocks, as the seed says.
-
-    Args:
-        alike: how many blocks look the same in the problems that are interrogated.
-    """
+    """The table, on which so many blocks look ``alike``; scenes that are held out have three to five blocks, as the seed says."""
     return Table(
         name=NAME,
         visual=VOCABULARY,
         instructions=INSTRUCTIONS,
-        make=partial(make, alike),
+        make=partial(TabletopEnv, "rgb_array", alike=alike),
         scene=scene,
         seeds=SEEDS if alike == 1 else SEEDS_ALIKE,
         pictures=partial(pictures, apart=True),
         unseen=pictures,
         number=TAUGHT,
         round_steps=2600,
-        restore=(snapshot, restore),
+        restore=(lambda env: env.unwrapped.snapshot(), lambda env, kept: env.unwrapped.restore(kept)),  # type: ignore[attr-defined]
         truth=intended,
         shown=shown,
         shake=shake,
@@ -522,11 +486,8 @@ def intended_slippery() -> Model:
     return Model(model.vocabulary, tuple(actions))
 
 
-def make_slippery() -> gymnasium.Env[Any, Any]:
-    """The environment."""
-    return TabletopEnv("rgb_array", slip=SLIP)
-
-
 def slippery_world() -> Table:
     """The table with a hand that slips."""
-    return replace(world(), make=make_slippery, truth=None, chance_truth=intended_slippery)
+    return replace(
+        world(), make=partial(TabletopEnv, "rgb_array", slip=SLIP), truth=None, chance_truth=intended_slippery
+    )

@@ -368,7 +368,7 @@ class MotionCheck:
         across = np.array([cos(pose.turn), sin(pose.turn), 0.0])
         middle = np.array([right, away, ground + self._world.half(thing)])
         met = self._world.ray(middle - 0.1 * across, across)
-        if met is None or not self._between(thing, middle):
+        if met is None or abs(self._world.place(thing)[2] - middle[2]) >= self._world.half(thing):
             raise Impossible("the thing is not between the fingers")
         return pose
 
@@ -427,10 +427,6 @@ class MotionCheck:
         return [
             places[number] for number in sorted(range(len(places)), key=lambda n: (-round(room[n], 6), n))
         ]
-
-    def _between(self, thing: int, middle: NDArray[np.float64]) -> bool:
-        """Whether the thing fills a point of space."""
-        return bool(abs(self._world.place(thing)[2] - middle[2]) < self._world.half(thing))
 
     def _way_down(
         self,

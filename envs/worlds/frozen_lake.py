@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import gymnasium
 import numpy as np
 from gymnasium.envs.toy_text.frozen_lake import MAPS, FrozenLakeEnv, generate_random_map
 
@@ -19,6 +18,7 @@ from aam_vision.envs.grids import STEPS, board_scene, grid_boxes
 from aam_vision.envs.labelled import labelled_images
 from aam_vision.envs.meaning import instruction
 from aam_vision.envs.meaning import intended as schema
+from aam_vision.envs.restoring import attributes
 from aam_vision.envs.sources import adjacent, there, vocabulary
 from aam_vision.model.strips import Atom, Model
 
@@ -145,16 +145,6 @@ def intended() -> Model:
     )
 
 
-def _token(env: gymnasium.Env[Any, Any]) -> tuple[int, Any]:
-    lake: Any = env.unwrapped
-    return lake.s, lake.lastaction
-
-
-def _put(env: gymnasium.Env[Any, Any], kept: tuple[int, Any]) -> None:
-    lake: Any = env.unwrapped
-    lake.s, lake.lastaction = kept
-
-
 def world() -> ReadyWorld:
     """The lake."""
     return ReadyWorld(
@@ -168,7 +158,7 @@ def world() -> ReadyWorld:
         number=TAUGHT,
         round_steps=500,
         unseen=labelled_images([Lake], scene, shown, shake),
-        restore=(_token, _put),
+        restore=attributes("s", "lastaction"),
         truth=intended,
         controls=CONTROLS,
         shown=shown,

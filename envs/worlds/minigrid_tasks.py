@@ -72,57 +72,37 @@ def _made(gym_id: str) -> gymnasium.Env[Any, Any]:
 
 @lru_cache(maxsize=64)
 def task(name: str) -> ReadyWorld:
-    """The environment of a task.
-
-    Args:
-        name: as MiniGrid calls it, without ``MiniGrid-`` and without ``-v0``, which other versions must give.
+    """The environment of a task by MiniGrid's name without ``MiniGrid-`` and without ``-v0``, which other versions must give.
 
     Raises:
         UnusableInput: MiniGrid has no such task, or the vocabulary does not cover it.
     """
     make = partial(_made, gym_id(name))
     found = features(f"minigrid:{name}", _problems(name, make))
-    visual = vocabulary_of(found)
-    perceived = {entry.predicate.name for entry in visual.perceived}
     scene = partial(scene_of, with_things="thing" in found)
-    truths = partial(_shown, perceived)
-    return ReadyWorld(
-        name="minigrid",
-        visual=visual,
-        instructions=instructions_of(found),
-        make=make,
-        scene=scene,
-        seeds=SEEDS,
-        unseen=labelled_images([make], scene, truths, shake),
-        restore=(snapshot, restore),
-        truth=lambda: intended(found, visual.vocabulary()),
-        held_out=HELD_OUT,
-        controls=CONTROLS,
-        shown=truths,
-        shake=shake,
-    )
+    truths = partial(_shown, {entry.predicate.name for entry in vocabulary_of(found).perceived})
+    unseen = labelled_images([make], scene, truths, shake)
+    more = {"seeds": SEEDS, "held_out": HELD_OUT, "controls": CONTROLS, "unseen": unseen}
+    return _world(found, make, scene, truths, **more)
 
 
 @lru_cache(maxsize=1)
 def training() -> ReadyWorld:
     """What the classifiers of all tasks are trained on: random boards with everything that the vocabulary covers."""
     makers = [partial(_made, gym_id(name)) for name in EXAMINED]
-    visual = vocabulary_of(EVERYTHING)
-    return ReadyWorld(
-        name="minigrid",
-        visual=visual,
-        instructions=instructions_of(EVERYTHING),
-        make=_no_task,
-        scene=scene_of,
-        pictures=labelled_images(random_boards(), scene_of, shown, shake),
-        number=PICTURES,
-        round_steps=2500,
-        unseen=labelled_images(makers, scene_of, shown, shake),
-        restore=(snapshot, restore),
-        truth=lambda: intended(EVERYTHING, visual.vocabulary()),
-        shown=shown,
-        shake=shake,
-    )
+    pictures, unseen = (labelled_images(some, scene_of, shown, shake) for some in (random_boards(), makers))
+    more = {"pictures": pictures, "unseen": unseen, "number": PICTURES, "round_steps": 2500}
+    return _world(EVERYTHING, _no_task, scene_of, shown, **more)
+
+
+def _world(
+    found: Features, make: Callable[[], Any], scene: Any, shown: Callable[[Any], list[Atom]], **more: Any
+) -> ReadyWorld:
+    """A world with these features."""
+    visual = vocabulary_of(found)
+    more |= {"restore": (snapshot, restore), "truth": lambda: intended(found, visual.vocabulary())}
+    more |= {"shown": shown, "shake": shake}
+    return ReadyWorld("minigrid", visual, instructions_of(found), make, scene, **more)
 
 
 def gym_id(name: str) -> str:
@@ -145,9 +125,7 @@ def _problems(name: str, make: Callable[[], gymnasium.Env[Any, Any]]) -> Iterato
             yield env.unwrapped
     except AamError:
         raise
-    except (
-        Exception
-    ) as error:  # whatever somebody else's task raises; some need files that MiniGrid does not bring
+    except Exception as error:  # whatever a task raises; some need files that MiniGrid does not bring
         raise UnusableInput(
             f"minigrid:{name}: MiniGrid cannot make it here ({reason(error)}); use another task"
         ) from error
@@ -210,10 +188,6 @@ def _door(env: Any) -> str:
 def _place(env: Any) -> tuple[str, bool]:
     """Where the agent is, and whether that is in lava."""
     return cell(env.agent_pos), isinstance(env.grid.get(*env.agent_pos), Lava)
-
-
-def _thing_ahead(env: Any) -> bool:
-    return carried(_thing(env))
 
 
 STEP: Final = "?from ?to - cell ?dir - direction"
@@ -296,7 +270,11 @@ _TOLD: Final = (
     _Told(
         "box",
         instruction(
-            f"break {STEP} ?b - box", Actions.toggle, _with_thing_ahead, _thing_ahead, becomes(True, False)
+            f"break {STEP} ?b - box",
+            Actions.toggle,
+            _with_thing_ahead,
+            lambda env: carried(_thing(env)),
+            becomes(True, False),
         ),
         _FACING + "lies b to",
         "clear to, -lies b to",

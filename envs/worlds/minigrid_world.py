@@ -7,7 +7,7 @@ who stands in lava can do nothing any more.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from typing import Any, Final
 
 import gymnasium
@@ -19,7 +19,6 @@ from minigrid.envs.dynamicobstacles import DynamicObstaclesEnv
 from minigrid.envs.memory import MemoryEnv
 
 from aam_vision.agents.perception import (
-    Constraint,
     Exactly,
     Frame,
     Never,
@@ -139,6 +138,11 @@ def scene_of(env: MiniGridEnv, *, with_things: bool = True) -> Scene:
     looks = {name: look_of(thing) for name, (thing, _) in known.items()}
     alike = [name for name, look in looks.items() if list(looks.values()).count(look) > 1]
     plain = board_scene(env.height, env.width, TYPES, kinds)
+    facts = [Atom("marked", (cell(place),)) for place, thing in board(env).items() if marked(thing)]
+    for name, (thing, _) in known.items():
+        if KINDS[type(thing)] == "key":
+            same = [cell(place) for place, door in doors.items() if door.color == thing.color]
+            facts += [Atom("same-colour", (name, door)) for door in same]
     return Scene(
         plain.objects,
         env.height + 1,
@@ -146,22 +150,9 @@ def scene_of(env: MiniGridEnv, *, with_things: bool = True) -> Scene:
         {**plain.cells, HAND: ((env.height, 0),)},
         looks=looks,
         anchors={name: known[name][1] for name in alike},
-        facts=frozenset([*_same_colour(known, doors), *_marked(env)]),
+        facts=frozenset(facts),
         spots=Objects({**plain.objects, HAND: "place"}, Types(TYPES)),
     )
-
-
-def _same_colour(known: dict[str, tuple[Any, str]], doors: Mapping[tuple[int, int], Any]) -> Iterator[Atom]:
-    for name, (thing, _) in known.items():
-        for place, door in doors.items():
-            if KINDS[type(thing)] == "key" and door.color == thing.color:
-                yield Atom("same-colour", (name, cell(place)))
-
-
-def _marked(env: MiniGridEnv) -> Iterator[Atom]:
-    for place, thing in board(env).items():
-        if marked(thing):
-            yield Atom("marked", (cell(place),))
 
 
 def shown(env: MiniGridEnv) -> list[Atom]:
@@ -226,27 +217,22 @@ def _where_seen(name: str, in_hand: bool) -> Source:
     return defined(define, "the thing is drawn in the hand" if in_hand else "the thing is there")
 
 
+def _unless(name: str, values: list[bool | None]) -> Truths:
+    """An atom that is true where none of some values is."""
+    atom = [Atom(name, ())]
+    return ([], []) if True in values else ([], atom) if None in values else (atom, [])
+
+
 def _hand_free(scene: Scene, seen: State) -> Truths:
-    values = [seen.value(Atom(SEEN, (thing, HAND))) for thing in scene.looks]
-    free = [Atom("hand-free", ())]
-    if True in values:
-        return [], []
-    return ([], free) if None in values else (free, [])
+    return _unless("hand-free", [seen.value(Atom(SEEN, (thing, HAND))) for thing in scene.looks])
 
 
 def _alive(scene: Scene, seen: State) -> Truths:
-    values = [
-        False
-        if False in (at := seen.value(Atom("at", (place,))), hot := seen.value(Atom("lava", (place,))))
-        else None
-        if None in (at, hot)
-        else True
+    both = [
+        (seen.value(Atom("at", (place,))), seen.value(Atom("lava", (place,))))
         for place in scene.objects.of_type("cell")
     ]
-    if True in values:
-        return [], []
-    alive = [Atom("alive", ())]
-    return ([], alive) if None in values else (alive, [])
+    return _unless("alive", [False if False in one else None if None in one else True for one in both])
 
 
 def _next(scene: Scene, seen: State) -> Truths:
@@ -279,33 +265,22 @@ def vocabulary_of(features: Features) -> VisualVocabulary:
     asked = {
         text: source for text, (feature, source) in PREDICATES.items() if not feature or feature in features
     }
-    bare = vocabulary("minigrid", TYPES, asked)
+    known = vocabulary("minigrid", TYPES, asked).rows.keys()
+    # one arrow, which points in one direction; a cell shows one thing, and the arrow only lava besides
+    constraints: list[Exactly | Never] = [
+        Exactly("arrow", 1),
+        *comes_as("arrow", DIRECTIONS),
+        *exclusive("clear", "lava", "locked", "closed", *LOOKS),
+        *[Never(("arrow", other)) for other in ("clear", "locked", "closed", *LOOKS)],
+    ]
+    about = [{one.head} if isinstance(one, Exactly) else {*one.shows, *one.without} for one in constraints]
     return vocabulary(
         "minigrid",
         TYPES,
         asked,
         may_vanish={look: look.endswith("-box") for look in LOOKS},
-        constraints=tuple(
-            constraint for constraint in _constraints() if _heads(constraint) <= bare.rows.keys()
-        ),
+        constraints=tuple(one for one, heads in zip(constraints, about, strict=True) if heads <= known),
     )
-
-
-def _constraints() -> tuple[Constraint, ...]:
-    """One arrow, which points in one direction; a cell shows one thing, and the arrow only lava besides."""
-    return (
-        Exactly("arrow", 1),
-        *comes_as("arrow", DIRECTIONS),
-        *exclusive("clear", "lava", "locked", "closed", *LOOKS),
-        *[Never(("arrow", other)) for other in ("clear", "locked", "closed", *LOOKS)],
-    )
-
-
-def _heads(constraint: Constraint) -> set[str]:
-    if isinstance(constraint, Exactly):
-        return {constraint.head}
-    assert isinstance(constraint, Never)  # the vocabulary declares no others
-    return {*constraint.shows, *constraint.without}
 
 
 # The kinds of things that a MiniGrid task has, which decide about its vocabulary and its instructions.

@@ -20,6 +20,7 @@ from aam_vision.envs.grids import board_scene, grid_boxes
 from aam_vision.envs.labelled import labelled_images
 from aam_vision.envs.meaning import instruction
 from aam_vision.envs.meaning import intended as schema
+from aam_vision.envs.restoring import attributes
 from aam_vision.envs.sources import always, defined, on, there, vocabulary, where
 from aam_vision.model.strips import Atom, Model, State
 
@@ -163,16 +164,7 @@ def intended() -> Model:
     )
 
 
-def token(env: gymnasium.Env[Any, Any]) -> tuple[int, Any, int]:
-    """All that the environment remembers."""
-    taxi: Any = env.unwrapped
-    return taxi.s, taxi.lastaction, taxi.taxi_orientation
-
-
-def put(env: gymnasium.Env[Any, Any], kept: tuple[int, Any, int]) -> None:
-    """Bring the environment back to where a token was taken."""
-    taxi: Any = env.unwrapped
-    taxi.s, taxi.lastaction, taxi.taxi_orientation = kept
+token, put = attributes("s", "lastaction", "taxi_orientation")
 
 
 class Turning(TaxiEnv):

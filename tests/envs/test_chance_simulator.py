@@ -14,10 +14,10 @@ import pytest
 from aam_vision.agents.image import ChanceImageAgent, Passage
 from aam_vision.agents.perception import Scene
 from aam_vision.envs.controlled import ControlledEnvironment
+from aam_vision.envs.gymnasium_simulator import ChanceSimulator, check_refusals, check_restore
 from aam_vision.envs.own import Instruction, instruction
 from aam_vision.envs.restoring import in_order
 from aam_vision.envs.sources import found, shown, vocabulary
-from aam_vision.envs.with_chance import ChanceSimulator, check_refusals, check_restore
 from aam_vision.interrogation.chance.interrogating import ChanceResult, Options, interrogate
 from aam_vision.interrogation.task.verdict import COMPLETE
 from aam_vision.model.query import Access, Query

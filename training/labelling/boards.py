@@ -79,7 +79,6 @@ class BoardLearner(Learner[BoardPerception]):
             yield LabelQuestion(chosen), tested
 
     def take(self, question: LabelQuestion, answer: Answer | None) -> None:
-        """Take in what a picture shows."""
         if answer is None:
             return
         assert isinstance(answer, State)
@@ -90,7 +89,6 @@ class BoardLearner(Learner[BoardPerception]):
         self.found.atoms += int((labels != NO_LABEL).sum())
 
     def compared(self, question: LabelQuestion, perception: BoardPerception) -> tuple[int, int, int]:
-        """How much of a labelled picture is read rightly, wrongly and not at all."""
         _, sure, doubtful = self._pool.pictures[question.number].read(perception)
         wanted = self._answers[question.number]
         asked, right = wanted != NO_LABEL, sure == (wanted == 1)
@@ -98,7 +96,6 @@ class BoardLearner(Learner[BoardPerception]):
         return int((told & right).sum()), int((told & ~right).sum()), int((asked & doubtful).sum())
 
     def passed(self) -> bool:
-        """Whether the test says that labels are enough."""
         return self.examined() and not self.found.refused and not self.elsewhere().wrong
 
     def examined(self) -> bool:
@@ -110,11 +107,9 @@ class BoardLearner(Learner[BoardPerception]):
         return self._answers
 
     def elsewhere(self) -> Elsewhere:
-        """How labelled layouts are read by what was labelled in the others."""
         return read_elsewhere(self._pool, self.references())
 
     def train(self) -> BoardPerception:
-        """New classifiers from all labels; UnusableInput if there is none."""
         if not self.references():
             raise UnusableInput(
                 "all was skipped, so there is nothing to learn from: begin anew in another --out"
@@ -317,12 +312,7 @@ ZOOM: Final = 2
 
 
 class Mosaics:
-    """Makes boards of a pool's looks.
-
-    Args:
-        pool: the pictures.
-        labels: of all looks, (looks, heads), ``NO_LABEL`` throughout for those that are not known.
-    """
+    """Makes boards of a pool's looks with their labels (looks, heads), ``NO_LABEL`` throughout for those that are not known."""
 
     def __init__(self, pool: Pool, labels: Labels) -> None:
         self._pool, self._labels = pool, labels
@@ -335,12 +325,7 @@ class Mosaics:
     def example(self, number: int, follows: Labels, rng: np.random.Generator) -> Example:
         """The picture of a number with some cells replaced; what replaces them is a little larger or smaller, and moved.
 
-        Things are drawn in other sizes on boards of other shapes, as against the cell.
-
-        Args:
-            number: of a picture of the pool.
-            follows: its labels, as far as they are known: (heads, places).
-            rng: the source of all chance.
+        Things are drawn in other sizes on boards of other shapes, as against the cell. ``follows``: its labels (heads, places), as known.
         """
         pooled, labels = self._pool.pictures[number], follows.copy()
         pixels, side = pooled.pixels.copy(), pooled.pixels.shape[1] // pooled.index.scene.rows

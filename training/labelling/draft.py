@@ -33,12 +33,7 @@ ALIKE: Final = 4.0
 
 @dataclass(frozen=True)
 class Guess:
-    """What a picture probably shows.
-
-    Attributes:
-        yes: (heads, places).
-        unsure: (places,), where somebody has to look.
-    """
+    """What a picture probably shows, (heads, places), and where somebody has to look, (places,)."""
 
     yes: Truth
     unsure: NDArray[np.bool_]
@@ -46,13 +41,7 @@ class Guess:
 
 @dataclass(frozen=True)
 class Problem:
-    """Answers that cannot all be right: those about these places (numbers), and why.
-
-    Attributes:
-        places: their numbers.
-        why: in words.
-        number: whether there is only too much or too little of something.
-    """
+    """Answers that cannot all be right: those about these places (numbers), and why; or there is only too many of something."""
 
     places: tuple[int, ...]
     why: str
@@ -60,7 +49,7 @@ class Problem:
 
 
 class Draft:
-    """The answers about one picture; a ``desk.Sheet``.
+    """The answers about one picture, as a sheet of the ``desk``.
 
     Args:
         vocabulary: of the picture.
@@ -137,10 +126,8 @@ class Draft:
         for place, kind in enumerate(self._kinds):
             if kind is None or kind.legal[int(self.yes[kind.heads, place] @ kind.weights)]:
                 continue
-            why, yes = (
-                "what a constraint excludes",
-                {self.heads[head] for head in np.flatnonzero(self.yes[:, place])},
-            )
+            why = "what a constraint excludes"
+            yes = {self.heads[head] for head in np.flatnonzero(self.yes[:, place])}
             for item in reversed(self._vocabulary.constraints):
                 if isinstance(item, Never) and yes.issuperset(item.shows) and yes.isdisjoint(item.without):
                     without = f" without {' or '.join(item.without)}" if item.without else ""
@@ -219,15 +206,7 @@ class Draft:
         return {"kind": "ask", "heads": heads, "places": places, "problems": told}
 
     def change(self, what: str, facts: dict[str, Any]) -> None:
-        """Say something about places.
-
-        Args:
-            what: ``toggle`` or ``clear``.
-            facts: ``places``, their numbers; to toggle, ``head``, its number.
-
-        Raises:
-            ValueError: it is none of that.
-        """
+        """Say something about places (numbers): ``toggle`` a head (its number), or ``clear``; ValueError if it is none of that."""
         places, head = facts.get("places"), facts.get("head")
         if what not in ("toggle", "clear"):
             raise ValueError(what)
@@ -275,7 +254,7 @@ class Draft:
 
 
 class PictureSheets:
-    """Whole pictures as a page shows them, with guesses filled in; ``desk.Sheets``."""
+    """Whole pictures as a page shows them, with guesses filled in; see ``desk``."""
 
     name = "label"
     endings: tuple[str, ...] = ("next", "skip")
@@ -286,7 +265,6 @@ class PictureSheets:
         self._perception: BoardPerception | None = None
 
     def learned(self, perception: BoardPerception) -> None:
-        """Take note of classifiers, for guesses."""
         self._perception = perception
 
     def note(self, question: LabelQuestion, answer: State | bool) -> None:

@@ -464,12 +464,7 @@ def cuts_of(group: Group) -> list[Cut]:
 
 
 def exchanged(below: Cut, above: Cut) -> Group | None:
-    """The second side of one group with the first side of another one; None if they do not fit.
-
-    Args:
-        below: gives the second side, and the place.
-        above: gives the first side.
-    """
+    """The second side and the place of a group (``below``) with the first side of another one (``above``); None if they do not fit."""
     lower, upper = below.group, above.group
     low, high = below.sides[1], above.sides[0]
     looks = [*(lower.looks[one] for one in low), *(upper.looks[one] for one in high)]

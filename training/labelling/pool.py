@@ -266,12 +266,7 @@ def walk(
 ) -> list[Walked]:
     """The different pictures of random walks, in the order in which they were seen.
 
-    Args:
-        domain: the environment; its agent chooses the steps.
-        problems: each is walked in by itself.
-        rng: the source of all chance.
-        steps: of the walk in every problem.
-        shorter: so many times fewer of them are walked in further problems.
+    Each problem is walked in by itself, in ``steps`` that its agent chooses; in further ones ``shorter`` times fewer.
     """
     found: list[Walked] = []
     for split, seed in problems:

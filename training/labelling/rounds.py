@@ -100,13 +100,7 @@ class Examination:
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """Answers about labelled pictures, by the looks that were labelled in other layouts alone.
-
-    Attributes:
-        right: those that are as labelled.
-        wrong: those that are not.
-        refused_places: those that look like none of the other layouts.
-    """
+    """Answers about labelled pictures by the looks that were labelled in other layouts alone; places may look like none of these."""
 
     right: int = 0
     wrong: int = 0
@@ -183,12 +177,7 @@ class Labeller(Protocol[Seen]):
     """Tells what pictures show: a person, or a simulator."""
 
     def answer(self, question: LabelQuestion, *, tested: bool = False) -> Answer | None:
-        """The answer; None if nobody can tell.
-
-        Args:
-            question: any.
-            tested: whether the answer is compared with what the classifiers read.
-        """
+        """The answer, None if nobody can tell; ``tested``: whether it is compared with what the classifiers read."""
         ...
 
     def learned(self, perception: Seen) -> None:
@@ -221,8 +210,7 @@ class Learner(Generic[P]):
     def questions(self, perception: P | None) -> Iterator[tuple[LabelQuestion, bool]]:
         """What to ask until the next training, and whether its answer is held out; the one before was answered then.
 
-        Args:
-            perception: the present classifiers; None before anything is trained.
+        ``perception``: the present classifiers; None before anything is trained.
         """
         raise NotImplementedError
 

@@ -94,7 +94,6 @@ class SceneLearner(Learner[CameraPerception]):
             yield LabelQuestion(number), tested
 
     def take(self, question: LabelQuestion, answer: Answer | None) -> None:
-        """Take in what a picture shows, and what its parts are."""
         number, picture = question.number, self._walked[question.number]
         self._doubts.pop(number, None)
         if answer is None:
@@ -110,7 +109,6 @@ class SceneLearner(Learner[CameraPerception]):
         self.found.atoms += int((given != NO_LABEL).sum())
 
     def compared(self, question: LabelQuestion, perception: CameraPerception) -> tuple[int, int, int]:
-        """How much of a labelled picture is read rightly, wrongly and not at all."""
         labelled = self._labels[question.number]
         states, scene = (_state(labelled),), labelled.scene
         pictures = Pictures(scene, states, lambda _: labelled.frame, complete=False, checked=False)
@@ -124,7 +122,6 @@ class SceneLearner(Learner[CameraPerception]):
         return right, len(wrong), len(undecided)
 
     def passed(self) -> bool:
-        """Whether the test says that labels are enough."""
         watched = len(self._watched)
         bound = upper_bound(round(self.found.refused * watched), watched)
         return self.found.examination.passed and bound <= REFUSED

@@ -262,29 +262,22 @@ def page(token: str) -> tuple[str, dict[str, str]]:
 
 
 class Front:
-    """Passes everything on to what is shown at present; a ``Shown``.
-
-    Attributes:
-        shown: that; None as long as nothing is asked.
-    """
+    """Passes everything on to what is ``shown`` at present, None as long as nothing is asked; a ``Shown``."""
 
     def __init__(self) -> None:
         self.shown: Shown | None = None
 
     def view(self) -> dict[str, Any]:
-        """All that the page shows."""
         if self.shown is None:
             return dict(BUSY)
         return self.shown.view()
 
     def picture(self, serial: int) -> bytes:
-        """A picture as PNG."""
         if self.shown is None:
             raise Stale("no picture is shown")
         return self.shown.picture(serial)
 
     def act(self, what: str, facts: dict[str, Any]) -> str:
-        """Do what the page asks for."""
         if self.shown is None:
             raise Stale("nothing is asked")
         return self.shown.act(what, facts)

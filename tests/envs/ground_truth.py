@@ -1,16 +1,18 @@
-"""The agents' true models, from PDDLGym's files: for evaluation only.
+"""The agents' true models, and held-out problems with their PDDL.
 
 Everything is in the user's vocabulary: action literals are left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from aam_vision.envs.board import Layout
+from aam_vision.envs.pddlgym_domains import UNTYPED, parsed
 from aam_vision.envs.registry import board_domain
-from aam_vision.model.strips import Atom, Model, State
+from aam_vision.model.strips import ROOT_TYPE, ActionHeader, ActionSchema, Atom, LiftedAtom, Model, State
 
 
 @dataclass(frozen=True)
@@ -49,3 +51,36 @@ def problem_pddl(layout: Layout) -> str:
 
 def _facts(atoms: Iterable[Atom]) -> list[str]:
     return [f"    ({' '.join((atom.predicate, *atom.objects))})" for atom in sorted(atoms)]
+
+
+def domain_operators(domain: str) -> tuple[ActionSchema, ...]:
+    """A domain's operators in the file's order as PDDLGym reads them, without their action literals."""
+    spec = parsed(domain)
+    actions = {getattr(action, "name", action) for action in spec.actions}
+    found = []
+    for operator in spec.operators.values():
+        names = [item.name for item in operator.params]
+
+        def lift(literals: Iterable[Any], names: Sequence[Any] = names) -> frozenset[LiftedAtom]:
+            return frozenset(
+                LiftedAtom(each.predicate.name, tuple([names.index(v.name) for v in each.variables]))
+                for each in literals
+            )
+
+        effects = operator.effects.literals
+        found.append(
+            ActionSchema(
+                ActionHeader(
+                    operator.name,
+                    tuple(str(name).removeprefix("?") for name in names),
+                    tuple(
+                        ROOT_TYPE if str(one.var_type) == UNTYPED else str(one.var_type)
+                        for one in operator.params
+                    ),
+                ),
+                lift(each for each in operator.preconds.literals if each.predicate.name not in actions),
+                add=lift(each for each in effects if not each.is_anti),
+                delete=lift(each for each in effects if each.is_anti),
+            )
+        )
+    return tuple(found)
