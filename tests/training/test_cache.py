@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from aam_vision.envs import sampling
+from aam_vision.envs import board
 from aam_vision.envs.registry import board_domain
 from aam_vision.envs.sources import there
 from aam_vision.training import boards
@@ -17,8 +17,8 @@ from .toys import toy_boards
 
 @pytest.fixture
 def doors(monkeypatch):
-    monkeypatch.setattr(sampling, "SYNTHETIC", 6)
-    monkeypatch.setattr(sampling, "STATES_PER_LAYOUT", 2)
+    monkeypatch.setattr(board, "SYNTHETIC", 6)
+    monkeypatch.setattr(board, "STATES_PER_LAYOUT", 2)
     return replace(board_domain("doors"), shapes=((6, 7), (9, 6)))
 
 
@@ -109,6 +109,6 @@ def test_the_key_tells_apart_all_that_makes_a_difference(doors, monkeypatch):
             replace(doors, auxiliary={"lit ?l - location": there("lit", "lit", auxiliary=True)}), 0, 16, 1
         ),
     ]
-    monkeypatch.setattr(sampling, "SYNTHETIC", 7)
+    monkeypatch.setattr(board, "SYNTHETIC", 7)
     others.append(boards.key(doors, 0, 16, 1))
     assert len({plain, *others}) == len(others) + 1
