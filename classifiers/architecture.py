@@ -107,11 +107,7 @@ def shapes(kind: str, heads: Sequence[str]) -> dict[str, tuple[int, ...]] | None
 
 
 def check_shapes(wanted: Mapping[str, tuple[int, ...]], found: Mapping[str, NDArray[Any]]) -> None:
-    """Refuse tensors that are not exactly those of a network.
-
-    Raises:
-        UnusableInput: the message names the first difference.
-    """
+    """Refuse tensors that are not exactly those of a network, by an ``UnusableInput`` that names the first difference."""
     for name in {**wanted, **found}:
         ours = wanted.get(name, "absent")
         theirs = tuple(found[name].shape) if name in found else "absent"

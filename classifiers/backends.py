@@ -26,15 +26,7 @@ BACKENDS: Final = ("numpy", "torch", "onnx")
 
 
 def backend(name: str, weights: Weights) -> Backend:
-    """A network, ready to be asked.
-
-    Args:
-        name: one of ``BACKENDS``.
-        weights: of the network.
-
-    Raises:
-        UnusableInput: there is no such backend, or its packages are not installed.
-    """
+    """A network, ready to be asked; UnusableInput if there is no such backend, or its packages are not installed."""
     check_backend(name)
     if name == "numpy" and shapes(weights.kind, weights.heads) is not None:
         return NumpyNetwork(weights).logits
@@ -46,11 +38,7 @@ def backend(name: str, weights: Weights) -> Backend:
 
 
 def check_backend(name: str) -> None:
-    """Refuse a backend that there is not.
-
-    Raises:
-        UnusableInput: it is none of ``BACKENDS``.
-    """
+    """Refuse a backend that there is not; UnusableInput if it is none of ``BACKENDS``."""
     if name not in BACKENDS:
         raise UnusableInput(f"no backend {name!r}: use one of {', '.join(BACKENDS)}")
 
@@ -67,11 +55,7 @@ Floats = NDArray[np.float32]
 
 
 class NumpyNetwork:
-    """A small network with batch normalisation folded into its convolutions.
-
-    Args:
-        weights: of a kind that ``architecture.shapes`` knows.
-    """
+    """A small network with batch normalisation folded into its convolutions."""
 
     def __init__(self, weights: Weights) -> None:
         tensors = weights.tensors

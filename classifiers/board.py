@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aam_vision.agents.perception import Frame, Scene, board_box, cell_edges
-from aam_vision.classifiers.resampling import resized
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.pictures import fault
+from aam_vision.support.resampling import resized
 
 SAME_SCALE: Final = 1.25
 """How many times as large or small cells may be as those learned from: larger where margins around boards differ."""
@@ -43,35 +43,30 @@ def resample_boards(frames: Sequence[Frame], scene: Scene, side: int) -> NDArray
             raise UnusableInput(f"a picture is {why}")
     if len({frame.shape for frame in frames}) > 1:
         return np.concatenate([resample_boards([frame], scene, side) for frame in frames])
-    if scene.boxes is None:
-        return _of_grid(frames, scene.rows, scene.columns, side)
-    return _of_boxes(frames, scene, side)
+    height, width = frames[0].shape[:2]
+    if scene.boxes is not None:
+        pixels = np.stack(frames)
+        boards = np.zeros((len(frames), 3, side * scene.rows, side * scene.columns), np.uint8)
+        edges = cell_edges(frames[0], scene, "a picture has")
+        for (row, column), (top, bottom, left, right) in edges.items():
+            y, x = side * row, side * column
+            cells = resized(pixels[:, top:bottom, left:right], side, side)
+            boards[:, :, y : y + side, x : x + side] = cells
+        return boards
+    rows, columns = scene.rows, scene.columns
+    if min(height - 1, width - 1, rows, columns) < 1 or height < rows or width < columns:
+        raise UnusableInput(
+            f"image of {width}x{height} pixels for a board of {columns}x{rows} cells: render larger images"
+        )
+    top, bottom, left, right = board_box(height, width, rows, columns)
+    board = np.stack([frame[top:bottom, left:right] for frame in frames])
+    return resized(board, side * rows, side * columns)
 
 
 def resample_scene(frame: Frame, scene: Scene, side: int) -> NDArray[np.uint8]:
     """``resample_boards`` of one image: uint8, (3, side * rows, side * columns)."""
     board: NDArray[np.uint8] = resample_boards([frame], scene, side)[0]
     return board
-
-
-def _of_grid(frames: Sequence[Frame], rows: int, columns: int, side: int) -> NDArray[np.uint8]:
-    height, width = frames[0].shape[:2]
-    if min(height - 1, width - 1, rows, columns) < 1 or height < rows or width < columns:
-        raise UnusableInput(
-            f"image of {width}x{height} pixels for a board of {columns}x{rows} cells: render larger images"
-        )
-    top, bottom, left, right = board_box(height, width, rows, columns)
-    pixels = np.stack([frame[top:bottom, left:right] for frame in frames])
-    return resized(pixels, side * rows, side * columns)
-
-
-def _of_boxes(frames: Sequence[Frame], scene: Scene, side: int) -> NDArray[np.uint8]:
-    pixels = np.stack(frames)
-    boards = np.zeros((len(frames), 3, side * scene.rows, side * scene.columns), np.uint8)
-    for (row, column), (top, bottom, left, right) in cell_edges(frames[0], scene, "a picture has").items():
-        y, x = side * row, side * column
-        boards[:, :, y : y + side, x : x + side] = resized(pixels[:, top:bottom, left:right], side, side)
-    return boards
 
 
 def check_scale(frame: Frame, scene: Scene, learned: Sequence[Sequence[float]], name: str) -> None:

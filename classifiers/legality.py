@@ -79,43 +79,35 @@ class Legality:
         vocabulary: declares the constraints.
         scene: says how many things there are of each look.
         places: names of the columns of all probabilities.
+
+    Attributes:
+        asked: (heads, places), which classifiers are asked of which places.
+        counts: how many places may say yes to which classifiers.
     """
 
     def __init__(self, vocabulary: VisualVocabulary, scene: Scene, places: Sequence[str]) -> None:
         self._scene = scene
-        self._index = {head: number for number, head in enumerate(vocabulary.cell_heads())}
-        entries = [entry for entry in vocabulary.entries if isinstance(entry, Perceived)]
-        self._looks = {
-            look: self._index[head]
-            for entry in entries
-            if entry.reading is Reading.WHERE
-            for look, head in entry.heads.items()
-        }
+        self._index, entries = vocabulary.rows, vocabulary.perceived
+        self._looks = {look: self._index[head] for look, head in vocabulary.look_heads.items()}
         self._nevers = [item for item in vocabulary.constraints if isinstance(item, Never)]
-        self._asked = self._asked_of(entries, scene, places)
-        if self._asked.sum(0).max(initial=0) > MOST_HEADS:
+        self.asked = self._asked_of(entries, scene, places)
+        if self.asked.sum(0).max(initial=0) > MOST_HEADS:
             self._ask_only_of_looks(entries, scene)
         self._kinds = [
             self._kind_of_place(
-                entries, np.flatnonzero(heads), np.flatnonzero((heads == self._asked.T).all(1))
+                entries, np.flatnonzero(heads), np.flatnonzero((heads == self.asked.T).all(1))
             )
-            for heads in np.unique(self._asked, axis=1).T
+            for heads in np.unique(self.asked, axis=1).T
             if heads.any()
         ]
-        self._counts = [
-            *self._declared_counts(vocabulary),
+        self.counts = [
+            *(
+                self._count(item.head, item.number, exact=True)
+                for item in vocabulary.constraints
+                if isinstance(item, Exactly)
+            ),
             *self._counts_of_things(entries, vocabulary, scene),
         ]
-
-    @property
-    def asked(self) -> Truth:
-        """(heads, places): which classifiers are asked of which places."""
-        return self._asked
-
-    @property
-    def counts(self) -> Sequence[Count]:
-        """How many places may say yes to which classifiers."""
-        return self._counts
 
     def kind(self, place: int) -> PlaceKind | None:
         """What a place may show; None if no classifier is asked of it."""
@@ -124,16 +116,13 @@ class Legality:
     def settle(
         self, probabilities: Probabilities, low: Probabilities, high: Probabilities
     ) -> tuple[Truth, Truth]:
-        """Where the classifiers certainly say yes, and where they cannot say.
+        """Where the classifiers certainly say yes, and where they cannot say: (heads, places) each, as ``probabilities``.
 
-        Args:
-            probabilities: (heads, places).
-            low: (heads, 1), below which a single answer is no.
-            high: (heads, 1), above which a single answer is yes.
+        ``low`` and ``high``: (heads, 1), below which a single answer is no, and above which it is yes.
         """
-        sure = (probabilities > high) & self._asked
+        sure = (probabilities > high) & self.asked
         # not "above low": whatever is not a number is doubtful, too
-        doubtful = ~sure & ~(probabilities < low) & self._asked
+        doubtful = ~sure & ~(probabilities < low) & self.asked
         consistent = True
         unsettled: list[tuple[PlaceKind, int]] = []
         for kind in self._kinds:
@@ -146,17 +135,13 @@ class Legality:
         if consistent and unsettled:
             self._infer(probabilities, sure, doubtful, unsettled)
         sure &= ~doubtful
-        self._doubt_wrong_counts(sure, doubtful)
-        sure &= ~doubtful
-        return sure, doubtful
-
-    def _doubt_wrong_counts(self, sure: Truth, doubtful: Truth) -> None:
-        """Make all answers of a classifier doubtful, in place, if their number cannot be right."""
-        for count in self._counts:
+        for count in self.counts:  # all answers of a classifier whose number cannot be right
             certain, possible = sure[count.head].sum(), (sure | doubtful)[count.head].sum()
             if certain > count.number or (count.exact and possible < count.number):
                 for head in (count.head, *count.linked):
-                    doubtful[head] = self._asked[head]
+                    doubtful[head] = self.asked[head]
+        sure &= ~doubtful
+        return sure, doubtful
 
     def _infer(
         self,
@@ -175,7 +160,7 @@ class Legality:
             mass *= likely[ways[:, place]]
         settled = np.ones(sure.shape[1], bool)
         settled[[column for _, column in unsettled]] = False
-        for count in self._counts:
+        for count in self.counts:
             found = np.full(len(ways), (sure[count.head] & settled).sum())
             for place, ((kind, _), (patterns, _)) in enumerate(zip(unsettled, options, strict=True)):
                 (own,) = np.nonzero(kind.heads == count.head)
@@ -219,18 +204,14 @@ class Legality:
         return asked
 
     def _ask_only_of_looks(self, entries: Sequence[Perceived], scene: Scene) -> None:
-        """Ask no classifier for a look that nothing in the scene has.
-
-        Raises:
-            UnusableInput: there are still too many at one place.
-        """
+        """Ask no classifier for a look that nothing in the scene has; UnusableInput if there are still too many at one place."""
         looks = set(scene.looks.values())
         for entry in entries:
             if entry.reading is Reading.WHERE:
-                self._asked[
-                    [self._index[head] for look, head in entry.heads.items() if look not in looks]
-                ] = False
-        most = int(self._asked.sum(0).max())
+                self.asked[[self._index[head] for look, head in entry.heads.items() if look not in looks]] = (
+                    False
+                )
+        most = int(self.asked.sum(0).max())
         if most > MOST_HEADS:
             raise UnusableInput(
                 f"{most} classifiers are asked of one place, and the answers of at most {MOST_HEADS} can be compared: "
@@ -270,10 +251,6 @@ class Legality:
         mine, looks = self._scene.objects_of(entry).members(entry.predicate.types[0]), self._scene.looks
         others = set(looks.values()) - {look for thing, look in looks.items() if thing in mine}
         return [head for look, head in self._looks.items() if look not in others]
-
-    def _declared_counts(self, vocabulary: VisualVocabulary) -> list[Count]:
-        declared = [item for item in vocabulary.constraints if isinstance(item, Exactly)]
-        return [self._count(item.head, item.number, exact=True) for item in declared]
 
     def _counts_of_things(
         self, entries: Sequence[Perceived], vocabulary: VisualVocabulary, scene: Scene

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aam_vision.agents.perception import NO_LABEL as NO_LABEL
-from aam_vision.classifiers.resampling import resized
+from aam_vision.support.resampling import resized
 
 Looks = NDArray[np.uint8]
 """(n, 3, side + 2, side + 2): the pixels of cells with one pixel around them, because cells begin at fractions of a pixel."""
@@ -79,9 +79,12 @@ def distances(looks: Looks, others: Looks | Shifted) -> NDArray[np.float32]:
 
 def in_sizes(looks: Looks) -> Looks:
     """Looks in ``SIZES`` sizes, all of one size first: (SIZES * n, 3, side + 2, side + 2)."""
-    return np.concatenate(
-        [*[_enlarged(looks, cut) for cut in CUT], *[_reduced(looks, added) for added in ADDED]]
-    )
+    size = looks.shape[2]
+    parts = [looks[:, :, cut // 2 : cut // 2 + size - cut, cut // 2 : cut // 2 + size - cut] for cut in CUT]
+    for added in ADDED:
+        parts.append(np.pad(looks, ((0, 0), (0, 0), (added, added), (added, added)), mode="edge"))
+    channels_last = (np.ascontiguousarray(part.transpose(0, 2, 3, 1)) for part in parts)
+    return np.concatenate([resized(part, size, size) for part in channels_last])
 
 
 def distances_in_sizes(looks: Looks, sized: Looks | Shifted) -> NDArray[np.float32]:
@@ -91,13 +94,7 @@ def distances_in_sizes(looks: Looks, sized: Looks | Shifted) -> NDArray[np.float
 
 
 def cells_of(board: NDArray[np.uint8], places: Iterable[Iterable[int]], side: int) -> list[Looks]:
-    """The looks of places' cells.
-
-    Args:
-        board: (3, side * rows, side * columns).
-        places: per place, its cells as row * columns + column.
-        side: of a cell, in pixels.
-    """
+    """The looks of the cells of places, each given as row * columns + column, on a board (3, side * rows, side * columns)."""
     padded, size = np.pad(board, ((0, 0), (1, 1), (1, 1)), mode="edge"), side + 2
     windows = np.lib.stride_tricks.sliding_window_view(padded, (size, size), axis=(1, 2))[:, ::side, ::side]
     every = windows.transpose(1, 2, 0, 3, 4).reshape(-1, 3, size, size)
@@ -136,18 +133,3 @@ class LabelledLooks:
             asked.tobytes(): np.flatnonzero((self.asked == asked).all(1))
             for asked in np.unique(self.asked, axis=0)
         }
-
-
-def _enlarged(looks: Looks, cut: int) -> Looks:
-    """The middle of looks in their size, without so many pixels of each side."""
-    size = looks.shape[2]
-    begin = cut // 2
-    part = looks[:, :, begin : begin + size - cut, begin : begin + size - cut]
-    return resized(np.ascontiguousarray(part.transpose(0, 2, 3, 1)), size, size)
-
-
-def _reduced(looks: Looks, added: int) -> Looks:
-    """Looks with so many pixels more around them, in their size."""
-    size = looks.shape[2]
-    wider = np.pad(looks, ((0, 0), (0, 0), (added, added), (added, added)), mode="edge")
-    return resized(np.ascontiguousarray(wider.transpose(0, 2, 3, 1)), size, size)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import deepcopy
+from itertools import pairwise
 from typing import Final, Self, TypeVar
 
 import torch
@@ -32,12 +33,7 @@ from aam_vision.support.errors import UnusableInput
 
 
 class Classifiers(nn.Module):
-    """A network of named classifiers, as training needs to know it.
-
-    Args:
-        kind: of the network: one of ``KINDS``, or ``camera``.
-        heads: names of the classifiers.
-    """
+    """A network of named classifiers, as training needs to know it."""
 
     def __init__(self, kind: str, heads: Sequence[str]) -> None:
         super().__init__()
@@ -173,22 +169,12 @@ Network = TypeVar("Network", bound=Classifiers)
 
 
 def make_network(kind: str, heads: Sequence[str]) -> BoardNetwork:
-    """A network with fresh weights, drawn from torch's generator.
-
-    Args:
-        kind: one of ``KINDS``.
-        heads: names of the classifiers.
-
-    Raises:
-        UnusableInput: there is no such network.
-    """
-    if kind == SHARED:
-        layers = _small_trunk(kind, heads)
-        return BoardNetwork(kind, heads, layers, features=CHANNELS[-1], cell_pixels=CELL_PIXELS)
-    if kind == SEPARATE:
-        layers = _small_trunk(kind, heads)
+    """A network with fresh weights, drawn from torch's generator; UnusableInput if there is no such network."""
+    if kind in (SHARED, SEPARATE):
+        layers, separate = _small_trunk(kind, heads), kind == SEPARATE
+        features = (OWN_CHANNELS if separate else CHANNELS)[-1]
         return BoardNetwork(
-            kind, heads, layers, features=OWN_CHANNELS[-1], cell_pixels=CELL_PIXELS, separate=True
+            kind, heads, layers, features=features, cell_pixels=CELL_PIXELS, separate=separate
         )
     if kind == RESNET18:
         return BoardNetwork(kind, heads, _Crops(), features=_Crops.FEATURES, cell_pixels=CROP_PIXELS)
@@ -196,11 +182,7 @@ def make_network(kind: str, heads: Sequence[str]) -> BoardNetwork:
 
 
 def network_of(weights: Weights) -> BoardNetwork:
-    """The network that has these weights, of whatever kind.
-
-    Raises:
-        UnusableInput: the tensors are not those of such a network.
-    """
+    """The network that has these weights, of whatever kind; UnusableInput if the tensors are not those of such a network."""
     return filled(make_network(weights.kind, weights.heads), weights)
 
 
@@ -212,11 +194,7 @@ def fresh(make: Callable[[], Network], seed: int) -> Network:
 
 
 def filled(network: Network, weights: Weights) -> Network:
-    """The network with these weights, ready to be asked.
-
-    Raises:
-        UnusableInput: the tensors are not those of such a network.
-    """
+    """The network with these weights, ready to be asked; UnusableInput if the tensors are not those of such a network."""
     wanted = {name: tuple(tensor.shape) for name, tensor in network.state_dict().items()}
     check_shapes(wanted, weights.tensors)
     network.load_state_dict({name: torch.tensor(tensor) for name, tensor in weights.tensors.items()})
@@ -229,11 +207,17 @@ def weights_of(network: Classifiers) -> Weights:
     return Weights(network.kind, network.heads, tensors)
 
 
-def fused(network: BoardNetwork) -> BoardNetwork:
+def fused(network: Network) -> Network:
     """A copy for inference: batch normalisation folded into the convolutions, nothing copied, channels last."""
     quick = deepcopy(network).eval().requires_grad_(False)
-    if isinstance(quick.trunk, nn.Sequential):
-        quick.trunk = _folded(quick.trunk)
+    layers = quick.trunk if isinstance(quick.trunk, nn.Sequential) else nn.Sequential()
+    for number, (layer, after) in enumerate(pairwise(layers)):
+        if isinstance(layer, nn.Conv2d) and isinstance(after, nn.BatchNorm2d):
+            layers[number] = nn.utils.fuse_conv_bn_eval(layer, after)
+            layers[number + 1] = nn.Identity()
+    for layer in layers:
+        if isinstance(layer, nn.ReLU):
+            layer.inplace = True
     return quick.to(memory_format=torch.channels_last)  # type: ignore[call-overload,no-any-return]
 
 
@@ -253,18 +237,6 @@ def _small_trunk(kind: str, heads: Sequence[str]) -> nn.Sequential:
             nn.MaxPool2d(2) if one.stride == 1 else nn.Identity(),  # before ReLU: the same, less work
             nn.ReLU(),
         ]
-    return nn.Sequential(*layers)
-
-
-def _folded(trunk: nn.Sequential) -> nn.Sequential:
-    """A small trunk with its batch normalisations made part of the convolutions."""
-    layers: list[nn.Module] = []
-    for convolution, normalisation, pool, _ in zip(*[iter(trunk)] * 4, strict=True):
-        assert isinstance(convolution, nn.Conv2d)
-        assert isinstance(normalisation, nn.BatchNorm2d)
-        layers.append(nn.utils.fuse_conv_bn_eval(convolution, normalisation))
-        layers += [pool] * isinstance(pool, nn.MaxPool2d)
-        layers.append(nn.ReLU(inplace=True))
     return nn.Sequential(*layers)
 
 

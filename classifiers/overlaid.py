@@ -20,7 +20,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.classifiers.looks import EDGE, IDENTICAL, NO_LABEL, Answers, LabelledLooks, Looks
+from aam_vision.classifiers.looks import IDENTICAL, NO_LABEL, Answers, LabelledLooks, Looks, inner
 
 TOLERANCE: Final = 2.0
 """The root of the mean squared difference of a cell's pixels from what they must be: a larger one takes more for a known pair, and
@@ -103,11 +103,7 @@ class _Thing:
 
 
 class Overlays:
-    """Labelled looks with labelled things over them.
-
-    Args:
-        known: what was labelled.
-    """
+    """Labelled looks with labelled things over them."""
 
     def __init__(self, known: LabelledLooks) -> None:
         numbers, counts = np.unique(known.places, return_counts=True)
@@ -119,12 +115,7 @@ class Overlays:
         self._pairs = self._all_pairs()
 
     def explain(self, cells: Looks, asked: NDArray[np.bool_]) -> list[Explained | None]:
-        """What cells show; None for one that is not a labelled look with a labelled thing over it.
-
-        Args:
-            cells: (n, ...).
-            asked: (heads,), which classifiers are asked of all of them.
-        """
+        """What cells (n, ...) show, of which these classifiers are asked, (heads,); None for one that is no labelled thing over a look."""
         pairs = self._pairs.get(asked.tobytes())
         if pairs is None:
             return [None] * len(cells)
@@ -281,9 +272,8 @@ def _shares(over: Pixels, beneath: Pixels, least: Shares, most: Shares) -> tuple
 
 def _pixels(looks: Looks) -> Pixels:
     """(n, pixels, 3), without the edges, into which what is beside a cell blends."""
-    first = 1 + EDGE
-    inner = looks[:, :, first : looks.shape[2] - first, first : looks.shape[3] - first].astype(np.float32)
-    flat = inner.reshape(*inner.shape[:2], inner.shape[2] * inner.shape[3])
+    own = inner(looks).astype(np.float32)
+    flat = own.reshape(*own.shape[:2], own.shape[2] * own.shape[3])
     return np.ascontiguousarray(np.moveaxis(flat, 1, 2))
 
 

@@ -25,10 +25,10 @@ from aam_vision.classifiers.board import check_scale, resample_boards
 from aam_vision.classifiers.legality import Probabilities
 from aam_vision.classifiers.looks import LabelledLooks, cells_of
 from aam_vision.classifiers.reading import SceneIndex
-from aam_vision.classifiers.recent import Recent, digest_of
 from aam_vision.classifiers.recognition import Familiarity, Recognition, unlike
 from aam_vision.classifiers.store import Card, alone, image_test, read, read_looks, untaught
 from aam_vision.classifiers.tracking import Places
+from aam_vision.support.recent import PerObject, Recent, digest_of
 
 BATCH = 16
 """Images that go through the network together: more do not fit the processor's caches."""
@@ -41,7 +41,6 @@ SCENES = 256
 class _Indexed:
     """A scene worked out: its index, the matrix that makes places of cells, and a number of its own."""
 
-    scene: Scene
     index: SceneIndex
     pooling: NDArray[np.float32]
     serial: int
@@ -93,7 +92,7 @@ class BoardPerception:
         self._recognition = None if looks is None else compared(looks.of_heads(rows))
         self._remembered = remembered
         self._memory: Recent[tuple[int, bytes], Probabilities] = Recent(remembered)
-        self._scenes: Recent[int, _Indexed] = Recent(SCENES)
+        self._indexed: PerObject[Scene, _Indexed] = PerObject(self._worked_out, SCENES)
         self._serial = count()
 
     @classmethod
@@ -148,12 +147,9 @@ class BoardPerception:
     def read_many(
         self, frames: Sequence[Frame], scene: Scene, before: Sequence[Places | None] | None = None
     ) -> list[Percept]:
-        """Read images of one scene that have nothing to do with each other, in batches.
+        """Read images of one scene and size that have nothing to do with each other, in batches.
 
-        Args:
-            frames: images of the same size.
-            scene: their scene.
-            before: per image, the places of the things just before; None for ``scene.anchors``.
+        ``before``: per image, the places of the things just before; None for ``scene.anchors``.
         """
         places = before if before is not None else [None] * len(frames)
         probabilities = chain.from_iterable(self._batches(frames, scene))
@@ -201,12 +197,9 @@ class BoardPerception:
         return np.stack(found)
 
     def read(self, probabilities: Probabilities, scene: Scene, before: Places | None) -> Percept:
-        """The state that the probabilities of one image amount to; see ``probabilities``.
+        """The state that the probabilities (heads, places with cells) of one image amount to; see ``probabilities``.
 
-        Args:
-            probabilities: (heads, places with cells).
-            scene: the scene of the image.
-            before: the places of the things just before; None for ``scene.anchors``.
+        ``before``: the places of the things just before; None for ``scene.anchors``.
         """
         index = self._indexed(scene).index
         sure, doubtful = index.legality.settle(probabilities, self._low, self._high)
@@ -223,19 +216,12 @@ class BoardPerception:
         if not self._remembered:
             return np.asarray(self.probabilities([frame], scene)[0])
         key = (self._indexed(scene).serial, digest_of(frame))
-        known = self._memory.get(key)
-        return self._memory.keep(key, self.probabilities([frame], scene)[0]) if known is None else known
+        return self._memory.of(key, lambda: self.probabilities([frame], scene)[0])
 
-    def _indexed(self, scene: Scene) -> _Indexed:
+    def _worked_out(self, scene: Scene) -> _Indexed:
         """The scene, worked out once; equal scenes are one scene."""
-        known = self._scenes.get(id(scene))
-        if known is not None and known.scene is scene:
-            return known
-        known = next((other for other in self._scenes if other.index.scene == scene), None)
-        if known is None:
-            index = SceneIndex(self.vocabulary, scene)
-            pooling = index.pooling()
-            known = _Indexed(scene, index, pooling, next(self._serial))
-        # the scene is held beside its id, so that the id cannot pass to another one unnoticed
-        self._scenes.keep(id(scene), replace(known, scene=scene))
-        return known
+        for known in self._indexed:
+            if known.index.scene == scene:
+                return known
+        index = SceneIndex(self.vocabulary, scene)
+        return _Indexed(index, index.pooling(), next(self._serial))

@@ -15,8 +15,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.agents.perception import Perceived, Percept, Reading, Scene, VisualVocabulary
-from aam_vision.classifiers.completion import Completion
+from aam_vision.agents.perception import Completion, Perceived, Percept, Reading, Scene, VisualVocabulary
 from aam_vision.classifiers.legality import Legality, Truth
 from aam_vision.classifiers.tracking import Places, Sighting, Tracked, confirm, track
 from aam_vision.model.strips import Atom
@@ -79,25 +78,21 @@ class SceneIndex:
                     f"anchor of {thing}: {place} is no place with cells, name one of the scene"
                 )
         self.legality = Legality(vocabulary, scene, self.places)
-        self._heads = {head: index for index, head in enumerate(vocabulary.cell_heads())}
-        perceived = [entry for entry in vocabulary.entries if isinstance(entry, Perceived)]
-        self._look_heads = {
-            look: self._heads[head]
-            for entry in perceived
-            if entry.reading is Reading.WHERE
-            for look, head in entry.heads.items()
-        }
+        self._heads = vocabulary.rows
+        self._look_heads = {look: self._heads[head] for look, head in vocabulary.look_heads.items()}
         self._looks: list[_Look] = []
         self._theres: list[_There] = []
         self._ons: list[_On] = []
         self._blind: set[Atom] = set()  # what no image of this scene can ever show
-        for entry in perceived:
+        for entry in vocabulary.perceived:
             if entry.reading is Reading.WHERE:
                 self._add_where(entry)
             elif entry.reading is Reading.THERE:
                 self._theres.append(self._there(entry))
             else:
-                self._ons.append(self._on(entry))
+                things = self.scene.objects_of(entry).of_type(entry.predicate.types[0])
+                atoms = {thing: Atom(entry.predicate.name, (thing,)) for thing in things}
+                self._ons.append(_On(self._heads[entry.heads[""]], atoms, self._hiding(entry)))
         self._completion = Completion(vocabulary, scene)
 
     def pooling(self) -> NDArray[np.float32]:
@@ -144,7 +139,11 @@ class SceneIndex:
                 value = self._value_on(on, places.get(thing), sure, doubtful)
                 if value is None:
                     unknown.add(atom)
-                    refused = refused or self._should_show(on, places.get(thing), sure)
+                    place = places.get(
+                        thing
+                    )  # the answer about a thing that nothing hides is there to be seen
+                    hidden = on.hidden_by is not None and place and sure[on.hidden_by, self._column[place]]
+                    refused = refused or bool(place and not hidden)
                 elif value:
                     true.append(atom)
         return Percept(self._completion.state(true, unknown), places, refused)
@@ -176,10 +175,6 @@ class SceneIndex:
             return None
         return bool(sure[on.head, index])
 
-    def _should_show(self, on: _On, place: str | None, sure: Truth) -> bool:
-        """Whether the answer about a thing is there to be seen, unknown though it is."""
-        return place is not None and (on.hidden_by is None or not sure[on.hidden_by, self._column[place]])
-
     def _add_where(self, entry: Perceived) -> None:
         thing_kind, place_kind = entry.predicate.types
         objects, predicate = self.scene.objects_of(entry), entry.predicate.name
@@ -206,12 +201,6 @@ class SceneIndex:
             self._hiding(entry),
             frozenset(Atom(predicate, (place,)) for place in everywhere if place not in self._column),
         )
-
-    def _on(self, entry: Perceived) -> _On:
-        (kind,) = entry.predicate.types
-        things = self.scene.objects_of(entry).of_type(kind)
-        atoms = {thing: Atom(entry.predicate.name, (thing,)) for thing in things}
-        return _On(self._heads[entry.heads[""]], atoms, self._hiding(entry))
 
     def _hiding(self, entry: Perceived) -> int | None:
         return None if entry.hidden_by is None else self._look_heads[entry.hidden_by]

@@ -130,11 +130,7 @@ class Recognised:
 
 
 class Recognition(Comparison[Recognised | None]):
-    """Tells the labels of places that look like labelled ones.
-
-    Args:
-        known: the labelled ones.
-    """
+    """Tells the labels of places that look like labelled ones."""
 
     def __init__(self, known: LabelledLooks) -> None:
         super().__init__()
@@ -176,23 +172,13 @@ class Recognition(Comparison[Recognised | None]):
 
 
 def unlike(probabilities: NDArray[np.float32], asked: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which places look unlike everything labelled, (places,): those of which ``doubted`` leaves nothing.
-
-    Args:
-        probabilities: (heads, places), as ``doubted`` gives them.
-        asked: (heads, places).
-    """
+    """Which places look unlike everything labelled, (places,): of which ``doubted`` leaves nothing; ``asked`` is (heads, places)."""
     nothing: NDArray[np.bool_] = ((probabilities == 0.5) | ~asked).all(0)
     return nothing & asked.any(0)
 
 
 class _Group:
-    """Labelled places of which the same classifiers are asked.
-
-    Args:
-        known: all labelled places.
-        mine: the numbers of those in the group.
-    """
+    """Labelled places of which the same classifiers are asked."""
 
     def __init__(self, known: LabelledLooks, mine: NDArray[np.intp]) -> None:
         cells = np.flatnonzero(np.isin(known.places, mine))
@@ -263,11 +249,7 @@ def _is_same(least: float, others: float, limit: float) -> bool:
 
 
 class Familiarity(Comparison[Answers]):
-    """Tells which places look like labelled ones; per place, the labels (n, heads) of all that looks the same.
-
-    Args:
-        known: the labelled ones.
-    """
+    """Tells which places look like labelled ones; per place, the labels (n, heads) of all that looks the same."""
 
     def __init__(self, known: LabelledLooks) -> None:
         super().__init__()
@@ -291,12 +273,7 @@ class Familiarity(Comparison[Answers]):
 
 
 class _Kind:
-    """Labelled places of which the same classifiers are asked.
-
-    Args:
-        known: all labelled places.
-        mine: the numbers of those of the kind.
-    """
+    """Labelled places of which the same classifiers are asked."""
 
     def __init__(self, known: LabelledLooks, mine: NDArray[np.intp]) -> None:
         cells = np.flatnonzero(np.isin(known.places, mine))

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError
-from safetensors.numpy import load as parse_arrays
 from safetensors.numpy import load as parse_tensors
 from safetensors.numpy import save as dump_arrays
 
@@ -210,10 +209,6 @@ def read(
 def read_looks(card: Card, folder: Path | None = None) -> LabelledLooks | None:
     """The labelled looks that belong to weights; None if there are none.
 
-    Args:
-        card: of the weights, as ``read`` gave it.
-        folder: where they lie; None for the shipped ones.
-
     Raises:
         UnusableInput: the file is missing or damaged, or does not belong to the card.
     """
@@ -380,7 +375,7 @@ def from_bytes(content: bytes, heads: int, side: int) -> LabelledLooks:
         UnusableInput: they are none, or do not belong to such a network; the message goes after the name of the file.
     """
     try:
-        parts = parse_arrays(content)
+        parts = parse_tensors(content)
     except (SafetensorError, KeyError, TypeError, ValueError) as error:
         raise UnusableInput(f"is no safetensors file ({error})") from None
     for name, kind in _TYPES.items():

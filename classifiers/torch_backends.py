@@ -86,11 +86,7 @@ def torch_logits(network: BoardNetwork) -> Backend:
 
 
 def onnx_logits(network: BoardNetwork) -> Backend:
-    """A network that ONNX Runtime runs.
-
-    Raises:
-        UnusableInput: the packages onnx or onnxruntime are not installed.
-    """
+    """A network that ONNX Runtime runs; UnusableInput if the packages onnx or onnxruntime are not installed."""
     session = onnx_session(onnx_graph(network))
 
     def logits(boards: NDArray[np.uint8]) -> NDArray[np.float32]:
@@ -102,11 +98,7 @@ def onnx_logits(network: BoardNetwork) -> Backend:
 
 
 def onnx_session(graph: bytes) -> Any:
-    """ONNX Runtime with a model, on one thread.
-
-    Raises:
-        UnusableInput: the package onnxruntime is not installed.
-    """
+    """ONNX Runtime with a model, on one thread; UnusableInput if the package onnxruntime is not installed."""
     try:
         import onnxruntime
     except ImportError:

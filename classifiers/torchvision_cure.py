@@ -42,14 +42,7 @@ def cure_torchvision() -> object | None:
             return None
     stubs = torch.library.Library("torchvision", "DEF")  # type: ignore[no-untyped-call]
     for name in OPERATORS:
-        if not _declared(name):
+        if not hasattr(torch.ops.torchvision, name):
             schema = f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
             stubs.define(schema)  # type: ignore[no-untyped-call]
     return stubs
-
-
-def _declared(name: str) -> bool:
-    """Whether torch knows an operator ``torchvision::name``."""
-    import torch
-
-    return hasattr(torch.ops.torchvision, name)

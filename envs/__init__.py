@@ -17,23 +17,16 @@ if sys.platform == "linux" and not {"DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_D
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
 
-DOMAINS: Final = {
-    "sokoban": "SokobanEnv",
-    "doors": "DoorsEnv",
-    "maze": "MazeEnv",
-    "slidetile": "SlidetileEnv",
-    "hanoi": "HanoiEnv",
-    "blocks": "BlocksEnv",
-}
-"""Name of a domain, and of its module here -> its environment, loaded on demand. A domain is one more line."""
+DOMAINS: Final = ("sokoban", "doors", "maze", "slidetile", "hanoi", "blocks")
+"""Names of domains, and of their modules here, each with a `BoardDomain` of that name in capitals. A domain is one more name."""
 
-WITH_CHANCE: Final = {"explodingblocks": "ExplodingblocksEnv"}
+WITH_CHANCE: Final = ("explodingblocks",)
 """The same for domains whose operators have several outcomes."""
 
 TOLD_WITH_CHANCE: Final = ("river", "tireworld")
 """Domains of PDDLGym's with chance whose states are told as symbols."""
 
-for _name, _class in (DOMAINS | WITH_CHANCE).items():
-    _id = f"aam_vision/{_class.removesuffix('Env')}-v0"
+for _name in DOMAINS + WITH_CHANCE:
+    _id = f"aam_vision/{_name.capitalize()}-v0"
     if _id not in gymnasium.registry:
-        gymnasium.register(_id, f"aam_vision.envs.{_name}:{_class}")
+        gymnasium.register(_id, "aam_vision.envs.board_env:BoardEnv", kwargs={"domain": _name})

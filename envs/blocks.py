@@ -21,8 +21,7 @@ import numpy as np
 
 from aam_vision.agents.perception import Box, Cell, Scene
 from aam_vision.envs.board import BoardDomain, Layout, problems
-from aam_vision.envs.board_env import BoardEnv
-from aam_vision.envs.pddlgym_files import declarations
+from aam_vision.envs.rendering import drawn_by_pddlgym
 from aam_vision.envs.sources import (
     SEEN_AT,
     Piles,
@@ -36,8 +35,7 @@ from aam_vision.envs.sources import (
     seen_in_pile,
     spot,
 )
-from aam_vision.envs.whole_pictures import drawn_by_pddlgym
-from aam_vision.model.strips import Atom, Objects, State
+from aam_vision.model.strips import Atom, State
 
 SIDE, MARGIN = 3.2, 0.05
 """PDDLGym's picture in its own units, and the margin of its axes."""
@@ -97,14 +95,15 @@ def holding(scene: Scene, seen: State) -> Truths:
     return held, [Atom("holding", (b,)) for b in piles.lost if HAND in piles.doubtful]
 
 
-def hand(predicate: str, description: str, *, full: bool) -> Source:
-    """Whether there is a block in the gripper."""
+def hand(predicate: str, description: str, *, full: bool, robot: str | None = None) -> Source:
+    """Whether there is a block in the gripper; of the robots, where there is such a type."""
 
     def define(scene: Scene, seen: State) -> Truths:
-        piles, atom = Piles.of(seen), [Atom(predicate, ())]
+        robots = [()] if robot is None else [(one,) for one in scene.objects.of_type(robot)]
+        piles, atoms = Piles.of(seen), [Atom(predicate, one) for one in robots]
         if HAND not in piles.things and HAND in piles.doubtful:
-            return [], atom
-        return (atom if (HAND in piles.things) == full else []), []
+            return [], atoms
+        return (atoms if (HAND in piles.things) == full else []), []
 
     return defined(define, description)
 
@@ -142,12 +141,6 @@ BLOCKS: Final = BoardDomain(
 )
 
 
-class BlocksEnv(BoardEnv):
-    """Blocks; native actions are pick-up, put-down, stack and unstack with what they must name."""
-
-    domain = BLOCKS
-
-
 # Blocks states and boards at random.
 
 
@@ -174,6 +167,6 @@ def sample(layout: Layout, rng: np.random.Generator) -> frozenset[Atom]:
 def synthesize(name: str, rows: int, columns: int, rng: np.random.Generator) -> Layout:
     """As many blocks as columns; there is one more row, for the gripper."""
     kinds = {chr(ord("a") + number): "block" for number in range(columns)}
-    bare = Layout("blocks", name, Objects(kinds, declarations("blocks").types), frozenset(), frozenset())
+    bare = Layout.of("blocks", name, kinds)
     goal = frozenset(atom for atom in sample(bare, rng) if atom.predicate in ("on", "ontable"))
     return replace(bare, initial=sample(bare, rng), goal=goal)

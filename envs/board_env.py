@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from aam_vision.agents.perception import Frame, Scene
 from aam_vision.envs.board import BoardDomain, Layout
-from aam_vision.envs.pddlgym_world import Outcome, SimulatedState
+from aam_vision.envs.pddlgym_world import Outcome
 from aam_vision.model.strips import Atom, GroundAction
 from aam_vision.support.errors import UnusableInput
 
@@ -33,25 +33,29 @@ class BoardEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
     The reward is 1.0 for a step that ends in a goal state, which is terminal, and 0.0 otherwise.
 
     Args:
+        domain: its name.
         problem: number of the problem in its split, from 0, in PDDLGym's order.
         split: ``train`` or ``test``.
         layout: a problem of the caller's own instead of those two.
         render_mode: ``rgb_array`` or None.
 
     Raises:
-        UnusableInput: if there is no such problem, or the layout is of another domain.
+        UnusableInput: if there is no such domain or problem, or the layout is of another domain.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 4}
-    domain: ClassVar[BoardDomain]
 
     def __init__(
         self,
+        domain: str,
         problem: int = 0,
         split: str = "train",
         layout: Layout | None = None,
         render_mode: str | None = None,
     ) -> None:
+        from aam_vision.envs.registry import board_domain
+
+        self.domain: BoardDomain = board_domain(domain)
         if layout is not None and layout.domain != self.domain.name:
             raise UnusableInput(f"{layout.name} is a {layout.domain} layout: use one of {self.domain.name}")
         if render_mode not in (None, "rgb_array"):
@@ -87,7 +91,11 @@ class BoardEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
 
     def step(self, action: np.int64) -> tuple[NDArray[np.uint8], float, bool, bool, dict[str, Any]]:
         outcome = self.outcome(self.native_actions[int(action)])
-        self._node = outcome.node if not outcome.chances else self._drawn(outcome)
+        self._node = outcome.node
+        if outcome.chances:
+            shares = np.cumsum([chance for chance, _ in outcome.chances])
+            place = int(np.searchsorted(shares, self.np_random.random() * shares[-1], side="right"))
+            self._node = outcome.chances[min(place, len(outcome.chances) - 1)][1]
         reached = self._node.goal_reached
         return self.frame(), float(reached), reached, False, {"executed": outcome.instruction is not None}
 
@@ -102,22 +110,12 @@ class BoardEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
         """Return the outcome of a native action in the present state, which does not change."""
         return self._world.outcome(self._node, action)
 
-    def _drawn(self, outcome: Outcome) -> SimulatedState:
-        """One of the states to which a step may lead, drawn from ``np_random``."""
-        shares = np.cumsum([chance for chance, _ in outcome.chances])
-        place = int(np.searchsorted(shares, self.np_random.random() * shares[-1], side="right"))
-        return outcome.chances[min(place, len(outcome.chances) - 1)][1]
-
     def snapshot(self) -> Snapshot:
         """A token of the present state, for ``restore``; it says nothing of what chance will bring."""
         return Snapshot(self.layout.name, self._node.dynamic)
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a state.
-
-        Raises:
-            UnusableInput: if the token is of another problem.
-        """
+        """Go back to a state; UnusableInput if the token is of another problem."""
         if not isinstance(snapshot, Snapshot) or snapshot.problem != self.layout.name:
             origin = snapshot.problem if isinstance(snapshot, Snapshot) else repr(snapshot)
             raise UnusableInput(
@@ -153,16 +151,10 @@ class Instructed(gymnasium.Wrapper[NDArray[np.uint8], np.int64, NDArray[np.uint8
     def scene(self) -> Scene:
         return self.board.scene
 
-    def draw_from(self, rng: np.random.Generator) -> None:
-        """Draw all chance from this generator from now on, whatever state is gone back to."""
-        self.board.np_random = rng
-
     def start(self) -> None:
-        """Go to the initial state of the problem."""
         self.env.reset()
 
     def snapshot(self) -> object:
-        """A token of the present state, for ``restore``; hashable."""
         return self.board.snapshot()
 
     def restore(self, snapshot: object) -> None:
@@ -170,7 +162,6 @@ class Instructed(gymnasium.Wrapper[NDArray[np.uint8], np.int64, NDArray[np.uint8
         self.board.restore(snapshot)  # type: ignore[arg-type]
 
     def frame(self) -> Frame:
-        """The present image, uint8 (H, W, 3)."""
         return self.board.frame()
 
     def instruct(self, name: str, objects: tuple[str, ...]) -> bool:
@@ -207,3 +198,18 @@ class Instructed(gymnasium.Wrapper[NDArray[np.uint8], np.int64, NDArray[np.uint8
             return None
         name = sorted(bindings)[rng.integers(len(bindings))]
         return name, bindings[name][rng.integers(len(bindings[name]))]
+
+
+class Controlled(Instructed):
+    """A board environment whose instructions are its controls: each is carried out, whatever comes of it."""
+
+    def instruct(self, name: str, objects: tuple[str, ...]) -> bool:
+        """Give a control; nothing happens where the environment has none with these arguments. Always True."""
+        number = self.board.number_of.get(GroundAction(name, objects))
+        if number is not None:
+            self.env.step(np.int64(number))
+        return True
+
+    def choose(self, rng: np.random.Generator) -> tuple[str, tuple[str, ...]]:
+        actions = self.board.native_actions
+        return actions[int(rng.integers(len(actions)))]

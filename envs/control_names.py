@@ -36,11 +36,7 @@ def control(text: str, action: Any) -> Instruction:
 
 
 def controls_of(env: Env, given: Controls = None) -> tuple[Instruction, ...]:
-    """The controls of an environment.
-
-    Args:
-        env: the environment.
-        given: what the user says of them; None where the environment is to tell.
+    """The controls of an environment; ``given``: what the user says of them, None where the environment is to tell.
 
     Raises:
         UnusableInput: its actions are not discrete and were not named, or the names do not fit them.

@@ -1,7 +1,8 @@
 """Doors: an agent walks about unlocked rooms and picks up keys that unlock further rooms.
 
-Locations are named ``loc-R-C``: row R and column C from 0. A locked room shows fences on its border cells. An image
-does not show which cells make up a room and which key is for it: the user states these.
+Native actions are ``moveto`` for every location, then ``pick`` for every key. Locations are named ``loc-R-C``: row R and
+column C from 0. A locked room shows fences on its border cells. An image does not show which cells make up a room and which
+key is for it: the user states these.
 
 All three train problems have rooms without cells, whose ``unlocked`` cannot be seen. They serve the training of
 classifiers only; test problems 0 to 4 are interrogated, 5 to 9 held out.
@@ -16,12 +17,10 @@ import numpy as np
 
 from aam_vision.agents.perception import Cell, Exactly, Scene
 from aam_vision.envs.board import BoardDomain, Layout, problems
-from aam_vision.envs.board_env import BoardEnv
 from aam_vision.envs.grids import grid_scene
 from aam_vision.envs.pddlgym_domains import static_atoms
-from aam_vision.envs.pddlgym_files import declarations
 from aam_vision.envs.sources import given, there, where
-from aam_vision.model.strips import Atom, Objects
+from aam_vision.model.strips import Atom
 
 
 def cell_of(location: str) -> Cell:
@@ -59,12 +58,6 @@ DOORS: Final = BoardDomain(
 )
 
 
-class DoorsEnv(BoardEnv):
-    """Doors; native actions are ``moveto`` for every location, then ``pick`` for every key."""
-
-    domain = DOORS
-
-
 # Legal Doors states and boards at random.
 #
 # A state is legal when a room is unlocked exactly if it was from the start or its key is gone, and the
@@ -100,7 +93,10 @@ def sample(layout: Layout, rng: np.random.Generator) -> frozenset[Atom]:
 def synthesize(name: str, rows: int, columns: int, rng: np.random.Generator) -> Layout:
     """Rectangular rooms, the first unlocked, each key in a room that an earlier key unlocks."""
     boxes = _rooms(rows, columns, rng)
-    rooms = {f"room-{i}": _places(box) for i, box in enumerate(boxes)}
+    rooms = {
+        f"room-{i}": [f"loc-{r}-{c}" for r in range(top, bottom) for c in range(left, right)]
+        for i, (top, bottom, left, right) in enumerate(boxes)
+    }
     order = list(rooms)
     kinds = {f"loc-{r}-{c}": "location" for r in range(rows) for c in range(columns)}
     kinds |= dict.fromkeys(rooms, "room")
@@ -113,18 +109,7 @@ def synthesize(name: str, rows: int, columns: int, rng: np.random.Generator) -> 
         kinds[f"key-{i}"] = "key"
         atoms.append(Atom("keyforroom", (f"key-{i}", room)))
         atoms.append(Atom("keyat", (f"key-{i}", earlier[rng.integers(len(earlier))])))
-    return Layout(
-        domain="doors",
-        name=name,
-        objects=Objects(kinds, declarations("doors").types),
-        initial=frozenset(atoms),
-        goal=frozenset([Atom("at", (rooms[order[-1]][0],))]),
-    )
-
-
-def _places(box: Box) -> list[str]:
-    top, bottom, left, right = box
-    return [f"loc-{r}-{c}" for r in range(top, bottom) for c in range(left, right)]
+    return Layout.of("doors", name, kinds, atoms, [Atom("at", (rooms[order[-1]][0],))])
 
 
 def _rooms(rows: int, columns: int, rng: np.random.Generator) -> list[Box]:

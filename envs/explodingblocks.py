@@ -10,22 +10,23 @@ problems.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
 import numpy as np
 
-from aam_vision.agents.perception import Frame, Scene
+from aam_vision.agents.perception import Scene
 from aam_vision.envs import blocks
-from aam_vision.envs.blocks import HAND, MARGIN, SIDE, TABLE, sights
+from aam_vision.envs.blocks import MARGIN, SIDE, TABLE, sights
 from aam_vision.envs.board import BoardDomain, Layout, problems
-from aam_vision.envs.board_env import BoardEnv
-from aam_vision.envs.pddlgym_files import declarations
-from aam_vision.envs.sources import SEEN_AT, Piles, Source, Truths, defined, seen_at, there
-from aam_vision.envs.whole_pictures import WholePictures
+from aam_vision.envs.rendering import drawn_by_pddlgym
+from aam_vision.envs.sources import SEEN_AT, Piles, Truths, defined, seen_at, there
 from aam_vision.model.strips import Atom, Objects, State, Types
 
 TABLETOP: Final = "table"
 """The spot where the cross of the table is."""
+ROBOT: Final = "robot"
+"""The type of the robot, and its name on boards of ours."""
 MARKED: Final = "marked"
 """The auxiliary predicate of the spots where a cross is seen."""
 
@@ -50,19 +51,6 @@ def board(layout: Layout) -> Scene:
         spots=Objects({**dict(scene.spots.items()), TABLETOP: "spot"}, Types({})),
         boxes={**scene.boxes, cell: box},
     )
-
-
-def hand(predicate: str, description: str, *, full: bool) -> Source:
-    """Whether there is a block in the gripper, of the robot that has one."""
-
-    def define(scene: Scene, seen: State) -> Truths:
-        piles = Piles.of(seen)
-        atoms = [Atom(predicate, (robot,)) for robot in scene.objects.of_type("robot")]
-        if HAND not in piles.things and HAND in piles.doubtful:
-            return [], atoms
-        return (atoms if (HAND in piles.things) == full else []), []
-
-    return defined(define, description)
 
 
 def destroyed(scene: Scene, seen: State) -> Truths:
@@ -90,27 +78,14 @@ def _sights(scene: Scene, true: frozenset[Atom]) -> list[Atom]:
     return found + [Atom(MARKED, (spot,)) for spot in marked]
 
 
-def drawn(layout: Layout) -> WholePictures:
-    """The pictures of a problem: PDDLGym's, with the crosses drawn last."""
-    palette: dict[str, Any] = {}
-
-    def draw(atoms: frozenset[Atom]) -> Frame:
-        from aam_vision.envs.pddlgym_drawing import crosses_on_top, reference_frame
-
-        with crosses_on_top(layout.domain):
-            return reference_frame(layout, atoms, palette)
-
-    return WholePictures(layout, draw)
-
-
 EXPLODINGBLOCKS: Final = BoardDomain(
     name="explodingblocks",
     sources={
         "on": defined(blocks.on, "right above the other block"),
         "ontable": defined(blocks.ontable, "at the lowest level of a pile"),
         "clear": defined(blocks.clear, "in a pile, with no block right above it"),
-        "handempty": hand("handempty", "no block is seen in the gripper", full=False),
-        "handfull": hand("handfull", "a block is seen in the gripper", full=True),
+        "handempty": blocks.hand("handempty", "no block is seen in the gripper", full=False, robot=ROBOT),
+        "handfull": blocks.hand("handfull", "a block is seen in the gripper", full=True, robot=ROBOT),
         "holding": defined(blocks.holding, "seen in the gripper"),
         "destroyed": defined(destroyed, "a cross is seen on the block"),
         "table-destroyed": defined(table_destroyed, "a cross is seen on the table"),
@@ -122,7 +97,7 @@ EXPLODINGBLOCKS: Final = BoardDomain(
     may_vanish={"block": False},
     sights=_sights,
     board=board,
-    drawing=drawn,
+    drawing=partial(drawn_by_pddlgym, crosses=True),
     interrogated=problems("train", range(5)),
     held_out=problems("test", range(5)),
     trained_on=(),
@@ -133,16 +108,9 @@ EXPLODINGBLOCKS: Final = BoardDomain(
 )
 
 
-class ExplodingblocksEnv(BoardEnv):
-    """Exploding Blocks; native actions are pickup, putdown, stack and unstack with what they must name."""
-
-    domain = EXPLODINGBLOCKS
-
-
 # Exploding Blocks states and boards at random.
 
 
-ROBOT = "robot"
 _HAND = ("handempty", "handfull")
 
 
@@ -165,12 +133,6 @@ def sample(layout: Layout, rng: np.random.Generator) -> frozenset[Atom]:
 def synthesize(name: str, rows: int, columns: int, rng: np.random.Generator) -> Layout:
     """As many blocks as columns."""
     kinds = {chr(ord("a") + number): "block" for number in range(columns)} | {ROBOT: ROBOT}
-    bare = Layout(
-        "explodingblocks",
-        name,
-        Objects(kinds, declarations("explodingblocks").types),
-        frozenset(),
-        frozenset(),
-    )
+    bare = Layout.of("explodingblocks", name, kinds)
     goal = frozenset(atom for atom in sample(bare, rng) if atom.predicate in ("on", "ontable"))
     return replace(bare, initial=sample(bare, rng), goal=goal)

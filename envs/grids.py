@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final
 
-from aam_vision.agents.perception import Cell, Scene
+from aam_vision.agents.perception import Box, Cell, Scene
 from aam_vision.model.strips import Atom, Objects, Types
+from aam_vision.support.recent import PerObject
 
 STEPS: Final = {"up": (-1, 0), "down": (1, 0), "left": (0, -1), "right": (0, 1)}
 """Direction -> change of row and column."""
@@ -44,6 +44,18 @@ def board_scene(
     return grid_scene(Objects({**dict.fromkeys(cells, "cell"), **kinds}, Types(types)), cells, **more)
 
 
+def grid_boxes(rows: int, columns: int, box: Box = (0, 1, 0, 1)) -> dict[Cell, Box]:
+    """Where the cells of a grid are that takes up a part of the image, by default all of it."""
+    top, bottom, left, right = box
+    downs = [top + (bottom - top) * row / rows for row in range(rows + 1)]
+    acrosses = [left + (right - left) * column / columns for column in range(columns + 1)]
+    return {
+        (row, column): (downs[row], downs[row + 1], acrosses[column], acrosses[column + 1])
+        for row in range(rows)
+        for column in range(columns)
+    }
+
+
 def places_by_cell(scene: Scene) -> dict[Cell, str]:
     """The place at every cell, in the order of the scene's places; a larger place counts at its first cell."""
     return {cells[0]: name for name, cells in scene.cells.items() if cells}
@@ -78,7 +90,7 @@ class Passages:
             made = [(atom(*step), step[0], step[1]) for step in neighbours(places_by_cell(scene), steps)]
             return [each for each in made if all(name in scene.objects for name in each[0].objects)]
 
-        self._candidates = PerScene(candidates)
+        self._candidates = PerObject(candidates)
 
     def between(
         self, scene: Scene, floor: Collection[str], perhaps: Collection[str]
@@ -105,31 +117,3 @@ def cell_names(rows: int, columns: int, name: str) -> dict[Cell, str]:
 def places_of(atoms: Collection[Atom], *predicates: str) -> set[str]:
     """The last objects of the atoms of these predicates."""
     return {atom.objects[-1] for atom in atoms if atom.predicate in predicates}
-
-
-# A function of a scene, computed once for each of the latest scenes.
-
-
-T = TypeVar("T")
-
-KEPT: Final = 32
-"""Scenes to remember: more cost memory, fewer are computed again when problems take turns."""
-
-
-class PerScene(Generic[T]):
-    """Remembers what a function gives for the latest scenes.
-
-    Scenes hold dictionaries and cannot be hashed. They are told apart by identity, and kept alive while remembered.
-    """
-
-    def __init__(self, compute: Callable[[Scene], T], keep: int = KEPT) -> None:
-        self._compute, self._keep = compute, keep
-        self._known: OrderedDict[int, tuple[Scene, T]] = OrderedDict()
-
-    def __call__(self, scene: Scene) -> T:
-        known = self._known.get(id(scene))
-        if known is None:
-            known = self._known[id(scene)] = (scene, self._compute(scene))
-            if len(self._known) > self._keep:
-                self._known.popitem(last=False)
-        return known[1]

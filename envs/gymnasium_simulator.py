@@ -17,8 +17,7 @@ import numpy as np
 
 from aam_vision.agents.image import digest
 from aam_vision.agents.perception import Frame, Scene, cell_edges
-from aam_vision.envs.meaning import Instruction, differ
-from aam_vision.envs.policies import Policies, result_of
+from aam_vision.envs.meaning import Instruction, Policies, differ, result_of
 from aam_vision.envs.restoring import Actions, Env, Restore, difference, in_order, redraw_chance, way_back
 from aam_vision.model.strips import GroundAction
 from aam_vision.support.errors import RAISED, AamWarning, AgentFailed, UnusableInput, reason
@@ -86,7 +85,8 @@ class GymnasiumSimulator:
         self._back = way_back(restore, self._reset)
         self._restore = restore
         self._done: Actions | None = None
-        self._over = False
+        self.over = False
+        """Whether the environment has said ``terminated``."""
         self._seen: Frame | None = None
         self._frames: WeakValueDictionary[str, Frame] = WeakValueDictionary()
         """By digest, the images that snapshots keep: equal ones are kept once."""
@@ -107,20 +107,13 @@ class GymnasiumSimulator:
         """``env.unwrapped``, as it stands."""
         return self._env.unwrapped
 
-    @property
-    def over(self) -> bool:
-        """Whether the environment has said ``terminated``."""
-        return self._over
-
     def start(self) -> None:
-        """Go to the initial state of the problem."""
         self._reset(self._env)
-        self._done, self._over, self._seen = None, False, None
+        self._done, self.over, self._seen = None, False, None
 
     def snapshot(self) -> object:
-        """A token of the present state, for ``restore``."""
         token = self._back.snapshot(self._env, self._done)
-        return _Snapshot(token, self._done, self.frame(), self._over, deepcopy(self._observed))
+        return _Snapshot(token, self._done, self.frame(), self.over, deepcopy(self._observed))
 
     def restore(self, snapshot: object) -> None:
         """Go back to a state from which ``snapshot`` was taken.
@@ -130,7 +123,7 @@ class GymnasiumSimulator:
         """
         assert isinstance(snapshot, _Snapshot), "a snapshot of this simulator"
         self._env = self._back.restore(self._env, snapshot.token)
-        self._done, self._over, self._seen = snapshot.done, snapshot.over, None
+        self._done, self.over, self._seen = snapshot.done, snapshot.over, None
         self._observed = deepcopy(snapshot.observation)
         if self._restore != "copy" and differ(snapshot.frame, self.frame()):
             raise AgentFailed(
@@ -174,7 +167,7 @@ class GymnasiumSimulator:
 
     def _attempt(self, instruction: Instruction, objects: tuple[str, ...]) -> bool:
         """Make the steps, and take them back if they turn out not to be what was meant."""
-        if self._over and self._stops:
+        if self.over and self._stops:
             self._warn()
             return False
         told = str(GroundAction(instruction.header.name, objects))
@@ -195,7 +188,7 @@ class GymnasiumSimulator:
         if not self._policies.begins(instruction, told, self.present, objects):
             return False
         for _ in range(instruction.limit or 0):
-            if self._over and self._stops:
+            if self.over and self._stops:
                 break
             chosen = self._policies.action(instruction, told, self.present, self._observed, objects)
             if chosen is None:
@@ -251,7 +244,7 @@ class GymnasiumSimulator:
                 f"{self._env.action_space}"
             ) from error
         self._done = Actions(self._done, action)
-        self._over = self._over or bool(terminated)
+        self.over = self.over or bool(terminated)
         self._seen = None
 
     def _reset(self, env: Env) -> None:
@@ -310,7 +303,7 @@ class GymnasiumSimulator:
         for action in actions:
             self._step(action, "a random step")
             frames.append(self.frame())
-            if self._over:
+            if self.over:
                 break
         return frames
 
@@ -377,7 +370,7 @@ class ControlSimulator(GymnasiumSimulator):
             UnusableInput: there is no such control, or a function of the user's raises.
         """
         instruction = self._instruction(name)
-        if self._over and self._stops:
+        if self.over and self._stops:
             self._warn()
             return True
         told = str(GroundAction(name, objects))
@@ -418,9 +411,9 @@ class ControlSimulator(GymnasiumSimulator):
             self.restore(here)
             for _ in range(STRIDE):
                 chosen = self.choose(rng)
-                if chosen is not None and not self._over:
+                if chosen is not None and not self.over:
                     self.instruct(*chosen)
-            if self._over:
+            if self.over:
                 self.start()
 
     def _check_control(self, here: object, name: str, objects: tuple[str, ...]) -> None:
@@ -458,12 +451,8 @@ class ControlSimulator(GymnasiumSimulator):
 def rendered(env: Env, size: tuple[int, ...] | None = None) -> Frame:
     """The present image, uint8 (H, W, 3): a copy, as environments may draw into one array again and again.
 
-    Args:
-        env: draws it.
-        size: shape of the images that it gave before, in this problem.
-
     Raises:
-        UnusableInput: it gives no such image, or one of another size.
+        UnusableInput: it gives no such image, or one of another ``size`` than before in this problem.
     """
     try:
         image: object = env.render()
@@ -499,3 +488,112 @@ def check_size(frame: Frame, size: tuple[int, ...], whose: str) -> None:
 def size_text(frame: Frame) -> str:
     """Width and height of an image, in words."""
     return f"{frame.shape[1]}x{frame.shape[0]} pixels"
+
+
+# An environment with chance: it is brought back to a state, and never to what chance brought.
+#
+# Before an environment goes on from where it was brought back to, or from a reset, its generators of random numbers are seeded
+# anew from a generator of ours: ``np_random``, and those that it or its wrappers hold as attributes. So every trial is a new
+# draw, and a run can be made again. Chance from elsewhere may be a copy that is brought back along with everything else: an
+# environment that repeats itself is refused, as far as random steps show it.
+
+
+TRIED: Final = 16
+"""Random steps that are made again and again from one state."""
+REPEATS: Final = 4
+"""How often: chance that is drawn anew shows another image in some of them, if it shows at all."""
+
+
+class ChanceSimulator(GymnasiumSimulator):
+    """One problem of an environment with chance; arguments as of ``GymnasiumSimulator``.
+
+    Raises:
+        UnusableInput: also if it could not be told whether an instruction was refused, or chance repeats itself.
+    """
+
+    def __init__(self, chance: np.random.Generator, *given: Any, **more: Any) -> None:
+        self._chance = chance
+        super().__init__(*given, **more)
+
+    def restore(self, snapshot: object) -> None:
+        """Go back to a state from which ``snapshot`` was taken; what chance brings from there is drawn anew."""
+        super().restore(snapshot)
+        self._redraw(self._env)
+
+    def _reset(self, env: Env) -> None:
+        super()._reset(env)
+        self._redraw(env)
+
+    def _redraw(self, env: Env) -> None:
+        _ = env.unwrapped.np_random  # there is one from now on
+        redraw_chance(env, int(self._chance.integers(2**63)))
+
+    # --- does chance repeat itself? --------------------------------------------------------------------
+
+    def _check(self) -> None:
+        """Make random steps from one state again and again.
+
+        Raises:
+            UnusableInput: they always show the same images, though one picture and action led to two of them.
+        """
+        self.start()
+        first = self.frame()
+        self.start()
+        self._compare(
+            [first], [self.frame()], "after a reset with the same seed", "make its start deterministic"
+        )
+        actions, here = self._random_actions(TRIED), self.snapshot()
+        courses = []
+        for _ in range(REPEATS):
+            self.restore(here)
+            self._compare([first], [self.frame()], "after it was brought back", "give another restore")
+            courses.append(self._course(actions))
+        self.start()
+        if _several(courses[0], actions) and all(
+            len(courses[0]) == len(other) and not any(map(differ, courses[0], other)) for other in courses[1:]
+        ):
+            raise UnusableInput(
+                f"{self._name}: the same action in the same picture led to two pictures, but brought back it does as before: "
+                "draw chance from np_random, or show what it depends on"
+            )
+
+    def _course(self, actions: Sequence[Any]) -> list[Frame]:
+        frames = [self.frame()]
+        for action in actions:
+            if self.over and self._stops:
+                break
+            self._step(action, "a random step")
+            frames.append(self.frame())
+        return frames
+
+
+def _several(course: Sequence[Frame], actions: Sequence[Any]) -> bool:
+    """Whether one picture and action was followed by two pictures."""
+    then: dict[tuple[bytes, str], bytes] = {}
+    for before, action, after in zip(course, actions, course[1:], strict=False):
+        found = then.setdefault((before.tobytes(), str(action)), after.tobytes())
+        if found != after.tobytes():
+            return True
+    return False
+
+
+def check_refusals(name: str, instructions: Sequence[Instruction]) -> None:
+    """Refuse instructions whose refusals would not be sure: an outcome that changes nothing looks like one.
+
+    Raises:
+        UnusableInput: one is taken for refused where its image stays as it was.
+    """
+    for one in instructions:
+        if one.refuses_by_sight:
+            raise UnusableInput(
+                f"environment {name}: {one.header.name} counts as refused where the image stays the same, but by chance it "
+                "may have been carried out; give executed (and watch), which tell it"
+            )
+
+
+def check_restore(name: str, restore: Restore) -> None:
+    """Refuse to repeat actions as a way back: chance would lead elsewhere; UnusableInput if that is the way back."""
+    if restore == "replay":
+        raise UnusableInput(
+            f"environment {name}: restore='replay' does not bring back what has chance; give 'copy', or two functions"
+        )

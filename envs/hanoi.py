@@ -17,9 +17,8 @@ import numpy as np
 
 from aam_vision.agents.perception import Box, Cell, Scene
 from aam_vision.envs.board import BoardDomain, Layout, problems
-from aam_vision.envs.board_env import BoardEnv
 from aam_vision.envs.pddlgym_domains import static_atoms
-from aam_vision.envs.pddlgym_files import declarations
+from aam_vision.envs.rendering import drawn_by_pddlgym
 from aam_vision.envs.sources import (
     Piles,
     Truths,
@@ -31,8 +30,7 @@ from aam_vision.envs.sources import (
     seen_in_pile,
     spot,
 )
-from aam_vision.envs.whole_pictures import drawn_by_pddlgym
-from aam_vision.model.strips import ROOT_TYPE, Atom, GroundAction, Objects, State
+from aam_vision.model.strips import ROOT_TYPE, Atom, GroundAction, State
 
 WIDTH, HEIGHT, MARGIN = 4.2, 1.5, 0.05
 """PDDLGym's picture in its own units, and the margin of its axes."""
@@ -125,12 +123,6 @@ HANOI: Final = BoardDomain(
 )
 
 
-class HanoiEnv(BoardEnv):
-    """Hanoi; native actions are the moves of every disc to everything else."""
-
-    domain = HANOI
-
-
 # Hanoi states and boards at random.
 
 
@@ -159,6 +151,4 @@ def synthesize(name: str, rows: int, columns: int, rng: np.random.Generator) -> 
     start, end = _state(pegs, discs, rng), _state(pegs, discs, rng)
     goal = frozenset(atom for atom in end if atom.predicate == "on")
     kinds = dict.fromkeys([*sorted(discs), *pegs], ROOT_TYPE)
-    return Layout(
-        "hanoi", name, Objects(kinds, declarations("hanoi").types), frozenset(smaller) | start, goal
-    )
+    return Layout.of("hanoi", name, kinds, start.union(smaller), goal)

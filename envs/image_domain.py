@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import numpy as np
 
 from aam_vision.agents.perception import Frame, Mask, Percept, Scene, VisualVocabulary
 from aam_vision.agents.simulator import Simulator
-from aam_vision.model.strips import ActionHeader, Model, State
+from aam_vision.model.strips import ActionHeader, GroundAction, Model, State
+
+if TYPE_CHECKING:
+    from aam_vision.envs.shown import Told
 
 Problem = tuple[str, int]
 """A group of problems and a number in it: ``("train", 0)`` of PDDLGym's, ``("seed", 3)`` of a user's own."""
@@ -38,6 +41,18 @@ class Pictures:
     masks: Callable[[State], Mapping[str, Mask]] = lambda state: {}
 
 
+WALK: Final = 40
+"""Controls of one of the walks on which held-out pairs are met."""
+
+
+class NativeStep(NamedTuple):
+    """What a control does in a state: the simulator's own answer."""
+
+    before: State
+    control: GroundAction
+    after: State
+
+
 class ImageDomain(Protocol):
     """A domain seen in images, as the command, training and evaluation need to know it."""
 
@@ -61,12 +76,31 @@ class ImageDomain(Protocol):
     def interrogated(self) -> tuple[Problem, ...]:
         """The problems that are interrogated together."""
 
-    def simulator(self, problem: Problem) -> Simulator:
-        """A problem, ready to be instructed; UnusableInput if there is none."""
+    @property
+    def control_headers(self) -> tuple[ActionHeader, ...]:
+        """The controls of the environment."""
+
+    def simulator(
+        self, problem: Problem, *, controls: bool = False, chance: np.random.Generator | None = None
+    ) -> Simulator:
+        """A problem, ready to be instructed, or to be given controls; UnusableInput if there is none.
+
+        ``chance``: what all its chance is drawn from, whatever state is gone back to; None: it has none.
+        """
+
+    def stand_in(self) -> Told | None:
+        """What tells the states where there are no classifiers; None where there are."""
 
     @property
     def truth(self) -> Callable[[], Model] | None:
         """Gives the true or intended model, for evaluation only; None if it is not known."""
+
+    @property
+    def chance_truth(self) -> Callable[[], Model] | None:
+        """The same with outcomes, where it has chance."""
+
+    def held_out_steps(self, count: int, rng: np.random.Generator) -> list[NativeStep]:
+        """What controls do on problems that are not interrogated, for evaluation only."""
 
     def held_out_states(self, look: Callable[[Frame, Scene], Percept]) -> list[State]:
         """Initial states of problems that are not interrogated, for evaluation only; ``look`` reads their images."""

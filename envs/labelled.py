@@ -14,16 +14,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.agents.perception import (
-    NO_LABEL,
-    Frame,
-    Mask,
-    Perceived,
-    Reading,
-    Scene,
-    VisualVocabulary,
-    cell_edges,
-)
+from aam_vision.agents.perception import NO_LABEL, Frame, Mask, Reading, Scene, VisualVocabulary, cell_edges
 from aam_vision.envs.gymnasium_simulator import check_size, copied, rendered, size_text
 from aam_vision.envs.restoring import Env
 from aam_vision.model.strips import Atom, State
@@ -203,12 +194,7 @@ so for every classifier. A smaller one refuses environments in which one thing h
 
 
 class Depiction:
-    """Pictures of one environment, with what is told of them.
-
-    Args:
-        name: of the environment, for messages.
-        visual: the vocabulary.
-    """
+    """Pictures of one environment, with what is told of them."""
 
     def __init__(self, name: str, visual: VisualVocabulary) -> None:
         self._name, self._visual, self._heads = name, visual, visual.cell_heads()
@@ -321,14 +307,12 @@ def label(vocabulary: VisualVocabulary, scene: Scene, places: tuple[str, ...], s
     Returns:
         int8, (heads, places): 1 where the classifier should say yes, 0 for no, ``NO_LABEL`` elsewhere.
     """
-    rows = {head: index for index, head in enumerate(vocabulary.cell_heads())}
+    rows = vocabulary.rows
     columns = {place: index for index, place in enumerate(places)}
     labels: Labels = np.full((len(rows), len(places)), NO_LABEL, dtype=np.int8)
     where = things_at(vocabulary, scene, state)
     true = vocabulary.sighted(scene, state.true)
-    for entry in vocabulary.entries:
-        if not isinstance(entry, Perceived):
-            continue
+    for entry in vocabulary.perceived:
         kinds, name, objects = entry.predicate.types, entry.predicate.name, scene.objects_of(entry)
         hiding = {place for thing, place in where.items() if scene.looks[thing] == entry.hidden_by}
         if entry.reading is Reading.WHERE:
@@ -352,11 +336,7 @@ def label(vocabulary: VisualVocabulary, scene: Scene, places: tuple[str, ...], s
 
 def things_at(vocabulary: VisualVocabulary, scene: Scene, state: State) -> Mapping[str, str]:
     """Where every thing with a look is, by the atoms of the WHERE predicates."""
-    names = {
-        entry.predicate.name
-        for entry in vocabulary.entries
-        if isinstance(entry, Perceived) and entry.reading is Reading.WHERE
-    }
+    names = {entry.predicate.name for entry in vocabulary.read_as(Reading.WHERE)}
     return {
         atom.objects[0]: atom.objects[1]
         for atom in vocabulary.sighted(scene, state.true)

@@ -18,12 +18,10 @@ import numpy as np
 
 from aam_vision.agents.perception import Cell, Scene
 from aam_vision.envs.board import BoardDomain, Layout, problems
-from aam_vision.envs.board_env import BoardEnv
 from aam_vision.envs.grids import STEPS, Passages, cell_names, grid_scene, neighbours, places_of
 from aam_vision.envs.pddlgym_domains import static_atoms
-from aam_vision.envs.pddlgym_files import declarations
 from aam_vision.envs.sources import Source, Truths, defined, on, there, where
-from aam_vision.model.strips import Atom, Objects, State
+from aam_vision.model.strips import Atom, State
 
 
 def cell_of(location: str) -> Cell:
@@ -125,12 +123,6 @@ MAZE: Final = BoardDomain(
 )
 
 
-class MazeEnv(BoardEnv):
-    """Maze; native actions are the four directions."""
-
-    domain = MAZE
-
-
 # Maze states and boards at random.
 
 
@@ -170,7 +162,6 @@ def synthesize(name: str, rows: int, columns: int, rng: np.random.Generator) -> 
     goal = floor[rng.integers(len(floor))]
     others = [place for place in floor if place != goal]
     kinds = {**dict.fromkeys(named.values(), "location"), "player-1": "player"}
-    objects = Objects(kinds, declarations("maze").types)
-    bare = Layout("maze", name, objects, frozenset(), frozenset([Atom("at", ("player-1", goal))]))
+    bare = Layout.of("maze", name, kinds, goal=[Atom("at", ("player-1", goal))])
     start = _changeable(bare, floor, others[rng.integers(len(others))], rng)
     return replace(bare, initial=start.union([*steps, Atom("is-goal", (goal,))]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
@@ -14,15 +14,7 @@ from typing import Any
 
 from aam_vision.envs.board import Layout
 from aam_vision.envs.pddlgym_files import declarations, pddl_folder, pddlgym_name, problem_files
-from aam_vision.model.strips import (
-    ROOT_TYPE,
-    ActionHeader,
-    ActionSchema,
-    Atom,
-    LiftedAtom,
-    Objects,
-    Predicate,
-)
+from aam_vision.model.strips import ROOT_TYPE, Atom
 from aam_vision.support.errors import UnusableInput
 
 UNTYPED = "default"
@@ -39,11 +31,6 @@ def parsed(name: str) -> Any:
             expect_action_preds=not operators,
             operators_as_actions=operators,
         )
-
-
-def _actions(spec: Any) -> frozenset[str]:
-    """Names of a domain's actions: action predicates, or operators."""
-    return frozenset(getattr(action, "name", action) for action in spec.actions)
 
 
 def _kind(kind: Any) -> str:
@@ -67,13 +54,8 @@ def load_layout(domain: str, split: str, index: int) -> Layout:
             str(files[index]), spec.domain_name, spec.types, spec.predicates, spec.actions, spec.constants
         )
     kinds = {str(item.name): _kind(item.var_type) for item in sorted(problem.objects)}
-    return Layout(
-        domain=domain,
-        name=f"{domain}/{split}/{index}",
-        objects=Objects(kinds, declarations(domain).types),
-        initial=frozenset(map(atom_of, problem.initial_state)),
-        goal=frozenset(map(atom_of, getattr(problem.goal, "literals", [problem.goal]))),
-    )
+    initial, goal = problem.initial_state, getattr(problem.goal, "literals", [problem.goal])
+    return Layout.of(domain, f"{domain}/{split}/{index}", kinds, map(atom_of, initial), map(atom_of, goal))
 
 
 def atom_of(literal: Any) -> Atom:
@@ -115,17 +97,6 @@ def static_atoms(layout: Layout) -> frozenset[Atom]:
     return frozenset(atom for atom in layout.initial if atom.predicate not in changing)
 
 
-def domain_predicates(domain: str) -> tuple[Predicate, ...]:
-    """The domain's predicates in the file's order, without the action literals."""
-    spec = parsed(domain)
-    actions = _actions(spec)
-    return tuple(
-        Predicate(name, tuple(_kind(kind) for kind in predicate.var_types))
-        for name, predicate in spec.predicates.items()
-        if name not in actions
-    )
-
-
 @cache
 def changing_predicates(domain: str) -> frozenset[str]:
     """The predicates that some operator of a domain can change: how to draw a state depends on no other."""
@@ -143,7 +114,9 @@ def cases(operator: Any) -> list[tuple[float, list[Any]]]:
     found: list[tuple[float, list[Any]]] = [(1.0, [])]
     for effect in operator.effects.literals:
         several = (
-            zip(effect.literals, effect.probabilities, strict=True) if _is_chance(effect) else [(effect, 1.0)]
+            zip(effect.literals, effect.probabilities, strict=True)
+            if isinstance(effect, pddlgym().structs.ProbabilisticEffect)
+            else [(effect, 1.0)]
         )
         found = [
             (share * chance, [*before, *(one for one in getattr(then, "literals", [then]) if one != nothing)])
@@ -152,40 +125,6 @@ def cases(operator: Any) -> list[tuple[float, list[Any]]]:
             for share, before in found
         ]
     return found
-
-
-def _is_chance(effect: Any) -> bool:
-    return isinstance(effect, pddlgym().structs.ProbabilisticEffect)
-
-
-def domain_operators(domain: str) -> tuple[ActionSchema, ...]:
-    """The domain's operators in the file's order, without their action literals: the ground truth."""
-    spec = parsed(domain)
-    actions = _actions(spec)
-    found = []
-    for operator in spec.operators.values():
-        names = [item.name for item in operator.params]
-
-        def lift(literals: Iterable[Any], names: Sequence[Any] = names) -> frozenset[LiftedAtom]:
-            return frozenset(
-                LiftedAtom(each.predicate.name, tuple([names.index(v.name) for v in each.variables]))
-                for each in literals
-            )
-
-        effects = operator.effects.literals
-        found.append(
-            ActionSchema(
-                ActionHeader(
-                    operator.name,
-                    tuple(str(name).removeprefix("?") for name in names),
-                    tuple(_kind(item.var_type) for item in operator.params),
-                ),
-                lift(each for each in operator.preconds.literals if each.predicate.name not in actions),
-                add=lift(each for each in effects if not each.is_anti),
-                delete=lift(each for each in effects if each.is_anti),
-            )
-        )
-    return tuple(found)
 
 
 # PDDLGym, imported when it is first needed, without what it brings along and does not need here.

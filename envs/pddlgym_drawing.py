@@ -61,24 +61,32 @@ class _Drawn:
 
 
 @contextmanager
+def _lent(owner: Any, **attributes: Any) -> Iterator[None]:
+    """Give something other attributes for a while."""
+    own = {name: getattr(owner, name) for name in attributes}
+    for name, value in attributes.items():
+        setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        for name, value in own.items():
+            setattr(owner, name, value)
+
+
+@contextmanager
 def drawing() -> Iterator[Any]:
     """PDDLGym's ``rendering.utils`` with Agg figures, default styles and the Pillow it expects."""
     import matplotlib.style
     from PIL import Image
 
     utils = pddlgym().rendering.utils
-    own = utils.plt, utils.Image
-    utils.plt = _Figures()
-    utils.Image = SimpleNamespace(fromarray=_Drawn, ANTIALIAS=Image.Resampling.LANCZOS)
-    try:
-        with matplotlib.style.context("default"):
-            yield utils
-    finally:
-        utils.plt, utils.Image = own
+    pillow = SimpleNamespace(fromarray=_Drawn, ANTIALIAS=Image.Resampling.LANCZOS)
+    with _lent(utils, plt=_Figures(), Image=pillow), matplotlib.style.context("default"):
+        yield utils
 
 
 class FigureSheet:
-    """PDDLGym's figure of an empty board; see `aam_vision.envs.rendering.Paper`."""
+    """PDDLGym's figure of an empty board; see `aam_vision.envs.sheet.Sheet`."""
 
     def __init__(self, rows: int, columns: int) -> None:
         with drawing() as utils:
@@ -117,12 +125,8 @@ def stacks(domain: str) -> SpriteStacks:
 def cells(domain: str, literals: Iterable[Any]) -> NDArray[Any]:
     """The drawings PDDLGym would make in every cell of a state, (rows, columns, ...), caught before it is drawn."""
     renderer, caught = _renderer(domain), []
-    own = renderer.render_from_layout
-    renderer.render_from_layout = lambda found, *_, **__: caught.append(found)
-    try:
+    with _lent(renderer, render_from_layout=lambda found, *_, **__: caught.append(found)):
         renderer.render(literals)
-    finally:
-        renderer.render_from_layout = own
     (found,) = caught
     return np.asarray(found)
 
@@ -139,8 +143,14 @@ def reference_frame(
     literals = Literals(layout)
     renderer = _renderer(layout.domain)
     palette = {} if palette is None else palette
-    with _own_pyplot(renderer), _own_colours(renderer, palette):
-        if hasattr(renderer, _COLOURS) and not palette:
+    own: dict[str, Any] = {"plt": _Figures()} if hasattr(renderer, "plt") else {}
+    if coloured := hasattr(renderer, _COLOURS):
+        own |= {
+            _COLOURS: palette,
+            _CHANCE: type(getattr(renderer, _CHANCE))(0),
+        }  # PDDLGym begins with this seed
+    with drawing(), _lent(renderer, **own):
+        if coloured and not palette:
             renderer.render(set(map(literals.of, layout.initial)))
         frame: NDArray[np.uint8] = renderer.render(set(map(literals.of, atoms)))
     return frame[..., :3].copy()
@@ -148,36 +158,6 @@ def reference_frame(
 
 _COLOURS, _CHANCE = "_block_name_to_color", "_rng"
 """Attributes that PDDLGym's renderer of blocks keeps between pictures."""
-
-
-@contextmanager
-def _own_pyplot(renderer: Any) -> Iterator[None]:
-    """`drawing` for a renderer that draws with pyplot itself."""
-    own = getattr(renderer, "plt", None)
-    with drawing():
-        if own is not None:
-            renderer.plt = _Figures()
-        try:
-            yield
-        finally:
-            if own is not None:
-                renderer.plt = own
-
-
-@contextmanager
-def _own_colours(renderer: Any, palette: dict[str, Any]) -> Iterator[None]:
-    """PDDLGym's colours in a fresh process, and the ones it had afterwards."""
-    if not hasattr(renderer, _COLOURS):
-        yield
-        return
-    own = {name: getattr(renderer, name) for name in (_COLOURS, _CHANCE)}
-    setattr(renderer, _COLOURS, palette)
-    setattr(renderer, _CHANCE, type(own[_CHANCE])(0))  # the seed that PDDLGym begins with
-    try:
-        yield
-    finally:
-        for name, value in own.items():
-            setattr(renderer, name, value)
 
 
 def _renderer(domain: str) -> Any:
@@ -195,8 +175,5 @@ def crosses_on_top(domain: str) -> Iterator[None]:
         for cross in axes.collections:
             cross.set_zorder(2)
 
-    renderer.draw_blocks = draw
-    try:
+    with _lent(renderer, draw_blocks=draw):
         yield
-    finally:
-        renderer.draw_blocks = own

@@ -52,11 +52,7 @@ class Declarations:
 
 
 def pddl_folder() -> Path:
-    """The folder of PDDLGym's PDDL files.
-
-    Raises:
-        UnusableInput: PDDLGym is not installed.
-    """
+    """The folder of PDDLGym's PDDL files; UnusableInput if PDDLGym is not installed."""
     spec = find_spec("pddlgym")
     if spec is None or not spec.submodule_search_locations:
         raise UnusableInput(INSTALL)
@@ -69,11 +65,7 @@ def pddlgym_name(domain: str) -> str:
 
 
 def problem_files(domain: str, split: str) -> tuple[Path, ...]:
-    """The problem files of a split in PDDLGym's own order, that of their names.
-
-    Raises:
-        UnusableInput: there is no such split.
-    """
+    """The problem files of a split in PDDLGym's own order, that of their names; UnusableInput if there is no such split."""
     if split not in SPLITS:
         raise UnusableInput(f"{domain} has no split {split!r}: use one of {', '.join(SPLITS)}")
     return tuple(sorted((pddl_folder() / f"{pddlgym_name(domain)}{SPLITS[split]}").glob("*.pddl")))
@@ -86,11 +78,7 @@ def domain_file(domain: str) -> Path:
 
 @cache
 def declarations(domain: str) -> Declarations:
-    """The declarations of a domain.
-
-    Raises:
-        UnusableInput: PDDLGym is not installed, or has no such domain.
-    """
+    """The declarations of a domain; UnusableInput if PDDLGym is not installed, or has no such domain."""
     path = domain_file(domain)
     definition = read_definition(path, "domain")
     known = sections(definition, _SECTIONS)
@@ -123,11 +111,7 @@ def declarations(domain: str) -> Declarations:
 
 @cache
 def chance_model(domain: str) -> Model:
-    """The model of a domain's file.
-
-    Raises:
-        UnusableInput: PDDLGym is not installed.
-    """
+    """The model of a domain's file; UnusableInput if PDDLGym is not installed."""
     whole, declared = read_domain(domain_file(domain), chance=True), declarations(domain)
     own = {predicate.name for predicate in declared.predicates}
     actions = tuple(
@@ -143,11 +127,7 @@ def chance_model(domain: str) -> Model:
 
 
 def initial_states(domain: str, split: str) -> list[State]:
-    """The initial states of a split's problems.
-
-    Raises:
-        UnusableInput: PDDLGym is not installed, or there is no such split.
-    """
+    """The initial states of a split's problems; UnusableInput if PDDLGym is not installed, or there is no such split."""
     from aam_vision.envs.pddlgym_domains import load_layout
 
     layouts = [load_layout(domain, split, number) for number in range(len(problem_files(domain, split)))]

@@ -272,13 +272,7 @@ class LiteralIndex:
 
 
 class Conditions:
-    """What an operator requires of a state, besides the action.
-
-    Args:
-        literals: all of its conditions.
-        action: the name of the action's predicate, which is no part of a state.
-        constants: the names of the domain's constants.
-    """
+    """What an operator requires of a state, besides the action, whose predicate is no part of a state; constants by their names."""
 
     def __init__(self, literals: Sequence[Literal], action: str, constants: Iterable[str]) -> None:
         own = [one for one in literals if one.predicate.name != action]

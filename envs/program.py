@@ -10,18 +10,13 @@ from __future__ import annotations
 import json
 import sys
 from base64 import b64encode
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from aam_vision.agents.perception import Given
 from aam_vision.agents.protocol import shown_json
-from aam_vision.envs.board import BoardDomain
 from aam_vision.envs.board_env import Instructed
-from aam_vision.envs.controls import control_headers, controlled
-from aam_vision.envs.image_domain import Problem
-from aam_vision.envs.registry import board_domain, make_simulator
+from aam_vision.envs.registry import board_domain
 from aam_vision.support.pictures import encode
 
 JSON = dict[str, Any]
@@ -33,13 +28,11 @@ class ShownEnvironment:
     def __init__(
         self, name: str, access: str = "snapshot", problems: int | None = None, *, controls: bool = False
     ) -> None:
-        self._domain: BoardDomain = board_domain(name)
+        self._domain = board_domain(name)
         self._access = access
         self._controls = controls
-        make: Callable[[BoardDomain, Problem], Instructed] = (
-            controlled if controls else lambda domain, problem: make_simulator(name, *problem)
-        )
-        self._problems = [make(self._domain, problem) for problem in self._domain.interrogated[:problems]]
+        asked = self._domain.interrogated[:problems]
+        self._problems = [self._domain.simulator(problem, controls=controls) for problem in asked]
         self._named: list[object] = []
 
     def answer(self, question: JSON) -> JSON:
@@ -47,14 +40,19 @@ class ShownEnvironment:
         if question["ask"] == "hello":
             return self._hello()
         simulator = self._problems[question["problem"]]
-        self._begin(simulator, question["from"])
-        if question["ask"] == "run":
-            return self._run(simulator, question["plan"])
-        return self._walk(simulator, question["steps"], question["seed"])
+        if question["from"] == "start":
+            simulator.start()
+        elif question["from"] != "here":
+            simulator.restore(self._named[int(question["from"]["snapshot"])])
+        if question["ask"] == "walk":
+            return self._walk(simulator, question["steps"], question["seed"])
+        executed, plan = 0, question["plan"]
+        while executed < len(plan) and simulator.instruct(plan[executed][0], tuple(plan[executed][1:])):
+            executed += 1
+        return {"executed": executed, **self._seen(simulator)}
 
     def _hello(self) -> JSON:
         visual = self._domain.visual
-        given = [entry.predicate for entry in visual.entries if isinstance(entry, Given)]
         problems = []
         for simulator in self._problems:
             height, width, _ = simulator.frame().shape
@@ -67,27 +65,13 @@ class ShownEnvironment:
             "images": True,
             "controls": self._controls,
             "types": dict(visual.types.parents),
-            "predicates": {predicate.name: list(predicate.types) for predicate in given},
+            "predicates": {one.predicate.name: list(one.predicate.types) for one in visual.given},
             "actions": {
                 header.name: [list(pair) for pair in zip(header.parameters, header.types, strict=True)]
-                for header in (control_headers(self._domain) if self._controls else self._domain.headers)
+                for header in (self._domain.control_headers if self._controls else self._domain.headers)
             },
             "problems": problems,
         }
-
-    def _begin(self, simulator: Instructed, where: Any) -> None:
-        """Stand where a question begins."""
-        if where == "start":
-            simulator.start()
-        elif where != "here":
-            simulator.restore(self._named[int(where["snapshot"])])
-
-    def _run(self, simulator: Instructed, plan: list[list[str]]) -> JSON:
-        """Execute a plan as far as it goes."""
-        executed = 0
-        while executed < len(plan) and simulator.instruct(plan[executed][0], tuple(plan[executed][1:])):
-            executed += 1
-        return {"executed": executed, **self._seen(simulator)}
 
     def _walk(self, simulator: Instructed, steps: int, seed: int) -> JSON:
         """Do what can be done, step by step."""

@@ -1,8 +1,8 @@
 """The image domains by name.
 
-A further board domain costs one file with a `BoardDomain` and its environment, and one line in the package's
-``DOMAINS``. The file says which problems are interrogated, on which the learned model is evaluated, and on which
-layouts classifiers may be trained: never on a test layout.
+A further board domain costs one file with a `BoardDomain`, and its name in the package's ``DOMAINS``. The file says which
+problems are interrogated, on which the learned model is evaluated, and on which layouts classifiers may be trained: never on
+a test layout.
 
 Environments of the user's own (``own``) come by entry points, after these.
 """
@@ -11,13 +11,22 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from aam_vision.envs import DOMAINS, WITH_CHANCE, own, worlds
+from aam_vision.envs import DOMAINS, TOLD_WITH_CHANCE, WITH_CHANCE, own, worlds
 from aam_vision.envs.board import BoardDomain
 from aam_vision.envs.board_env import Instructed
 from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.support.errors import UnusableInput
 
-__all__ = ["DOMAINS", "ImageDomain", "board_domain", "image_domain", "known", "make_simulator", "names"]
+__all__ = [
+    "DOMAINS",
+    "ImageDomain",
+    "asked",
+    "board_domain",
+    "image_domain",
+    "known",
+    "make_simulator",
+    "names",
+]
 
 
 def names() -> tuple[str, ...]:
@@ -53,11 +62,32 @@ def board_domain(name: str) -> BoardDomain:
     Raises:
         UnusableInput: if there is none.
     """
-    known = DOMAINS | WITH_CHANCE
-    if name not in known:
-        raise UnusableInput(f"no environment {name!r}: use one of {', '.join(known)}")
-    found: BoardDomain = getattr(import_module(f"aam_vision.envs.{name}"), known[name]).domain
+    if name not in DOMAINS + WITH_CHANCE:
+        raise UnusableInput(f"no environment {name!r}: use one of {', '.join(DOMAINS + WITH_CHANCE)}")
+    found: BoardDomain = getattr(import_module(f"aam_vision.envs.{name}"), name.upper())
     return found
+
+
+def asked(name: str, *, controls: bool = False, chance: bool = False) -> ImageDomain:
+    """The image domain of that name, to be asked by its controls, or with chance.
+
+    Raises:
+        UnusableInput: it cannot be, or there is none.
+    """
+    ours = name in DOMAINS or worlds.known(name)
+    if controls and not (ours or own.load(name) is not None):
+        usable = ", ".join((*DOMAINS, *worlds.NAMES))
+        raise UnusableInput(
+            f"the controls of {name} are not known; use one of {usable}, an environment of yours, or --domain with --bare",
+            "controls",
+        )
+    if chance and not (name in WITH_CHANCE or worlds.has_chance(name)):
+        if ours:
+            with_chance = ", ".join((*WITH_CHANCE, *TOLD_WITH_CHANCE, *worlds.WITH_CHANCE))
+            raise UnusableInput(f"{name} has no chance; leave it out, or use one of {with_chance}", "chance")
+        if own.load(name) is None:
+            raise UnusableInput(f"there is no environment {name}", "chance")
+    return image_domain(name)
 
 
 def make_simulator(name: str, split: str, index: int) -> Instructed:

@@ -12,23 +12,24 @@ those sprites of its neighbours that are large enough to reach into it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable
+from contextlib import nullcontext
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aam_vision.agents.perception import Cell, Frame
 from aam_vision.envs.sheet import DPI, POINTS, Pixels, Sheet, picture_key
-from aam_vision.envs.whole_pictures import WholePictures
 from aam_vision.model.strips import Atom
 from aam_vision.support.errors import UnusableInput
-from aam_vision.support.products import product
+from aam_vision.support.recent import Recent
+from aam_vision.support.resampling import Axis, lanczos, reduce_part
 
 if TYPE_CHECKING:
     from aam_vision.envs.board import Layout
+    from aam_vision.envs.pddlgym_drawing import FigureSheet
 
 
 Codes = NDArray[np.uint8]
@@ -40,18 +41,8 @@ KEPT_BOARDS = 32
 _NEIGHBOURS = [(dr, dc) for dr in (-1, 0, 1) for dc in (-1, 0, 1) if (dr, dc) != (0, 0)]
 
 
-class Paper(Protocol):
-    """What boards are drawn on: a `Sheet`, or one of PDDLGym's figures."""
-
-    def at(self, x: float, y: float) -> tuple[float, float]: ...
-
-    def background(self) -> Pixels: ...
-
-    def draw(self, canvas: Pixels, sprite: NDArray[np.float32], row: int, column: int) -> None: ...
-
-
-def paper(rows: int, columns: int) -> Paper:
-    """A sheet, or where matplotlib lacks what that needs, a figure."""
+def paper(rows: int, columns: int) -> Sheet | FigureSheet:
+    """What boards are drawn on: a sheet, or where matplotlib lacks what that needs, a figure."""
     try:
         return Sheet(rows, columns)
     except ImportError:
@@ -61,16 +52,7 @@ def paper(rows: int, columns: int) -> Paper:
 
 
 class BoardRenderer:
-    """Draws boards of one domain and one shape.
-
-    Args:
-        domain: PDDLGym's name of the domain.
-        rows: height of the board in cells.
-        columns: width of the board in cells.
-
-    Raises:
-        UnusableInput: if the board is so small that PDDLGym's sprites overlap.
-    """
+    """Draws boards of one domain and one shape; UnusableInput if the board is so small that PDDLGym's sprites overlap."""
 
     def __init__(self, domain: str, rows: int, columns: int) -> None:
         self.rows, self.columns = rows, columns
@@ -80,12 +62,16 @@ class BoardRenderer:
         self._canvas = self._background.copy()
         height, width = self._background.shape[:2]
         self.shape = (int(height * _REDUCTION), int(width * _REDUCTION), 3)
-        self._down, self._across = Axis.of(height, self.shape[0]), Axis.of(width, self.shape[1])
-        corners = np.array([self._paper.at(c, rows - r) for r, c in _diagonal(rows, columns)])
-        self._xs = _edges(corners[: columns + 1, 0], width)
-        self._ys = _edges(height - corners[: rows + 1, 1], height)
-        self._pitch = float(corners[1, 0] - corners[0, 0])
-        self._margin = self._look_around()
+        self._down, self._across = lanczos(height, self.shape[0]), lanczos(width, self.shape[1])
+        xs = [self._paper.at(c, 0)[0] for c in range(columns + 1)]
+        ys = [height - self._paper.at(0, rows - r)[1] for r in range(rows + 1)]
+        # whole-pixel borders between cells; the outermost cells own the margins too
+        self._xs, self._ys = [0, *map(round, xs[1:-1]), width], [0, *map(round, ys[1:-1]), height]
+        self._pitch = xs[1] - xs[0]
+        # how many source pixels beyond its own cell a patch depends on, at most
+        down = [(self._window(r, 0)[0], self._ys[r : r + 2]) for r in range(rows)]
+        across = [(self._window(0, c)[1], self._xs[c : c + 2]) for c in range(columns)]
+        self._margin = max(max(own[0] - seen[0], seen[1] - own[1]) for seen, own in down + across)
         self._sprites: dict[int, tuple[NDArray[Any], ...]] = {}
         self._reaching: dict[int, tuple[str, ...]] = {}
         self._blocks: dict[tuple[Cell, int], NDArray[np.uint8]] = {}
@@ -99,10 +85,9 @@ class BoardRenderer:
         changed = np.ones(codes.shape, bool) if before is None else codes != before
         self._codes = None  # an interrupted frame must not be taken for a finished one
         keys = {cell: self._key(*cell, codes) for cell in self._touched(codes, before, changed)}
-        new = [cell for cell, key in keys.items() if key not in self._patches]
-        if new:
-            self._draw(new, keys, codes)
         for (r, c), key in keys.items():
+            if key not in self._patches:
+                self._patches[key] = self._draw_patch(r, c, codes)
             top, bottom, left, right = self._owned(r, c)
             self._frame[top:bottom, left:right] = self._patches[key]
         self._codes = codes.copy()
@@ -142,20 +127,10 @@ class BoardRenderer:
         top, bottom, left, right = self._owned(r, c)
         return self._down.window(top, bottom), self._across.window(left, right)
 
-    def _look_around(self) -> int:
-        """How many source pixels beyond its own cell a patch depends on, at most."""
-        down = [(self._window(r, 0)[0], self._ys[r : r + 2]) for r in range(self.rows)]
-        across = [(self._window(0, c)[1], self._xs[c : c + 2]) for c in range(self.columns)]
-        return max(max(own[0] - seen[0], seen[1] - own[1]) for seen, own in down + across)
-
     def _key(self, r: int, c: int, codes: Codes) -> tuple[Any, ...]:
         """All that a cell's patch depends on: its stack, and what reaches in from its neighbours."""
         around = self._around(r, c)
         return (r, c, int(codes[r, c]), *[self._reach(int(codes[cell])) for cell in around])
-
-    def _draw(self, cells: Sequence[Cell], keys: Mapping[Cell, tuple[Any, ...]], codes: Codes) -> None:
-        for cell in cells:
-            self._patches[keys[cell]] = self._draw_patch(*cell, codes)
 
     def _draw_patch(self, r: int, c: int, codes: Codes) -> NDArray[np.uint8]:
         """The reduced pixels of a cell, made from the source pixels around it."""
@@ -171,7 +146,7 @@ class BoardRenderer:
                     part[a - y0 : b - y0, d - x0 : e - x0] = block[
                         a - ys[0] : b - ys[0], d - xs[0] : e - xs[0]
                     ]
-        return reduce_part(part, self._down, self._across, (top, bottom), (left, right))
+        return _reduced(part, self._down, self._across, (top, bottom), (left, right))
 
     def _block(self, cell: Cell, code: int) -> NDArray[np.uint8]:
         """A cell before the reduction."""
@@ -214,183 +189,60 @@ class BoardRenderer:
         return self._reaching[code]
 
 
-def _diagonal(rows: int, columns: int) -> list[tuple[int, int]]:
-    """Grid corners such that the first n+1 run over all rows, and over all columns."""
-    return [(min(i, rows), min(i, columns)) for i in range(max(rows, columns) + 1)]
+def _reduced(
+    part: Pixels, down: Axis, across: Axis, rows: tuple[int, int], columns: tuple[int, int]
+) -> Pixels:
+    """``reduce_part`` of one picture, (H, W, 3) -> (rows, columns, 3)."""
+    return np.ascontiguousarray(reduce_part(part[None], down, across, rows, columns)[0].transpose(1, 2, 0))
 
 
-def _edges(positions: NDArray[np.float64], size: int) -> list[int]:
-    """Whole-pixel borders between cells; the outermost cells own the margins too."""
-    return [0, *[round(float(p)) for p in positions[1:-1]], size]
-
-
-@lru_cache(maxsize=KEPT_BOARDS)
-def board_renderer(domain: str, rows: int, columns: int) -> BoardRenderer:
-    """The renderer of a board shape, shared by all problems that have it (not between threads)."""
-    return BoardRenderer(domain, rows, columns)
-
-
-# Pillow's LANCZOS reduction of 8-bit images, for any part of the picture and exact to the last bit.
-#
-# Pillow reduces columns first, then rows, each with weights rounded to 22 fractional bits and results
-# rounded to bytes. Unlike Pillow's ``box``, a part is reduced with the weights it has in the whole picture.
-# All sums are whole numbers below 2 ** 53, which float64 holds exactly, whatever their order.
-
-
-_BITS = 22
-_RADIUS = 3.0
-_BLOCK = 16
-"""Reduced pixels that are made together, from the part of the source that they depend on."""
-
-
-@dataclass(frozen=True)
-class Axis:
-    """The reduction of one axis: reduced pixel ``i`` is the sum of ``taps[i, k] * source[first[i] + k]``."""
-
-    first: NDArray[np.intp]
-    last: NDArray[np.intp]
-    taps: NDArray[np.int32]  # (reduced, most taps), zero beyond ``last``
-    _matrices: dict[tuple[int, int], NDArray[np.float64]] = field(default_factory=dict, repr=False)
-
-    @classmethod
-    def of(cls, source: int, reduced: int) -> Axis:
-        """The reduction of ``source`` pixels to ``reduced``, fewer, ones."""
-        scale = source / reduced
-        support = _RADIUS * scale
-        centres = (np.arange(reduced) + 0.5) * scale
-        first = np.maximum(np.floor(centres - support + 0.5), 0).astype(np.intp)
-        last = np.minimum(np.floor(centres + support + 0.5), source).astype(np.intp)
-        taps = np.zeros((reduced, int((last - first).max())), np.int32)
-        for i in range(reduced):
-            distance = (np.arange(first[i], last[i]) - centres[i] + 0.5) / scale
-            kernel = np.where(abs(distance) < _RADIUS, np.sinc(distance) * np.sinc(distance / _RADIUS), 0.0)
-            scaled = kernel / kernel.sum() * (1 << _BITS)
-            taps[i, : last[i] - first[i]] = np.trunc(scaled + np.copysign(0.5, scaled))
-        return cls(first, last, taps)
-
-    def window(self, start: int, stop: int) -> tuple[int, int]:
-        """The source pixels that the reduced pixels ``start:stop`` depend on."""
-        return int(self.first[start]), int(self.last[stop - 1])
-
-    def reduce(self, source: NDArray[np.float64], start: int, stop: int) -> NDArray[np.float64]:
-        """Reduced pixels ``start:stop`` along the last axis of their window, (N, window) -> (N, stop-start)."""
-        reduced = np.empty((len(source), stop - start))
-        for low in range(start, stop, _BLOCK):
-            high = min(low + _BLOCK, stop)
-            first = int(self.first[low] - self.first[start])
-            matrix = self._matrix(low, high)
-            reduced[:, low - start : high - start] = product(source[:, first : first + len(matrix)], matrix)
-        reduced += 1 << (_BITS - 1)
-        reduced *= 2.0**-_BITS
-        np.floor(reduced, out=reduced)
-        return np.clip(reduced, 0, 255, out=reduced)
-
-    def _matrix(self, start: int, stop: int) -> NDArray[np.float64]:
-        """The weights of the window in the reduced pixels, (window, stop-start)."""
-        known = self._matrices.get((start, stop))
-        if known is None:
-            low, high = self.window(start, stop)
-            known = self._matrices[start, stop] = np.zeros((high - low, stop - start))
-            for place, i in enumerate(range(start, stop)):
-                known[self.first[i] - low : self.last[i] - low, place] = self.taps[
-                    i, : self.last[i] - self.first[i]
-                ]
-        return known
-
-
-def reduce_part(
-    part: NDArray[np.uint8], down: Axis, across: Axis, rows: tuple[int, int], columns: tuple[int, int]
-) -> NDArray[np.uint8]:
-    """The reduced pixels in ``rows`` x ``columns`` (start, stop), uint8 (rows, columns, 3).
-
-    Args:
-        part: the source pixels inside ``down.window(*rows)`` x ``across.window(*columns)``.
-        down: the reduction of the vertical axis.
-        across: the reduction of the horizontal axis.
-        rows: first reduced row, and the one after the last.
-        columns: first reduced column, and the one after the last.
-    """
-    height, width = part.shape[:2]
-    by_column = part.transpose(0, 2, 1).astype(np.float64, order="C").reshape(-1, width)
-    narrow = across.reduce(by_column, *columns).reshape(height, 3, -1)
-    by_row = np.ascontiguousarray(narrow.transpose(1, 2, 0)).reshape(-1, height)
-    found = down.reduce(by_row, *rows).reshape(3, columns[1] - columns[0], -1)
-    return np.ascontiguousarray(found.transpose(2, 1, 0)).astype(np.uint8)
+board_renderer = lru_cache(maxsize=KEPT_BOARDS)(BoardRenderer)
+"""The renderer of a board shape, shared by all problems that have it (not between threads)."""
 
 
 # Boards whose sprites overlap, pixel for pixel as PDDLGym draws them.
 #
-# `rendering` keeps every cell for itself and refuses such boards. Here each sprite is drawn once per cell, with
-# PDDLGym's artists on PDDLGym's figure, and laid over those before it, row by row, as PDDLGym does. That is exact
-# for sprites without half-transparent pixels, which is checked; then the whole picture is reduced: about 10 ms.
+# `BoardRenderer` keeps every cell for itself and refuses such boards. Here each sprite is drawn once per cell and laid over those
+# before it, row by row, as PDDLGym does. That is exact for sprites without half-transparent pixels, which is checked; then the
+# whole picture is reduced: about 10 ms.
 
 
-_DPI = 150
-
-Block = tuple[tuple[slice, slice], NDArray[np.uint8]]
+Block = tuple[tuple[slice, slice], Pixels]
 """Where a sprite covers the picture, and with what."""
 
 
 class OverlappingTiles:
-    """Draws boards of one domain and one shape.
-
-    Args:
-        domain: PDDLGym's name of the domain.
-        rows: height of the board in cells.
-        columns: width of the board in cells.
-    """
+    """Draws boards of one domain, by PDDLGym's name of it, and one shape."""
 
     def __init__(self, domain: str, rows: int, columns: int) -> None:
-        from aam_vision.envs.pddlgym_drawing import drawing
-
-        self._domain, self._size = domain, (rows, columns)
-        with drawing() as utils:
-            self._figure, self._axes = utils.initialize_figure(rows, columns)
-            self._figure.set_dpi(_DPI)
-            self._figure.canvas.draw()
-        self._canvas: NDArray[np.uint8] = np.asarray(self._figure.canvas.buffer_rgba())
-        self._background = self._canvas.copy()
+        self._domain, self._paper = domain, paper(rows, columns)
+        self._background = self._paper.background()
         self._blocks: dict[tuple[Cell, int], list[Block]] = {}
 
     def frame(self, codes: Codes) -> Frame:
-        """The picture of a board, uint8 (H, W, 3).
-
-        Raises:
-            UnusableInput: if a sprite has half-transparent pixels, or is not a rectangle.
-        """
-        from aam_vision.envs.pddlgym_drawing import drawing
+        """The picture of a board, uint8 (H, W, 3); UnusableInput if a sprite has half-transparent pixels, or is not a rectangle."""
+        from aam_vision.envs.pddlgym_drawing import stacks
 
         picture = self._background.copy()
-        with drawing() as utils:
-            for (row, column), code in np.ndenumerate(codes):
-                for where, pixels in self._drawn(utils, (row, column), int(code)):
-                    picture[where] = pixels
-            height, width = picture.shape[:2]
-            size = int(width * _REDUCTION), int(height * _REDUCTION)
-            reduced = utils.Image.fromarray(picture).resize(size, utils.Image.ANTIALIAS)
-        return np.array(reduced)[..., :3]
+        for (row, column), found in np.ndenumerate(codes):
+            cell, code = (row, column), int(found)
+            if (cell, code) not in self._blocks:
+                sprites = stacks(self._domain).sprites(code)
+                self._blocks[cell, code] = [self._block(cell, sprite) for sprite in sprites]
+            for where, pixels in self._blocks[cell, code]:
+                picture[where] = pixels
+        height, width = picture.shape[:2]
+        rows, columns = int(height * _REDUCTION), int(width * _REDUCTION)
+        return _reduced(picture, lanczos(height, rows), lanczos(width, columns), (0, rows), (0, columns))
 
-    def _drawn(self, utils: Any, cell: Cell, code: int) -> list[Block]:
-        if (cell, code) not in self._blocks:
-            from aam_vision.envs.pddlgym_drawing import stacks
-
-            sprites = stacks(self._domain).sprites(code)
-            self._blocks[cell, code] = [self._block(utils, cell, sprite) for sprite in sprites]
-        return self._blocks[cell, code]
-
-    def _block(self, utils: Any, cell: Cell, sprite: NDArray[Any]) -> Block:
+    def _block(self, cell: Cell, sprite: NDArray[Any]) -> Block:
         """A sprite as it covers a black picture and a white one: nothing may show through in part."""
-        drawn = []
-        for shade in (0, 255):
-            self._canvas[..., :3], self._canvas[..., 3] = shade, 255
-            box = utils.draw_token(sprite, *cell, self._axes, *self._size)
-            self._axes.draw_artist(box)
-            box.remove()
-            drawn.append(self._canvas.copy())
-        on_black, on_white = drawn
+        on_black, on_white = (np.full_like(self._background, shade) for shade in (0, 255))
+        for canvas in (on_black, on_white):
+            self._paper.draw(canvas, sprite, *cell)
         covered = (on_black == on_white).all(axis=-1)
         rows, columns = (np.flatnonzero(covered.any(axis=axis)) for axis in (1, 0))
-        in_part = ~covered & ((on_black[..., :3] != 0) | (on_white[..., :3] != 255)).any(axis=-1)
+        in_part = ~covered & ((on_black != 0) | (on_white != 255)).any(axis=-1)
         if covered.any() and not in_part.any():
             where = np.s_[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
             if covered[where].all():
@@ -398,17 +250,15 @@ class OverlappingTiles:
         raise UnusableInput(f"{self._domain}: a sprite shows what is below it; draw its pictures whole")
 
 
-@lru_cache(maxsize=KEPT_BOARDS)
-def overlapping_tiles(domain: str, rows: int, columns: int) -> OverlappingTiles:
-    """The tiles that draw a board shape, shared by all problems that have it (not between threads)."""
-    return OverlappingTiles(domain, rows, columns)
+overlapping_tiles = lru_cache(maxsize=KEPT_BOARDS)(OverlappingTiles)
+"""The tiles that draw a board shape, shared in the same way."""
 
 
 # Boards that PDDLGym draws sprite by sprite: each cell's stack of sprites is asked of PDDLGym's own renderer.
 
 
 KEPT = 4096
-"""States of one problem whose codes are kept; the oldest go first. Every step shows its state twice."""
+"""States of one problem whose codes are kept. Every step shows its state twice."""
 
 
 class BoardCodes:
@@ -419,23 +269,17 @@ class BoardCodes:
 
         self._domain = layout.domain
         self._literals = Literals(layout)
-        self._known: dict[frozenset[Atom], Codes] = {}
+        self._known: Recent[frozenset[Atom], Codes] = Recent(KEPT)
 
     def __call__(self, atoms: frozenset[Atom]) -> Codes:
         """The codes of a legal state, (rows, columns), not to be changed; its unchangeable atoms may be left out."""
-        known = self._known.get(atoms)
-        if known is None:
-            known = self._known[atoms] = self._found(atoms)
-            if len(self._known) > KEPT:
-                del self._known[next(iter(self._known))]
-        return known
+        return self._known.of(atoms, lambda: self._found(atoms))
 
     def _found(self, atoms: frozenset[Atom]) -> Codes:
         from aam_vision.envs.pddlgym_drawing import cells, stacks
 
         found, known = cells(self._domain, self._literals.of_state(atoms)), stacks(self._domain)
-        rows, columns = found.shape[:2]
-        return np.array([[known.code(found[r, c]) for c in range(columns)] for r in range(rows)], np.uint8)
+        return np.array([[known.code(cell) for cell in row] for row in found], np.uint8)
 
 
 class Tiles:
@@ -450,6 +294,50 @@ class Tiles:
     def frame(self, atoms: frozenset[Atom]) -> Frame:
         """The picture of a legal state, uint8 (H, W, 3); its unchangeable atoms may be left out."""
         return self._renderer.frame(self._codes(atoms))
+
+
+# Pictures that are drawn whole instead of cell by cell, once for each of the latest states: where the picture is made of
+# rectangles (Hanoi, Blocks), PDDLGym's own renderer draws it in about 15 ms.
+
+
+KEPT_FRAMES = 2048
+"""Frames that are kept for one problem: more cost memory, fewer are drawn again."""
+
+
+class WholePictures:
+    """Draws the states of one problem; see ``aam_vision.envs.board.Drawing``."""
+
+    def __init__(self, layout: Layout, draw: Callable[[frozenset[Atom]], Frame]) -> None:
+        from aam_vision.envs.pddlgym_domains import changing_predicates, static_atoms
+
+        self._layout, self._draw = layout, draw
+        self._changing = changing_predicates(layout.domain)
+        self._static = static_atoms(layout)
+        self._frames: Recent[frozenset[Atom], Frame] = Recent(KEPT_FRAMES)
+
+    @cached_property
+    def shape(self) -> tuple[int, int, int]:
+        """The shape of every frame of the problem."""
+        height, width, channels = self.frame(self._layout.initial).shape
+        return height, width, channels
+
+    def frame(self, atoms: frozenset[Atom]) -> Frame:
+        """The picture of a legal state, uint8 (H, W, 3); its unchangeable atoms may be left out."""
+        state = frozenset(atom for atom in atoms if atom.predicate in self._changing)
+        return self._frames.of(state, lambda: self._draw(state | self._static)).copy()
+
+
+def drawn_by_pddlgym(layout: Layout, *, crosses: bool = False) -> WholePictures:
+    """The pictures of a problem, each drawn by PDDLGym itself; ``crosses``: those on destroyed blocks are drawn last."""
+    palette: dict[str, Any] = {}
+
+    def draw(atoms: frozenset[Atom]) -> Frame:
+        from aam_vision.envs.pddlgym_drawing import crosses_on_top, reference_frame
+
+        with crosses_on_top(layout.domain) if crosses else nullcontext():
+            return reference_frame(layout, atoms, palette)
+
+    return WholePictures(layout, draw)
 
 
 def overlapping(layout: Layout) -> WholePictures:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from enum import Enum
 from types import ModuleType
-from typing import Any, Final, Literal, NamedTuple, Protocol
+from typing import Any, Final, Literal, NamedTuple
 
 import gymnasium
 import numpy as np
@@ -41,69 +41,13 @@ def in_order(actions: Actions | None) -> list[Any]:
     return found[::-1]
 
 
-class WayBack(Protocol):
-    """Takes snapshots of an environment, and goes back to them."""
+class WayBack(NamedTuple):
+    """How snapshots of an environment are taken, and how it goes back to them."""
 
-    def snapshot(self, env: Env, done: Actions | None) -> object:
-        """A token of the present state, to which the actions ``done`` have led since the reset."""
-
-    def restore(self, env: Env, token: Any) -> Env:
-        """The environment in the state of a token: the same one, or one that takes its place."""
-
-
-class _Copying:
-    def snapshot(self, env: Env, done: Actions | None) -> object:
-        try:
-            return deepcopy(env)
-        except Exception as error:  # whatever the parts of an environment refuse to be copied with
-            raise UnusableInput(
-                f"{env.unwrapped}: cannot be copied ({reason(error)}); give restore='replay', or functions "
-                f"restore=(snapshot, restore) of your own"
-            ) from error
-
-    def restore(self, env: Env, token: Env) -> Env:
-        return deepcopy(token)
-
-
-class _Replaying:
-    def __init__(self, reset: Callable[[Env], None]) -> None:
-        self._reset = reset
-
-    def snapshot(self, env: Env, done: Actions | None) -> object:
-        return done
-
-    def restore(self, env: Env, token: Actions | None) -> Env:
-        self._reset(env)
-        try:
-            for action in in_order(token):
-                env.step(action)
-        except Exception as error:
-            raise AgentFailed(
-                f"{env.unwrapped}: raised {reason(error)} when its actions were made again; make it deterministic"
-            ) from error
-        return env
-
-
-class _Own:
-    def __init__(self, snapshot: Callable[[Env], object], restore: Callable[[Env, Any], None]) -> None:
-        self._snapshot, self._restore = snapshot, restore
-
-    def snapshot(self, env: Env, done: Actions | None) -> object:
-        try:
-            return self._snapshot(env)
-        except Exception as error:
-            raise UnusableInput(
-                f"{env.unwrapped}: your snapshot(env) raised {reason(error)}; correct it"
-            ) from error
-
-    def restore(self, env: Env, token: Any) -> Env:
-        try:
-            self._restore(env, token)
-        except Exception as error:
-            raise UnusableInput(
-                f"{env.unwrapped}: your restore(env, token) raised {reason(error)}; correct it"
-            ) from error
-        return env
+    snapshot: Callable[[Env, Actions | None], object]
+    """Of the environment and the actions since the reset: a token of the present state."""
+    restore: Callable[[Env, Any], Env]
+    """Of the environment and a token: the environment in that state, the same one or one that takes its place."""
 
 
 def way_back(restore: Restore, reset: Callable[[Env], None]) -> WayBack:
@@ -113,14 +57,54 @@ def way_back(restore: Restore, reset: Callable[[Env], None]) -> WayBack:
         UnusableInput: it names none.
     """
     if restore == "copy":
-        return _Copying()
+        # whatever the parts of an environment refuse to be copied with
+        cure = "give restore='replay', or functions restore=(snapshot, restore) of your own"
+        return WayBack(
+            lambda env, done: _tried(env, lambda: deepcopy(env), "cannot be copied ({}); " + cure),
+            lambda env, token: deepcopy(token),
+        )
     if restore == "replay":
-        return _Replaying(reset)
+
+        def again(env: Env, token: Actions | None) -> Env:
+            reset(env)
+            told = "raised {} when its actions were made again; make it deterministic"
+            _tried(env, lambda: [env.step(action) for action in in_order(token)], told, AgentFailed)
+            return env
+
+        return WayBack(lambda env, done: done, again)
     if isinstance(restore, tuple) and len(restore) == 2 and all(map(callable, restore)):
-        return _Own(*restore)
+        take, put = restore
+
+        def back(env: Env, token: Any) -> Env:
+            _tried(env, lambda: put(env, token), "your restore(env, token) raised {}; correct it")
+            return env
+
+        told = "your snapshot(env) raised {}; correct it"
+        return WayBack(lambda env, done: _tried(env, lambda: take(env), told), back)
     raise UnusableInput(
         f"restore={restore!r}: use 'copy', 'replay', or a pair of functions (snapshot(env), restore(env, token))"
     )
+
+
+def attributes(*names: str) -> tuple[Callable[[Env], object], Callable[[Env, Any], None]]:
+    """The way back of an environment all of whose state is in these attributes, whose values never change themselves."""
+
+    def snapshot(env: Env) -> object:
+        return tuple(getattr(env.unwrapped, name) for name in names)
+
+    def restore(env: Env, kept: Any) -> None:
+        for name, value in zip(names, kept, strict=True):
+            setattr(env.unwrapped, name, value)
+
+    return snapshot, restore
+
+
+def _tried(env: Env, act: Callable[[], object], told: str, kind: type[Exception] = UnusableInput) -> object:
+    """What comes of what may raise; ``told`` says what that means, with the reason in it."""
+    try:
+        return act()
+    except Exception as error:
+        raise kind(f"{env.unwrapped}: {told.format(reason(error))}") from error
 
 
 # What an environment remembers besides its picture: whether two copies of it remember the same.
@@ -149,7 +133,7 @@ def _differences(one: Any, other: Any, name: str, depth: int, seen: set[tuple[in
     if type(one) is not type(other):
         yield f"{name} is {_shown(one)} and {_shown(other)}"
     elif isinstance(one, np.ndarray) and one.dtype != object:
-        if not _same_numbers(one, other):
+        if not np.array_equal(one, other, equal_nan=one.dtype.kind in "fc"):
             yield f"{name} has other values"
     elif isinstance(one, _PLAIN):
         if one != other and not (one != one and other != other):  # NaN is like NaN
@@ -164,12 +148,6 @@ def _differences(one: Any, other: Any, name: str, depth: int, seen: set[tuple[in
             return
         for part, value in parts.items():
             yield from _differences(value, others[part], f"{name}{part}", depth - 1, seen)
-
-
-def _same_numbers(one: Any, other: Any) -> bool:
-    if one.shape != other.shape:
-        return False
-    return np.array_equal(one, other, equal_nan=one.dtype.kind in "fc")
 
 
 def _parts(whole: Any) -> Iterator[tuple[str, Any]]:

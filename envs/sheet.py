@@ -33,15 +33,7 @@ Pixels = NDArray[np.uint8]
 
 
 class Sheet:
-    """An empty board, and where sprites go on it.
-
-    Args:
-        rows: height of the board in cells.
-        columns: width of the board in cells.
-
-    Raises:
-        ImportError: matplotlib's function cannot be had without matplotlib.
-    """
+    """An empty board, and where sprites go on it; ImportError if matplotlib's function cannot be had without matplotlib."""
 
     def __init__(self, rows: int, columns: int) -> None:
         self._resample = _resampler()
@@ -232,11 +224,7 @@ def picture_key(sprite: NDArray[Any]) -> str:
 
 
 class SpriteStacks:
-    """Stacks of sprites and their codes: stacks that look the same have one code, counted from 0.
-
-    Args:
-        sprites_of: PDDLGym's pictures of what its layout of a board has in a cell.
-    """
+    """Stacks of sprites and their codes: stacks that look the same have one code, counted from 0."""
 
     def __init__(self, sprites_of: Callable[[Any], Iterable[NDArray[Any]]]) -> None:
         self._sprites_of = sprites_of

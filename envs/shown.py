@@ -8,10 +8,8 @@ from typing import Any
 
 from aam_vision.agents.noise import SimulatorDecorator
 from aam_vision.agents.perception import (
-    Defined,
+    Completion,
     Frame,
-    Given,
-    Perceived,
     Percept,
     Perception,
     Reading,
@@ -26,13 +24,7 @@ from aam_vision.support.errors import RAISED, UnusableInput, reason
 
 @dataclass(frozen=True)
 class Shown:
-    """What a user's function tells of an environment, checked.
-
-    Args:
-        name: of the environment, for messages.
-        visual: the vocabulary.
-        shown: a function of ``env.unwrapped``: the atoms of perceived predicates that are true.
-    """
+    """What a user's function tells of an environment, checked."""
 
     name: str
     visual: VisualVocabulary
@@ -47,18 +39,8 @@ class Shown:
             UnusableInput: the function raises, or gives anything but atoms of perceived predicates.
         """
         true = self.atoms(env, scene)
-        hidden = frozenset(self._hidden(true, scene))
-        seen = State(self._sighted(true, scene), scene.objects, hidden)
-        entries = self.visual.entries
-        given = {entry.predicate.name for entry in entries if isinstance(entry, Given)}
-        found = {atom for atom in scene.facts if atom.predicate in given} | true
-        for entry in entries:
-            if isinstance(entry, Defined):
-                if entry.over_all:
-                    seen = State(frozenset(found), scene.objects, seen.unknown)
-                found.update(entry.atoms(scene, seen)[0])
-        stated = {entry.predicate.name for entry in self.visual.stated}
-        return State(frozenset(atom for atom in found if atom.predicate in stated), scene.objects)
+        whole = Completion(self.visual, scene).state(self._sighted(true, scene), self._hidden(true, scene))
+        return State(whole.true, scene.objects)
 
     def atoms(self, env: Any, scene: Scene) -> frozenset[Atom]:
         """The atoms that the function gives.
@@ -66,9 +48,7 @@ class Shown:
         Raises:
             UnusableInput: as of ``state``.
         """
-        perceived = {
-            entry.predicate.name: entry for entry in self.visual.entries if isinstance(entry, Perceived)
-        }
+        perceived = {entry.predicate.name: entry for entry in self.visual.perceived}
         try:
             true = frozenset(Atom(*atom) for atom in self.shown(env))
             for atom in true:
@@ -89,19 +69,17 @@ class Shown:
     def _sighted(self, true: frozenset[Atom], scene: Scene) -> frozenset[Atom]:
         """What is true, with the auxiliary atoms; all things show in a picture, unless the function says which do."""
         sighted = self.visual.sighted(scene, true)
-        for entry in self.visual.entries:
-            if isinstance(entry, Perceived) and entry.reading is Reading.FOUND:
-                name = entry.predicate.name
-                if not any(atom.predicate == name for atom in sighted):
-                    found = (thing for thing, look in scene.looks.items() if look in entry.heads)
-                    sighted |= {Atom(name, (thing,)) for thing in found}
+        for entry in self.visual.read_as(Reading.FOUND):
+            name = entry.predicate.name
+            if not any(atom.predicate == name for atom in sighted):
+                found = (thing for thing, look in scene.looks.items() if look in entry.heads)
+                sighted |= {Atom(name, (thing,)) for thing in found}
         return sighted
 
     def _hidden(self, true: frozenset[Atom], scene: Scene) -> Iterator[Atom]:
         """The atoms that a thing covers in the image."""
-        perceived = [entry for entry in self.visual.entries if isinstance(entry, Perceived)]
-        places = {entry.predicate.name for entry in perceived if entry.reading is Reading.WHERE}
-        for entry in perceived:
+        places = {entry.predicate.name for entry in self.visual.read_as(Reading.WHERE)}
+        for entry in self.visual.perceived:
             for atom in true:
                 if atom.predicate in places and scene.looks[atom.objects[0]] == entry.hidden_by:
                     yield Atom(entry.predicate.name, atom.objects[1:])
@@ -111,11 +89,7 @@ class Shown:
 
 
 class Told:
-    """A perception (``perception.Perception``) that looks into the simulator whose image was taken last.
-
-    Args:
-        state: a function of ``env.unwrapped`` and the scene of its problem.
-    """
+    """A perception (``perception.Perception``) that looks into the simulator whose image was taken last."""
 
     def __init__(self, state: Callable[[Any, Scene], State]) -> None:
         self._state = state

@@ -17,7 +17,6 @@ import numpy as np
 
 from aam_vision.agents.perception import Scene
 from aam_vision.envs.board import BoardDomain, Layout, problems
-from aam_vision.envs.board_env import BoardEnv
 from aam_vision.envs.grids import grid_scene
 from aam_vision.envs.pddlgym_domains import load_layout, static_atoms
 from aam_vision.envs.rendering import overlapping
@@ -97,12 +96,6 @@ SLIDETILE: Final = BoardDomain(
     sampler=__name__,
     shapes=((SIDE, SIDE),),
 )
-
-
-class SlidetileEnv(BoardEnv):
-    """Slidetile; native actions are up, down, left and right of every tile."""
-
-    domain = SLIDETILE
 
 
 # Slidetile states at random: those of one parity of the permutation of tiles.

@@ -1,6 +1,6 @@
 """Sokoban: a player pushes stones to goals, seen from above.
 
-Locations are named ``pos-X-Y``: column X and row Y from 1, as PDDLGym draws them.
+Native actions are the four directions. Locations are named ``pos-X-Y``: column X and row Y from 1, as PDDLGym draws them.
 """
 
 from __future__ import annotations
@@ -12,12 +12,10 @@ import numpy as np
 
 from aam_vision.agents.perception import Cell, Never, Scene, exclusive
 from aam_vision.envs.board import BoardDomain, Layout, problems
-from aam_vision.envs.board_env import BoardEnv
 from aam_vision.envs.grids import STEPS, Passages, cell_names, grid_scene, neighbours, places_of
 from aam_vision.envs.pddlgym_domains import static_atoms
-from aam_vision.envs.pddlgym_files import declarations
 from aam_vision.envs.sources import Truths, defined, of_look, on, there, where
-from aam_vision.model.strips import Atom, Objects, State
+from aam_vision.model.strips import Atom, State
 
 
 def cell_of(location: str) -> Cell:
@@ -83,12 +81,6 @@ SOKOBAN: Final = BoardDomain(
     trained_on=problems("train", range(5)),
     sampler=__name__,
 )
-
-
-class SokobanEnv(BoardEnv):
-    """Sokoban; native actions are the four directions."""
-
-    domain = SOKOBAN
 
 
 # Legal Sokoban states and boards at random, with the rare sights not rare.
@@ -166,13 +158,8 @@ def synthesize(name: str, rows: int, columns: int, rng: np.random.Generator) -> 
     static = [Atom("is-player", ("player-01",)), *[Atom("is-stone", (stone,)) for stone in stones], *steps]
     static += [Atom("is-goal" if cell in goals else "is-nongoal", (place,)) for cell, place in named.items()]
     start = dict(zip([*stones, "player-01"], chosen[count:], strict=False))
-    return Layout(
-        domain="sokoban",
-        name=name,
-        objects=Objects(kinds, declarations("sokoban").types),
-        initial=frozenset(static) | _changeable(named, floor, goals, start),
-        goal=frozenset(Atom("at-goal", (stone,)) for stone in stones),
-    )
+    initial = _changeable(named, floor, goals, start).union(static)
+    return Layout.of("sokoban", name, kinds, initial, [Atom("at-goal", (stone,)) for stone in stones])
 
 
 def _grow(rows: int, columns: int, margin: int, rng: np.random.Generator) -> list[Cell]:

@@ -23,10 +23,11 @@ from aam_vision.agents.perception import (
     Scene,
     VisualVocabulary,
 )
-from aam_vision.envs.grids import STEPS, PerScene, grid_scene, neighbours, places_by_cell
+from aam_vision.envs.grids import STEPS, grid_scene, neighbours, places_by_cell
 from aam_vision.envs.meaning import predicate as declared
 from aam_vision.model.strips import Atom, Objects, Predicate, State, Types
 from aam_vision.support.errors import UnusableInput
+from aam_vision.support.recent import PerObject
 
 Source = Callable[[Predicate], Entry | tuple[Entry, ...]]
 """Makes the entry of a predicate, and those of the auxiliary predicates that it is defined over."""
@@ -79,50 +80,44 @@ def given(description: str) -> Source:
     return lambda predicate: Given(predicate, description)
 
 
+def _of_scene(rows: Callable[[Predicate, Scene], Iterable[tuple[str, ...]]], description: str) -> Source:
+    """A predicate whose facts follow from the scene alone: worked out once for each."""
+
+    def source(predicate: Predicate) -> Defined:
+        def atoms(scene: Scene) -> list[Atom]:
+            return [Atom(predicate.name, objects) for objects in rows(predicate, scene)]
+
+        known = PerObject(atoms)
+        return Defined(predicate, lambda scene, seen: (known(scene), []), description)
+
+    return source
+
+
 def named(holds: Callable[[str], bool], description: str) -> Source:
     """p(object): true of the objects whose names satisfy a condition."""
 
-    def source(predicate: Predicate) -> Defined:
-        def define(scene: Scene, seen: State) -> Truths:
-            of_type = scene.objects.of_type(predicate.types[0])
-            return [Atom(predicate.name, (name,)) for name in of_type if holds(name)], []
+    def rows(predicate: Predicate, scene: Scene) -> list[tuple[str, ...]]:
+        return [(name,) for name in scene.objects.of_type(predicate.types[0]) if holds(name)]
 
-        return Defined(predicate, define, description)
-
-    return source
+    return _of_scene(rows, description)
 
 
 def of_look(look: str, description: str) -> Source:
     """p(thing): true of the things of a look, which the user points out with the scene."""
-
-    def source(predicate: Predicate) -> Defined:
-        def define(scene: Scene, seen: State) -> Truths:
-            return [Atom(predicate.name, (thing,)) for thing, own in scene.looks.items() if own == look], []
-
-        return Defined(predicate, define, description)
-
-    return source
+    return _of_scene(
+        lambda predicate, scene: [(thing,) for thing, own in scene.looks.items() if own == look], description
+    )
 
 
 def always(facts: Iterable[tuple[str, ...]], description: str) -> Source:
     """True of these objects in every problem, and of no others."""
     kept = tuple(facts)
-    return lambda predicate: Defined(
-        predicate, lambda scene, seen: ([Atom(predicate.name, objects) for objects in kept], []), description
-    )
+    return _of_scene(lambda predicate, scene: kept, description)
 
 
 def adjacent(description: str, steps: Mapping[str, tuple[int, int]] = STEPS) -> Source:
     """p(place, next place, direction): neighbouring cells; ``steps`` gives each direction's (down, right)."""
-
-    def source(predicate: Predicate) -> Defined:
-        def adjoining(scene: Scene) -> list[Atom]:
-            return [Atom(predicate.name, objects) for objects in neighbours(places_by_cell(scene), steps)]
-
-        known = PerScene(adjoining)
-        return Defined(predicate, lambda scene, seen: (known(scene), []), description)
-
-    return source
+    return _of_scene(lambda predicate, scene: neighbours(places_by_cell(scene), steps), description)
 
 
 def nowhere(searched: str, description: str, of: str | None = None) -> Source:

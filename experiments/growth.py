@@ -21,8 +21,8 @@ import typer
 from aam_vision.agents.perception import Cell
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.envs.grids import STEPS, cell_names, neighbours
-from aam_vision.envs.ground_truth import ground_truth_model
 from aam_vision.envs.pddlgym_files import declarations
+from aam_vision.envs.registry import board_domain
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.model.query import Access
@@ -252,7 +252,7 @@ def _packaged(name: str, fewer: int = 0) -> Callable[[int, Access, int], Target]
 
 def _sokoban(size: int, access: Access, seed: int) -> Target:
     """One board."""
-    truth = ground_truth_model("sokoban")
+    truth = board_domain("sokoban").truth()
     stones = STONES.get(size, max(1, size // 3))
     board = sokoban_board(size, stones, np.random.default_rng([seed, 1]))
     agent = SymbolicAgent(truth, [board], access, refuses_surely=True)

@@ -106,15 +106,15 @@ def interrogated(*, env: str, trained: int, seed: int, kept: str) -> Row:
 
 def _train(env: str, steps: int, folder: Path) -> None:
     from aam_vision.envs.registry import image_domain
-    from aam_vision.training import cells, data
+    from aam_vision.training import boards, cells
     from aam_vision.training.session import train_domain
     from aam_vision.training.settings import TrainingSettings
 
     def mislabelled(*given: Any, **more: Any) -> list[Example]:
-        return _mislabelled(data.lessons(*given, **more))
+        return _mislabelled(boards.lessons(*given, **more))
 
     folder.mkdir(parents=True, exist_ok=True)
-    learned_from = mislabelled if steps == MISLABELLED else data.lessons
+    learned_from = mislabelled if steps == MISLABELLED else boards.lessons
     with patch.object(cells, "lessons", learned_from):  # no user wants to train on wrong labels
         domain = image_domain(env.partition(":")[0])
         train_domain(domain, folder, TrainingSettings(steps=steps or None), Progress())

@@ -23,18 +23,17 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.agents.perception import Frame, Percept, Scene, VisualVocabulary
+from aam_vision.agents.perception import Completion, Frame, Percept, Scene, VisualVocabulary
 from aam_vision.classifiers.camera.perception import CameraPerception
 from aam_vision.classifiers.camera.plan import SceneAtoms, plan_of
-from aam_vision.classifiers.completion import Completion
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.classifiers.store import describe
 from aam_vision.envs.image_domain import ImageDomain, Pictures
 from aam_vision.model.strips import State
+from aam_vision.training.boards import check
 from aam_vision.training.camera import answers, showing
 from aam_vision.training.corruptions import CLEAN, Corruption
-from aam_vision.training.data import check
 from aam_vision.training.labels import NO_LABEL, Labels, label, things_at
 
 Reader = BoardPerception | CameraPerception
@@ -239,15 +238,7 @@ def assess(
     frames: Sequence[Frame],
     scores: PerceptionScores,
 ) -> None:
-    """Add images of one scene to the scores.
-
-    Args:
-        perception: reads them.
-        scene: their scene.
-        known: what they should tell.
-        frames: the images, in the same order; those of ``known``, or worse ones.
-        scores: are added to.
-    """
+    """Add images of one scene to the scores."""
     vocabulary = perception.vocabulary
     stated = {entry.predicate.name for entry in vocabulary.stated}
     readings = zip(known, _read(perception, scene, known, frames), strict=True)
@@ -297,7 +288,7 @@ def _count_atoms(
 def _count_classifiers(
     scores: PerceptionScores, vocabulary: VisualVocabulary, probabilities: NDArray[np.float32], sample: Sample
 ) -> None:
-    for number, head in enumerate(vocabulary.cell_heads()):
+    for head, number in vocabulary.rows.items():
         own = sample.heads == number
         if not own.any():
             continue
@@ -359,10 +350,8 @@ def evaluate_domain(
     worse = {f"unseen, {name}": condition for name, condition in (conditions or {}).items()}
     found: dict[str, PerceptionScores] = {}
     for group, drawn in (examined or domain.examinations(states, seed)).items():
-        named, chance = (
-            {group: CLEAN, **(worse if group == "unseen" else {})},
-            np.random.default_rng([seed, 1]),
-        )
+        named = {group: CLEAN, **(worse if group == "unseen" else {})}
+        chance = np.random.default_rng([seed, 1])
         found |= {name: PerceptionScores() for name in named}
         for number, pictures in enumerate(drawn, start=1):
             if not domain.visual.cellless:
@@ -398,9 +387,8 @@ def speed(domain: ImageDomain, perception: Reader, *, seed: int = 0) -> Speed:
     board = domain.example(np.random.default_rng(seed), SPEED_SHAPE, timed)
     scene, distinct = board.scene, [board.draw(state) for state in board.states]
     frames = [distinct[number % len(distinct)] for number in range(timed)]
-    (percept,) = perception.read_many(
-        frames[:1], scene
-    )  # ``look`` refuses what untrained classifiers make of it
+    # ``look`` refuses what untrained classifiers make of it
+    (percept,) = perception.read_many(frames[:1], scene)
     times = []
     for frame in frames:
         start = perf_counter()

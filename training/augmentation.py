@@ -77,15 +77,7 @@ class _Chance:
 
 
 def augment(boards: Tensor, generator: Generator) -> Tensor:
-    """Boards as a worse camera would have seen them.
-
-    Args:
-        boards: float32, (N, 3, height, width), between 0 and 1.
-        generator: the source of all chance.
-
-    Returns:
-        The same shape; every board is changed in its own way, some not at all.
-    """
+    """Boards (N, 3, height, width) from 0 to 1 as a worse camera would have seen them: each in its own way, some just as they are."""
     chance, most = _Chance(len(boards), generator), BOARD
     down, right = (int(step) for step in torch.randint(-1, 2, (2,), generator=generator))
     boards = torch.roll(boards, (down, right), (2, 3))

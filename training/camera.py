@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import interpolate
 
-from aam_vision.agents.perception import Mask, Perceived, Reading, Scene, VisualVocabulary
+from aam_vision.agents.perception import Mask, Reading, Scene, VisualVocabulary
 from aam_vision.classifiers.camera.network import SHRUNK, resized
 from aam_vision.classifiers.camera.plan import CameraPlan, SceneAtoms, Size, seen_size
 from aam_vision.envs.image_domain import ImageDomain
@@ -49,12 +49,10 @@ class Lessons:
         return len(self.pictures)
 
     def part(self, numbers: Sequence[int]) -> Lessons:
-        """Some of the pictures."""
         chosen = torch.tensor(list(numbers), dtype=torch.long)
         return Lessons(self.pictures[chosen], self.labels[chosen], self.taken, self.where[chosen])
 
     def fingerprint(self) -> str:
-        """The sha256 of all pictures and labels, in order."""
         digest = hashlib.sha256(repr(tuple(self.pictures.shape)).encode())
         for tensor in (self.pictures, self.labels, self.where):
             digest.update(tensor.contiguous().numpy().data)
@@ -154,11 +152,7 @@ def places(plan: CameraPlan, scene: Scene, masks: Mapping[str, Mask], size: Size
 
 def showing(atoms: SceneAtoms, state: State) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Per thing that is to be found, whether it shows, and whether either answer to that is right."""
-    (name,) = [
-        entry.predicate.name
-        for entry in atoms.vocabulary.entries
-        if isinstance(entry, Perceived) and entry.reading is Reading.FOUND
-    ]
+    (name,) = (entry.predicate.name for entry in atoms.vocabulary.read_as(Reading.FOUND))
     sighted = atoms.vocabulary.sighted(atoms.scene, state.true)
     true, either = (
         {atom.objects[0] for atom in some if atom.predicate == name} for some in (sighted, state.unknown)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import torch
@@ -22,13 +22,14 @@ from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.envs.own import OwnEnvironment
 from aam_vision.training.assessment import PerceptionScores, evaluate_domain
 from aam_vision.training.augmentation import augment
-from aam_vision.training.boards import Example, collate, fingerprint, positives
-from aam_vision.training.data import key, lessons, remembered
+from aam_vision.training.boards import Example, collate, fingerprint, key, lessons, positives, remembered
 from aam_vision.training.folder import doubts, labelled_images, read_labels, told
 from aam_vision.training.labelling.references import learned_looks
-from aam_vision.training.rounds import Trained
 from aam_vision.training.settings import TrainingSettings, heads_of
 from aam_vision.training.trainer import Batch, Judged, StartingPoint
+
+if TYPE_CHECKING:
+    from aam_vision.training.session import Trained
 
 BATCH: Final = 8
 """Boards of a step: more of them give steadier steps, and each takes longer."""
@@ -41,12 +42,7 @@ SIZED: Final = 20
 
 
 class CellTask:
-    """Learning from boards, see ``trainer.Task``.
-
-    Args:
-        heads: names of the classifiers.
-        kind: of the network, one of ``networks.KINDS``.
-    """
+    """Learning from boards, see ``trainer.Task``."""
 
     rate, warm_up, check = 4e-3, 0.2, 100
 
@@ -94,12 +90,7 @@ class CellTask:
 
 
 def loss_of(logits: Tensor, labels: Tensor) -> Tensor:
-    """Cross entropy in which, per head, the yes and the no labels of a batch weigh the same.
-
-    Args:
-        logits: (N, heads, places).
-        labels: (N, heads, places), 1, 0 or ``NO_LABEL``.
-    """
+    """Cross entropy in which, per head, the yes and the no labels of a batch weigh the same; both (N, heads, places)."""
     each = binary_cross_entropy_with_logits(logits, labels.clamp(min=0).float(), reduction="none")
     parts = []
     for value in (0, 1):
@@ -148,11 +139,7 @@ class BoardBatches:
 
 
 class CellStudy:
-    """A domain of boards, see ``session.Study``.
-
-    Raises:
-        UnusableInput: the network to go on from cannot be used.
-    """
+    """A domain of boards, see ``session.Study``; UnusableInput if the network to go on from cannot be used."""
 
     stage, unit = "drawing boards", "board"
 
@@ -218,7 +205,6 @@ class CellStudy:
         return {"cell_pixels": np.stack([sizes.min(0), sizes.max(0)], axis=1).round(2).tolist()}
 
     def doubts(self, perception: BoardPerception) -> list[str]:
-        """A line for every label by hand of which a classifier is sure that it is wrong; the first of them."""
         if self._settings.images is None:
             return []
         labels = read_labels(self._domain, self._settings.images, KINDS[self.task.kind])

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from aam_vision.agents.encoding import loads
-from aam_vision.agents.perception import Box, Perceived, Reading, Scene, VisualVocabulary
+from aam_vision.agents.perception import Box, Reading, Scene, VisualVocabulary
+from aam_vision.envs.grids import cell_names, grid_boxes, grid_scene
 from aam_vision.model.strips import Objects
 from aam_vision.support.commandline import write_atomically
 from aam_vision.support.errors import UnusableInput
@@ -49,34 +50,15 @@ class Description:
 
     def scene(self, visual: VisualVocabulary) -> Scene:
         """The scene: cells are called ``cell-ROW-COLUMN``, from 1, things ``LOOK-NUMBER``."""
-        top, bottom, left, right = self.box
-        down, across = (bottom - top) / self.rows, (right - left) / self.columns
-        cells = {
-            f"cell-{row + 1}-{column + 1}": (row, column)
-            for row in range(self.rows)
-            for column in range(self.columns)
-        }
+        named_cells = cell_names(self.rows, self.columns, "cell-{row}-{column}")
+        cells = {name: cell for cell, name in named_cells.items()}
         kinds = _kinds_of_things(visual)
         looks = {
             f"{look}-{number + 1}": look for look, count in self.things.items() for number in range(count)
         }
         named = {**dict.fromkeys(cells, self.place), **{thing: kinds[look] for thing, look in looks.items()}}
-        return Scene(
-            objects=Objects(named, visual.types),
-            rows=self.rows,
-            columns=self.columns,
-            cells={name: (cell,) for name, cell in cells.items()},
-            looks=looks,
-            boxes={
-                (row, column): (
-                    top + row * down,
-                    top + (row + 1) * down,
-                    left + column * across,
-                    left + (column + 1) * across,
-                )
-                for row, column in cells.values()
-            },
-        )
+        boxes = grid_boxes(self.rows, self.columns, self.box)
+        return grid_scene(Objects(named, visual.types), cells, looks=looks, boxes=boxes)
 
     def write(self, folder: Path) -> None:
         """Keep it in a folder of labels."""
@@ -85,9 +67,8 @@ class Description:
 
 def place_types(visual: VisualVocabulary) -> tuple[str, ...]:
     """The types that cells may have: first those in which things are searched for."""
-    entries = [one for one in visual.entries if isinstance(one, Perceived) and one.reading is not Reading.ON]
-    entries.sort(key=lambda one: one.reading is not Reading.WHERE)
-    return tuple(dict.fromkeys(one.predicate.types[-1] for one in entries))
+    entries = sorted(visual.perceived, key=lambda one: one.reading is not Reading.WHERE)
+    return tuple(dict.fromkeys(one.predicate.types[-1] for one in entries if one.reading is not Reading.ON))
 
 
 def looks(visual: VisualVocabulary) -> tuple[str, ...]:
@@ -96,17 +77,14 @@ def looks(visual: VisualVocabulary) -> tuple[str, ...]:
 
 
 def described(facts: object, visual: VisualVocabulary) -> Description:
-    """A description as JSON has it, which may be anybody's.
-
-    Raises:
-        UnusableInput: it is none, or does not fit the vocabulary.
-    """
+    """A description as JSON has it, which may be anybody's; UnusableInput if it is none, or does not fit the vocabulary."""
     names = {"rows", "columns", "box", "place", "things"}
     if not isinstance(facts, dict) or set(facts) != names:
         raise UnusableInput(f"a description of a scene has {', '.join(sorted(names))}")
     rows, columns = (_whole(facts[name], name, 1, MOST_CELLS) for name in ("rows", "columns"))
     edges = facts["box"]
-    if not isinstance(edges, list) or len(edges) != 4 or not all(_share(edge) for edge in edges):
+    shares = isinstance(edges, list) and all(type(edge) in (int, float) and 0 <= edge <= 1 for edge in edges)
+    if not shares or len(edges) != 4:
         raise UnusableInput(f"box {edges!r}: give top, bottom, left and right as shares of the picture")
     top, bottom, left, right = (float(edge) for edge in edges)
     if bottom - top < 0.01 or right - left < 0.01:
@@ -146,22 +124,20 @@ def check_types(visual: VisualVocabulary) -> None:
         UnusableInput: a predicate is about things of a type that no look stands for.
     """
     kinds = _kinds_of_things(visual)
-    for entry in visual.entries:
-        if isinstance(entry, Perceived) and entry.reading is Reading.ON:
-            (wanted,) = entry.predicate.types
-            if not any(visual.types.is_a(kind, wanted) for kind in kinds.values()):
-                raise UnusableInput(
-                    f"{entry.predicate.name} is about things of type {wanted}, and no look is called {wanted} or like a type "
-                    f"below it ({', '.join(kinds) or 'there is none'}): rename the look"
-                )
+    for entry in visual.read_as(Reading.ON):
+        (wanted,) = entry.predicate.types
+        if not any(visual.types.is_a(kind, wanted) for kind in kinds.values()):
+            raise UnusableInput(
+                f"{entry.predicate.name} is about things of type {wanted}, and no look is called {wanted} or like a type "
+                f"below it ({', '.join(kinds) or 'there is none'}): rename the look"
+            )
 
 
 def _kinds_of_things(visual: VisualVocabulary) -> dict[str, str]:
     """Look -> the type of things that have it: the type of that name, if it is one of those that the predicate is about."""
-    entries = [one for one in visual.entries if isinstance(one, Perceived) and one.reading is Reading.WHERE]
     return {
         look: look if look in visual.types.parents and visual.types.is_a(look, kind) else kind
-        for one in entries
+        for one in visual.read_as(Reading.WHERE)
         for look in one.heads
         for kind in one.predicate.types[:1]
     }
@@ -171,7 +147,3 @@ def _whole(value: Any, name: str, least: int, most: int) -> int:
     if type(value) is not int or not least <= value <= most:
         raise UnusableInput(f"{name} {value!r}: give a whole number from {least} to {most}")
     return value
-
-
-def _share(value: object) -> bool:
-    return type(value) in (int, float) and 0 <= float(value) <= 1  # type: ignore[arg-type]

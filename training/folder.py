@@ -7,7 +7,7 @@ A folder holds ``images/*.png`` and ``labels.jsonl`` with one line per image::
 ``problem`` is one of the environment's problems (``seed/N`` for one of the user's own), or ``pictures``, described in ``scene.json``: it gives the board and the names of places and
 things. ``true`` holds all atoms of perceived predicates that are true in the image; every other one is
 taken to be false, except what the image hides. Lines that say less about their image have ``yes``, ``no`` or ``skipped`` instead:
-``single_answers``. A line ``{"image": "0001.png", "withdrawn": true}`` takes the labels of that image
+``training.labels``. A line ``{"image": "0001.png", "withdrawn": true}`` takes the labels of that image
 back that stand above it, as the labelling page writes it when an answer is undone. Everything is read and checked before anything is learned, each line by itself
 (``labels.check_legal``) and all of them together (``check_images``). Pictures without cells are labelled in the same way:
 ``places``.
@@ -18,27 +18,26 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from aam_vision.agents.encoding import loads
-from aam_vision.agents.perception import Frame, Perceived, Scene, VisualVocabulary
+from aam_vision.agents.perception import Frame, Scene, VisualVocabulary
 from aam_vision.classifiers.architecture import CELL_PIXELS, CROP_PIXELS
+from aam_vision.classifiers.camera.perception import CameraPerception
+from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.reading import SceneIndex
-from aam_vision.classifiers.store import Card
 from aam_vision.model.strips import Atom, State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.files import read_limited
 from aam_vision.support.pictures import NoPicture, read_picture
 from aam_vision.training.boards import Example, examples, place_looks
 from aam_vision.training.described import PROBLEM, read_description
-from aam_vision.training.labels import NO_LABEL, Labels, check_legal
-from aam_vision.training.single_answers import Said, check_possible, labels_of, without
+from aam_vision.training.labels import NO_LABEL, Labels, Said, check_legal, check_possible, labels_of, without
 
 LABELS: Final = "labels.jsonl"
 """Name of the file in a folder of labelled images."""
@@ -62,28 +61,26 @@ class Labellable(Protocol):
 
 
 @dataclass(frozen=True)
-class Named:
-    """Where a label stands: the number of its line, its image and its problem."""
+class Line:
+    """One line of a label file.
+
+    Attributes:
+        line: its number.
+        image: name of its image.
+        problem: name of the problem.
+        scene: of the problem.
+        frame: the image.
+        atoms: those that it says are true.
+        said: what it says, if that is not everything.
+    """
 
     line: int
     image: str
     problem: str
-
-
-@dataclass(frozen=True)
-class LabelledImage(Named):
-    """One line of a label file: the atoms that it says are true, the image, and what it says, if that is not everything."""
-
-    atoms: frozenset[Atom]
-    frame: Frame
-    said: Said | None = field(default=None, kw_only=True)
-
-
-@dataclass(frozen=True)
-class Line(LabelledImage):
-    """One line of a label file, with the scene of its problem."""
-
     scene: Scene
+    frame: Frame
+    atoms: frozenset[Atom] = frozenset()
+    said: Said | None = None
 
     @property
     def state(self) -> State:
@@ -91,9 +88,9 @@ class Line(LabelledImage):
         return State(self.atoms, self.scene.objects)
 
 
-@dataclass(frozen=True)
-class Labelling(LabelledImage):
-    """One line of a label file about a board: with the scene of its problem, and the board to learn from."""
+@dataclass(frozen=True, kw_only=True)
+class Labelling(Line):
+    """One line of a label file about a board, with the board to learn from."""
 
     index: SceneIndex
     example: Example
@@ -104,7 +101,7 @@ class Labelling(LabelledImage):
         return int(self.example.pixels.shape[1]) // self.index.scene.rows
 
 
-T = TypeVar("T", bound=LabelledImage)
+T = TypeVar("T", bound=Line)
 
 
 def labelled_images(domain: Labellable, folder: Path, side: int = CELL_PIXELS) -> list[Example]:
@@ -132,12 +129,6 @@ def read_labels(
 ) -> list[Labelling]:
     """The labelled boards of a folder, in the order of its lines, with cells of ``side`` pixels.
 
-    Args:
-        domain: knows the vocabulary and the scenes.
-        folder: of the labels.
-        side: of a cell.
-        none_is_fine: whether there may be no label.
-
     Raises:
         UnusableInput: a file is missing, damaged or no RGB image in PNG, or a label names what there is
             not, describes no legal board, or contradicts another one; the message names the lines.
@@ -147,15 +138,12 @@ def read_labels(
     def made(line: Line) -> Labelling:
         if line.problem not in indices:
             indices[line.problem] = SceneIndex(domain.visual, line.scene)
-        named = Named(line.line, line.image, line.problem)
-        if line.said is not None:
-            return partly_labelled(domain, indices[line.problem], line.said, line.frame, named, side)
-        return labelling(domain, indices[line.problem], line.atoms, line.frame, named, side)
+        return labelling(domain, indices[line.problem], line, side)
 
-    found = read_lines(domain, folder, made, none_is_fine=none_is_fine)
+    found, heads = read_lines(domain, folder, made, none_is_fine=none_is_fine), domain.visual.cell_heads()
     with located(str(folder / LABELS)):
-        check_together(domain.visual.cell_heads(), found)
-        check_single(domain.visual.cell_heads(), found)
+        check_together(heads, found)
+        check_single(heads, found)
     return found
 
 
@@ -222,55 +210,38 @@ def _line(
         true = [str(text) for text in facts["true"]] if said is None else []
     except (TypeError, KeyError) as error:
         raise _no_label(error) from None
-    if problem not in scenes:
-        scenes[problem] = _scene(domain, folder, problem)
+    if problem not in scenes:  # one that was described over the pictures of the folder, or the environment's
+        description = read_description(folder, domain.visual) if problem == PROBLEM else None
+        described = domain.scene_of(problem) if description is None else description.scene(domain.visual)
+        scenes[problem] = described
     scene = scenes[problem]
     atoms = frozenset(atom_of(domain.visual, scene, text) for text in true)
     if Path(image).name != image:
         raise UnusableInput(f"image {image!r}: give the name of a file in {folder / 'images'}")
-    return Line(number, image, problem, atoms, read_image(folder / "images" / image), scene, said=said)
+    return Line(number, image, problem, scene, read_image(folder / "images" / image), atoms, said)
 
 
-def _scene(domain: Labellable, folder: Path, problem: str) -> Scene:
-    """The scene of a problem: one that was described over the pictures of the folder, or the environment's."""
-    description = read_description(folder, domain.visual) if problem == PROBLEM else None
-    return domain.scene_of(problem) if description is None else description.scene(domain.visual)
-
-
-def labelling(
-    domain: Labellable, index: SceneIndex, atoms: frozenset[Atom], frame: Frame, named: Named, side: int
-) -> Labelling:
-    """What a label says, checked by itself.
+def labelling(domain: Labellable, index: SceneIndex, line: Line, side: int) -> Labelling:
+    """What a line says about a board, checked by itself.
 
     Raises:
-        UnusableInput: it puts a thing in two places, or describes no legal board.
+        UnusableInput: it puts a thing in two places, or describes no legal board; or single answers name what there is not, or
+            say both yes and no.
     """
-    state = State(atoms, index.scene.objects)
-    check_places(domain.visual, atoms)
-    check_legal(domain.visual, index, state)
-    (example,) = examples(domain.visual, index.scene, [(state, frame)], side)
-    return Labelling(named.line, named.image, named.problem, atoms, frame, index, example)
-
-
-def partly_labelled(
-    domain: Labellable, index: SceneIndex, said: Said, frame: Frame, named: Named, side: int
-) -> Labelling:
-    """What single answers say, checked by themselves.
-
-    Raises:
-        UnusableInput: they name what there is not, or say both yes and no.
-    """
-    labels = labels_of(said, domain.visual.cell_heads(), index)
-    (example,) = examples(
-        domain.visual, index.scene, [(State(frozenset(), index.scene.objects), frame)], side
-    )
-    example = replace(example, labels=torch.from_numpy(labels))
-    return Labelling(named.line, named.image, named.problem, frozenset(), frame, index, example, said=said)
+    labels = None
+    if line.said is None:
+        check_places(domain.visual, line.atoms)
+        check_legal(domain.visual, index, line.state)
+    else:
+        labels = torch.from_numpy(labels_of(line.said, domain.visual.cell_heads(), index))
+    (example,) = examples(domain.visual, index.scene, [(line.state, line.frame)], side)
+    example = example if labels is None else replace(example, labels=labels)
+    return Labelling(**vars(line), index=index, example=example)
 
 
 def perceived_atoms(domain: Labellable, scene: Scene, state: State) -> Sequence[str]:
     """The atoms of a state that a line of ``labels.jsonl`` lists, in order."""
-    names = {e.predicate.name for e in domain.visual.entries if isinstance(e, Perceived)}
+    names = {entry.predicate.name for entry in domain.visual.perceived}
     sighted = sorted(domain.visual.sighted(scene, state.true))
     return [str(atom) for atom in sighted if atom.predicate in names]
 
@@ -298,12 +269,8 @@ _ATOM = re.compile(r"([\w-]+)\(([\w\s,-]*)\)")
 
 
 def atom_of(visual: VisualVocabulary, scene: Scene, text: str) -> Atom:
-    """The atom of a perceived predicate that is written in a line.
-
-    Raises:
-        UnusableInput: it is no atom, or names what there is not.
-    """
-    entries = {e.predicate.name: e for e in visual.entries if isinstance(e, Perceived)}
+    """The atom of a perceived predicate that is written in a line; UnusableInput if it is no atom, or names what there is not."""
+    entries = {entry.predicate.name: entry for entry in visual.perceived}
     match = _ATOM.fullmatch(text.strip())
     if match is None:
         raise UnusableInput(f"{text!r} is no atom: write predicate(object, object)")
@@ -323,13 +290,13 @@ def atom_of(visual: VisualVocabulary, scene: Scene, text: str) -> Atom:
 # Labels of several images, compared with each other: what one of them forgot, another one tells.
 
 
-def check_images(lines: Sequence[LabelledImage]) -> None:
+def check_images(lines: Sequence[Line]) -> None:
     """Refuse labels of images that cannot all be right.
 
     Raises:
         UnusableInput: images of one problem differ in size, or one image has two labels; the message names both lines.
     """
-    of_problem: dict[str, LabelledImage] = {}
+    of_problem: dict[str, Line] = {}
     for one in lines:
         other = of_problem.setdefault(one.problem, one)
         if one.frame.shape != other.frame.shape:
@@ -338,7 +305,7 @@ def check_images(lines: Sequence[LabelledImage]) -> None:
                 f"line {one.line}: {one.image} has {here} pixels, and {other.image} (line {other.line}) of the "
                 f"same problem {one.problem} {there}: give pictures of one size"
             )
-    of_pixels: dict[bytes, LabelledImage] = {}
+    of_pixels: dict[bytes, Line] = {}
     for one in lines:
         other = of_pixels.setdefault(repr(one.frame.shape).encode() + one.frame.tobytes(), one)
         both = f"line {one.line} ({one.image}) contradicts line {other.line} ({other.image}), which is the same picture"
@@ -396,16 +363,8 @@ def check_single(heads: Sequence[str], labellings: Sequence[Labelling]) -> None:
 
 
 def check_places(vocabulary: VisualVocabulary, atoms: frozenset[Atom]) -> None:
-    """A thing is in one place at most.
-
-    Raises:
-        UnusableInput: one is in two; both atoms are named.
-    """
-    where = {
-        entry.predicate.name
-        for entry in vocabulary.entries
-        if isinstance(entry, Perceived) and len(entry.predicate.types) > 1
-    }
+    """A thing is in one place at most; UnusableInput if one is in two; both atoms are named."""
+    where = {entry.predicate.name for entry in vocabulary.perceived if len(entry.predicate.types) > 1}
     known: dict[str, Atom] = {}
     for atom in sorted(atoms):
         if atom.predicate in where and (other := known.setdefault(atom.objects[0], atom)) != atom:
@@ -422,35 +381,25 @@ MOST: Final = 10
 class Told(NamedTuple):
     """What a line says, answer by answer: labels, (answers,), their classifiers, and what each is about."""
 
-    one: LabelledImage
-    scene: Scene
+    one: Line
     labels: Labels
     heads: Sequence[str]
     about: Sequence[object]
-
-
-class Asked(Protocol):
-    """Trained classifiers."""
-
-    card: Card
-
-    def probabilities(self, frames: Sequence[Frame], scene: Scene) -> NDArray[np.float32]:
-        """Their answers, picture by picture."""
 
 
 def told(heads: Sequence[str], labelling: Labelling) -> Told:
     """What a line says about each place of its board; ``heads``: the classifiers, as ``VisualVocabulary.cell_heads``."""
     places, labels = labelling.index.places, labelling.example.labels.numpy().ravel()
     about = [f"{head} at {place}" for head in heads for place in places]
-    return Told(labelling, labelling.index.scene, labels, np.repeat(heads, len(places)).tolist(), about)
+    return Told(labelling, labels, np.repeat(heads, len(places)).tolist(), about)
 
 
-def doubts(perception: Asked, lines: Iterable[Told]) -> list[str]:
+def doubts(perception: BoardPerception | CameraPerception, lines: Iterable[Told]) -> list[str]:
     """One line for every label of which a trained classifier is sure that it is wrong; ``MOST``, and how many more there are."""
     found = []
-    for one, scene, labels, heads, about in lines:
+    for one, labels, heads, about in lines:
         low, high = np.array([perception.card.thresholds[head] for head in heads]).T
-        probabilities = perception.probabilities([one.frame], scene)[0].ravel()
+        probabilities = perception.probabilities([one.frame], one.scene)[0].ravel()
         wrong = ((labels == 0) & (probabilities > high)) | ((labels == 1) & (probabilities < low))
         for number in np.flatnonzero(wrong).tolist():
             said, seen = ("yes", "no") if labels[number] == 1 else ("no", "yes")

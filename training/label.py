@@ -57,8 +57,7 @@ def label(origin: Origin, session: Session) -> None:
         python -m aam_vision.training.label --env tabletop --labels simulator
     """
     from aam_vision.envs.registry import image_domain
-    from aam_vision.training.labelling.own_pictures import label_pictures, vocabulary_named
-    from aam_vision.training.labelling.pddl_vocabulary import pddl_vocabulary
+    from aam_vision.training.labelling.own_pictures import label_pictures, pddl_vocabulary, vocabulary_named
     from aam_vision.training.labelling.session import label_walks
 
     env, domain, images = origin.env, origin.domain, origin.images

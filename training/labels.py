@@ -1,6 +1,10 @@
-"""Whether labels describe legal boards, which perfect classifiers could read."""
+"""What labels say: whether they describe legal boards, which perfect classifiers could read; and single answers."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,15 +16,22 @@ from aam_vision.model.strips import State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.wording import counted
 
-__all__ = ["NO_LABEL", "Labels", "check_legal", "label", "things_at"]
+__all__ = [
+    "NO_LABEL",
+    "Labels",
+    "Said",
+    "check_legal",
+    "check_possible",
+    "label",
+    "labels_of",
+    "possible",
+    "things_at",
+    "without",
+]
 
 
 def check_legal(vocabulary: VisualVocabulary, index: SceneIndex, state: State) -> None:
-    """Labels must be such that perfect classifiers would be believed.
-
-    Raises:
-        UnusableInput: they describe no legal board.
-    """
+    """Labels must be such that perfect classifiers would be believed; UnusableInput if they describe no legal board."""
     answers = (label(vocabulary, index.scene, index.places, state) == 1).astype(np.float32)
     heads = vocabulary.cell_heads()
     half = np.full((len(heads), 1), 0.5, np.float32)
@@ -35,14 +46,8 @@ def check_legal(vocabulary: VisualVocabulary, index: SceneIndex, state: State) -
 
 
 def _excluding(vocabulary: VisualVocabulary, index: SceneIndex, yes: NDArray[np.bool_]) -> str | None:
-    """The first constraint of a vocabulary that labels break, in words; None if it is none of the declared ones.
-
-    Args:
-        vocabulary: declares the constraints.
-        index: of the labelled scene.
-        yes: (heads, places), where a label says yes.
-    """
-    rows = {head: row for row, head in enumerate(vocabulary.cell_heads())}
+    """The first constraint of a vocabulary that labels break, in words; None if it is none of the declared ones."""
+    rows = vocabulary.rows
     for item in vocabulary.constraints:
         if isinstance(item, Never):
             shown = yes[[rows[head] for head in item.shows]].all(0)
@@ -57,3 +62,178 @@ def _excluding(vocabulary: VisualVocabulary, index: SceneIndex, yes: NDArray[np.
                 f"{int(yes[rows[item.head]].sum())}"
             )
     return None
+
+
+# Single answers in label files: lines of images about which not everything is said.
+#
+# A line with ``true`` says everything about its image: an atom that is not in it is false. These lines say only what is in them::
+#
+#     {"image": "0001.png", "problem": "train/0", "yes": ["stone at pos-2-3"], "no": ["clear at pos-2-4"]}
+#     {"image": "0001.png", "problem": "train/0", "skipped": ["goal at pos-2-5"]}
+#     {"image": "0002.png", "problem": "train/0", "skipped": true}
+#
+# An answer is about one classifier (a look, as ``stone``, or a predicate) and one place. ``skipped`` is what somebody was asked about and
+# could not tell, or the whole image; nothing is learned from it. One image may have many such lines.
+
+
+KINDS: Final = ("yes", "no", "skipped")
+BETWEEN: Final = " at "
+
+
+@dataclass(frozen=True)
+class Said:
+    """What one line says about its image.
+
+    Args:
+        yes: classifier and place, of every answer.
+        no: likewise.
+        skipped: likewise, what could not be told.
+        whole_skipped: whether nothing could be told about the image.
+    """
+
+    yes: tuple[tuple[str, str], ...] = ()
+    no: tuple[tuple[str, str], ...] = ()
+    skipped: tuple[tuple[str, str], ...] = ()
+    whole_skipped: bool = False
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any]) -> Said | None:
+        """What a line says; None if it says everything.
+
+        Raises:
+            UnusableInput: it says both, or is no such line.
+        """
+        if not any(kind in facts for kind in KINDS):
+            return None
+        if "true" in facts:
+            raise UnusableInput(
+                "has true, and yes, no or skipped: give true if every other atom is false, else the others"
+            )
+        if facts.get("skipped") is True:
+            if "yes" in facts or "no" in facts:
+                raise UnusableInput("the whole image is skipped, and has answers: remove one of both")
+            return cls(whole_skipped=True)
+        yes, no, skipped = (tuple(_answer(text) for text in _texts(facts, kind)) for kind in KINDS)
+        return cls(yes, no, skipped)
+
+    def facts(self) -> dict[str, object]:
+        """As it stands in a line."""
+        if self.whole_skipped:
+            return {"skipped": True}
+        told = {kind: [BETWEEN.join(one) for one in getattr(self, kind)] for kind in KINDS}
+        return {kind: texts for kind, texts in told.items() if texts}
+
+
+def labels_of(said: Said, heads: Sequence[str], index: SceneIndex) -> Labels:
+    """The labels (heads, places) that a line gives, ``NO_LABEL`` for all it does not speak of.
+
+    Raises:
+        UnusableInput: it names what there is not, or says both yes and no.
+    """
+    rows = {head: row for row, head in enumerate(heads)}
+    columns = {place: column for column, place in enumerate(index.places)}
+    labels: Labels = np.full((len(heads), len(index.places)), NO_LABEL, np.int8)
+    for value, answers in ((1, said.yes), (0, said.no), (NO_LABEL, said.skipped)):
+        for head, place in answers:
+            text = f"{head}{BETWEEN}{place}"
+            if head not in rows:
+                raise UnusableInput(f"{text}: no classifier {head!r}; use one of {', '.join(heads)}")
+            if place not in columns or not index.legality.asked[rows[head], columns[place]]:
+                raise UnusableInput(f"{text}: the problem has no such place of which {head} is asked")
+            if labels[rows[head], columns[place]] == 1 - value and value != NO_LABEL:
+                raise UnusableInput(f"{text}: the answer is both yes and no; remove one of them")
+            if value != NO_LABEL:
+                labels[rows[head], columns[place]] = value
+    return labels
+
+
+def check_possible(heads: Sequence[str], index: SceneIndex, labels: Labels) -> None:
+    """Single answers about one image must leave something that a board may show.
+
+    Raises:
+        UnusableInput: constraints or the number of things exclude them.
+    """
+    for place in np.flatnonzero((labels != NO_LABEL).any(0)).tolist():
+        if not len(possible(index, place, labels[:, place])):
+            said = [
+                f"{heads[head]} {'yes' if labels[head, place] else 'no'}"
+                for head in np.flatnonzero(labels[:, place] != NO_LABEL).tolist()
+            ]
+            raise UnusableInput(
+                f"{index.places[place]}: {', '.join(said)}: the constraints exclude that; correct one of them"
+            )
+    for count in index.legality.counts:
+        yes, asked = (labels[count.head] == 1).sum(), index.legality.asked[count.head]
+        open_ = (asked & (labels[count.head] != 0)).sum()
+        if yes > count.number or (count.exact and open_ < count.number):
+            most = "" if count.exact else " at most"
+            is_in = (
+                f"is in {counted(int(yes), 'place')}"
+                if yes > count.number
+                else f"can be in {int(open_)} at most"
+            )
+            raise UnusableInput(
+                f"{heads[count.head]} {is_in} instead of {count.number}{most}; correct an answer"
+            )
+
+
+def possible(index: SceneIndex, place: int, labels: Labels) -> Labels:
+    """What a place may show, given answers about it (heads,), ``NO_LABEL`` where nothing is said.
+
+    Returns:
+        (n, heads), all labels that the constraints allow: ``NO_LABEL`` for what is not asked of it, or hidden.
+    """
+    kind = index.legality.kind(place)
+    found: Labels = np.full((0 if kind is None else len(kind.patterns), len(labels)), NO_LABEL, np.int8)
+    if kind is not None:
+        given = labels[kind.heads]
+        means = kind.meaningful[kind.patterns @ kind.weights]
+        found[:, kind.heads] = np.where(means, kind.patterns, NO_LABEL)
+        found = found[((given == NO_LABEL) | (kind.patterns == given)).all(1)]
+    return found
+
+
+def without(
+    lines: list[tuple[int, dict[str, Any]]], facts: Mapping[str, Any]
+) -> list[tuple[int, dict[str, Any]]]:
+    """The lines so far, with their numbers, without what a further one withdraws: an image, or answers about one.
+
+    Raises:
+        UnusableInput: none of them says that.
+    """
+    image, taken = str(facts.get("image")), facts["withdrawn"]
+    rest = []
+    for number, line in lines:
+        left = line
+        if str(line.get("image")) == image:
+            if taken is True:
+                continue
+            left = {
+                **line,
+                **{
+                    kind: [one for one in line[kind] if one not in taken]
+                    for kind in KINDS
+                    if isinstance(line.get(kind), list)
+                },
+            }
+            if left != line and not any(left.get(kind) for kind in KINDS):
+                continue
+        rest.append((number, left))
+    if rest == lines:
+        what = "the labels" if taken is True else ", ".join(map(str, taken))
+        raise UnusableInput(f"withdraws {what} of {image!r}, and no line above labels it; remove the line")
+    return rest
+
+
+def _texts(facts: Mapping[str, Any], kind: str) -> list[str]:
+    texts = facts.get(kind, [])
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise UnusableInput(f'{kind} {texts!r}: write "{kind}": ["stone at pos-2-3", ...]')
+    return texts
+
+
+def _answer(text: str) -> tuple[str, str]:
+    head, between, place = text.rpartition(BETWEEN)
+    if not between or not head or not place:
+        raise UnusableInput(f"{text!r} is no answer: write CLASSIFIER at PLACE")
+    return head.strip(), place.strip()

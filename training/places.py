@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import torch
@@ -29,9 +29,11 @@ from aam_vision.training.assessment import PerceptionScores
 from aam_vision.training.augmentation import retaken
 from aam_vision.training.camera import UNKNOWN, Lessons, answers, lessons
 from aam_vision.training.folder import LABELS, Line, Told, check_images, doubts, located, read_lines
-from aam_vision.training.rounds import Trained
 from aam_vision.training.settings import TrainingSettings, heads_of
 from aam_vision.training.trainer import Batch, Judged, StartingPoint
+
+if TYPE_CHECKING:
+    from aam_vision.training.session import Trained
 
 BATCH: Final = 16
 """Pictures of a step: more of them give steadier steps, and each takes longer."""
@@ -57,11 +59,7 @@ that it is enough if it rather shows than not."""
 
 
 class PlaceTask:
-    """Learning from pictures without cells, see ``trainer.Task``.
-
-    Args:
-        plan: the classifiers.
-    """
+    """Learning from pictures without cells, see ``trainer.Task``."""
 
     rate, warm_up, check = 3e-3, 0.12, 500
 
@@ -233,7 +231,6 @@ class PlaceStudy:
         self.start = StartingPoint(network_of(known, weights), heads)
 
     def data(self) -> Lessons:
-        """Pictures labelled by hand, and those of the domain."""
         domain, settings = self._domain, self._settings
         if settings.images is not None:
             self._by_hand = read_pictures(domain, self.task.plan, settings.images)
@@ -303,7 +300,7 @@ def told(vocabulary: VisualVocabulary, plan: CameraPlan, line: Line) -> Told:
     """What a line says about each atom of its scene."""
     atoms, heads = SceneAtoms(vocabulary, plan, line.scene), vocabulary.cell_heads()
     labels = answers(atoms, line.state)
-    return Told(line, line.scene, labels, [heads[number] for number in atoms.heads], atoms.atoms)
+    return Told(line, labels, [heads[number] for number in atoms.heads], atoms.atoms)
 
 
 def _check_legal(atoms: SceneAtoms, state: State) -> None:

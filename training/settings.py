@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from aam_vision.agents.perception import Perceived
 from aam_vision.classifiers.architecture import CAMERA, SHARED
 from aam_vision.classifiers.store import Card, WeightFiles, alone, save, weaknesses
 from aam_vision.envs.image_domain import ImageDomain
@@ -46,7 +45,7 @@ class TrainingSettings:
             which may have none for it yet; the network is of their kind.
         base: the folder of those weights; None for the shipped ones.
         workers: processes that share the drawing of boards; the boards are the same for any number.
-        cache: where data sets are kept for the next time, see ``data.remembered``; None for nowhere. Those of a user's
+        cache: where data sets are kept for the next time, see ``boards.remembered``; None for nowhere. Those of a user's
             own environment are never kept.
     """
 
@@ -98,12 +97,8 @@ def limited_threads(number: int) -> Iterator[None]:
 
 
 def heads_of(domain: ImageDomain, predicate: str) -> tuple[str, ...]:
-    """The classifiers of a perceived predicate.
-
-    Raises:
-        UnusableInput: there is no such predicate.
-    """
-    known = {e.predicate.name: e for e in domain.visual.entries if isinstance(e, Perceived)}
+    """The classifiers of a perceived predicate; UnusableInput if there is no such predicate."""
+    known = {entry.predicate.name: entry for entry in domain.visual.perceived}
     if predicate not in known:
         raise UnusableInput(
             f"{predicate} is not a perceived predicate of {domain.name}: use one of {', '.join(known)}"

@@ -8,22 +8,28 @@ nothing, so the weights depend on data, steps and seed alone.
 from __future__ import annotations
 
 import logging
+import platform
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
+import numpy as np
 import torch
 from torch import Generator, Tensor
+from torch.nn.functional import binary_cross_entropy_with_logits
 from torch.utils.data import DataLoader
 
 from aam_vision.classifiers.networks import Network
+from aam_vision.classifiers.store import Card, describe
 from aam_vision.classifiers.torchvision_cure import cure_torchvision
 from aam_vision.support.errors import UnusableInput, reason
+from aam_vision.training.folder import Labellable
 from aam_vision.training.labels import NO_LABEL
 
 cure_torchvision()
@@ -235,16 +241,7 @@ def teach(
 
 
 class Lesson(LightningModule, Generic[Network, Data]):  # type: ignore[misc]
-    """A network that learns, as Lightning wants it said.
-
-    Args:
-        task: what it learns.
-        network: the network to train.
-        source: of what it learns from.
-        only: the classifiers to train; all if none are named.
-        progress: told after every step.
-        examined: the rounds.
-    """
+    """A network that learns, as Lightning wants it said."""
 
     def __init__(
         self,
@@ -337,9 +334,17 @@ class _EveryRound(torch.optim.lr_scheduler.OneCycleLR):
 
 def _trainer(steps: int, options: TrainingOptions, *, check: int | None) -> Any:
     """Lightning's trainer; ``check``: steps between two looks at what is held back, None if nothing is."""
-    writers = _loggers(options.folder, tensorboard=options.tensorboard)
+    writers: list[Any] = []
     checkpoint = None
     if options.folder is not None:
+        writers.append(CSVLogger(options.folder, name="", version=LOGS))
+        if options.tensorboard:
+            if find_spec("tensorboard") is None:
+                raise UnusableInput(
+                    "the package tensorboard is not installed: pip install 'aam-vision[tensorboard]', or leave out "
+                    "--tensorboard"
+                )
+            writers.append(TensorBoardLogger(options.folder, name="", version=LOGS))
         checkpoint = ModelCheckpoint(
             options.folder / "checkpoints",
             filename="best",
@@ -369,21 +374,6 @@ def _trainer(steps: int, options: TrainingOptions, *, check: int | None) -> Any:
         raise UnusableInput(
             f"devices {options.devices}, strategy {options.strategy}: cannot be used here: {reason(error)}"
         ) from None
-
-
-def _loggers(folder: Path | None, *, tensorboard: bool) -> list[Any]:
-    """Lightning's loggers for a run; none without a folder."""
-    if folder is None:
-        return []
-    found: list[Any] = [CSVLogger(folder, name="", version=LOGS)]
-    if tensorboard:
-        if find_spec("tensorboard") is None:
-            raise UnusableInput(
-                "the package tensorboard is not installed: pip install 'aam-vision[tensorboard]', or leave out "
-                "--tensorboard"
-            )
-        found.append(TensorBoardLogger(folder, name="", version=LOGS))
-    return found
 
 
 def _check_resumable(checkpoint: Path, lesson: Lesson[Any, Any], steps: int) -> None:
@@ -450,3 +440,113 @@ def _quiet_lightning() -> Iterator[None]:
         for logger, level in zip(loggers, levels, strict=True):
             logger.setLevel(level)
         torch.use_deterministic_algorithms(deterministic, warn_only=warn_only)
+
+
+# How sure is sure: calibration of every classifier on images that were not trained on.
+#
+# Probabilities are sigmoid((logit + offset) / temperature) with the least cross entropy within fixed ranges
+# (temperature: Guo et al., "On Calibration of Modern Neural Networks", 2017; offset: Platt, 1999, needed
+# because the training weighs rare and frequent answers the same). The offset becomes part of the weights.
+# Thresholds are closer to certainty where a classifier makes more mistakes on those images.
+
+
+TEMPERATURES = np.geomspace(0.25, 4.0, 17).round(3)
+"""Below the range a classifier without a single mistake would be made infinitely sure."""
+
+OFFSETS = np.linspace(-6, 6, 49).round(3)
+
+SUREST = 0.99
+"""No threshold asks for more than this, so that one odd image cannot make a classifier silent."""
+
+MISTAKEN = 0.002
+"""Share of the yes answers that may be taken for a sure no, and the other way round; on images that are
+changed more than most, where the joint checks of ``legality`` come on top."""
+
+_RIDGE = 1e-6  # between offsets that do not matter, the smallest
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Per head: what is added to its logits, what then divides them, and when an answer is sure."""
+
+    offsets: dict[str, float]
+    temperatures: dict[str, float]
+    thresholds: dict[str, tuple[float, float]]
+
+    def only(self, heads: Sequence[str], card: Card) -> Calibration:
+        """This for some heads, and what the card of weights that were kept says for the others."""
+        return Calibration(
+            {head: offset if head in heads else 0.0 for head, offset in self.offsets.items()},
+            {h: t if h in heads else card.temperatures[h] for h, t in self.temperatures.items()},
+            {h: t if h in heads else card.thresholds[h] for h, t in self.thresholds.items()},
+        )
+
+
+def calibrate(task: Task[Network, Data], network: Network, data: Data, seed: int) -> Calibration:
+    """Fit every classifier on augmented copies of the images in ``data``."""
+    generator = Generator().manual_seed(seed)
+    known: dict[str, list[tuple[Tensor, Tensor]]] = {head: [] for head in task.heads}
+    with torch.inference_mode():
+        for logits, labels in task.answered(network, data, generator):
+            for number, head in enumerate(task.heads):
+                asked = labels[:, number] != NO_LABEL
+                known[head].append((logits[:, number][asked], labels[:, number][asked].float()))
+    offsets, temperatures, thresholds = {}, {}, {}
+    for head, parts in known.items():
+        values, truth = (torch.cat(each) for each in zip(*parts, strict=True))
+        offsets[head], temperatures[head] = _best(values, truth)
+        found = ((values + offsets[head]) / temperatures[head]).sigmoid()
+        thresholds[head] = _thresholds(found, truth > 0, task.sure[head])
+    return Calibration(offsets, temperatures, thresholds)
+
+
+def calibrated(
+    task: Task[Network, Data],
+    network: Network,
+    held: Data,
+    domain: Labellable,
+    seed: int,
+    data_sha256: str,
+    *,
+    kind: str,
+    kept: tuple[Sequence[str], Card] | None = None,
+    **more: Any,
+) -> Card:
+    """Calibrate a network in place on images that it has not learned from; its card, with ``more``, which is not written yet.
+
+    ``kept``: the classifiers that were trained, and the card of the weights of all others, where not all were.
+    """
+    found = calibrate(task, network, held, seed)
+    if kept is not None:
+        found = found.only(*kept)
+    network.shift(found.offsets)
+    return Card(
+        name=domain.name,
+        vocabulary=describe(domain.visual),
+        weights_sha256="",
+        data_sha256=data_sha256,
+        seed=seed,
+        temperatures=found.temperatures,
+        thresholds=found.thresholds,
+        versions={"python": platform.python_version(), "torch": torch.__version__},
+        network=kind,
+        **more,
+    )
+
+
+def _best(logits: Tensor, truth: Tensor) -> tuple[float, float]:
+    """The offset and temperature with the least cross entropy."""
+    pairs = list(product(OFFSETS.tolist(), TEMPERATURES.tolist()))
+    losses = [
+        float(binary_cross_entropy_with_logits((logits + offset) / temperature, truth)) + _RIDGE * offset**2
+        for offset, temperature in pairs
+    ]
+    return pairs[int(np.argmin(losses))]
+
+
+def _thresholds(found: Tensor, truth: Tensor, sure: tuple[float, float]) -> tuple[float, float]:
+    """At least as strict as ``sure``, and so strict that ``MISTAKEN`` at most lie beyond them, up to ``SUREST``."""
+    highest_no = float(found[~truth].quantile(1 - MISTAKEN)) if (~truth).any() else 0.0
+    lowest_yes = float(found[truth].quantile(MISTAKEN)) if truth.any() else 1.0
+    low, high = min(sure[0], lowest_yes), max(sure[1], highest_no)
+    return round(max(low, 1 - SUREST), 4), round(min(high, SUREST), 4)

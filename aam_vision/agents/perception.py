@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from itertools import product
 from typing import Final, NamedTuple, Protocol
 
@@ -140,6 +141,17 @@ def board_box(height: int, width: int, rows: int, columns: int) -> tuple[int, in
     return round(top), round(top + cell * rows), round(left), round(left + cell * columns)
 
 
+def cell_boxes(height: int, width: int, scene: Scene) -> Mapping[Cell, Box]:
+    """The part of an image of that size, in pixels, that each cell takes up; cells that are nowhere have none."""
+    if scene.boxes is not None:
+        return scene.boxes
+    top, bottom, left, right = board_box(height, width, scene.rows, scene.columns)
+    down = (np.linspace(top, bottom, scene.rows + 1) / height).tolist()
+    across = (np.linspace(left, right, scene.columns + 1) / width).tolist()
+    cells = product(range(scene.rows), range(scene.columns))
+    return {(row, column): (*down[row : row + 2], *across[column : column + 2]) for row, column in cells}
+
+
 def cell_edges(frame: Frame, scene: Scene, whose: str) -> dict[Cell, tuple[int, int, int, int]]:
     """Top, bottom, left and right edge of every cell in an image, in pixels.
 
@@ -147,17 +159,8 @@ def cell_edges(frame: Frame, scene: Scene, whose: str) -> dict[Cell, tuple[int, 
         UnusableInput: a cell has no pixels; the message begins with ``whose``.
     """
     height, width = frame.shape[:2]
-    shares = scene.boxes
-    if shares is None:
-        top, bottom, left, right = board_box(height, width, scene.rows, scene.columns)
-        down = np.linspace(top, bottom, scene.rows + 1) / height
-        across = np.linspace(left, right, scene.columns + 1) / width
-        cells = product(range(scene.rows), range(scene.columns))
-        shares = {
-            (row, column): (*down[row : row + 2], *across[column : column + 2]) for row, column in cells
-        }
     edges = {}
-    for cell, (upper, lower, first, last) in shares.items():
+    for cell, (upper, lower, first, last) in cell_boxes(height, width, scene).items():
         pixels = round(upper * height), round(lower * height), round(first * width), round(last * width)
         edges[cell] = pixels
         if not frame[pixels[0] : pixels[1], pixels[2] : pixels[3]].size:
@@ -166,9 +169,6 @@ def cell_edges(frame: Frame, scene: Scene, whose: str) -> dict[Cell, tuple[int, 
                 "draw a larger picture, or correct the scene"
             )
     return edges
-
-
-_CELLLESS = (Reading.FOUND, Reading.SHOWN)
 
 
 def no_sights(scene: Scene, true: frozenset[Atom]) -> Iterable[Atom]:
@@ -269,7 +269,7 @@ class VisualVocabulary:
         Raises:
             UnusableInput: some entries are read off cells, others off pictures without cells.
         """
-        kinds = {e.reading in _CELLLESS for e in self.entries if isinstance(e, Perceived)}
+        kinds = {e.reading in (Reading.FOUND, Reading.SHOWN) for e in self.perceived}
         if len(kinds) > 1:
             raise UnusableInput(
                 f"vocabulary {self.name}: some predicates are read off cells, others off pictures without "
@@ -277,13 +277,65 @@ class VisualVocabulary:
             )
         return True in kinds
 
+    @cached_property
+    def perceived(self) -> tuple[Perceived, ...]:
+        """The entries whose truth is seen, the auxiliary ones among them."""
+        return tuple(entry for entry in self.entries if isinstance(entry, Perceived))
+
+    def read_as(self, reading: Reading) -> list[Perceived]:
+        """Those of them that are read in this way."""
+        return [entry for entry in self.perceived if entry.reading is reading]
+
+    @property
+    def given(self) -> list[Given]:
+        """The entries whose facts the user states."""
+        return [entry for entry in self.entries if isinstance(entry, Given)]
+
     def cell_heads(self) -> tuple[str, ...]:
         """Names of all classifiers, in order of first mention."""
-        names: dict[str, None] = {}
-        for entry in self.entries:
-            if isinstance(entry, Perceived):
-                names.update(dict.fromkeys(entry.heads.values()))
-        return tuple(names)
+        return tuple(self.rows)
+
+    @cached_property
+    def rows(self) -> Mapping[str, int]:
+        """The number of every classifier among ``cell_heads``."""
+        heads = dict.fromkeys(head for entry in self.perceived for head in entry.heads.values())
+        return {head: row for row, head in enumerate(heads)}
+
+    @property
+    def look_heads(self) -> dict[str, str]:
+        """Look -> the classifier by which things of it are searched on the board."""
+        return {look: head for entry in self.read_as(Reading.WHERE) for look, head in entry.heads.items()}
+
+
+class Completion:
+    """Makes states of one scene: what was perceived, with what the user defined over it and what the user stated."""
+
+    def __init__(self, vocabulary: VisualVocabulary, scene: Scene) -> None:
+        self._scene = scene
+        given = {entry.predicate.name for entry in vocabulary.given}
+        self._given = frozenset(atom for atom in scene.facts if atom.predicate in given)
+        self._defined = [entry for entry in vocabulary.entries if isinstance(entry, Defined)]
+        self._auxiliary = {entry.predicate.name for entry in vocabulary.perceived if entry.auxiliary}
+
+    def state(self, true: Iterable[Atom], unknown: Iterable[Atom]) -> State:
+        """The state in which these perceived atoms are true and unknown; all other perceived ones are false.
+
+        Raises:
+            UnusableInput: a function of the user's raises.
+        """
+        true, unknown = list(true), set(unknown)
+        objects = self._scene.objects
+        seen = State(frozenset(true), objects, frozenset(unknown))
+        for entry in self._defined:
+            if entry.over_all:
+                seen = State(self._given.union(true), objects, frozenset(unknown))
+            holds, open_ = entry.atoms(self._scene, seen)
+            true += holds
+            unknown.update(open_)
+        if self._auxiliary:
+            true = [atom for atom in true if atom.predicate not in self._auxiliary]
+            unknown = {atom for atom in unknown if atom.predicate not in self._auxiliary}
+        return State(self._given.union(true), objects, frozenset(unknown))
 
 
 @dataclass(frozen=True)

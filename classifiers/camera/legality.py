@@ -35,11 +35,6 @@ Floats = NDArray[np.floating]
 class SceneLegality:
     """The constraints of a vocabulary over the atoms of one scene.
 
-    Args:
-        constraints: of the vocabulary.
-        things: names of all objects of the scene.
-        atoms: in the order of all probabilities.
-
     Raises:
         UnusableInput: a constraint speaks of places, or is not written as it should be.
     """
@@ -66,13 +61,9 @@ class SceneLegality:
         self._least, self._most = bounds[:, 0], bounds[:, 1]
 
     def settle(self, probabilities: Floats, low: Floats, high: Floats, blind: Truth) -> tuple[Truth, Truth]:
-        """Which atoms are certainly true, and which cannot be decided.
+        """Which atoms are certainly true, and which cannot be decided; all are (atoms,).
 
-        Args:
-            probabilities: (atoms,).
-            low: (atoms,), below which a single answer is no.
-            high: (atoms,), above which a single answer is yes.
-            blind: (atoms,), whose own answers count for nothing.
+        ``low`` and ``high``: below which a single answer is no, and above which it is yes; ``blind``: whose answers count for nothing.
         """
         values = np.full(len(probabilities), _OPEN, np.int8)
         values[(probabilities > high) & ~blind] = _YES

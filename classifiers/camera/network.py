@@ -23,7 +23,7 @@ from aam_vision.agents.perception import Frame
 from aam_vision.classifiers.architecture import CAMERA, FLAT, Weights
 from aam_vision.classifiers.backends import check_backend
 from aam_vision.classifiers.camera.plan import CameraPlan, Size, seen_size
-from aam_vision.classifiers.networks import Classifiers, filled, fresh
+from aam_vision.classifiers.networks import Classifiers, filled, fresh, fused
 from aam_vision.classifiers.torch_backends import exported, onnx_session
 
 CHANNELS: Final = (16, 32, 32, 40, 40)
@@ -58,11 +58,7 @@ class Answers(NamedTuple):
 
 
 class CameraNetwork(Classifiers):
-    """Pictures in, the answers of all classifiers about all looks out.
-
-    Args:
-        plan: which classifiers.
-    """
+    """Pictures in, the answers of all classifiers about all looks out."""
 
     def __init__(self, plan: CameraPlan) -> None:
         super().__init__(CAMERA, plan.heads)
@@ -113,16 +109,12 @@ class CameraNetwork(Classifiers):
             torch.cat([there[:, :looks], 8 * spread[:, :looks], found[..., None] / 20], 2),
             spots[:, :looks],
         )
-        about.append(self._met(relations, found))
+        # the strongest of what relates any other thing that is found to each, (N, looks, HIDDEN)
+        others = relations * found.sigmoid()[:, :, None, None]
+        about.append((others * (1 - torch.eye(looks, device=found.device))[None, :, :, None]).amax(1))
         single = self.single(torch.cat(about, 2))
         logits = torch.cat([found, alone, single.flatten(1), self.pairs(relations).flatten(1)], 1)
         return Answers(logits, spots[:, :looks], maps[:, :looks].unflatten(2, (height, width)))
-
-    @staticmethod
-    def _met(relations: Tensor, found: Tensor) -> Tensor:
-        """(N, looks, HIDDEN): the strongest of what relates any other thing that is found to each."""
-        others = relations * found.sigmoid()[:, :, None, None]
-        return (others * (1 - torch.eye(found.shape[1], device=found.device))[None, :, :, None]).amax(1)
 
     @property
     def outputs(self) -> Mapping[str, tuple[str, ...]]:
@@ -164,9 +156,6 @@ class _Relation(nn.Module):
     """The hidden layer of the classifiers of two things: from both, how they lie, and what is between them.
 
     It is a sum, so that what one thing adds is worked out once, not once for every pair.
-
-    Args:
-        features: what the trunk says about a place.
     """
 
     def __init__(self, features: int) -> None:
@@ -209,18 +198,6 @@ def new_network(plan: CameraPlan, seed: int) -> CameraNetwork:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Initializing zero-element")  # where nothing is asked of pairs
         return fresh(lambda: CameraNetwork(plan), seed)
-
-
-def fused(network: CameraNetwork) -> CameraNetwork:
-    """A copy for inference: batch normalisation folded into the convolutions, channels last."""
-    quick = deepcopy(network).eval().requires_grad_(False)
-    for number in range(0, len(quick.trunk), _LAYERS):
-        convolution, normalisation = quick.trunk[number], quick.trunk[number + 1]
-        assert isinstance(convolution, nn.Conv2d)
-        assert isinstance(normalisation, nn.BatchNorm2d)
-        quick.trunk[number] = nn.utils.fuse_conv_bn_eval(convolution, normalisation)
-        quick.trunk[number + 1] = nn.Identity()
-    return quick.to(memory_format=torch.channels_last)  # type: ignore[call-overload,no-any-return]
 
 
 def normalised(pictures: Tensor) -> Tensor:
@@ -266,11 +243,7 @@ and each takes as long as the first."""
 
 
 def network_of(plan: CameraPlan, weights: Weights) -> CameraNetwork:
-    """The network that has these weights.
-
-    Raises:
-        UnusableInput: the tensors are not those of such a network.
-    """
+    """The network that has these weights; UnusableInput if the tensors are not those of such a network."""
     return filled(new_network(plan, 0), weights)
 
 
@@ -305,17 +278,6 @@ class _TwoAnswers(nn.Module):
         return answers.logits, answers.positions
 
 
-def _by_onnx(graph: bytes) -> Run:
-    """A network that ONNX Runtime runs."""
-    session = onnx_session(graph)
-
-    def run(pictures: Tensor) -> tuple[Tensor, Tensor]:
-        logits, positions = session.run(None, {"pictures": pictures.contiguous().numpy()})
-        return torch.from_numpy(logits), torch.from_numpy(positions)
-
-    return run
-
-
 class Runner:
     """A network, ready to be asked about pictures.
 
@@ -337,7 +299,13 @@ class Runner:
         self._quick, self._size = fused(network), seen_size(*trained)
         self._run: Run = _TwoAnswers(self._quick)
         if backend == "onnx":
-            self._run = _by_onnx(onnx_graph(network, trained))
+            session = onnx_session(onnx_graph(network, trained))
+
+            def run(pictures: Tensor) -> tuple[Tensor, Tensor]:
+                logits, positions = session.run(None, {"pictures": pictures.contiguous().numpy()})
+                return torch.from_numpy(logits), torch.from_numpy(positions)
+
+            self._run = run
         self._peaks: dict[tuple[int, ...], CameraNetwork] = {}
 
     def __call__(self, frames: Sequence[Frame]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:

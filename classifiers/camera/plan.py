@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.agents.perception import Perceived, Reading, Scene, VisualVocabulary
+from aam_vision.agents.perception import Reading, Scene, VisualVocabulary
 from aam_vision.model.strips import Atom
 from aam_vision.support.errors import UnusableInput
 
@@ -85,11 +85,7 @@ class CameraPlan:
 
 
 def plan_of(described: Mapping[str, Any]) -> CameraPlan:
-    """The plan for a vocabulary as ``store.describe`` gives it.
-
-    Raises:
-        UnusableInput: its predicates cannot be read off pictures.
-    """
+    """The plan for a vocabulary as ``store.describe`` gives it; UnusableInput if its predicates cannot be read off pictures."""
     name = described.get("name")
     found: dict[str, str] = {}
     heads: dict[int, list[str]] = {0: [], 1: [], 2: []}
@@ -165,7 +161,6 @@ class SceneAtoms:
                 f"Scene.of_things"
             )
         self.vocabulary, self.plan, self.scene = vocabulary, plan, scene
-        number = {head: index for index, head in enumerate(vocabulary.cell_heads())}
         found_by = scene.looks if known_as is None else known_as
         alike = Counter(found_by.values())
         atoms: list[Atom] = []
@@ -173,7 +168,7 @@ class SceneAtoms:
         answers: list[int] = []
         askable: list[bool] = []
         found: dict[str, int] = {}
-        for entry in (entry for entry in vocabulary.entries if isinstance(entry, Perceived)):
+        for entry in vocabulary.perceived:
             objects = scene.objects_of(entry)
             for things in permutations(tuple(objects), len(entry.predicate.types)):
                 kinds = zip(things, entry.predicate.types, strict=True)
@@ -190,7 +185,7 @@ class SceneAtoms:
                     head = entry.heads[""]
                     place = plan.place(head, *looks) if known else 0
                 atoms.append(Atom(entry.predicate.name, things))
-                heads.append(number[head])
+                heads.append(vocabulary.rows[head])
                 answers.append(place)
                 askable.append(known)
         if not found:

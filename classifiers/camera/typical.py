@@ -48,11 +48,6 @@ def typical(pictures: Tensor) -> Mapping[str, Any]:
 def compare_camera(frame: Frame, known: Mapping[str, Any] | None, name: str) -> None:
     """Say that a picture is unlike all that were learned from.
 
-    Args:
-        frame: the picture.
-        known: what ``typical`` says; None if the card does not have it.
-        name: of the classifiers.
-
     Raises:
         UnusableInput: the card says something else.
 

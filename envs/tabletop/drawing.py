@@ -36,15 +36,7 @@ _PLACE_VALUES: Final = np.array([1, 256, 65536], np.int32)
 
 
 class Drawing:
-    """Draws one world.
-
-    Args:
-        world: what is drawn.
-        size: height and width of a picture, in pixels.
-
-    Raises:
-        UnusableInput: neither EGL nor OSMesa works here.
-    """
+    """Draws one world, in pictures of a height and width in pixels; UnusableInput if neither EGL nor OSMesa works here."""
 
     def __init__(self, world: World, size: tuple[int, int]) -> None:
         self._world = world
@@ -113,11 +105,7 @@ def _free(gl: Any, context: Any) -> None:
 
 
 def gl_context(width: int, height: int) -> Any:
-    """A context to draw in without a display.
-
-    Raises:
-        UnusableInput: there is none.
-    """
+    """A context to draw in without a display; UnusableInput if there is none."""
     wanted = os.environ.get("MUJOCO_GL", "").lower().strip()
     tried = (wanted,) if wanted in BACKENDS else BACKENDS
     failures = []

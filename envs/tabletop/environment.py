@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aam_vision.agents.perception import Frame, Mask, Scene
+from aam_vision.envs.controlled import ReadyWorld
 from aam_vision.envs.labelled import Labelled
 from aam_vision.envs.meaning import Instruction, instruction
+from aam_vision.envs.meaning import intended as schema
 from aam_vision.envs.sources import found, of_look, vocabulary
 from aam_vision.envs.sources import shown as shown_there
 from aam_vision.envs.tabletop.drawing import Drawing, gl_context
@@ -22,19 +24,8 @@ from aam_vision.envs.tabletop.layouts import BALL, BLOCK_LOOKS, STEEL, Layout, r
 from aam_vision.envs.tabletop.mjcf import CAMERA
 from aam_vision.envs.tabletop.skills import SKILLS, SLIPPING, Skills
 from aam_vision.envs.tabletop.world import Arm, MotionCheck, World
-from aam_vision.envs.worlds.ready import ReadyWorld
 from aam_vision.model.constraints import Acyclic, Number
-from aam_vision.model.strips import (
-    ActionHeader,
-    ActionSchema,
-    Atom,
-    Case,
-    Effects,
-    LiftedAtom,
-    Model,
-    Objects,
-    Outcome,
-)
+from aam_vision.model.strips import Atom, Case, Effects, LiftedAtom, Model, Objects, Outcome
 from aam_vision.support.errors import UnusableInput
 
 # What the robot can be told, as a space of Gymnasium's: a skill with names of things of the scene.
@@ -111,7 +102,6 @@ class Stage:
         return self._drawing
 
     def close(self) -> None:
-        """Give the camera back."""
         if self._drawing is not None:
             self._drawing.close()
             self._drawing = None
@@ -187,11 +177,7 @@ class TabletopEnv(gymnasium.Env[NDArray[np.uint8], Instructed]):
         self._forget_pictures()
 
     def step(self, action: Instructed) -> tuple[NDArray[np.uint8], float, bool, bool, dict[str, Any]]:
-        """Carry out a skill if that can be done.
-
-        Raises:
-            UnusableInput: there is no such skill, or no such thing in the scene.
-        """
+        """Carry out a skill if that can be done; UnusableInput if there is no such skill, or no such thing in the scene."""
         refusal = self.carry_out(*action)
         info = {"executed": refusal is None, "refusal": refusal, "slipped": self.slipped}
         return self.picture(), 0.0, False, False, info
@@ -210,17 +196,14 @@ class TabletopEnv(gymnasium.Env[NDArray[np.uint8], Instructed]):
         before = self.stage.world.snapshot()
         refusal = self.stage.skills.carry_out(skill, numbers)
         self.executed = refusal is None
-        self.slipped = self.executed and self._slips(skill)
+        may = self.executed and self._slip and skill in SLIPPING
+        self.slipped = bool(may and self.np_random.random() < self._slip)
         if self.slipped:
             self.stage.world.restore(before)
             self.stage.skills.slip(skill, numbers)
         if self.executed:
             self._forget_pictures()
         return refusal
-
-    def _slips(self, skill: str) -> bool:
-        """Whether the hand slips this time."""
-        return bool(self._slip and skill in SLIPPING and self.np_random.random() < self._slip)
 
     def render(self) -> NDArray[np.uint8] | None:
         return self.picture() if self.render_mode == "rgb_array" else None
@@ -253,15 +236,10 @@ class TabletopEnv(gymnasium.Env[NDArray[np.uint8], Instructed]):
         return true_atoms(self.stage.world, self.stage.check, self._skills.things)
 
     def snapshot(self) -> Snapshot:
-        """The present state, for ``restore``."""
         return Snapshot(self.layout, self.stage.world.snapshot())
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a state of the present scene.
-
-        Raises:
-            UnusableInput: the snapshot is of another scene.
-        """
+        """Go back to a state of the present scene; UnusableInput if the snapshot is of another scene."""
         if snapshot.layout != self.layout:
             raise UnusableInput("tabletop: the snapshot is of another scene; reset to that one first")
         if not np.array_equal(snapshot.state, self.stage.world.snapshot()):
@@ -274,7 +252,6 @@ class TabletopEnv(gymnasium.Env[NDArray[np.uint8], Instructed]):
         self._masks = None
 
     def close(self) -> None:
-        """Give the cameras back."""
         for stage in self._stages.values():
             stage.close()
 
@@ -363,18 +340,12 @@ def shake(table: TabletopEnv, rng: np.random.Generator) -> None:
     table.set_up(rearranged(rng, table.layout, highest=HIGHEST, holding=HOLDING))
 
 
-def _anything(table: TabletopEnv) -> tuple[str, ...]:
-    """What an instruction is about is said by its parameters alone."""
-    return ()
-
-
 def _instruction(text: str) -> Instruction:
     """An instruction that is called like the skill it stands for; the robot itself says whether it carried it out."""
     name, *_ = text.split()
     return instruction(
         text,
         lambda *things: (name, *things),
-        _anything,
         watch=lambda table: table.executed,
         executed=lambda before, after: bool(after),
         free=SKILLS[name],
@@ -391,55 +362,24 @@ INSTRUCTIONS: Final = (
 
 def intended() -> Model:
     """Blocks world with a ball that bears nothing and steel that stays where it is; for evaluation only."""
-
-    def atoms(text: str) -> frozenset[LiftedAtom]:
-        place = {"x": 0, "y": 1}
-        split = [one.split() for one in text.split(",") if one.strip()]
-        return frozenset(LiftedAtom(name, tuple(place[one] for one in about)) for name, *about in split)
-
-    def schema(header: ActionHeader, needs: str, without: str, adds: str, deletes: str) -> ActionSchema:
-        return ActionSchema(header, atoms(needs), atoms(without), atoms(adds), atoms(deletes))
-
     pick_up, put_down, stack, unstack = (one.header for one in INSTRUCTIONS)
-    free, held = "clear x, hand-empty", "holding x"
+    free, taken = "clear x, hand-empty", "-clear x, -hand-empty"
     return Model(
         VOCABULARY.vocabulary(),
         (
-            schema(pick_up, f"{free}, on-table x", "steel x", held, f"{free}, on-table x"),
-            schema(put_down, held, "", f"{free}, on-table x", held),
-            schema(stack, f"{held}, clear y", "ball y", f"{free}, on x y", f"{held}, clear y"),
-            schema(unstack, f"{free}, on x y", "steel x", f"{held}, clear y", f"{free}, on x y"),
+            schema(pick_up, f"{free}, on-table x, -steel x", f"holding x, {taken}, -on-table x"),
+            schema(put_down, "holding x", f"{free}, on-table x, -holding x"),
+            schema(stack, "holding x, clear y, -ball y", f"{free}, on x y, -holding x, -clear y"),
+            schema(unstack, f"{free}, on x y, -steel x", f"holding x, clear y, {taken}, -on x y"),
         ),
     )
-
-
-def make(alike: int = 1) -> gymnasium.Env[Any, Any]:
-    """The environment; so many of its blocks look the same."""
-    return TabletopEnv("rgb_array", alike=alike)
-
-
-def snapshot(env: gymnasium.Env[Any, Any]) -> Snapshot:
-    """The present state of the environment."""
-    table: Any = env.unwrapped
-    kept: Snapshot = table.snapshot()
-    return kept
-
-
-def restore(env: gymnasium.Env[Any, Any], kept: Snapshot) -> None:
-    """Bring the environment back."""
-    table: Any = env.unwrapped
-    table.restore(kept)
 
 
 class Table(ReadyWorld):
     """The table, which is not made where nothing can draw."""
 
     def made(self) -> gymnasium.Env[Any, Any]:
-        """The environment.
-
-        Raises:
-            UnusableInput: neither EGL nor OSMesa works here.
-        """
+        """The environment; UnusableInput if neither EGL nor OSMesa works here."""
         gl_context(1, 1).free()
         return super().made()
 
@@ -455,23 +395,19 @@ def pictures(rng: np.random.Generator, *, apart: bool = False) -> Iterator[Label
 
 
 def world(alike: int = 1) -> Table:
-    """The table; scenes that are held out have three to five blocks, as the seed says.
-
-    Args:
-        alike: how many blocks look the same in the problems that are interrogated.
-    """
+    """The table, on which so many blocks look ``alike``; scenes that are held out have three to five blocks, as the seed says."""
     return Table(
         name=NAME,
         visual=VOCABULARY,
         instructions=INSTRUCTIONS,
-        make=partial(make, alike),
+        make=partial(TabletopEnv, "rgb_array", alike=alike),
         scene=scene,
         seeds=SEEDS if alike == 1 else SEEDS_ALIKE,
         pictures=partial(pictures, apart=True),
         unseen=pictures,
         number=TAUGHT,
         round_steps=2600,
-        restore=(snapshot, restore),
+        restore=(lambda env: env.unwrapped.snapshot(), lambda env, kept: env.unwrapped.restore(kept)),  # type: ignore[attr-defined]
         truth=intended,
         shown=shown,
         shake=shake,
@@ -541,20 +477,17 @@ def intended_slippery() -> Model:
     """The intended model of the table, with slips; for evaluation only."""
     model = intended()
     actions = []
-    for schema in model.actions:
-        if (slipped := SLIPS.get(schema.header.name)) is not None:
-            (works,) = schema.outcomes
+    for action in model.actions:
+        if (slipped := SLIPS.get(action.header.name)) is not None:
+            (works,) = action.outcomes
             outcomes = Outcome(1 - SLIP, works.effects), Outcome(SLIP, slipped)
-            schema = replace(schema.bare, cases=(Case(outcomes=outcomes),))
-        actions.append(schema)
+            action = replace(action.bare, cases=(Case(outcomes=outcomes),))
+        actions.append(action)
     return Model(model.vocabulary, tuple(actions))
-
-
-def make_slippery() -> gymnasium.Env[Any, Any]:
-    """The environment."""
-    return TabletopEnv("rgb_array", slip=SLIP)
 
 
 def slippery_world() -> Table:
     """The table with a hand that slips."""
-    return replace(world(), make=make_slippery, truth=None, chance_truth=intended_slippery)
+    return replace(
+        world(), make=partial(TabletopEnv, "rgb_array", slip=SLIP), truth=None, chance_truth=intended_slippery
+    )

@@ -48,11 +48,7 @@ class Met:
 
 
 class World:
-    """A table with things of certain kinds, whose places and looks a layout gives.
-
-    Args:
-        kinds: of the things, in order; they decide the physics.
-    """
+    """A table with things of certain kinds, whose places and looks a layout gives."""
 
     def __init__(self, kinds: Sequence[str]) -> None:
         self.kinds = tuple(kinds)
@@ -372,7 +368,7 @@ class MotionCheck:
         across = np.array([cos(pose.turn), sin(pose.turn), 0.0])
         middle = np.array([right, away, ground + self._world.half(thing)])
         met = self._world.ray(middle - 0.1 * across, across)
-        if met is None or not self._between(thing, middle):
+        if met is None or abs(self._world.place(thing)[2] - middle[2]) >= self._world.half(thing):
             raise Impossible("the thing is not between the fingers")
         return pose
 
@@ -431,10 +427,6 @@ class MotionCheck:
         return [
             places[number] for number in sorted(range(len(places)), key=lambda n: (-round(room[n], 6), n))
         ]
-
-    def _between(self, thing: int, middle: NDArray[np.float64]) -> bool:
-        """Whether the thing fills a point of space."""
-        return bool(abs(self._world.place(thing)[2] - middle[2]) < self._world.half(thing))
 
     def _way_down(
         self,

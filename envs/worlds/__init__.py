@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from aam_vision.support.errors import UnusableInput, reason
 
 if TYPE_CHECKING:
-    from aam_vision.envs.worlds.ready import ReadyWorld
+    from aam_vision.envs.controlled import ReadyWorld
 
 MINIGRID: Final = "minigrid"
 TOYS: Final = {"taxi": "taxi", "frozenlake": "frozen_lake"}

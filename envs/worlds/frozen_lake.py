@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import gymnasium
 import numpy as np
 from gymnasium.envs.toy_text.frozen_lake import MAPS, FrozenLakeEnv, generate_random_map
 
 from aam_vision.agents.perception import Never, Scene
 from aam_vision.envs.control_names import control
-from aam_vision.envs.grids import STEPS, board_scene
+from aam_vision.envs.controlled import ReadyWorld
+from aam_vision.envs.grids import STEPS, board_scene, grid_boxes
 from aam_vision.envs.labelled import labelled_images
 from aam_vision.envs.meaning import instruction
+from aam_vision.envs.meaning import intended as schema
+from aam_vision.envs.restoring import attributes
 from aam_vision.envs.sources import adjacent, there, vocabulary
-from aam_vision.envs.worlds.ready import ReadyWorld
-from aam_vision.model.strips import ActionSchema, Atom, LiftedAtom, Model
+from aam_vision.model.strips import Atom, Model
 
 TYPES: Final = {"cell": "object", "direction": "object"}
 ACTIONS: Final = {"left": 0, "down": 1, "right": 2, "up": 3}
@@ -76,12 +77,8 @@ def cell(place: int, columns: int) -> str:
 def scene(lake: Any) -> Scene:
     """The board of a problem."""
     rows, columns = lake.nrow, lake.ncol
-    boxes = {
-        (row, column): (row / rows, (row + 1) / rows, column / columns, (column + 1) / columns)
-        for row in range(rows)
-        for column in range(columns)
-    }
-    return board_scene(rows, columns, TYPES, dict.fromkeys(STEPS, "direction"), boxes=boxes)
+    kinds = dict.fromkeys(STEPS, "direction")
+    return board_scene(rows, columns, TYPES, kinds, boxes=grid_boxes(rows, columns))
 
 
 def shown(lake: Any) -> list[Atom]:
@@ -138,27 +135,14 @@ CONTROLS: Final = tuple(control(name, action) for name, action in ACTIONS.items(
 def intended() -> Model:
     """The model of a walker who stays on the goal."""
     move, fall = (one.header for one in INSTRUCTIONS)
-    at, there_, goal, hole = (
-        LiftedAtom(*given) for given in (("at", (0,)), ("at", (1,)), ("goal", (0,)), ("hole", (1,)))
-    )
-    needed = frozenset([at, LiftedAtom("next", (0, 1, 2))])
+    needs = "at from, next from to d, -goal from"
     return Model(
         VOCABULARY.vocabulary(),
         (
-            ActionSchema(move, needed, frozenset([goal, hole]), frozenset([there_]), frozenset([at])),
-            ActionSchema(fall, needed | {hole}, frozenset([goal]), delete=frozenset([at])),
+            schema(move, f"{needs}, -hole to", "at to, -at from"),
+            schema(fall, f"{needs}, hole to", "-at from"),
         ),
     )
-
-
-def _token(env: gymnasium.Env[Any, Any]) -> tuple[int, Any]:
-    lake: Any = env.unwrapped
-    return lake.s, lake.lastaction
-
-
-def _put(env: gymnasium.Env[Any, Any], kept: tuple[int, Any]) -> None:
-    lake: Any = env.unwrapped
-    lake.s, lake.lastaction = kept
 
 
 def world() -> ReadyWorld:
@@ -174,7 +158,7 @@ def world() -> ReadyWorld:
         number=TAUGHT,
         round_steps=500,
         unseen=labelled_images([Lake], scene, shown, shake),
-        restore=(_token, _put),
+        restore=attributes("s", "lastaction"),
         truth=intended,
         controls=CONTROLS,
         shown=shown,

@@ -17,10 +17,11 @@ from minigrid.core.mission import MissionSpace
 from minigrid.core.world_object import Ball, Box, Door, Floor, Goal, Key, Lava, Wall, WorldObj
 from minigrid.minigrid_env import MiniGridEnv
 
-from aam_vision.agents.perception import Perceived
 from aam_vision.envs.control_names import control
+from aam_vision.envs.controlled import ReadyWorld
 from aam_vision.envs.labelled import labelled_images
 from aam_vision.envs.meaning import Instruction, becomes, instruction
+from aam_vision.envs.meaning import intended as schema
 from aam_vision.envs.worlds.minigrid_world import (
     COLOURS,
     DIRECTIONS,
@@ -38,8 +39,7 @@ from aam_vision.envs.worlds.minigrid_world import (
     snapshot,
     vocabulary_of,
 )
-from aam_vision.envs.worlds.ready import ReadyWorld
-from aam_vision.model.strips import ActionHeader, ActionSchema, Atom, LiftedAtom, Model, Vocabulary
+from aam_vision.model.strips import Atom, Model, Vocabulary
 from aam_vision.support.errors import AamError, UnusableInput, reason
 
 SEEDS: Final = (0, 1, 2)
@@ -72,65 +72,41 @@ def _made(gym_id: str) -> gymnasium.Env[Any, Any]:
 
 @lru_cache(maxsize=64)
 def task(name: str) -> ReadyWorld:
-    """The environment of a task.
-
-    Args:
-        name: as MiniGrid calls it, without ``MiniGrid-`` and without ``-v0``, which other versions must give.
+    """The environment of a task by MiniGrid's name without ``MiniGrid-`` and without ``-v0``, which other versions must give.
 
     Raises:
         UnusableInput: MiniGrid has no such task, or the vocabulary does not cover it.
     """
     make = partial(_made, gym_id(name))
     found = features(f"minigrid:{name}", _problems(name, make))
-    visual = vocabulary_of(found)
-    perceived = {entry.predicate.name for entry in visual.entries if isinstance(entry, Perceived)}
-    scene = partial(scene_of, with_things=bool(found.kinds))
-    truths = partial(_shown, perceived)
-    return ReadyWorld(
-        name="minigrid",
-        visual=visual,
-        instructions=instructions_of(found),
-        make=make,
-        scene=scene,
-        seeds=SEEDS,
-        unseen=labelled_images([make], scene, truths, shake),
-        restore=(snapshot, restore),
-        truth=lambda: intended(found, visual.vocabulary()),
-        held_out=HELD_OUT,
-        controls=CONTROLS,
-        shown=truths,
-        shake=shake,
-    )
+    scene = partial(scene_of, with_things="thing" in found)
+    truths = partial(_shown, {entry.predicate.name for entry in vocabulary_of(found).perceived})
+    unseen = labelled_images([make], scene, truths, shake)
+    more = {"seeds": SEEDS, "held_out": HELD_OUT, "controls": CONTROLS, "unseen": unseen}
+    return _world(found, make, scene, truths, **more)
 
 
 @lru_cache(maxsize=1)
 def training() -> ReadyWorld:
     """What the classifiers of all tasks are trained on: random boards with everything that the vocabulary covers."""
     makers = [partial(_made, gym_id(name)) for name in EXAMINED]
-    visual = vocabulary_of(EVERYTHING)
-    return ReadyWorld(
-        name="minigrid",
-        visual=visual,
-        instructions=instructions_of(EVERYTHING),
-        make=_no_task,
-        scene=scene_of,
-        pictures=labelled_images(random_boards(), scene_of, shown, shake),
-        number=PICTURES,
-        round_steps=2500,
-        unseen=labelled_images(makers, scene_of, shown, shake),
-        restore=(snapshot, restore),
-        truth=lambda: intended(EVERYTHING, visual.vocabulary()),
-        shown=shown,
-        shake=shake,
-    )
+    pictures, unseen = (labelled_images(some, scene_of, shown, shake) for some in (random_boards(), makers))
+    more = {"pictures": pictures, "unseen": unseen, "number": PICTURES, "round_steps": 2500}
+    return _world(EVERYTHING, _no_task, scene_of, shown, **more)
+
+
+def _world(
+    found: Features, make: Callable[[], Any], scene: Any, shown: Callable[[Any], list[Atom]], **more: Any
+) -> ReadyWorld:
+    """A world with these features."""
+    visual = vocabulary_of(found)
+    more |= {"restore": (snapshot, restore), "truth": lambda: intended(found, visual.vocabulary())}
+    more |= {"shown": shown, "shake": shake}
+    return ReadyWorld("minigrid", visual, instructions_of(found), make, scene, **more)
 
 
 def gym_id(name: str) -> str:
-    """Gymnasium's name of a task.
-
-    Raises:
-        UnusableInput: there is no such task.
-    """
+    """Gymnasium's name of a task; UnusableInput if there is no such task."""
     wanted = f"MiniGrid-{name}" if re.search(r"-v\d+$", name) else f"MiniGrid-{name}-v0"
     known = sorted(one for one in gymnasium.registry if one.startswith("MiniGrid-"))
     if wanted not in known:
@@ -149,9 +125,7 @@ def _problems(name: str, make: Callable[[], gymnasium.Env[Any, Any]]) -> Iterato
             yield env.unwrapped
     except AamError:
         raise
-    except (
-        Exception
-    ) as error:  # whatever somebody else's task raises; some need files that MiniGrid does not bring
+    except Exception as error:  # whatever a task raises; some need files that MiniGrid does not bring
         raise UnusableInput(
             f"minigrid:{name}: MiniGrid cannot make it here ({reason(error)}); use another task"
         ) from error
@@ -216,20 +190,13 @@ def _place(env: Any) -> tuple[str, bool]:
     return cell(env.agent_pos), isinstance(env.grid.get(*env.agent_pos), Lava)
 
 
-def _thing_ahead(env: Any) -> bool:
-    return carried(_thing(env))
-
-
 STEP: Final = "?from ?to - cell ?dir - direction"
 DOOR: Final = "?from - cell ?door - door ?dir - direction"
 
 
 @dataclass(frozen=True)
 class _Told:
-    """An instruction with the feature that a task must have for it, and what is intended by it.
-
-    ``needs`` and ``changes`` are atoms over the parameters; a minus sign stands before what becomes false.
-    """
+    """An instruction with the feature that a task must have for it, and what is intended by it: see ``meaning.intended``."""
 
     feature: str
     instruction: Instruction
@@ -303,7 +270,11 @@ _TOLD: Final = (
     _Told(
         "box",
         instruction(
-            f"break {STEP} ?b - box", Actions.toggle, _with_thing_ahead, _thing_ahead, becomes(True, False)
+            f"break {STEP} ?b - box",
+            Actions.toggle,
+            _with_thing_ahead,
+            lambda env: carried(_thing(env)),
+            becomes(True, False),
         ),
         _FACING + "lies b to",
         "clear to, -lies b to",
@@ -319,32 +290,12 @@ def instructions_of(features: Features) -> tuple[Instruction, ...]:
 def intended(features: Features, vocabulary: Vocabulary) -> Model:
     """The model that is meant by the instructions, over the vocabulary of the task."""
     known = {predicate.name for predicate in vocabulary.predicates}
-
-    def atoms(header: ActionHeader, text: str, sign: str) -> frozenset[LiftedAtom]:
-        found = [part.split() for part in text.split(", ")]
-        return frozenset(
-            LiftedAtom(name.removeprefix("-"), tuple(header.parameters.index(one) for one in objects))
-            for name, *objects in found
-            if name.removeprefix("-") in known and name.startswith("-") is (sign == "-")
-        )
-
-    return Model(
-        vocabulary,
-        tuple(
-            ActionSchema(
-                header := one.instruction.header,
-                atoms(header, one.needs, "+"),
-                atoms(header, one.needs, "-"),
-                add=atoms(header, one.changes, "+"),
-                delete=atoms(header, one.changes, "-"),
-            )
-            for one in _told(features)
-        ),
-    )
+    meant = ((one.instruction.header, one.needs, one.changes) for one in _told(features))
+    return Model(vocabulary, tuple(schema(*one, known) for one in meant))
 
 
 def _told(features: Features) -> list[_Told]:
-    return [one for one in _TOLD if one.feature in ("", *features.words)]
+    return [one for one in _TOLD if not one.feature or one.feature in features]
 
 
 # Random boards of MiniGrid's parts, to train classifiers on, and random states of its tasks, to examine them on.

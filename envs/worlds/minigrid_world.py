@@ -7,8 +7,7 @@ who stands in lava can do nothing any more.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Any, Final
 
 import gymnasium
@@ -20,11 +19,9 @@ from minigrid.envs.dynamicobstacles import DynamicObstaclesEnv
 from minigrid.envs.memory import MemoryEnv
 
 from aam_vision.agents.perception import (
-    Constraint,
     Exactly,
     Frame,
     Never,
-    Perceived,
     Scene,
     VisualVocabulary,
     comes_as,
@@ -141,6 +138,11 @@ def scene_of(env: MiniGridEnv, *, with_things: bool = True) -> Scene:
     looks = {name: look_of(thing) for name, (thing, _) in known.items()}
     alike = [name for name, look in looks.items() if list(looks.values()).count(look) > 1]
     plain = board_scene(env.height, env.width, TYPES, kinds)
+    facts = [Atom("marked", (cell(place),)) for place, thing in board(env).items() if marked(thing)]
+    for name, (thing, _) in known.items():
+        if KINDS[type(thing)] == "key":
+            same = [cell(place) for place, door in doors.items() if door.color == thing.color]
+            facts += [Atom("same-colour", (name, door)) for door in same]
     return Scene(
         plain.objects,
         env.height + 1,
@@ -148,22 +150,9 @@ def scene_of(env: MiniGridEnv, *, with_things: bool = True) -> Scene:
         {**plain.cells, HAND: ((env.height, 0),)},
         looks=looks,
         anchors={name: known[name][1] for name in alike},
-        facts=frozenset([*_same_colour(known, doors), *_marked(env)]),
+        facts=frozenset(facts),
         spots=Objects({**plain.objects, HAND: "place"}, Types(TYPES)),
     )
-
-
-def _same_colour(known: dict[str, tuple[Any, str]], doors: Mapping[tuple[int, int], Any]) -> Iterator[Atom]:
-    for name, (thing, _) in known.items():
-        for place, door in doors.items():
-            if KINDS[type(thing)] == "key" and door.color == thing.color:
-                yield Atom("same-colour", (name, cell(place)))
-
-
-def _marked(env: MiniGridEnv) -> Iterator[Atom]:
-    for place, thing in board(env).items():
-        if marked(thing):
-            yield Atom("marked", (cell(place),))
 
 
 def shown(env: MiniGridEnv) -> list[Atom]:
@@ -206,6 +195,9 @@ HAND: Final = "hand"
 SEEN: Final = "seen"
 """The auxiliary predicate that says at which cell, or in the hand, each thing is seen."""
 
+MARKED: Final = "marked floor"
+"""Cells that are neither wall nor plain floor, on which no thing can be put down."""
+
 Truths = tuple[list[Atom], list[Atom]]
 
 
@@ -225,27 +217,22 @@ def _where_seen(name: str, in_hand: bool) -> Source:
     return defined(define, "the thing is drawn in the hand" if in_hand else "the thing is there")
 
 
+def _unless(name: str, values: list[bool | None]) -> Truths:
+    """An atom that is true where none of some values is."""
+    atom = [Atom(name, ())]
+    return ([], []) if True in values else ([], atom) if None in values else (atom, [])
+
+
 def _hand_free(scene: Scene, seen: State) -> Truths:
-    values = [seen.value(Atom(SEEN, (thing, HAND))) for thing in scene.looks]
-    free = [Atom("hand-free", ())]
-    if True in values:
-        return [], []
-    return ([], free) if None in values else (free, [])
+    return _unless("hand-free", [seen.value(Atom(SEEN, (thing, HAND))) for thing in scene.looks])
 
 
 def _alive(scene: Scene, seen: State) -> Truths:
-    values = [
-        False
-        if False in (at := seen.value(Atom("at", (place,))), hot := seen.value(Atom("lava", (place,))))
-        else None
-        if None in (at, hot)
-        else True
+    both = [
+        (seen.value(Atom("at", (place,))), seen.value(Atom("lava", (place,))))
         for place in scene.objects.of_type("cell")
     ]
-    if True in values:
-        return [], []
-    alive = [Atom("alive", ())]
-    return ([], alive) if None in values else (alive, [])
+    return _unless("alive", [False if False in one else None if None in one else True for one in both])
 
 
 def _next(scene: Scene, seen: State) -> Truths:
@@ -257,7 +244,7 @@ PREDICATES: Final[dict[str, tuple[str, Source]]] = {
     "at ?c - cell": ("", there("arrow", "the red arrow is there")),
     "clear ?c - cell": ("", there("clear", "floor, the goal or an open door, and no arrow")),
     "facing ?d - direction": ("", somewhere(DIRECTIONS, "cell", "a red arrow that points {}")),
-    "marked ?c - cell": ("marked floor", given("not plain floor: a goal, a door, lava or coloured floor")),
+    "marked ?c - cell": (MARKED, given("not plain floor: a goal, a door, lava or coloured floor")),
     "lies ?x - thing ?c - cell": ("thing", _where_seen("lies", in_hand=False)),
     "holding ?x - thing": ("thing", _where_seen("holding", in_hand=True)),
     "hand-free": ("several", defined(_hand_free, "nothing is drawn in the hand")),
@@ -276,34 +263,24 @@ PREDICATES: Final[dict[str, tuple[str, Source]]] = {
 def vocabulary_of(features: Features) -> VisualVocabulary:
     """The part of the vocabulary that a task needs."""
     asked = {
-        text: source for text, (feature, source) in PREDICATES.items() if feature in ("", *features.words)
+        text: source for text, (feature, source) in PREDICATES.items() if not feature or feature in features
     }
-    bare = vocabulary("minigrid", TYPES, asked)
-    heads = {head for entry in bare.entries if isinstance(entry, Perceived) for head in entry.heads.values()}
+    known = vocabulary("minigrid", TYPES, asked).rows.keys()
+    # one arrow, which points in one direction; a cell shows one thing, and the arrow only lava besides
+    constraints: list[Exactly | Never] = [
+        Exactly("arrow", 1),
+        *comes_as("arrow", DIRECTIONS),
+        *exclusive("clear", "lava", "locked", "closed", *LOOKS),
+        *[Never(("arrow", other)) for other in ("clear", "locked", "closed", *LOOKS)],
+    ]
+    about = [{one.head} if isinstance(one, Exactly) else {*one.shows, *one.without} for one in constraints]
     return vocabulary(
         "minigrid",
         TYPES,
         asked,
         may_vanish={look: look.endswith("-box") for look in LOOKS},
-        constraints=tuple(constraint for constraint in _constraints() if _heads(constraint) <= heads),
+        constraints=tuple(one for one, heads in zip(constraints, about, strict=True) if heads <= known),
     )
-
-
-def _constraints() -> tuple[Constraint, ...]:
-    """One arrow, which points in one direction; a cell shows one thing, and the arrow only lava besides."""
-    return (
-        Exactly("arrow", 1),
-        *comes_as("arrow", DIRECTIONS),
-        *exclusive("clear", "lava", "locked", "closed", *LOOKS),
-        *[Never(("arrow", other)) for other in ("clear", "locked", "closed", *LOOKS)],
-    )
-
-
-def _heads(constraint: Constraint) -> set[str]:
-    if isinstance(constraint, Exactly):
-        return {constraint.head}
-    assert isinstance(constraint, Never)  # the vocabulary declares no others
-    return {*constraint.shows, *constraint.without}
 
 
 # The kinds of things that a MiniGrid task has, which decide about its vocabulary and its instructions.
@@ -313,41 +290,11 @@ KINDS: Final = {Key: "key", Ball: "ball", Box: "box"}
 """What can be picked up, with its type."""
 
 
-@dataclass(frozen=True)
-class Features:
-    """The kinds of things that a task has in any of its problems.
+Features = frozenset[str]
+"""What a task has in any of its problems, as the tables of predicates and instructions ask for it: kinds of things that can be
+picked up, ``thing`` if there is any and ``several`` if a problem has more than one, ``doors``, ``locks``, ``lava``, and ``MARKED``."""
 
-    Attributes:
-        kinds: of things that can be picked up: ``key``, ``ball``, ``box``.
-        several: whether a problem has more than one such thing.
-        doors: whether there are doors.
-        locks: whether a door is locked.
-        lava: whether there is lava.
-        marks: whether there are cells that are neither wall nor plain floor, on which nothing can be put down.
-    """
-
-    kinds: tuple[str, ...] = ()
-    several: bool = False
-    doors: bool = False
-    locks: bool = False
-    lava: bool = False
-    marks: bool = False
-
-    @property
-    def words(self) -> frozenset[str]:
-        """The features by name, as the tables of predicates and instructions ask for them."""
-        found = {*self.kinds} | ({"thing"} if self.kinds else set())
-        for name in ("several", "doors", "locks", "lava"):
-            if getattr(self, name):
-                found.add(name)
-        if self.marks and self.kinds:
-            found.add("marked floor")
-        return frozenset(found)
-
-
-EVERYTHING: Final = Features(
-    ("key", "ball", "box"), several=True, doors=True, locks=True, lava=True, marks=True
-)
+EVERYTHING: Final = Features(("key", "ball", "box", "thing", "several", "doors", "locks", "lava", MARKED))
 """A world with all that the vocabulary covers."""
 
 
@@ -362,32 +309,24 @@ def marked(thing: WorldObj | None) -> bool:
 
 
 def features(name: str, problems: Iterable[Any]) -> Features:
-    """The features of a task.
-
-    Args:
-        name: of the task, for messages.
-        problems: MiniGrid's environment after the reset of one problem after the other.
-
-    Raises:
-        UnusableInput: the vocabulary does not cover the task; the message names what it lacks.
-    """
+    """The features of a task; UnusableInput if the vocabulary does not cover the task; the message names what it lacks."""
     kinds: set[str] = set()
-    several = doors = locks = lava = marks = False
+    found: set[str] = set()
     for env in problems:
         if isinstance(env, DynamicObstaclesEnv):
             raise UnusableInput(f"{name}: its balls move at random, and an agent of ours is deterministic")
         board = [thing for thing in env.grid.grid if thing is not None]
-        for thing in board:
-            if isinstance(thing, Box) and thing.contains is not None:
-                raise UnusableInput(
-                    f"{name}: its boxes hide keys, and the vocabulary lacks what no image shows"
-                )
+        if any(isinstance(thing, Box) and thing.contains is not None for thing in board):
+            raise UnusableInput(f"{name}: its boxes hide keys, and the vocabulary lacks what no image shows")
         things = [] if isinstance(env, MemoryEnv) else [thing for thing in board if carried(thing)]
         kinds.update(KINDS[type(thing)] for thing in things)
-        several = several or len(things) > 1
-        doors = doors or any(isinstance(thing, Door) for thing in board)
-        locks = locks or any(isinstance(thing, Door) and thing.is_locked for thing in board)
-        lava = lava or any(isinstance(thing, Lava) for thing in board)
-        marks = marks or any(map(marked, board))
-    known = tuple(kind for kind in KINDS.values() if kind in kinds)
-    return Features(known, several, doors, locks, lava, marks)
+        doors = [thing for thing in board if isinstance(thing, Door)]
+        has = {
+            "several": len(things) > 1,
+            "doors": bool(doors),
+            "locks": any(door.is_locked for door in doors),
+            "lava": any(isinstance(thing, Lava) for thing in board),
+            MARKED: any(map(marked, board)),
+        }
+        found.update(word for word, there in has.items() if there)
+    return Features(found | kinds | {"thing"}) if kinds else Features(found - {MARKED})

@@ -15,12 +15,14 @@ from gymnasium.envs.toy_text.taxi import CELL_SIZE, GRID_ORIGIN, WINDOW_SIZE, Ta
 
 from aam_vision.agents.perception import Exactly, Scene
 from aam_vision.envs.control_names import control
-from aam_vision.envs.grids import board_scene
+from aam_vision.envs.controlled import ReadyWorld
+from aam_vision.envs.grids import board_scene, grid_boxes
 from aam_vision.envs.labelled import labelled_images
 from aam_vision.envs.meaning import instruction
+from aam_vision.envs.meaning import intended as schema
+from aam_vision.envs.restoring import attributes
 from aam_vision.envs.sources import always, defined, on, there, vocabulary, where
-from aam_vision.envs.worlds.ready import ReadyWorld
-from aam_vision.model.strips import ActionSchema, Atom, LiftedAtom, Model, State
+from aam_vision.model.strips import Atom, Model, State
 
 TYPES = {"cell": "object", "stand": "cell", "taxi": "object", "direction": "object"}
 DIRECTIONS = {"south": (1, 0), "north": (-1, 0), "east": (0, 1), "west": (0, -1)}
@@ -87,16 +89,8 @@ def scene(taxi: Any) -> Scene:
         **dict.fromkeys(DIRECTIONS, "direction"),
     }
     (width, height), (left, top), (across, down) = WINDOW_SIZE, GRID_ORIGIN, CELL_SIZE
-    boxes = {
-        (row, column): (
-            (top + row * down) / height,
-            (top + (row + 1) * down) / height,
-            (left + column * across) / width,
-            (left + (column + 1) * across) / width,
-        )
-        for row in range(5)
-        for column in range(5)
-    }
+    box = top / height, (top + 5 * down) / height, left / width, (left + 5 * across) / width
+    boxes = grid_boxes(5, 5, box)
     return board_scene(5, 5, TYPES, kinds, looks={CAB: "taxi"}, boxes=boxes)
 
 
@@ -159,33 +153,18 @@ INSTRUCTIONS = (
 
 def intended() -> Model:
     """The model of a driver who knows no end of an episode, and has fuel."""
-
-    def atoms(*given: tuple[str, tuple[int, ...]]) -> frozenset[LiftedAtom]:
-        return frozenset(LiftedAtom(name, arguments) for name, arguments in given)
-
     move, pick_up, drop_off = (one.header for one in INSTRUCTIONS)
-    start, end, here = ("at", (0, 1)), ("at", (0, 2)), ("at", (0, 1))
-    waiting, occupied = ("waiting", (1,)), ("occupied", (0,))
     return Model(
         VOCABULARY.vocabulary(),
         (
-            ActionSchema(move, atoms(start, ("road", (1, 2, 3))), add=atoms(end), delete=atoms(start)),
-            ActionSchema(pick_up, atoms(here, waiting), add=atoms(occupied), delete=atoms(waiting)),
-            ActionSchema(drop_off, atoms(here, occupied), add=atoms(waiting), delete=atoms(occupied)),
+            schema(move, "at t from, road from to d", "at t to, -at t from"),
+            schema(pick_up, "at t s, waiting s", "occupied t, -waiting s"),
+            schema(drop_off, "at t s, occupied t", "waiting s, -occupied t"),
         ),
     )
 
 
-def token(env: gymnasium.Env[Any, Any]) -> tuple[int, Any, int]:
-    """All that the environment remembers."""
-    taxi: Any = env.unwrapped
-    return taxi.s, taxi.lastaction, taxi.taxi_orientation
-
-
-def put(env: gymnasium.Env[Any, Any], kept: tuple[int, Any, int]) -> None:
-    """Bring the environment back to where a token was taken."""
-    taxi: Any = env.unwrapped
-    taxi.s, taxi.lastaction, taxi.taxi_orientation = kept
+token, put = attributes("s", "lastaction", "taxi_orientation")
 
 
 class Turning(TaxiEnv):

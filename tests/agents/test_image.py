@@ -13,7 +13,6 @@ import pytest
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.image import ImageAgent
 from aam_vision.classifiers.perception import BoardPerception
-from aam_vision.envs.ground_truth import ground_truth_model
 from aam_vision.envs.registry import board_domain, make_simulator
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Move
@@ -22,6 +21,7 @@ from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.model.query import Query
 from aam_vision.model.strips import GroundAction, Model, State
+from tests.envs.ground_truth import ground_truth_model
 
 
 def _agent(env: str, count: int) -> ImageAgent:

@@ -10,9 +10,9 @@ from torch.nn.functional import interpolate
 from aam_vision.agents.perception import Scene, board_box
 from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.classifiers.board import resample_boards, resample_scene
-from aam_vision.classifiers.resampling import resized
 from aam_vision.model.strips import Objects, Types
 from aam_vision.support.errors import UnusableInput
+from aam_vision.support.resampling import resized
 
 
 def _grey(picture):

@@ -11,7 +11,6 @@ from aam_vision.agents.perception import Never
 from aam_vision.classifiers.legality import Legality
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.envs.registry import board_domain
-from aam_vision.envs.sampling import legal_states
 from aam_vision.training.labels import label
 from tests.profiles import thorough
 
@@ -24,7 +23,7 @@ def _board(number=0):
     domain = board_domain("sokoban")
     layout = domain.load("train", 0)
     index = SceneIndex(domain.visual, domain.scene(layout))
-    state = next(islice(legal_states(layout, np.random.default_rng(5)), number, None))
+    state = next(islice(board_domain(layout.domain).states(layout, np.random.default_rng(5)), number, None))
     return index, (label(domain.visual, index.scene, index.places, state) == 1).astype(np.float32)
 
 
@@ -39,7 +38,7 @@ def test_true_answers_are_believed(name):
     for problem in domain.held_out:
         layout = domain.load(*problem)
         index = SceneIndex(domain.visual, domain.scene(layout))
-        for state in islice(legal_states(layout, np.random.default_rng(1)), 10):
+        for state in islice(board_domain(layout.domain).states(layout, np.random.default_rng(1)), 10):
             yes = label(domain.visual, index.scene, index.places, state) == 1
             sure, doubtful = index.legality.settle(yes.astype(np.float32), LOW[:heads], HIGH[:heads])
             assert (sure == yes).all()

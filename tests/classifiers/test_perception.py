@@ -13,11 +13,10 @@ import torch
 from aam_vision.agents.perception import Perceived, Percept
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import paths, read
-from aam_vision.envs.ground_truth import ground_truth_model
 from aam_vision.envs.registry import board_domain, make_simulator
-from aam_vision.envs.sampling import legal_states
 from aam_vision.model.strips import Atom, GroundAction, State
 from aam_vision.support.errors import UnusableInput
+from tests.envs.ground_truth import ground_truth_model
 
 from .problems import ALL, places, seen, shipped
 
@@ -36,7 +35,7 @@ def test_every_problem_is_read_as_it_is(problem):
     first = perception.look(picture.frame(layout.initial), scene)
     assert first.state == seen(scene, initial)
     assert first.places == places(scene, initial)
-    states = list(islice(legal_states(layout, np.random.default_rng(11)), 12))
+    states = list(islice(board_domain(layout.domain).states(layout, np.random.default_rng(11)), 12))
     where = [places(scene, state) for state in states]
     frames = [picture.frame(state.true) for state in states]
     for state, past, percept in zip(states, where, perception.read_many(frames, scene, where), strict=True):
@@ -89,7 +88,9 @@ def test_a_goal_under_the_player_is_unknown_and_no_other():
     layout, scene, picture = _layout("sokoban", "train", 0)
     goals = {a.objects[0] for a in layout.initial if a.predicate == "is-goal"}
     on_goal = (
-        s for s in legal_states(layout, np.random.default_rng(0)) if places(scene, s)["player-01"] in goals
+        s
+        for s in board_domain(layout.domain).states(layout, np.random.default_rng(0))
+        if places(scene, s)["player-01"] in goals
     )
     state = next(on_goal)
     goal = places(scene, state)["player-01"]
@@ -103,7 +104,7 @@ def test_a_goal_under_the_player_is_unknown_and_no_other():
 def test_stones_with_unknown_pasts_are_not_given_names():
     layout, scene, picture = _layout("sokoban", "train", 0)
     stones = [thing for thing, look in scene.looks.items() if look == "stone"]
-    state = next(legal_states(layout, np.random.default_rng(3)))
+    state = next(board_domain(layout.domain).states(layout, np.random.default_rng(3)))
     frame = picture.frame(state.true)
     where = places(scene, state)
     percept = shipped("sokoban").follow(Percept(state, {"player-01": where["player-01"]}), frame, scene)
@@ -158,7 +159,7 @@ def test_noise_makes_unsure_rather_than_wrong():
     layout, scene, picture = _layout("sokoban", "test", 3)
     perception, rng = shipped("sokoban"), np.random.default_rng(0)
     right = 0
-    for state in islice(legal_states(layout, rng), 20):
+    for state in islice(board_domain(layout.domain).states(layout, rng), 20):
         noise = 255 * 0.1 * rng.standard_normal(picture.shape)
         frame = (picture.frame(state.true) + noise).clip(0, 255).astype(np.uint8)
         percept = perception.follow(Percept(state, places(scene, state)), frame, scene)
@@ -170,7 +171,10 @@ def test_noise_makes_unsure_rather_than_wrong():
 def test_an_image_is_read_within_ten_milliseconds():
     layout, scene, picture = _layout("sokoban", "test", 3)
     perception = shipped("sokoban")
-    frames = [picture.frame(s.true) for s in islice(legal_states(layout, np.random.default_rng(0)), 20)]
+    frames = [
+        picture.frame(s.true)
+        for s in islice(board_domain(layout.domain).states(layout, np.random.default_rng(0)), 20)
+    ]
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -186,7 +190,10 @@ def test_an_image_is_read_within_ten_milliseconds():
 def test_a_remembered_image_gives_the_same_percept():
     layout, scene, picture = _layout("doors", "test", 5)
     perception = BoardPerception.load(board_domain("doors").visual, "doors", remembered=2)
-    frames = [picture.frame(s.true) for s in islice(legal_states(layout, np.random.default_rng(0)), 4)]
+    frames = [
+        picture.frame(s.true)
+        for s in islice(board_domain(layout.domain).states(layout, np.random.default_rng(0)), 4)
+    ]
     once = [perception.look(frame, scene) for frame in frames]
     again = [perception.look(frame, replace(scene)) for frame in reversed(frames)]
     assert [p.state for p in again] == [p.state for p in reversed(once)]

@@ -16,8 +16,6 @@ from gymnasium.utils.env_checker import check_env
 import aam_vision.envs  # noqa: F401 - registers the environments
 from aam_vision.envs.board_env import BoardEnv
 from aam_vision.envs.registry import DOMAINS, board_domain
-from aam_vision.envs.sampling import synthetic_layouts
-from aam_vision.envs.sokoban import SokobanEnv
 from aam_vision.model.strips import GroundAction
 from aam_vision.support.errors import UnusableInput
 from tests.envs.conftest import load
@@ -125,7 +123,7 @@ def test_a_snapshot_of_another_problem_is_refused() -> None:
 
 @pytest.mark.parametrize("name", ["sokoban", "doors"])
 def test_a_synthetic_layout_is_played_like_any_other(name: str, rng: np.random.Generator) -> None:
-    layout = next(synthetic_layouts(name, [(8, 7)], rng))
+    layout = next(board_domain(name).random_layouts([(8, 7)], rng))
     env = make(board_domain(name).gym_id, layout=layout)
     frame, _ = env.reset()
     assert frame.shape == env.observation_space.shape
@@ -144,7 +142,7 @@ def test_a_synthetic_layout_is_played_like_any_other(name: str, rng: np.random.G
 )
 def test_unusable_input_is_named_in_one_line(options: dict[str, object], line: str) -> None:
     with pytest.raises(UnusableInput) as caught:
-        SokobanEnv(**options)  # type: ignore[arg-type]
+        BoardEnv("sokoban", **options)  # type: ignore[arg-type]
     assert str(caught.value) == line
 
 

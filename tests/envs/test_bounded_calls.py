@@ -8,7 +8,7 @@ import threading
 import numpy as np
 import pytest
 
-from aam_vision.envs.policies import BoundedCalls, TookTooLong
+from aam_vision.envs.meaning import BoundedCalls, TookTooLong
 
 
 def test_results_and_exceptions_come_through_from_one_other_thread() -> None:

@@ -14,10 +14,10 @@ import pytest
 from aam_vision.agents.image import ChanceImageAgent, Passage
 from aam_vision.agents.perception import Scene
 from aam_vision.envs.controlled import ControlledEnvironment
+from aam_vision.envs.gymnasium_simulator import ChanceSimulator, check_refusals, check_restore
 from aam_vision.envs.own import Instruction, instruction
 from aam_vision.envs.restoring import in_order
 from aam_vision.envs.sources import found, shown, vocabulary
-from aam_vision.envs.with_chance import ChanceSimulator, _gymnasium, check_refusals, check_restore
 from aam_vision.interrogation.chance.interrogating import ChanceResult, Options, interrogate
 from aam_vision.interrogation.task.verdict import COMPLETE
 from aam_vision.model.query import Access, Query
@@ -118,7 +118,7 @@ def lane(*instructions: Instruction, **more: Any) -> ControlledEnvironment:
 
 
 def simulator(environment: ControlledEnvironment, seed: int = 0) -> ChanceSimulator:
-    made = _gymnasium(environment, ("seed", 0), np.random.default_rng(seed))
+    made = environment.simulator(("seed", 0), chance=np.random.default_rng(seed))
     assert isinstance(made, ChanceSimulator)
     return made
 

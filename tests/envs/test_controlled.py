@@ -78,17 +78,15 @@ def test_a_control_may_have_arguments_and_stand_for_several_actions() -> None:
 
 def test_an_environment_with_instructions_has_controls_too() -> None:
     from aam_vision.envs import own
-    from aam_vision.envs.controlled import load
 
     module = types.ModuleType("some_module")
     module.HERE = with_instructions()
     sys.modules["some_module"] = module
     try:
-        assert own.load("some_module:HERE") is module.HERE
-        found = load("some_module:HERE")
+        found = own.load("some_module:HERE")
     finally:
         del sys.modules["some_module"]
-    assert found is not None
+    assert found is module.HERE
     assert found.instructions == INSTRUCTIONS
     assert [header.name for header in found.control_headers] == ["action-0", "action-1", "action-2"]
     assert found.held_out_steps(10, np.random.default_rng(0)) == [], "nobody tells its true states"

@@ -10,7 +10,6 @@ import pytest
 
 from aam_vision.agents.perception import Defined
 from aam_vision.envs.registry import board_domain
-from aam_vision.envs.sampling import legal_states
 from aam_vision.envs.sources import SEEN_AT
 from aam_vision.model.strips import Atom, State
 from tests.envs.conftest import load
@@ -23,7 +22,7 @@ def test_what_is_decided_is_true_when_two_things_cannot_be_told_apart(
     layout, domain = load(name, *problem), board_domain(name)
     scene = domain.scene(layout)
     decided = 0
-    for state in islice(legal_states(layout, rng), 60):
+    for state in islice(board_domain(layout.domain).states(layout, rng), 60):
         places = {a.objects[0]: a.objects[1] for a in domain.visual.sights(scene, state.true)}
         lost = [sorted(places)[i] for i in rng.permutation(len(places))[:2]]
         spots = [places.pop(thing) for thing in lost]

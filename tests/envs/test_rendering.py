@@ -13,10 +13,10 @@ from PIL import Image
 
 from aam_vision.envs.pddlgym_drawing import reference_frame
 from aam_vision.envs.registry import board_domain
-from aam_vision.envs.rendering import Axis, OverlappingTiles, reduce_part
-from aam_vision.envs.sampling import legal_states, synthetic_layouts
+from aam_vision.envs.rendering import OverlappingTiles
 from aam_vision.envs.sheet import SpriteStacks
 from aam_vision.support.errors import UnusableInput
+from aam_vision.support.resampling import lanczos, reduce_part
 from tests.envs.conftest import ALL, load
 
 
@@ -26,7 +26,10 @@ def test_frames_of_every_problem_are_pddlgyms(
 ) -> None:
     layout = load(name, split, index)
     picture = board_domain(name).drawing(layout)
-    states = [layout.initial, *[state.true for state in islice(legal_states(layout, rng), 2)]]
+    states = [
+        layout.initial,
+        *[state.true for state in islice(board_domain(layout.domain).states(layout, rng), 2)],
+    ]
     for atoms in states:
         assert np.array_equal(picture.frame(atoms), reference_frame(layout, atoms))
 
@@ -43,9 +46,9 @@ def test_frames_of_synthetic_boards_are_pddlgyms(
     name: str, shapes: list[tuple[int, int]], rng: np.random.Generator
 ) -> None:
     for shape in shapes:
-        layout = next(synthetic_layouts(name, [shape], rng))
+        layout = next(board_domain(name).random_layouts([shape], rng))
         picture = board_domain(name).drawing(layout)
-        for state in islice(legal_states(layout, rng), 2):
+        for state in islice(board_domain(layout.domain).states(layout, rng), 2):
             frame = picture.frame(state.true)
             assert frame.shape == picture.shape
             assert np.array_equal(frame, reference_frame(layout, state.true))
@@ -54,7 +57,7 @@ def test_frames_of_synthetic_boards_are_pddlgyms(
 def test_a_frame_does_not_depend_on_the_frames_before(rng: np.random.Generator) -> None:
     layout = load("doors", "test", 5)
     picture = board_domain("doors").drawing(layout)
-    states = [state.true for state in islice(legal_states(layout, rng), 30)]
+    states = [state.true for state in islice(board_domain(layout.domain).states(layout, rng), 30)]
     first = [picture.frame(atoms) for atoms in states]
     for i in rng.permutation(len(states)):
         assert np.array_equal(picture.frame(states[i]), first[i])
@@ -70,7 +73,7 @@ def test_a_frame_is_the_callers_own() -> None:
 
 
 def test_a_board_with_overlapping_sprites_is_refused(rng: np.random.Generator) -> None:
-    layout = next(synthetic_layouts("doors", [(3, 3)], rng))
+    layout = next(board_domain("doors").random_layouts([(3, 3)], rng))
     with pytest.raises(UnusableInput, match="3x3 board is too small"):
         board_domain("doors").drawing(layout).frame(layout.initial)
 
@@ -80,11 +83,11 @@ def test_parts_are_reduced_as_pillow_reduces_the_whole(size: int, rng: np.random
     source = rng.integers(0, 256, (size, size, 3), np.uint8)
     reduced = int(size * 0.25)
     whole = np.asarray(Image.fromarray(source).resize((reduced, reduced), Image.Resampling.LANCZOS))
-    axis = Axis.of(size, reduced)
+    axis = lanczos(size, reduced)
     for rows, columns in [((0, 40), (reduced - 30, reduced)), ((91, 140), (3, 50))]:
         (y0, y1), (x0, x1) = axis.window(*rows), axis.window(*columns)
-        part = reduce_part(source[y0:y1, x0:x1], axis, axis, rows, columns)
-        assert np.array_equal(part, whole[slice(*rows), slice(*columns)])
+        (part,) = reduce_part(source[None, y0:y1, x0:x1], axis, axis, rows, columns)
+        assert np.array_equal(part.transpose(1, 2, 0), whole[slice(*rows), slice(*columns)])
 
 
 def test_blocks_have_the_colours_of_a_fresh_process(tmp_path: Path) -> None:

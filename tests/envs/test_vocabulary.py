@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from aam_vision.agents.perception import Defined, Given, Perceived, Reading, Scene
-from aam_vision.envs.pddlgym_domains import domain_operators, domain_predicates
+from aam_vision.envs.pddlgym_domains import UNTYPED, parsed
 from aam_vision.envs.registry import DOMAINS, board_domain
-from aam_vision.envs.sampling import legal_states, synthetic_layouts
 from aam_vision.envs.sokoban import move_dir
 from aam_vision.model.strips import Atom, State
 from tests.envs.conftest import ALL, load, walk
+from tests.envs.ground_truth import domain_operators
 
 
 def rebuilt(name: str, scene: Scene, atoms: frozenset[Atom]) -> tuple[set[Atom], set[Atom]]:
@@ -53,17 +53,31 @@ def test_perceived_truth_rebuilds_pddlgyms_states(
 def test_sampled_states_and_boards_are_consistent_with_the_definitions(
     name: str, rng: np.random.Generator
 ) -> None:
-    for layout in islice(synthetic_layouts(name, board_domain(name).shapes, rng), 8):
+    for layout in islice(board_domain(name).random_layouts(board_domain(name).shapes, rng), 8):
         scene = board_domain(name).scene(layout)
-        for state in [layout.initial, *[s.true for s in islice(legal_states(layout, rng), 5)]]:
+        for state in [
+            layout.initial,
+            *[s.true for s in islice(board_domain(layout.domain).states(layout, rng), 5)],
+        ]:
             assert rebuilt(name, scene, state) == (state, set())
 
 
 @pytest.mark.parametrize("name", DOMAINS)
 def test_predicates_and_headers_are_pddlgyms(name: str) -> None:
     domain = board_domain(name)
-    assert domain.visual.vocabulary().predicates == domain_predicates(name)
-    assert domain.headers == tuple(operator.header for operator in domain_operators(name))
+    spec = parsed(name)
+    actions = {getattr(action, "name", action) for action in spec.actions}
+    theirs = {
+        own: tuple(map(str, one.var_types)) for own, one in spec.predicates.items() if own not in actions
+    }
+    ours = {one.name: one.types for one in domain.visual.vocabulary().predicates}
+    assert list(ours) == list(theirs)
+    assert all(
+        ours[own] == tuple("object" if kind == UNTYPED else kind for kind in theirs[own]) for own in ours
+    )
+    operators = domain_operators(name)
+    assert domain.truth().actions == operators
+    assert domain.headers == tuple(operator.header for operator in operators)
     assert set(domain.native) == {header.name for header in domain.headers}
 
 

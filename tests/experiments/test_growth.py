@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aam_vision.envs.ground_truth import ground_truth_model
 from aam_vision.report import evaluation
 from aam_vision.support.errors import UnusableInput
 from experiments.growth import (
@@ -23,6 +22,7 @@ from experiments.growth import (
     sokoban_board,
     summary,
 )
+from tests.envs.ground_truth import ground_truth_model
 
 ROOT = Path(__file__).parents[2]
 

@@ -52,8 +52,8 @@ def test_the_figures_are_those_promised_and_add_up(runs: Runs, env: str) -> None
     assert figures["steps"] >= figures["walk_steps"] + figures["queries"]
     assert figures["cpu_s"] > figures["interrogation_s"] > figures["perception_s"] > 0
     assert figures["planner_s"] >= 0
-    from aam_vision.envs.ground_truth import ground_truth_model
     from aam_vision.model.strips import lifted_atoms
+    from tests.envs.ground_truth import ground_truth_model
 
     truth = ground_truth_model(env)
     atoms = [lifted_atoms(truth.vocabulary, schema.header) for schema in truth.actions]
@@ -65,8 +65,8 @@ def test_the_figures_are_those_promised_and_add_up(runs: Runs, env: str) -> None
 def test_the_model_is_pddl_that_other_tools_read(runs: Runs, env: str) -> None:
     from unified_planning.io import PDDLReader
 
-    from aam_vision.envs.ground_truth import ground_truth_model
     from aam_vision.model.pddl import read_domain
+    from tests.envs.ground_truth import ground_truth_model
 
     truth = ground_truth_model(env)
     parsed = PDDLReader().parse_problem(str(runs[env].model))
@@ -114,8 +114,8 @@ def test_a_plan_with_the_learned_model_reaches_the_goal_in_the_simulator(
     from pyperplan.pddl.parser import Parser
     from pyperplan.search import breadth_first_search
 
-    from aam_vision.envs.ground_truth import held_out_problems
     from aam_vision.envs.registry import board_domain, make_simulator
+    from tests.envs.ground_truth import held_out_problems
 
     number = {"doors": 0, "sokoban": 0}[env]
     problem = held_out_problems(env)[number]

@@ -9,7 +9,7 @@ import torch
 from aam_vision.classifiers.networks import RESNET18, SEPARATE
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import load, save
-from aam_vision.envs import sampling
+from aam_vision.envs import board
 from aam_vision.envs.registry import board_domain
 from aam_vision.support.commandline import Progress
 from aam_vision.training import session
@@ -29,7 +29,7 @@ def domain():
 
 
 def test_separate_networks_are_trained_and_used_by_the_same_code(domain, tmp_path, monkeypatch):
-    monkeypatch.setattr(sampling, "SYNTHETIC", 16)
+    monkeypatch.setattr(board, "SYNTHETIC", 16)
     monkeypatch.setattr(session, "STATES", 20)
     files = train_domain(
         domain, tmp_path, TrainingSettings(steps=10, network=SEPARATE), Progress(io.StringIO())

@@ -10,13 +10,12 @@ import torch
 from aam_vision.agents.perception import Perceived
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.envs.registry import board_domain
-from aam_vision.envs.sampling import legal_states, training_layouts
 from aam_vision.model.strips import Atom
 from aam_vision.training.assessment import expected
 from aam_vision.training.augmentation import augment
-from aam_vision.training.calibration import calibrate
 from aam_vision.training.cells import BoardBatches, CellTask, loss_of
 from aam_vision.training.labels import NO_LABEL, label
+from aam_vision.training.trainer import calibrate
 
 from .toys import toy_boards
 
@@ -24,9 +23,9 @@ from .toys import toy_boards
 @pytest.mark.parametrize("name", ["sokoban", "doors"])
 def test_perfect_labels_read_back_are_the_state(name):
     domain = board_domain(name)
-    for layout in training_layouts(name):
+    for layout in board_domain(name).layouts(board_domain(name).trained_on):
         index = SceneIndex(domain.visual, domain.scene(layout))
-        for state in islice(legal_states(layout, np.random.default_rng(0)), 5):
+        for state in islice(board_domain(layout.domain).states(layout, np.random.default_rng(0)), 5):
             percept = expected(domain.visual, index, state)
             assert not (percept.state.true ^ state.true) - percept.state.unknown
             perceived = {e.predicate.name for e in domain.visual.entries if isinstance(e, Perceived)}
@@ -36,9 +35,9 @@ def test_perfect_labels_read_back_are_the_state(name):
 
 def test_what_is_hidden_has_no_label():
     domain = board_domain("sokoban")
-    layout = training_layouts("sokoban")[0]
+    layout = board_domain("sokoban").layouts(board_domain("sokoban").trained_on)[0]
     index = SceneIndex(domain.visual, domain.scene(layout))
-    state = next(legal_states(layout, np.random.default_rng(0)))
+    state = next(board_domain(layout.domain).states(layout, np.random.default_rng(0)))
     labels = label(domain.visual, index.scene, index.places, state)
     player = next(a.objects[1] for a in state.true if a.predicate == "at" and a.objects[0] == "player-01")
     goal = domain.visual.cell_heads().index("goal")
@@ -47,10 +46,10 @@ def test_what_is_hidden_has_no_label():
 
 def test_rooms_without_cells_have_no_label():
     domain = board_domain("doors")
-    for layout in training_layouts("doors"):
+    for layout in board_domain("doors").layouts(board_domain("doors").trained_on):
         scene = domain.scene(layout)
         index = SceneIndex(domain.visual, scene)
-        state = next(legal_states(layout, np.random.default_rng(0)))
+        state = next(board_domain(layout.domain).states(layout, np.random.default_rng(0)))
         labels = label(domain.visual, scene, index.places, state)[
             domain.visual.cell_heads().index("unlocked")
         ]
@@ -99,7 +98,7 @@ def test_loss_ignores_what_has_no_label():
 
 def test_calibration_stays_in_its_range():
     task = CellTask("ab")
-    found = calibrate(task, task.network(0).eval(), toy_boards(4), torch.Generator().manual_seed(0))
+    found = calibrate(task, task.network(0).eval(), toy_boards(4), 0)
     assert set(found.temperatures) == set(found.thresholds) == set(found.offsets) == {"a", "b"}
     assert all(0.25 <= t <= 4 for t in found.temperatures.values())
     assert all(0.01 <= low <= 0.1 and 0.9 <= high <= 0.99 for low, high in found.thresholds.values())
@@ -125,7 +124,7 @@ def test_light_tint_and_contrast_hardly_matter_to_the_network():
 
 def test_an_unlabelled_domain_part_is_told_from_a_false_one():
     domain = board_domain("sokoban")
-    layout = training_layouts("sokoban")[0]
+    layout = board_domain("sokoban").layouts(board_domain("sokoban").trained_on)[0]
     scene = replace(domain.scene(layout), looks={})
     index = SceneIndex(domain.visual, scene)
     percept = index.read(*(np.zeros((5, len(index.places)), bool),) * 2, before=None)

@@ -22,7 +22,7 @@ from aam_vision.model.strips import Atom
 from aam_vision.run.targets.images import PerceptionSettings, perception_of
 from aam_vision.support.commandline import Progress
 from aam_vision.support.errors import AamWarning, UnusableInput
-from aam_vision.training.data import lessons
+from aam_vision.training.boards import lessons
 from aam_vision.training.folder import labelled_images
 from aam_vision.training.session import train_domain
 from aam_vision.training.settings import TrainingSettings

@@ -14,8 +14,7 @@ from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.support.commandline import Progress
 from aam_vision.support.wording import counted
 from aam_vision.training.cells import CellTask
-from aam_vision.training.rounds import PATIENCE, Rounds
-from aam_vision.training.session import train_domain
+from aam_vision.training.session import PATIENCE, Rounds, train_domain
 from aam_vision.training.settings import MOST_ROUNDS, TrainingSettings
 from aam_vision.training.trainer import Examined, TrainingOptions, teach
 

@@ -14,7 +14,7 @@ from aam_vision.agents.perception import Defined
 from aam_vision.classifiers.networks import SHARED, make_network
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import describe, load, save, weaknesses
-from aam_vision.envs import sampling
+from aam_vision.envs import board
 from aam_vision.envs.registry import board_domain
 from aam_vision.model.strips import Predicate
 from aam_vision.support.commandline import Progress
@@ -43,8 +43,8 @@ def runs(domain, tmp_path_factory):
     """Two sessions with one seed, one with another."""
     folder = tmp_path_factory.mktemp("training")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sampling, "SYNTHETIC", 16)
-        patch.setattr(sampling, "STATES_PER_LAYOUT", 8)
+        patch.setattr(board, "SYNTHETIC", 16)
+        patch.setattr(board, "STATES_PER_LAYOUT", 8)
         patch.setattr(session, "STATES", 120)
         patch.chdir(folder)
         told = io.StringIO()
@@ -126,12 +126,12 @@ def test_test_layouts_are_never_trained_on(monkeypatch):
         drawn = []
         domain = board_domain(name)
         monkeypatch.setattr(
-            sampling, "_pictures", lambda domain, layout, *_, drawn=drawn: drawn.append(layout)
+            board.BoardDomain, "_pictures", lambda domain, layout, *_, drawn=drawn: drawn.append(layout)
         )
         domain.lessons(np.random.default_rng(0))
         origins = {layout.name.split("/")[1] for layout in drawn}
         assert origins == {"train", "synthetic"}
-        assert len(drawn) == len(domain.trained_on) + sampling.SYNTHETIC
+        assert len(drawn) == len(domain.trained_on) + board.SYNTHETIC
     assert session.CALIBRATION_SHARE > 1
 
 
@@ -263,7 +263,7 @@ def _with(domain, entry):
 
 def test_a_predicate_that_the_weights_lack_is_added_on_their_trunk(tmp_path, monkeypatch):
     """Doors as shipped, but for ``unlocked``: trained for a moment on that trunk, it reads unseen layouts."""
-    monkeypatch.setattr(sampling, "SYNTHETIC", 40)
+    monkeypatch.setattr(board, "SYNTHETIC", 40)
     monkeypatch.setattr(session, "STATES", 40)
     doors = board_domain("doors")
     doors = replace(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from aam_vision.envs.board import BoardDomain
 from aam_vision.envs.board_env import Snapshot
-from aam_vision.envs.controlled import ControlledEnvironment
 from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.envs.labelled import Labelled
+from aam_vision.envs.own import OwnEnvironment
 from aam_vision.envs.shown import Shown
 from aam_vision.model.strips import Atom, State
 from aam_vision.support.errors import UnusableInput, reason
@@ -17,12 +17,31 @@ from aam_vision.training.labelling.pool import AskedAtom, LabelQuestion, Walked
 from aam_vision.training.labels import NO_LABEL, label
 
 
-class _Simulated:
-    """The simulator of a domain, which is brought back to where pictures were taken."""
+class SimulatorLabels:
+    """What the simulator of a domain tells of its pictures; a ``Labeller``.
 
-    def __init__(self, domain: ImageDomain, pictures: Sequence[Walked]) -> None:
+    Raises:
+        UnusableInput: it tells nothing.
+    """
+
+    def __init__(self, domain: ImageDomain, pictures: Sequence[Walked] = ()) -> None:
         self._domain, self._pictures = domain, pictures
         self._simulators: dict[str, Any] = {}
+        self._static: dict[str, frozenset[Atom]] = {}
+        self._shown: Shown | None = None
+        self._labelled: Callable[[Any], Labelled] | None = None
+        own = domain if isinstance(domain, OwnEnvironment) else None
+        if own is not None and own.visual.cellless:
+            self._labelled = own.labelled
+            if self._labelled is None:
+                raise UnusableInput(
+                    f"the simulator of {domain.name} does not tell what its pictures show: give the environment a "
+                    f"function `labelled`, or learn with python -m aam_vision.training.train"
+                )
+        elif own is not None and own.shown is not None:
+            self._shown = Shown(domain.name, domain.visual, own.shown)
+        elif not isinstance(domain, BoardDomain):
+            raise UnusableInput(f"the simulator of {domain.name} tells no states: label its pictures by hand")
 
     def learned(self, perception: object) -> None:
         """Nothing: a simulator needs no help to answer."""
@@ -34,27 +53,6 @@ class _Simulated:
             self._simulators[picture.problem] = self._domain.simulator((split, int(number)))
         self._simulators[picture.problem].restore(picture.token)
         return self._simulators[picture.problem].present
-
-
-class SimulatorLabels(_Simulated):
-    """The simulator's own states as labels; a ``Labeller``.
-
-    Args:
-        domain: a board domain, or an environment with a function that tells its states.
-        pictures: of walks in it, to be asked about by their numbers.
-
-    Raises:
-        UnusableInput: it is none, and its simulator tells no states.
-    """
-
-    def __init__(self, domain: ImageDomain, pictures: Sequence[Walked] = ()) -> None:
-        super().__init__(domain, pictures)
-        self._static: dict[str, frozenset[Atom]] = {}
-        self._shown: Shown | None = None
-        if isinstance(domain, ControlledEnvironment) and domain.shown is not None:
-            self._shown = Shown(domain.name, domain.visual, domain.shown)
-        elif not isinstance(domain, BoardDomain):
-            raise UnusableInput(f"the simulator of {domain.name} tells no states: label its pictures by hand")
 
     def label(self, picture: Walked) -> State:
         """The state in which a picture was taken: of perceived predicates at least."""
@@ -69,44 +67,20 @@ class SimulatorLabels(_Simulated):
             self._static[picture.problem] = world.static
         return State(self._static[picture.problem] | picture.token.dynamic, picture.scene.objects)
 
-    def answer(self, question: LabelQuestion, *, tested: bool = False) -> State | bool | None:
-        """The state, or whether an atom is true in it; None if that is hidden."""
+    def answer(self, question: LabelQuestion, *, tested: bool = False) -> State | Labelled | bool | None:
+        """What a picture shows, of one without cells also where; or whether an atom is true in it, None if that is hidden."""
         picture = self._pictures[question.number]
+        if self._labelled is not None:
+            present = self._present(picture)
+            try:
+                return Labelled(*self._labelled(present))
+            except Exception as error:  # the function is the user's: anything may go wrong
+                raise UnusableInput(
+                    f"environment {self._domain.name}: labelled raised {reason(error)}; correct it"
+                ) from error
         state = self.label(picture)
         if not isinstance(question, AskedAtom):
             return state
         places = tuple(place for place, cells in picture.scene.cells.items() if cells)
         value = int(label(self._domain.visual, picture.scene, places, state)[question.head, question.place])
         return None if value == NO_LABEL else value == 1
-
-
-class SimulatorScenes(_Simulated):
-    """What the simulator tells of its pictures without cells; a ``Labeller``.
-
-    Args:
-        domain: an environment with a function ``labelled``.
-        pictures: of walks in it, to be asked about by their numbers.
-
-    Raises:
-        UnusableInput: it has none.
-    """
-
-    def __init__(self, domain: ImageDomain, pictures: Sequence[Walked] = ()) -> None:
-        super().__init__(domain, pictures)
-        labelled = domain.labelled if isinstance(domain, ControlledEnvironment) else None
-        if labelled is None:
-            raise UnusableInput(
-                f"the simulator of {domain.name} does not tell what its pictures show: give the environment a "
-                f"function `labelled`, or learn with python -m aam_vision.training.train"
-            )
-        self._labelled = labelled
-
-    def answer(self, question: LabelQuestion, *, tested: bool = False) -> Labelled:
-        """The perceived atoms that are true in a picture, which things show, and which pixels show each of them."""
-        present = self._present(self._pictures[question.number])
-        try:
-            return Labelled(*self._labelled(present))
-        except Exception as error:  # the function is the user's: anything may go wrong
-            raise UnusableInput(
-                f"environment {self._domain.name}: labelled raised {reason(error)}; correct it"
-            ) from error

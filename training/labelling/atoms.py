@@ -84,7 +84,6 @@ class AtomLearner(BoardLearner):
                     yield AskedAtom(number, place, head), True
 
     def take(self, question: LabelQuestion, answer: Answer | None) -> None:
-        """Take in whether an atom is true."""
         assert isinstance(question, AskedAtom)
         if answer is None:
             self._left_out.add(int(self._sites.of[question.number][question.place]))
@@ -113,11 +112,6 @@ class AtomLearner(BoardLearner):
         return {number: self._single.labels(number, whole=True) for number in numbers}
 
     def train(self) -> BoardPerception:
-        """New classifiers from all answers.
-
-        Raises:
-            UnusableInput: no place is known.
-        """
         if self.found.atoms and not self._single.wholes:
             raise UnusableInput(
                 f"no place is known by {counted(self.found.atoms, 'answer')}, so there is nothing to learn from: give more "
@@ -211,9 +205,7 @@ def most_telling_head(answers: SiteAnswers, site: int) -> int | None:
 def surest(sure: NDArray[np.bool_], left: Labels) -> int | None:
     """The classifier whose answer tells most of what was read at a place, if that is right: what is there, before what is not.
 
-    Args:
-        sure: (heads,), what is read there.
-        left: (n, heads), what the place may show.
+    ``sure``: (heads,), what is read there; ``left``: (n, heads), what the place may show.
     """
     open_ = _open(left)
     if not len(open_):

@@ -10,20 +10,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from aam_vision.agents.perception import Perceived, Reading, VisualVocabulary
+from aam_vision.agents.perception import Reading, VisualVocabulary
 from aam_vision.classifiers.architecture import SHARED
 from aam_vision.classifiers.legality import Truth
 from aam_vision.classifiers.networks import weights_of
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.recognition import Recognition
-from aam_vision.classifiers.resampling import resized
 from aam_vision.model.strips import State
 from aam_vision.support.errors import UnusableInput
+from aam_vision.support.resampling import resized
 from aam_vision.training.boards import Example, fingerprint, positives
-from aam_vision.training.calibration import calibrate
 from aam_vision.training.cells import CellTask
 from aam_vision.training.folder import Labellable
 from aam_vision.training.labelling.pool import NO_LOOK, KnownLooks, LabelQuestion, Pool
@@ -31,7 +29,7 @@ from aam_vision.training.labelling.references import labelled_looks
 from aam_vision.training.labelling.rounds import Answer, Elsewhere, Learner, least_labelled
 from aam_vision.training.labelling.settings import ACTIVE, Way
 from aam_vision.training.labels import NO_LABEL, Labels
-from aam_vision.training.trainer import teach
+from aam_vision.training.trainer import calibrated, teach
 
 AUDITED: Final = 2
 """The first ones of a round, at random of the layouts that are labelled least, which are read before they are learned from:
@@ -81,7 +79,6 @@ class BoardLearner(Learner[BoardPerception]):
             yield LabelQuestion(chosen), tested
 
     def take(self, question: LabelQuestion, answer: Answer | None) -> None:
-        """Take in what a picture shows."""
         if answer is None:
             return
         assert isinstance(answer, State)
@@ -92,7 +89,6 @@ class BoardLearner(Learner[BoardPerception]):
         self.found.atoms += int((labels != NO_LABEL).sum())
 
     def compared(self, question: LabelQuestion, perception: BoardPerception) -> tuple[int, int, int]:
-        """How much of a labelled picture is read rightly, wrongly and not at all."""
         _, sure, doubtful = self._pool.pictures[question.number].read(perception)
         wanted = self._answers[question.number]
         asked, right = wanted != NO_LABEL, sure == (wanted == 1)
@@ -100,7 +96,6 @@ class BoardLearner(Learner[BoardPerception]):
         return int((told & right).sum()), int((told & ~right).sum()), int((asked & doubtful).sum())
 
     def passed(self) -> bool:
-        """Whether the test says that labels are enough."""
         return self.examined() and not self.found.refused and not self.elsewhere().wrong
 
     def examined(self) -> bool:
@@ -112,15 +107,9 @@ class BoardLearner(Learner[BoardPerception]):
         return self._answers
 
     def elsewhere(self) -> Elsewhere:
-        """How labelled layouts are read by what was labelled in the others."""
         return read_elsewhere(self._pool, self.references())
 
     def train(self) -> BoardPerception:
-        """New classifiers from all labels.
-
-        Raises:
-            UnusableInput: there is none.
-        """
         if not self.references():
             raise UnusableInput(
                 "all was skipped, so there is nothing to learn from: begin anew in another --out"
@@ -136,10 +125,9 @@ class BoardLearner(Learner[BoardPerception]):
         seed = self.way.seed
         task = CellTask(self._heads)
         network = teach(task, data, steps=self._steps, seed=seed, progress=lambda *_: None)
-        calibration = calibrate(task, network, own, torch.Generator().manual_seed(seed))
-        network.shift(calibration.offsets)
         figures = {"boards": len(data), "steps": self._steps, "positives": positives(self._heads, data)}
-        card = calibration.card(self.domain, seed, fingerprint(data), SHARED, figures=figures)
+        about = task, network, own, self.domain, seed, fingerprint(data)
+        card = calibrated(*about, kind=SHARED, figures=figures)
         self.found.network, self.found.card, self.found.looks = network, card, looks
         perception = BoardPerception(self._visual, weights_of(network), card, looks=looks, remembered=0)
         self._watch(perception)
@@ -242,12 +230,6 @@ def most_telling(pool: Pool, known: KnownLooks, labelled: Sequence[int], doubted
     By turns it is the one after whose label all looks together are nearest to labelled ones, and one with the strangest look of
     all. Every look counts once, however often it is seen, so that what is rare is not drowned by floors and walls. What is not
     read surely is as strange as can be, until something is labelled that looks the same.
-
-    Args:
-        pool: all pictures.
-        known: what was answered.
-        labelled: numbers of the pictures that are labelled.
-        doubted: what is not read surely.
     """
     weight = np.where(doubted.looks, DOUBTED, 1.0)
     nearest = pool.distances[:, list(known.looks)].min(1, initial=STRANGE)
@@ -330,12 +312,7 @@ ZOOM: Final = 2
 
 
 class Mosaics:
-    """Makes boards of a pool's looks.
-
-    Args:
-        pool: the pictures.
-        labels: of all looks, (looks, heads), ``NO_LABEL`` throughout for those that are not known.
-    """
+    """Makes boards of a pool's looks with their labels (looks, heads), ``NO_LABEL`` throughout for those that are not known."""
 
     def __init__(self, pool: Pool, labels: Labels) -> None:
         self._pool, self._labels = pool, labels
@@ -348,12 +325,7 @@ class Mosaics:
     def example(self, number: int, follows: Labels, rng: np.random.Generator) -> Example:
         """The picture of a number with some cells replaced; what replaces them is a little larger or smaller, and moved.
 
-        Things are drawn in other sizes on boards of other shapes, as against the cell.
-
-        Args:
-            number: of a picture of the pool.
-            follows: its labels, as far as they are known: (heads, places).
-            rng: the source of all chance.
+        Things are drawn in other sizes on boards of other shapes, as against the cell. ``follows``: its labels (heads, places), as known.
         """
         pooled, labels = self._pool.pictures[number], follows.copy()
         pixels, side = pooled.pixels.copy(), pooled.pixels.shape[1] // pooled.index.scene.rows
@@ -385,16 +357,9 @@ class Mosaics:
 
 def shown(vocabulary: VisualVocabulary, sure: Truth, doubtful: Truth) -> Truth:
     """The doubtful answers that the picture shows, hidden by nothing: all are (heads, places)."""
-    rows = {head: row for row, head in enumerate(vocabulary.cell_heads())}
-    entries = [entry for entry in vocabulary.entries if isinstance(entry, Perceived)]
-    looks = {
-        look: rows[head]
-        for entry in entries
-        if entry.reading is Reading.WHERE
-        for look, head in entry.heads.items()
-    }
-    found = doubtful.copy()
-    for entry in entries:
+    rows, found = vocabulary.rows, doubtful.copy()
+    looks = {look: rows[head] for look, head in vocabulary.look_heads.items()}
+    for entry in vocabulary.perceived:
         if entry.reading is not Reading.WHERE:
             row = rows[entry.heads[""]]
             if entry.hidden_by is not None:

@@ -2,16 +2,17 @@
 
 Both run in threads of their own. Every answer is on disk before it counts. An answer that is withdrawn has the rounds begin again
 with the answers that are left (``Corrected``): so all is as if the mistake had never been made. What a page shows of a question, and what
-a person can do there, is a ``Sheet``'s: ``draft`` has those of whole pictures, here are those of single atoms.
+a person can do there, is a sheet's: ``draft`` has those of whole pictures, here are those of single atoms. Others make the sheets of
+one kind, and keep what helps to answer: their ``name`` is that of an answer, their ``endings`` are what ends a question.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from threading import Condition
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
-from aam_vision.agents.perception import Frame, Perceived, Reading, VisualVocabulary
+from aam_vision.agents.perception import Frame, Reading, VisualVocabulary
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.model.strips import State
@@ -19,7 +20,7 @@ from aam_vision.support.errors import AamError, UnusableInput
 from aam_vision.support.pictures import encode
 from aam_vision.support.wording import counted
 from aam_vision.training.described import PROBLEM
-from aam_vision.training.labelling.draft import boxes_of
+from aam_vision.training.labelling.draft import Draft, PictureSheets, boxes_of
 from aam_vision.training.labelling.pool import AskedAtom, LabelQuestion, Pool, SiteAnswers
 from aam_vision.training.labelling.record import LabelRecord
 
@@ -35,65 +36,13 @@ class Stale(AamError):
     """Raised when a page speaks of a question that is no longer the one that is asked."""
 
 
-class Sheet(Protocol):
-    """A question as a page shows it, while a person works on the answer."""
-
-    def view(self, frame: Frame) -> dict[str, Any]:
-        """The kind of view that a question has, and all that belongs to this kind alone."""
-        ...
-
-    def change(self, what: str, facts: dict[str, Any]) -> None:
-        """Do what the page asks for; ValueError if it is nothing that can be done."""
-        raise ValueError(what)
-
-    def take_back(self) -> bool:
-        """Undo the last change; False if there is none."""
-        return False
-
-    def answer(self, what: str) -> State | bool:
-        """The answer that the page gives; UnusableInput if it cannot be right."""
-        ...
-
-    def told(self, what: str, number: int) -> tuple[str, str]:
-        """What the page says after so many answers, while it waits, and about this one."""
-        ...
-
-
-class Sheets(Protocol):
-    """Makes the sheets of questions of one kind, and keeps what helps to answer them.
-
-    Attributes:
-        name: of an answer.
-        endings: what a page can do to end a question.
-    """
-
-    name: str
-    endings: tuple[str, ...]
-
-    def sheet(self, question: LabelQuestion, former: State | bool | None) -> Sheet:
-        """The sheet of a question, with the answer that was withdrawn, if there is one."""
-        ...
-
-    def note(self, question: LabelQuestion, answer: State | bool) -> None:
-        """Keep an answer that is on disk; it may be kept already."""
-        ...
-
-    def forget(self, question: LabelQuestion | None) -> None:
-        """Forget an answer that was withdrawn; None: all, as the rounds begin again."""
-        ...
-
-    def learned(self, perception: BoardPerception) -> None:
-        """Take note of classifiers that were trained on the answers so far."""
-        ...
-
-
 @dataclass(frozen=True)
 class _Asked:
     """A question that a page shows, under a number of its own."""
 
     serial: int
     question: LabelQuestion
-    sheet: Sheet
+    sheet: Draft | AtomSheet
     tested: bool
 
 
@@ -102,15 +51,11 @@ class Desk:
 
     ``_changed`` is held wherever anything here is read or changed. An answer that is withdrawn is asked about first
     (``_correcting``), and what the rounds asked meanwhile waits.
-
-    Args:
-        pool: all pictures.
-        record: where answers are kept.
-        sheets: of the questions.
-        most: answers at most, as the page tells it.
     """
 
-    def __init__(self, pool: Pool, record: LabelRecord, sheets: Sheets, most: int) -> None:
+    def __init__(
+        self, pool: Pool, record: LabelRecord, sheets: PictureSheets | AtomSheets, most: int
+    ) -> None:
         self._pool, self._record, self._sheets, self._most = pool, record, sheets, most
         self._changed = Condition()
         self._asked: _Asked | None = None
@@ -139,16 +84,11 @@ class Desk:
             return answer
 
     def learned(self, perception: BoardPerception) -> None:
-        """Take note of classifiers, for guesses."""
         with self._changed:
             self._sheets.learned(perception)
 
     def settle(self) -> None:
-        """Wait until no earlier answer is being corrected.
-
-        Raises:
-            Corrected: one was.
-        """
+        """Wait until no earlier answer is being corrected; Corrected if one was."""
         with self._changed:
             while self._correcting is not None:
                 self._changed.wait()
@@ -190,9 +130,7 @@ class Desk:
     def act(self, what: str, facts: dict[str, Any]) -> str:
         """Do what the page asks for; returns what it should say. The next question is there then, if it comes soon.
 
-        Args:
-            what: ``undo``, one of ``Sheets.endings``, or what the sheet can do.
-            facts: ``question``, and what belongs to it.
+        ``what``: ``undo``, one of the sheets' ``endings``, or what the sheet can do; ``facts``: ``question``, and what belongs to it.
 
         Raises:
             Stale: something else is asked by now.
@@ -276,17 +214,8 @@ class Desk:
 # Single atoms as a page shows them: nothing is filled in, so that the answer is the person's own.
 
 
-class AtomSheets(Sheets):
-    """The sheets of single atoms.
-
-    Args:
-        visual: the vocabulary.
-        pool: the pictures.
-        record: the answers so far.
-
-    Raises:
-        UnusableInput: the answers in the record contradict each other.
-    """
+class AtomSheets:
+    """The sheets of single atoms; UnusableInput if the answers in the record contradict each other."""
 
     name = "answer"
     endings: tuple[str, ...] = ("yes", "no", "skip")
@@ -295,8 +224,7 @@ class AtomSheets(Sheets):
         self._pool, self._record, self._heads = pool, record, visual.cell_heads()
         self._entries = {
             head: (look, entry)
-            for entry in visual.entries
-            if isinstance(entry, Perceived)
+            for entry in visual.perceived
             for look, head in reversed([*entry.heads.items()])
         }
         self.forget(None)
@@ -332,15 +260,8 @@ class AtomSheets(Sheets):
 
 
 @dataclass(frozen=True)
-class AtomSheet(Sheet):
-    """A single atom that is asked about.
-
-    Args:
-        atom: what is asked.
-        index: of the scene.
-        facts: the question in words, and what it means.
-        sheets: know the other answers.
-    """
+class AtomSheet:
+    """A single atom that is asked about."""
 
     atom: AskedAtom
     index: SceneIndex
@@ -350,6 +271,14 @@ class AtomSheet(Sheet):
     def view(self, frame: Frame) -> dict[str, Any]:
         """The question, and where the place is."""
         return {**self.facts, "boxes": boxes_of(self.index, self.atom.place, frame)}
+
+    def change(self, what: str, facts: dict[str, Any]) -> None:
+        """Nothing can be done but to answer."""
+        raise ValueError(what)
+
+    def take_back(self) -> bool:
+        """There is no change to undo."""
+        return False
 
     def answer(self, what: str) -> bool:
         """Whether it is true; UnusableInput if that contradicts other answers."""

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.agents.perception import Frame, Never, Perceived, Reading, VisualVocabulary, board_box
+from aam_vision.agents.perception import Frame, Never, Reading, VisualVocabulary, cell_boxes
 from aam_vision.classifiers.legality import Truth
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.reading import SceneIndex
@@ -33,12 +33,7 @@ ALIKE: Final = 4.0
 
 @dataclass(frozen=True)
 class Guess:
-    """What a picture probably shows.
-
-    Attributes:
-        yes: (heads, places).
-        unsure: (places,), where somebody has to look.
-    """
+    """What a picture probably shows, (heads, places), and where somebody has to look, (places,)."""
 
     yes: Truth
     unsure: NDArray[np.bool_]
@@ -46,13 +41,7 @@ class Guess:
 
 @dataclass(frozen=True)
 class Problem:
-    """Answers that cannot all be right: those about these places (numbers), and why.
-
-    Attributes:
-        places: their numbers.
-        why: in words.
-        number: whether there is only too much or too little of something.
-    """
+    """Answers that cannot all be right: those about these places (numbers), and why; or there is only too many of something."""
 
     places: tuple[int, ...]
     why: str
@@ -60,7 +49,7 @@ class Problem:
 
 
 class Draft:
-    """The answers about one picture; a ``desk.Sheet``.
+    """The answers about one picture, as a sheet of the ``desk``.
 
     Args:
         vocabulary: of the picture.
@@ -72,8 +61,8 @@ class Draft:
     def __init__(self, vocabulary: VisualVocabulary, index: SceneIndex, guess: Guess, alike: Truth) -> None:
         self._vocabulary, self.index, self._alike = vocabulary, index, alike
         self.heads = vocabulary.cell_heads()
-        covered = [one for one in vocabulary.entries if isinstance(one, Perceived) and one.hidden_by]
-        self._can_be_hidden = {self.heads.index(head) for one in covered for head in one.heads.values()}
+        covered = (one for one in vocabulary.perceived if one.hidden_by)
+        self._can_be_hidden = {vocabulary.rows[head] for one in covered for head in one.heads.values()}
         self._most = {count.head: count.number for count in index.legality.counts}
         self._kinds = [index.legality.kind(place) for place in range(len(index.places))]
         self.yes: Truth = np.zeros((len(self.heads), len(index.places)), bool)
@@ -137,10 +126,8 @@ class Draft:
         for place, kind in enumerate(self._kinds):
             if kind is None or kind.legal[int(self.yes[kind.heads, place] @ kind.weights)]:
                 continue
-            why, yes = (
-                "what a constraint excludes",
-                {self.heads[head] for head in np.flatnonzero(self.yes[:, place])},
-            )
+            why = "what a constraint excludes"
+            yes = {self.heads[head] for head in np.flatnonzero(self.yes[:, place])}
             for item in reversed(self._vocabulary.constraints):
                 if isinstance(item, Never) and yes.issuperset(item.shows) and yes.isdisjoint(item.without):
                     without = f" without {' or '.join(item.without)}" if item.without else ""
@@ -161,11 +148,10 @@ class Draft:
         Raises:
             UnusableInput: more places show something than there are things that look like that.
         """
-        scene, rows = self.index.scene, {head: row for row, head in enumerate(self.heads)}
+        scene, rows = self.index.scene, self._vocabulary.rows
         columns = {place: column for column, place in enumerate(self.index.places)}
-        perceived = [one for one in self._vocabulary.entries if isinstance(one, Perceived)]
         where: dict[str, Atom] = {}
-        for entry in (one for one in perceived if one.reading is Reading.WHERE):
+        for entry in self._vocabulary.read_as(Reading.WHERE):
             objects, (kind, place_kind) = scene.objects_of(entry), entry.predicate.types
             allowed = objects.members(place_kind)
             for look, head in entry.heads.items():
@@ -181,7 +167,7 @@ class Draft:
                 same.update(zip([one for one in alike if one not in same], others, strict=False))
                 where.update({one[0]: Atom(entry.predicate.name, one) for one in same.items()})
         true = set(where.values())
-        for entry in (one for one in perceived if one.reading is not Reading.WHERE):
+        for entry in (one for one in self._vocabulary.perceived if one.reading is not Reading.WHERE):
             row, name = rows[entry.heads[""]], entry.predicate.name
             for item in scene.objects_of(entry).of_type(entry.predicate.types[0]):
                 seen = where.get(item) if entry.reading is Reading.ON else None
@@ -195,7 +181,7 @@ class Draft:
         problems = self.problems()
         wrong = {place for problem in problems for place in problem.places}
         meaning: dict[str, str] = {}
-        for entry in (one for one in self._vocabulary.entries if isinstance(one, Perceived)):
+        for entry in self._vocabulary.perceived:
             for head in entry.heads.values():
                 meaning.setdefault(head, f"{entry.predicate.name}: {entry.description}")
         cells, asked = self.index.cells, [self.asked(place) for place in range(len(self.index.places))]
@@ -220,15 +206,7 @@ class Draft:
         return {"kind": "ask", "heads": heads, "places": places, "problems": told}
 
     def change(self, what: str, facts: dict[str, Any]) -> None:
-        """Say something about places.
-
-        Args:
-            what: ``toggle`` or ``clear``.
-            facts: ``places``, their numbers; to toggle, ``head``, its number.
-
-        Raises:
-            ValueError: it is none of that.
-        """
+        """Say something about places (numbers): ``toggle`` a head (its number), or ``clear``; ValueError if it is none of that."""
         places, head = facts.get("places"), facts.get("head")
         if what not in ("toggle", "clear"):
             raise ValueError(what)
@@ -246,11 +224,7 @@ class Draft:
             self.clear(sorted(set(places)))
 
     def answer(self, what: str) -> State:
-        """What is said, once the person says that it is all.
-
-        Raises:
-            UnusableInput: it cannot all be right.
-        """
+        """What is said, once the person says that it is all; UnusableInput if it cannot all be right."""
         problems = self.problems()
         if problems:
             raise UnusableInput(problems[0].why)
@@ -280,12 +254,7 @@ class Draft:
 
 
 class PictureSheets:
-    """Whole pictures as a page shows them, with guesses filled in; ``desk.Sheets``.
-
-    Args:
-        visual: the vocabulary.
-        pool: the pictures.
-    """
+    """Whole pictures as a page shows them, with guesses filled in; see ``desk``."""
 
     name = "label"
     endings: tuple[str, ...] = ("next", "skip")
@@ -296,7 +265,6 @@ class PictureSheets:
         self._perception: BoardPerception | None = None
 
     def learned(self, perception: BoardPerception) -> None:
-        """Take note of classifiers, for guesses."""
         self._perception = perception
 
     def note(self, question: LabelQuestion, answer: State | bool) -> None:
@@ -328,7 +296,7 @@ class PictureSheets:
         A place with several cells shows what it showed last in the same problem.
         """
         pooled, trained = self._pool.pictures[number], self._perception is not None
-        yes: Truth = np.zeros((len(self._visual.cell_heads()), len(pooled.looks)), bool)
+        yes: Truth = np.zeros((len(self._visual.rows), len(pooled.looks)), bool)
         unsure: NDArray[np.bool_] = np.ones(len(pooled.looks), bool)
         if self._perception is not None:
             probabilities, sure, doubtful = pooled.read(self._perception)
@@ -357,14 +325,7 @@ class PictureSheets:
 
 def boxes_of(index: SceneIndex, place: int, frame: Frame) -> list[list[float]]:
     """Top, bottom, left and right edge of the cells of a place, as shares of the picture; cells that are nowhere have none."""
-    scene, (height, width) = index.scene, frame.shape[:2]
-    top, bottom, left, right = board_box(height, width, scene.rows, scene.columns)
-    down, across = (bottom - top) / scene.rows / height, (right - left) / scene.columns / width
-    rows = [top / height + row * down for row in range(scene.rows + 1)]
-    columns = [left / width + column * across for column in range(scene.columns + 1)]
-    cells = [divmod(cell, scene.columns) for cell in index.cells[place]]
-    if scene.boxes is None:
-        boxes = [(rows[row], rows[row + 1], columns[column], columns[column + 1]) for row, column in cells]
-    else:
-        boxes = [scene.boxes[cell] for cell in cells if cell in scene.boxes]
-    return [[round(edge, 5) for edge in box] for box in boxes]
+    height, width = frame.shape[:2]
+    boxes = cell_boxes(height, width, index.scene)
+    cells = [divmod(cell, index.scene.columns) for cell in index.cells[place]]
+    return [[round(edge, 5) for edge in boxes[cell]] for cell in cells if cell in boxes]

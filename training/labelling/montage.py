@@ -18,7 +18,7 @@ from typing import Final, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.agents.perception import Frame, Mask, Perceived, Reading, Scene, VisualVocabulary
+from aam_vision.agents.perception import Frame, Mask, Reading, Scene, VisualVocabulary
 from aam_vision.envs.labelled import Labelled
 from aam_vision.model.constraints import Number
 from aam_vision.model.strips import Atom, Objects
@@ -85,11 +85,7 @@ def taken_apart(vocabulary: VisualVocabulary, labelled: Labelled, backdrop: Fram
     looks, masks = labelled.scene.looks, labelled.masks
     if len(set(looks.values())) < len(looks) or any(thing not in masks for thing in looks):
         return None
-    shown = {
-        entry.predicate.name
-        for entry in vocabulary.entries
-        if isinstance(entry, Perceived) and entry.reading is Reading.SHOWN
-    }
+    shown = {entry.predicate.name for entry in vocabulary.read_as(Reading.SHOWN)}
     true = sorted((atom for atom in labelled.true if atom.predicate in shown), key=str)
     things = [thing for thing in looks if masks[thing].any()]
     of = {thing: thing for thing in things}
@@ -255,12 +251,7 @@ class _Single(NamedTuple):
 
 
 class Montage:
-    """Makes pictures of parts of labelled ones.
-
-    Args:
-        vocabulary: of the pictures.
-        parts: the labelled pictures.
-    """
+    """Makes pictures of parts of labelled ones."""
 
     def __init__(self, vocabulary: VisualVocabulary, parts: Sequence[Parts]) -> None:
         self._vocabulary = vocabulary
@@ -289,11 +280,7 @@ class Montage:
         self._first, self._last = feet.min(0) - self._jitter, feet.max(0) + self._jitter
         order = self._apart.sum(1).argsort(kind="stable")
         self._near = self._apart[order[: max(len(order) // 4, 1)]]
-        (self._found,) = (
-            entry.predicate.name
-            for entry in vocabulary.entries
-            if isinstance(entry, Perceived) and entry.reading is Reading.FOUND
-        )
+        (self._found,) = (entry.predicate.name for entry in vocabulary.read_as(Reading.FOUND))
 
     @property
     def usable(self) -> bool:
@@ -477,12 +464,7 @@ def cuts_of(group: Group) -> list[Cut]:
 
 
 def exchanged(below: Cut, above: Cut) -> Group | None:
-    """The second side of one group with the first side of another one; None if they do not fit.
-
-    Args:
-        below: gives the second side, and the place.
-        above: gives the first side.
-    """
+    """The second side and the place of a group (``below``) with the first side of another one (``above``); None if they do not fit."""
     lower, upper = below.group, above.group
     low, high = below.sides[1], above.sides[0]
     looks = [*(lower.looks[one] for one in low), *(upper.looks[one] for one in high)]

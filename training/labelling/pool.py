@@ -31,8 +31,7 @@ from aam_vision.envs.own import SPLIT, OwnEnvironment
 from aam_vision.model.strips import State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.boards import Example
-from aam_vision.training.labels import NO_LABEL, Labels, label
-from aam_vision.training.single_answers import possible
+from aam_vision.training.labels import NO_LABEL, Labels, label, possible
 
 MOST: Final = 400
 """Pictures of a pool: more of them show rarer things, and take longer to be compared."""
@@ -80,13 +79,7 @@ class PooledPicture:
 
 
 class Pool:
-    """Pictures, their looks, and the distances of all looks.
-
-    Args:
-        vocabulary: of the pictures.
-        pictures: any.
-        side: of a cell, in pixels of the boards.
-    """
+    """Pictures, their looks, and the distances of all looks."""
 
     def __init__(self, vocabulary: VisualVocabulary, pictures: Sequence[Walked], side: int) -> None:
         numbers: dict[tuple[bytes, bytes], int] = {}
@@ -145,12 +138,7 @@ def rarest(pictures: Sequence[Walked], side: int, most: int = MOST) -> list[Walk
 
 
 class KnownLooks:
-    """The looks of a pool whose labels are known, by answers or because they look like one that was answered.
-
-    Args:
-        pool: the pictures.
-        heads: number of classifiers.
-    """
+    """The looks of a pool whose labels are known, by answers or because they look like one that was answered."""
 
     def __init__(self, pool: Pool, heads: int) -> None:
         self._pool = pool
@@ -178,9 +166,6 @@ class KnownLooks:
 
     def follow(self, recognition: Recognition) -> tuple[Labels, list[Labels]]:
         """What must be labelled how, as far as that follows from looks; ``NO_LABEL`` where it does not.
-
-        Args:
-            recognition: by the answers that were taken in.
 
         Returns:
             The labels of all looks, (looks, heads), and those of all pictures, (heads, places) each.
@@ -281,12 +266,7 @@ def walk(
 ) -> list[Walked]:
     """The different pictures of random walks, in the order in which they were seen.
 
-    Args:
-        domain: the environment; its agent chooses the steps.
-        problems: each is walked in by itself.
-        rng: the source of all chance.
-        steps: of the walk in every problem.
-        shorter: so many times fewer of them are walked in further problems.
+    Each problem is walked in by itself, in ``steps`` that its agent chooses; in further ones ``shorter`` times fewer.
     """
     found: list[Walked] = []
     for split, seed in problems:
@@ -338,12 +318,7 @@ class LabelQuestion:
 
 @dataclass(frozen=True)
 class AskedAtom(LabelQuestion):
-    """Whether the picture shows something at a place.
-
-    Args:
-        place: its number.
-        head: the number of the classifier.
-    """
+    """Whether the picture shows something at a place."""
 
     place: int
     head: int
@@ -351,9 +326,6 @@ class AskedAtom(LabelQuestion):
 
 class Sites:
     """The sites of a pool; the first of them are its looks, in their order.
-
-    Args:
-        pool: the pictures.
 
     Attributes:
         of: per picture the sites of its places, ``NO_LOOK`` where nothing is asked.
@@ -389,12 +361,7 @@ class Sites:
 
 
 class SiteAnswers:
-    """What is known of sites by single answers.
-
-    Args:
-        sites: all of them.
-        heads: number of classifiers.
-    """
+    """What is known of sites by single answers."""
 
     def __init__(self, sites: Sites, heads: int) -> None:
         self.sites = sites
@@ -403,11 +370,7 @@ class SiteAnswers:
         """The labels (heads,) of the sites of which all are known, in the order in which they were."""
 
     def add(self, atom: AskedAtom, *, yes: bool) -> None:
-        """Take in an answer, and what follows from it.
-
-        Raises:
-            UnusableInput: it contradicts others; nothing is taken in then.
-        """
+        """Take in an answer, and what follows from it; UnusableInput if it contradicts others; nothing is taken in then."""
         before = self._known.copy(), dict(self.wholes)
         try:
             self._say(int(self.sites.of[atom.number][atom.place]), atom.head, int(yes))

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from hashlib import sha256
 from io import FileIO
 from pathlib import Path
@@ -26,17 +27,15 @@ from aam_vision.training.folder import (
     MOST_BYTES,
     Labellable,
     Labelling,
-    Named,
+    Line,
     check_together,
     labelling,
-    partly_labelled,
     perceived_atoms,
     read_labels,
 )
 from aam_vision.training.labelling.pool import AskedAtom, LabelQuestion, Pool, Walked
 from aam_vision.training.labelling.rounds import Answer
-from aam_vision.training.labels import NO_LABEL
-from aam_vision.training.single_answers import BETWEEN, Said, check_possible, labels_of
+from aam_vision.training.labels import BETWEEN, NO_LABEL, Said, check_possible, labels_of
 
 Key = tuple[bytes, str, str]
 """What tells a picture and its problem from others, a classifier and a place; both are empty where all of the picture is asked."""
@@ -44,12 +43,6 @@ Key = tuple[bytes, str, str]
 
 class LabelRecord:
     """The answers of a folder, to read and to go on with; all are about whole pictures, or all about single atoms.
-
-    Args:
-        domain: knows the vocabulary and the scenes.
-        folder: with ``labels.jsonl`` and ``images``, or without.
-        pool: the pictures that are asked about.
-        atoms: whether single atoms are.
 
     Raises:
         UnusableInput: the answers in it are not sound, or are of the other kind, or it cannot be written.
@@ -105,13 +98,11 @@ class LabelRecord:
             if np.any(labels != NO_LABEL):
                 check_possible(self._heads, index, labels)
         else:
-            named = Named(self._file.lines + 1, image, picture.problem)
+            line = Line(self._file.lines + 1, image, picture.problem, picture.scene, picture.frame)
+            said = {"atoms": answer.true} if isinstance(answer, State) else {"said": Said(whole_skipped=True)}
+            one = labelling(self._domain, index, replace(line, **said), CELL_PIXELS)
             if isinstance(answer, State):
-                one = labelling(self._domain, index, answer.true, picture.frame, named, CELL_PIXELS)
                 check_together(self._heads, [*self._whole.values(), one])
-            else:
-                said = Said(whole_skipped=True)
-                one = partly_labelled(self._domain, index, said, picture.frame, named, CELL_PIXELS)
         if digest not in self._names:
             self._file.picture(image, picture.frame)
         facts = _facts(self._domain, picture, [(question, answer)])
@@ -227,12 +218,6 @@ def _digest(problem: str, frame: Frame) -> bytes:
 class LineFile:
     """``labels.jsonl`` and ``images/`` of a folder, to be written to.
 
-    Args:
-        folder: with both, or without.
-
-    Attributes:
-        lines: number of lines in it.
-
     Raises:
         UnusableInput: it cannot be written, or another command writes to it.
     """
@@ -297,11 +282,7 @@ class LineFile:
 
 
 def _lock(file: FileIO, folder: Path) -> None:
-    """Keep others from writing to a file as long as it is open, where the system can.
-
-    Raises:
-        UnusableInput: somebody else does.
-    """
+    """Keep others from writing to a file as long as it is open, where the system can; UnusableInput if somebody else does."""
     try:
         import fcntl
     except ImportError:  # Windows

@@ -52,12 +52,7 @@ class _Place:
 
 
 def labelled_looks(pool: Pool, answers: Mapping[int, Labels]) -> LabelledLooks:
-    """What answers say about looks.
-
-    Args:
-        pool: the pictures.
-        answers: the labels (heads, places) of some of them, by number.
-    """
+    """What answers say about looks."""
     found = []
     for number, labels in answers.items():
         one = pool.pictures[number]

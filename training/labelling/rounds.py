@@ -100,13 +100,7 @@ class Examination:
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """Answers about labelled pictures, by the looks that were labelled in other layouts alone.
-
-    Attributes:
-        right: those that are as labelled.
-        wrong: those that are not.
-        refused_places: those that look like none of the other layouts.
-    """
+    """Answers about labelled pictures by the looks that were labelled in other layouts alone; places may look like none of these."""
 
     right: int = 0
     wrong: int = 0
@@ -183,12 +177,7 @@ class Labeller(Protocol[Seen]):
     """Tells what pictures show: a person, or a simulator."""
 
     def answer(self, question: LabelQuestion, *, tested: bool = False) -> Answer | None:
-        """The answer; None if nobody can tell.
-
-        Args:
-            question: any.
-            tested: whether the answer is compared with what the classifiers read.
-        """
+        """The answer, None if nobody can tell; ``tested``: whether it is compared with what the classifiers read."""
         ...
 
     def learned(self, perception: Seen) -> None:
@@ -198,11 +187,6 @@ class Labeller(Protocol[Seen]):
 
 class Learner(Generic[P]):
     """What differs between kinds of questions, which classes below this one say.
-
-    Args:
-        domain: the environment; its vocabulary and name are used.
-        walked: pictures of walks.
-        way: how labels are come by.
 
     Attributes:
         found: what came of the rounds so far; the rounds note the answers, the learner all that it makes of them.
@@ -226,8 +210,7 @@ class Learner(Generic[P]):
     def questions(self, perception: P | None) -> Iterator[tuple[LabelQuestion, bool]]:
         """What to ask until the next training, and whether its answer is held out; the one before was answered then.
 
-        Args:
-            perception: the present classifiers; None before anything is trained.
+        ``perception``: the present classifiers; None before anything is trained.
         """
         raise NotImplementedError
 
@@ -257,13 +240,7 @@ class Learner(Generic[P]):
 
 
 class LabellingRounds(Generic[P]):
-    """Asks and trains until classifiers are sure.
-
-    Args:
-        learner: chooses the questions, and learns from the answers.
-        labeller: answers.
-        progress: is told what is being done.
-    """
+    """Asks and trains until classifiers are sure."""
 
     def __init__(self, learner: Learner[P], labeller: Labeller[P], progress: Progress) -> None:
         self._learner, self._labeller, self._progress = learner, labeller, progress

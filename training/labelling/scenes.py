@@ -11,8 +11,6 @@ from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from typing import Final
 
-import torch
-
 from aam_vision.agents.perception import Percept
 from aam_vision.classifiers.architecture import CAMERA
 from aam_vision.classifiers.camera.network import CameraNetwork
@@ -26,7 +24,6 @@ from aam_vision.envs.labelled import Labelled
 from aam_vision.model.strips import State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.assessment import samples
-from aam_vision.training.calibration import calibrate
 from aam_vision.training.camera import Lessons, answers, lessons_of
 from aam_vision.training.folder import Labellable
 from aam_vision.training.labelling.montage import Montage, Parts, backdrop_of, taken_apart
@@ -35,7 +32,7 @@ from aam_vision.training.labelling.rounds import Answer, Learner, least_labelled
 from aam_vision.training.labelling.settings import ACTIVE, Way
 from aam_vision.training.labels import NO_LABEL
 from aam_vision.training.places import PlaceTask
-from aam_vision.training.trainer import teach
+from aam_vision.training.trainer import calibrated, teach
 
 AUDITED: Final = 6
 """Pictures of a round that are chosen at random and read before they are learned from."""
@@ -97,7 +94,6 @@ class SceneLearner(Learner[CameraPerception]):
             yield LabelQuestion(number), tested
 
     def take(self, question: LabelQuestion, answer: Answer | None) -> None:
-        """Take in what a picture shows, and what its parts are."""
         number, picture = question.number, self._walked[question.number]
         self._doubts.pop(number, None)
         if answer is None:
@@ -113,7 +109,6 @@ class SceneLearner(Learner[CameraPerception]):
         self.found.atoms += int((given != NO_LABEL).sum())
 
     def compared(self, question: LabelQuestion, perception: CameraPerception) -> tuple[int, int, int]:
-        """How much of a labelled picture is read rightly, wrongly and not at all."""
         labelled = self._labels[question.number]
         states, scene = (_state(labelled),), labelled.scene
         pictures = Pictures(scene, states, lambda _: labelled.frame, complete=False, checked=False)
@@ -127,17 +122,12 @@ class SceneLearner(Learner[CameraPerception]):
         return right, len(wrong), len(undecided)
 
     def passed(self) -> bool:
-        """Whether the test says that labels are enough."""
         watched = len(self._watched)
         bound = upper_bound(round(self.found.refused * watched), watched)
         return self.found.examination.passed and bound <= REFUSED
 
     def train(self) -> CameraPerception:
-        """The classifiers, trained further on all labels.
-
-        Raises:
-            UnusableInput: new pictures cannot be made of the labelled ones.
-        """
+        """The classifiers, trained further on all labels; UnusableInput if new pictures cannot be made of the labelled ones."""
         taught, held = self._lessons()
         task = PlaceTask(self._plan)
         network = teach(
@@ -149,17 +139,14 @@ class SceneLearner(Learner[CameraPerception]):
             further=self._network,
         )
         self._network = deepcopy(network)
-        calibration = calibrate(task, network, held, torch.Generator().manual_seed(self.way.seed))
-        network.shift(calibration.offsets)
         figures = {
             "pictures": len(taught),
             "steps": STEPS,
             "positives": task.positives(taught),
             "typical": typical(taught.pictures),
         }
-        card = calibration.card(
-            self.domain, self.way.seed, taught.fingerprint(), CAMERA, figures=figures, picture=taught.taken
-        )
+        about = task, network, held, self.domain, self.way.seed, taught.fingerprint()
+        card = calibrated(*about, kind=CAMERA, figures=figures, picture=taught.taken)
         self.found.network, self.found.card = network, card
         perception = CameraPerception(self._visual, weights_of(network), card, remembered=0)
         self._watch(perception)

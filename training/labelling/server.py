@@ -77,14 +77,7 @@ def check_installed() -> None:
 
 
 class Guard:
-    """Lets nobody in but who knows the token and calls this machine by its name.
-
-    Args:
-        app: answers the others.
-        token: the secret.
-        port: of the server.
-        headers: that go with every answer.
-    """
+    """Lets nobody in but who knows the token and calls this machine by its name."""
 
     def __init__(self, app: ASGIApp, token: str, port: int, headers: dict[str, str]) -> None:
         self._app, self._token = app, token.encode()
@@ -128,13 +121,7 @@ class Guard:
 
 
 def application(shown: Shown, token: str, port: int) -> ASGIApp:
-    """The application that serves a page.
-
-    Args:
-        shown: what is shown.
-        token: the secret.
-        port: under which it is served.
-    """
+    """The application that serves a page."""
     from starlette.applications import Starlette
     from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse
     from starlette.responses import Response as Answer
@@ -275,29 +262,22 @@ def page(token: str) -> tuple[str, dict[str, str]]:
 
 
 class Front:
-    """Passes everything on to what is shown at present; a ``Shown``.
-
-    Attributes:
-        shown: that; None as long as nothing is asked.
-    """
+    """Passes everything on to what is ``shown`` at present, None as long as nothing is asked; a ``Shown``."""
 
     def __init__(self) -> None:
         self.shown: Shown | None = None
 
     def view(self) -> dict[str, Any]:
-        """All that the page shows."""
         if self.shown is None:
             return dict(BUSY)
         return self.shown.view()
 
     def picture(self, serial: int) -> bytes:
-        """A picture as PNG."""
         if self.shown is None:
             raise Stale("no picture is shown")
         return self.shown.picture(serial)
 
     def act(self, what: str, facts: dict[str, Any]) -> str:
-        """Do what the page asks for."""
         if self.shown is None:
             raise Stale("nothing is asked")
         return self.shown.act(what, facts)

@@ -19,25 +19,14 @@ from aam_vision.support.files import read_limited
 from aam_vision.support.wording import counted
 from aam_vision.training import described
 from aam_vision.training.folder import LABELS, Labellable
-from aam_vision.training.labelling.answers import SimulatorLabels, SimulatorScenes
+from aam_vision.training.labelling.answers import SimulatorLabels
 from aam_vision.training.labelling.atoms import AtomLearner
 from aam_vision.training.labelling.boards import BoardLearner
-from aam_vision.training.labelling.desk import AtomSheets, Corrected, Desk, Sheets
+from aam_vision.training.labelling.desk import AtomSheets, Corrected, Desk
 from aam_vision.training.labelling.draft import PictureSheets
-from aam_vision.training.labelling.pool import (
-    SCENE_STEPS,
-    STEPS,
-    Pool,
-    Walked,
-    walked,
-)
+from aam_vision.training.labelling.pool import SCENE_STEPS, STEPS, Pool, Walked, walked
 from aam_vision.training.labelling.record import LabelRecord, write_answers
-from aam_vision.training.labelling.rounds import (
-    Labeller,
-    LabellingResult,
-    LabellingRounds,
-    Learner,
-)
+from aam_vision.training.labelling.rounds import LabellingResult, LabellingRounds, Learner
 from aam_vision.training.labelling.scenes import SceneLearner
 from aam_vision.training.labelling.server import Front, served
 from aam_vision.training.labelling.settings import ATOMS, PAGE, PICTURES, SIMULATOR, Session, Way
@@ -49,12 +38,6 @@ LINGER: Final = 5.0
 
 def label_walks(domain: ImageDomain, folder: Path, session: Session, progress: Progress) -> dict[str, Any]:
     """Label pictures of walks, train on them, and write labels, weights and a summary.
-
-    Args:
-        domain: the environment.
-        folder: receives the files, or holds those of a session that is to go on.
-        session: how.
-        progress: is told what is done, and the address of the page.
 
     Returns:
         The summary: ``labelled_pictures``, ``labelled_atoms`` and more.
@@ -71,7 +54,7 @@ def label_walks(domain: ImageDomain, folder: Path, session: Session, progress: P
         )
     steps, way = session.steps or (SCENE_STEPS if cellless else STEPS), session.way(cellless=cellless)
     if simulated:
-        simulator_of(domain, ())  # whether it tells anything is told before anything is written
+        SimulatorLabels(domain)  # whether it tells anything is told before anything is written
     keep(folder, session.settings(env=domain.name, steps=steps))
     progress.stage(f"{domain.name}: walking")
     pictures = walked(domain, session.seed, steps)
@@ -93,13 +76,7 @@ def learned(
     else:
         pool = Pool(domain.visual, pictures, CELL_PIXELS)
         learner = (AtomLearner if ask == ATOMS else BoardLearner)(domain, pool, way)
-    simulator = simulator_of(domain, pictures)
-    return LabellingRounds[Any](learner, simulator, progress).run()
-
-
-def simulator_of(domain: ImageDomain, pictures: Sequence[Walked]) -> Labeller[Any]:
-    """Tells what pictures of walks show; UnusableInput if the simulator does not."""
-    return (SimulatorScenes if domain.visual.cellless else SimulatorLabels)(domain, pictures)
+    return LabellingRounds[Any](learner, SimulatorLabels(domain, pictures), progress).run()
 
 
 @contextmanager
@@ -124,9 +101,7 @@ def at_page(
     pool, way, atoms = Pool(domain.visual, pictures, CELL_PIXELS), session.way(), session.ask == ATOMS
     record = LabelRecord(domain, folder, pool, atoms=atoms)
     try:
-        sheets: Sheets = (
-            AtomSheets(domain.visual, pool, record) if atoms else PictureSheets(domain.visual, pool)
-        )
+        sheets = AtomSheets(domain.visual, pool, record) if atoms else PictureSheets(domain.visual, pool)
         front.shown = desk = Desk(pool, record, sheets, way.most)
         if len(record):
             done = counted(len(record), "answer" if atoms else "labelled picture")
@@ -164,16 +139,7 @@ SUMMARY: Final = "labelling.json"
 def written(
     domain: Labellable, found: LabellingResult, pictures: int, most: int, folder: Path, progress: Progress
 ) -> dict[str, Any]:
-    """Write weights and summary, and tell what came of it.
-
-    Args:
-        domain: names the weights.
-        found: what came of the rounds.
-        pictures: that could be labelled.
-        most: pictures, or answers about single atoms, that could be asked for.
-        folder: receives the files.
-        progress: is told.
-    """
+    """Write weights and summary, and tell what came of it; so many ``pictures`` could be labelled, ``most`` be asked about."""
     assert found.network is not None
     assert found.card is not None
     files = write_files(found.network, found.card, folder, found.looks)

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aam_vision.model.query import Access
-from aam_vision.run.targets.images import perception_of, settings_of, target_of
+from aam_vision.run.targets.images import from_images, settings_of
 from aam_vision.run.targets.symbolic import symbolic
-from aam_vision.run.targets.target import (
-    SYMBOLIC_ACCESS,
-    Target,
-    access_of,
-    numbers,
-    problems_of,
-)
+from aam_vision.run.targets.target import SYMBOLIC_ACCESS, Target, access_of, numbers
 from aam_vision.support.errors import UnusableInput
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from aam_vision.agents.perception import Perception
-    from aam_vision.agents.simulator import Simulator
     from aam_vision.run.arguments import Arguments
 
 SEEN_ACCESS = (Access.SNAPSHOT, Access.RESET)
@@ -40,8 +31,13 @@ def with_chance(env: str, arguments: Arguments, chance: np.random.Generator) -> 
         UnusableInput: there is no such problem, or the access or an option does not fit.
     """
     from aam_vision.envs import TOLD_WITH_CHANCE
+    from aam_vision.envs.registry import asked
 
-    return (_told if env in TOLD_WITH_CHANCE else _seen)(env, arguments, chance)
+    if env in TOLD_WITH_CHANCE:
+        return _told(env, arguments, chance)
+    asked(env, chance=True)
+    access = access_of(arguments.access, SEEN_ACCESS, f"--chance and {env}")
+    return from_images(env, access, arguments.problem or [], settings_of(arguments), chance=chance)
 
 
 def _told(env: str, arguments: Arguments, chance: np.random.Generator) -> Target:
@@ -59,41 +55,4 @@ def _told(env: str, arguments: Arguments, chance: np.random.Generator) -> Target
     names, states = [f"train/{number}" for number in chosen], [initial[number] for number in chosen]
     return symbolic(
         model.vocabulary.name, names, model, states, initial_states(env, "test"), access, chance=chance
-    )
-
-
-def _seen(env: str, arguments: Arguments, chance: np.random.Generator) -> Target:
-    """An environment that is seen in images; one's own without classifiers by its function ``shown``."""
-    import numpy as np
-
-    from aam_vision.agents.image import ChanceImageAgent
-    from aam_vision.agents.noise import NoisySimulator
-    from aam_vision.envs.with_chance import environment
-
-    known = environment(env)
-    domain, access = known.domain, access_of(arguments.access, SEEN_ACCESS, f"--chance and {env}")
-    chosen = problems_of(env, arguments.problem or [], domain.interrogated, access)
-    noise = np.random.default_rng([arguments.seed, 2])
-    simulators: list[Simulator] = [known.simulator(problem, chance) for problem in chosen]
-    settings = settings_of(arguments)
-    perception: Perception
-    if known.told is not None and settings.classifiers is None:
-        if settings.noise:
-            raise UnusableInput(
-                f"no classifier reads the images of {env}: give --classifiers, too", "image_noise"
-            )
-        told = perception = known.told()
-        seen: Any = [told.of(one) for one in simulators]  # type: ignore[arg-type]  # simulators of Gymnasium's
-    else:
-        perception, seen = perception_of(env, settings), simulators
-        if settings.noise:
-            seen = [NoisySimulator(one, settings.noise, noise) for one in simulators]
-    agent = ChanceImageAgent(
-        seen, perception, domain.visual.vocabulary(), domain.headers, access, refuses_surely=True
-    )
-    return replace(
-        target_of(env, agent, domain.visual, (chance, noise)),
-        truth=known.truth,
-        problems=tuple(f"{split}/{number}" for split, number in chosen),
-        held_out=lambda: domain.held_out_states(perception.look),
     )

@@ -3,34 +3,21 @@
 from __future__ import annotations
 
 import re
-import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from aam_vision.model.query import Access
-from aam_vision.run.targets.images import (
-    PerceptionSettings,
-    check_known,
-    perception_of,
-    settings_of,
-    target_of,
-)
+from aam_vision.run.targets.images import PerceptionSettings, from_images, settings_of
 from aam_vision.run.targets.symbolic import tell_left_out
-from aam_vision.run.targets.target import NativeSteps, Target, access_of, check_problems, problems_of
-from aam_vision.support.errors import AamWarning, UnusableInput
+from aam_vision.run.targets.target import Target, access_of, check_problems
+from aam_vision.support.errors import UnusableInput
 
 if TYPE_CHECKING:
     import numpy as np
 
     from aam_vision.agents.bare import Control
-    from aam_vision.agents.perception import Perception
-    from aam_vision.agents.simulator import Simulator
-    from aam_vision.envs.image_domain import ImageDomain, Problem
-    from aam_vision.envs.shown import Told
-    from aam_vision.model.strips import ActionHeader, GroundAction, Model, State
+    from aam_vision.model.strips import GroundAction, Model, State
     from aam_vision.run.arguments import Arguments
 
 CONTROL = re.compile(r"\s*(?P<name>[^\s()=,]+)\s*\((?P<parameters>[^()=]*)\)\s*=\s*(?P<operators>[^()=]+)")
@@ -46,29 +33,20 @@ def with_controls(arguments: Arguments) -> Target:
     if arguments.domain is not None:
         return from_bare(arguments.domain, arguments.problem or (), arguments.bare or (), arguments.access)
     if arguments.agent is not None:
-        return _program(arguments.agent, arguments)
+        from aam_vision.run.targets.programs import from_program, from_shown_program
+
+        if arguments.env is not None:
+            return from_shown_program(arguments)
+        return from_program(
+            arguments.agent,
+            arguments.problem or (),
+            access=arguments.access,
+            seconds=arguments.agent_seconds,
+            megabytes=arguments.agent_memory,
+            controls=True,
+        )
     assert arguments.env is not None, "one or the other is given"
     return controlled(arguments.env, arguments.problem or (), arguments.access, settings_of(arguments))
-
-
-def _program(command: str, arguments: Arguments) -> Target:
-    """A program that offers its controls, and tells its states or shows images.
-
-    Raises:
-        UnusableInput: there is no such program, it does not speak the protocol, or offers no controls.
-    """
-    from aam_vision.run.targets.programs import from_program, from_shown_program
-
-    if arguments.env is not None:
-        return from_shown_program(arguments)
-    return from_program(
-        command,
-        arguments.problem or (),
-        access=arguments.access,
-        seconds=arguments.agent_seconds,
-        megabytes=arguments.agent_memory,
-        controls=True,
-    )
 
 
 def from_bare(domain: Path, problems: Sequence[str], bare: Sequence[str], access: str | None) -> Target:
@@ -140,119 +118,11 @@ def _walked(
     return found
 
 
-class _Environment(NamedTuple):
-    """What an environment offers that is known by its controls."""
-
-    domain: ImageDomain
-    headers: tuple[ActionHeader, ...]
-    controlled: Callable[[Problem], Simulator]
-    """A problem, ready to be given controls."""
-    held_out_steps: NativeSteps
-    told: Callable[[], Told] | None = None
-    """Gives what tells the states where there are no classifiers."""
-
-
-def _environment(env: str) -> _Environment:
-    """A board domain or a ready-made world, by its controls.
-
-    Raises:
-        UnusableInput: its controls are not known.
-    """
-    from aam_vision.envs import DOMAINS, controls, worlds
-    from aam_vision.envs.controlled import load as own_environment
-    from aam_vision.envs.registry import board_domain
-
-    if env in DOMAINS:
-        board = board_domain(env)
-        return _Environment(
-            board,
-            controls.control_headers(board),
-            partial(controls.controlled, board),
-            partial(controls.held_out_steps, board),
-        )
-    if worlds.known(env):
-        world = worlds.load(env)
-        return _Environment(world, world.control_headers, world.controlled, world.held_out_steps)
-    if (found := own_environment(env)) is not None:
-        return _Environment(
-            found,
-            found.control_headers,
-            found.controlled,
-            found.held_out_steps,
-            found.told if found.shown is not None and found.weights is None else None,
-        )
-    usable = ", ".join((*DOMAINS, *worlds.NAMES))
-    raise UnusableInput(
-        f"the controls of {env} are not known; use one of {usable}, an environment of yours, or --domain with --bare",
-        "controls",
-    )
-
-
 def controlled(env: str, problems: Sequence[str], access: str | None, settings: PerceptionSettings) -> Target:
     """An environment that is seen in images, by its controls.
 
     Raises:
         UnusableInput: its controls are not known, or there is no such problem, access or weights.
     """
-    import numpy as np
-
-    from aam_vision.agents.image import ImageAgent
-    from aam_vision.agents.noise import NoisySimulator
-    from aam_vision.run.targets.images import places
-
-    access_of(access, (Access.SNAPSHOT,), "--controls")
-    known = _environment(env)
-    domain = known.domain
-    chosen = problems_of(env, problems, domain.interrogated, Access.SNAPSHOT)
-    clear = [known.controlled(problem) for problem in chosen]
-    noise = np.random.default_rng([settings.seed, 2])
-    seen: list[Simulator] = list(clear)
-    if settings.noise:
-        seen = [NoisySimulator(one, settings.noise, noise) for one in clear]
-    perception: Perception
-    if known.told is not None and settings.classifiers is None:
-        perception, seen = _told(env, known.told(), clear, settings)
-    else:
-        perception = perception_of(env, settings)
-        check_known(perception, clear)
-    agent = ImageAgent(
-        seen,
-        perception,
-        domain.visual.vocabulary(),
-        known.headers,
-        Access.SNAPSHOT,
-        refuses_surely=True,
-    )
-    return replace(
-        target_of(env, agent, domain.visual, (noise,)),
-        problems=tuple(f"{split}/{number}" for split, number in chosen),
-        truth=domain.truth,
-        scenes=lambda: [places(one.scene, *one.frame().shape[:2]) for one in clear],
-        native_steps=known.held_out_steps,
-    )
-
-
-def _told(
-    env: str, told: Told, clear: Sequence[Simulator], settings: PerceptionSettings
-) -> tuple[Told, list[Simulator]]:
-    """A perception of states that the user's function tells, and the simulators whose states it tells.
-
-    Warns:
-        AamWarning: no classifier reads the images.
-
-    Raises:
-        UnusableInput: noise is to be put on images that nobody reads.
-    """
-    from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
-
-    if settings.noise:
-        raise UnusableInput(
-            f"no classifier reads the images of {env}: give --classifiers, too", "image_noise"
-        )
-    warnings.warn(
-        f"the states of {env} are told by its function `shown`: train classifiers "
-        f"(python -m aam_vision.training.train --env {env} --out DIR) and give --classifiers DIR to read its images",
-        AamWarning,
-        stacklevel=2,
-    )
-    return told, [told.of(one) for one in clear if isinstance(one, GymnasiumSimulator)]
+    allowed = access_of(access, (Access.SNAPSHOT,), "--controls")
+    return from_images(env, allowed, problems, settings, controls=True)

@@ -16,8 +16,7 @@ from aam_vision.support.errors import AamWarning, UnusableInput
 if TYPE_CHECKING:
     import numpy as np
 
-    from aam_vision.agents.image import ImageAgent
-    from aam_vision.agents.perception import Box, Perception, Scene, VisualVocabulary
+    from aam_vision.agents.perception import Box, Perception, Scene
     from aam_vision.agents.simulator import Simulator
     from aam_vision.agents.workers import Workers
     from aam_vision.envs.image_domain import Problem
@@ -49,40 +48,44 @@ def from_images(
     problems: Sequence[str],
     settings: PerceptionSettings,
     workers: Workers | None = None,
+    *,
+    controls: bool = False,
+    chance: np.random.Generator | None = None,
 ) -> Target:
     """The agent of an image environment, its truth kept apart.
 
+    Args:
+        env: name of the environment.
+        access: what the agent allows.
+        problems: those that are asked for; all if there are none.
+        settings: how images are read.
+        workers: how many copies of the agent answer at a time, and where; None for one.
+        controls: whether its instructions are the environment's controls.
+        chance: draws what comes of its steps, where that is a matter of chance.
+
     Raises:
-        UnusableInput: no such problem or weights, or several workers cannot be used.
+        UnusableInput: no such problem or weights; it cannot be asked in this way, or several workers cannot be used.
     """
-    from aam_vision.envs.registry import image_domain
-
-    if workers is not None and workers.number > 1:
-        return _copied(env, access, problems, settings, workers)
-
-    domain = image_domain(env)
-    chosen = problems_of(env, problems, domain.interrogated, access)
-    return _seen(env, chosen, access, settings, [domain.simulator(problem) for problem in chosen])
-
-
-def _copied(
-    env: str, access: Access, problems: Sequence[str], settings: PerceptionSettings, workers: Workers
-) -> Target:
-    """The same, with simulators of which several copies work: they begin while the classifiers are loaded."""
     from aam_vision.agents.copies import CopiedSimulator
-    from aam_vision.envs.registry import image_domain
+    from aam_vision.envs.registry import asked
     from aam_vision.run.targets.copied import check_access, simulator_crew, with_crew
 
-    check_access(access, workers)
-    domain = image_domain(env)
+    several = workers is not None and workers.number > 1
+    if workers is not None:
+        check_access(access, workers)
+    domain = asked(env, controls=controls, chance=chance is not None)
     chosen = problems_of(env, problems, domain.interrogated, access)
-    crew = simulator_crew(env, chosen, workers)
+    crew = simulator_crew(env, chosen, workers) if several and workers is not None else None
     try:
-        scenes = [domain.simulator(problem).scene for problem in chosen]
-        clear = [CopiedSimulator(scene, number, crew) for number, scene in enumerate(scenes)]
-        return with_crew(_seen(env, chosen, access, settings, clear), crew)
+        clear = [domain.simulator(problem, controls=controls, chance=chance) for problem in chosen]
+        if crew is None:
+            return _seen(env, chosen, access, settings, clear, controls=controls, chance=chance)
+        # they begin while the classifiers are loaded
+        copies = [CopiedSimulator(one.scene, number, crew) for number, one in enumerate(clear)]
+        return with_crew(_seen(env, chosen, access, settings, copies), crew)
     except BaseException:
-        crew.close()
+        if crew is not None:
+            crew.close()
         raise
 
 
@@ -92,19 +95,48 @@ def _seen(
     access: Access,
     settings: PerceptionSettings,
     clear: Sequence[Simulator],
+    *,
+    controls: bool = False,
+    chance: np.random.Generator | None = None,
 ) -> Target:
-    """The agent in simulators of these problems, whose images are clear."""
+    """The agent in simulators of these problems, whose images are clear; one's own without classifiers by its function ``shown``.
+
+    Warns:
+        AamWarning: no classifier reads the images of an environment that is known by its controls.
+    """
     from aam_vision.envs.registry import image_domain
 
-    domain = image_domain(env)
-    perception = perception_of(env, settings)
-    check_known(perception, clear)
+    domain, plain = image_domain(env), not controls and chance is None
+    told = None if plain or settings.classifiers is not None else domain.stand_in()
+    perception: Perception
+    if told is not None:
+        if settings.noise:
+            raise UnusableInput(
+                f"no classifier reads the images of {env}: give --classifiers, too", "image_noise"
+            )
+        if controls:
+            warnings.warn(
+                f"the states of {env} are told by its function `shown`: train classifiers "
+                f"(python -m aam_vision.training.train --env {env} --out DIR) and give --classifiers DIR to read its images",
+                AamWarning,
+                stacklevel=2,
+            )
+        perception, seen = told, [told.of(one) for one in clear]  # type: ignore[arg-type]  # simulators of Gymnasium's
+    else:
+        perception, seen = perception_of(env, settings), list(clear)
+        if chance is None:
+            check_known(perception, clear)
+    headers = domain.control_headers if controls else domain.headers
+    found = seen_through(env, seen, headers, access, settings, perception, tested=plain, chance=chance)
     return replace(
-        seen_through(env, clear, domain.headers, access, settings, perception),
+        found,
         problems=tuple(f"{split}/{number}" for split, number in chosen),
-        truth=domain.truth,
-        held_out=lambda: domain.held_out_states(perception.look),
-        scenes=lambda: [places(one.scene, *one.frame().shape[:2]) for one in clear],
+        truth=domain.truth if chance is None else domain.chance_truth,
+        held_out=found.held_out if controls else lambda: domain.held_out_states(perception.look),
+        scenes=(lambda: [places(one.scene, *one.frame().shape[:2]) for one in clear])
+        if chance is None
+        else found.scenes,
+        native_steps=domain.held_out_steps if controls else None,
     )
 
 
@@ -172,15 +204,18 @@ def seen_through(
     perception: Perception,
     *,
     strange: bool = False,
+    tested: bool = True,
+    chance: np.random.Generator | None = None,
 ) -> Target:
     """An agent in simulators, read with the concepts and classifiers of an environment; its true model is not known.
 
     ``strange`` simulators are somebody else's: their images may show what no classifier was trained on, and
-    their refusals are not believed at once.
+    their refusals are not believed at once. ``tested``: the agent tells whether classifiers passed their test. ``chance`` draws
+    what comes of steps.
     """
     import numpy as np
 
-    from aam_vision.agents.image import ImageAgent
+    from aam_vision.agents.image import ChanceImageAgent, ImageAgent
     from aam_vision.agents.noise import NoisySimulator
     from aam_vision.agents.shown import WaryPerception
     from aam_vision.envs.registry import image_domain
@@ -191,25 +226,19 @@ def seen_through(
     noise = np.random.default_rng([settings.seed, 2])
     if settings.noise:
         simulators = [NoisySimulator(simulator, settings.noise, noise) for simulator in simulators]
-    agent = ImageAgent(
+    agent = (ImageAgent if chance is None else ChanceImageAgent)(
         simulators, perception, visual.vocabulary(), headers, access, refuses_surely=not strange
     )
-    agent.untested = untested(settings.classifiers, agent.image_test)
-    return target_of(env, agent, visual, (noise,))
-
-
-def target_of(
-    name: str, agent: ImageAgent, visual: VisualVocabulary, generators: tuple[np.random.Generator, ...]
-) -> Target:
-    """A target whose agent is seen in images; its problems and its truth are not known."""
+    if tested:
+        agent.untested = untested(settings.classifiers, agent.image_test)
     return Target(
-        name,
+        env,
         (),
         agent,
         truth=None,
         held_out=list,
         perception_s=lambda: agent.perception_s,
-        generators=generators,
+        generators=(noise,) if chance is None else (chance, noise),
         keep_images=agent.keep_images,
         sources={
             entry.predicate.name: {"kind": entry.provenance.value, "meaning": entry.description}
@@ -220,22 +249,12 @@ def target_of(
 
 def places(scene: Scene, height: int, width: int) -> dict[str, Box]:
     """The part of an image (of a height and width in pixels) that each place of one cell takes up; none without cells."""
-    if not scene.cells:
-        return {}
-    from aam_vision.agents.perception import board_box
+    from aam_vision.agents.perception import cell_boxes
 
-    top, bottom, left, right = board_box(height, width, scene.rows, scene.columns)
-    down, across = (bottom - top) / scene.rows / height, (right - left) / scene.columns / width
-    found = {}
-    for place, (cell, *others) in scene.cells.items():
-        row, column = cell
-        grid = (
-            top / height + row * down,
-            top / height + (row + 1) * down,
-            left / width + column * across,
-            left / width + (column + 1) * across,
-        )
-        box = grid if scene.boxes is None else scene.boxes.get(cell)
-        if box is not None and not others:
-            found[place] = tuple(round(edge, 4) for edge in box)
-    return found  # type: ignore[return-value]
+    boxes = cell_boxes(height, width, scene)
+    single = {place: cells[0] for place, cells in scene.cells.items() if len(cells) == 1}
+    return {
+        place: tuple(round(edge, 4) for edge in boxes[cell])  # type: ignore[misc]
+        for place, cell in single.items()
+        if cell in boxes
+    }

@@ -120,13 +120,11 @@ def from_shown_program(arguments: Arguments) -> Target:
 
 def _check_shows(hello: Hello, visual: VisualVocabulary, env: str, command: str) -> None:
     """Refuse a program that shows no images, or has other types and facts than the environment ``env``."""
-    from aam_vision.agents.perception import Given
-
     if not hello.shown:
         raise UnusableInput(
             f"tells its states itself; leave out the environment {env}", "agent", repr(command)
         )
-    given = {entry.predicate for entry in visual.entries if isinstance(entry, Given)}
+    given = {entry.predicate for entry in visual.given}
     if hello.vocabulary.types != visual.types or not given.issuperset(hello.vocabulary.predicates):
         facts = ", ".join(sorted(predicate.name for predicate in given)) or "no predicate"
         raise UnusableInput(

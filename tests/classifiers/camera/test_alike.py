@@ -10,9 +10,8 @@ import pytest
 import torch
 from torch import nn
 
-from aam_vision.classifiers.camera.alike import CLEARLY, SAME_PLACE, Sightings
 from aam_vision.classifiers.camera.network import fused, new_network, with_peaks
-from aam_vision.classifiers.camera.perception import Answers, CameraPerception
+from aam_vision.classifiers.camera.perception import CLEARLY, SAME_PLACE, Answers, CameraPerception, Sightings
 from aam_vision.classifiers.camera.plan import plan_of
 from aam_vision.classifiers.networks import weights_of
 from aam_vision.classifiers.store import describe

@@ -57,10 +57,10 @@ def test_the_exported_file_is_a_model_with_its_card(tmp_path) -> None:
 
 @pytest.mark.parametrize("given", [{"workers": 2}, {"cache": "kept"}, {"trunk": "separate"}])
 def test_what_only_boards_have_is_refused_before_anything_is_drawn(given, tmp_path) -> None:
-    from aam_vision.training.train import train
+    from aam_vision.training.train import Training, train
 
     if "cache" in given:
         given = {"cache": tmp_path / given["cache"]}
     with pytest.raises(UnusableInput, match=r"for boards, and these are pictures without cells: leave"):
-        train(NAME, out=tmp_path / "out", no_cache="cache" not in given, **given)
+        train(NAME, Training(out=tmp_path / "out", no_cache="cache" not in given, **given))
     assert not (tmp_path / "out" / "tabletop.json").exists()

@@ -14,9 +14,9 @@ from minigrid.core.actions import Actions
 
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.envs import worlds
+from aam_vision.envs.controlled import ReadyWorld
 from aam_vision.envs.registry import image_domain
 from aam_vision.envs.worlds.minigrid_tasks import task, training
-from aam_vision.envs.worlds.ready import ReadyWorld
 from aam_vision.model.strips import State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.assessment import expected

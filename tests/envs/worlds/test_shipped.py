@@ -26,6 +26,7 @@ from aam_vision.envs.worlds.minigrid_world import (
     EVERYTHING,
     HAND,
     LOOKS,
+    MARKED,
     SEEN,
     Features,
     World,
@@ -129,7 +130,7 @@ def _lay(env: Any) -> None:
 
 
 def test_weights_serve_a_part_of_their_vocabulary_and_no_other() -> None:
-    part = vocabulary_of(Features(("key",), doors=True, locks=True, marks=True))
+    part = vocabulary_of(Features(("key", "thing", "doors", "locks", MARKED)))
     weights, _ = read(part, "minigrid", part=True)
     assert set(part.cell_heads()) < set(weights.heads)
     with pytest.raises(UnusableInput, match="another vocabulary"):

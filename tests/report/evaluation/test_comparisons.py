@@ -10,7 +10,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from aam_vision.envs.ground_truth import ground_truth_model, held_out_problems
 from aam_vision.interrogation.task.loop import Interrupted
 from aam_vision.model.pddl import read_domain
 from aam_vision.model.strips import (
@@ -33,6 +32,7 @@ from aam_vision.report import evaluation
 from aam_vision.run.api import interrogate, symbolic_agent
 from tests import domains
 from tests.domains import Domain
+from tests.envs.ground_truth import ground_truth_model, held_out_problems
 from tests.profiles import thorough
 
 from .models import one_mode_changed, pals_of, with_mode

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from aam_vision.envs.ground_truth import ground_truth_model, held_out_problems
 from aam_vision.model.pddl import Problem
 from aam_vision.model.strips import (
     GroundAction,
@@ -20,6 +19,7 @@ from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.report import evaluation
 from tests import domains
 from tests.domains import Domain
+from tests.envs.ground_truth import ground_truth_model, held_out_problems
 from tests.profiles import thorough
 
 from .models import CORRIDOR, GO, LOCKED, RING, one_mode_changed, pals_of, standing

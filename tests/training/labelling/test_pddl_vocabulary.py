@@ -14,8 +14,7 @@ from aam_vision.support.errors import UnusableInput
 from aam_vision.training.described import described
 from aam_vision.training.label import label
 from aam_vision.training.labelling.draft import Draft, Guess
-from aam_vision.training.labelling.own_pictures import vocabulary_named
-from aam_vision.training.labelling.pddl_vocabulary import pddl_vocabulary
+from aam_vision.training.labelling.own_pictures import pddl_vocabulary, vocabulary_named
 from aam_vision.training.labels import label as labels_of
 from tests.profiles import thorough
 

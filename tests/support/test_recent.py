@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as some
 
-from aam_vision.classifiers.recent import Recent, digest_of
+from aam_vision.support.recent import Recent, digest_of
 
 
 @given(some.integers(1, 5), some.lists(some.integers(0, 8), max_size=40))

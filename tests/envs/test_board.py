@@ -15,7 +15,6 @@ import pytest
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.envs.pddlgym_domains import static_atoms
 from aam_vision.envs.registry import DOMAINS, board_domain
-from aam_vision.envs.sampling import legal_states, synthetic_layouts, training_layouts
 from aam_vision.envs.sokoban import cell_of
 from aam_vision.model.strips import Atom
 from aam_vision.training.labels import check_legal
@@ -27,7 +26,7 @@ def test_sokoban_states_are_legal(name: str, split: str, index: int, rng: np.ran
     layout = load(name, split, index)
     floor = {a.objects[-1] for a in layout.initial if a.predicate in ("clear", "at")}
     things = set(layout.objects.of_type("thing"))
-    for state in islice(legal_states(layout, rng), 40):
+    for state in islice(board_domain(layout.domain).states(layout, rng), 40):
         where = dict(atom.objects for atom in state.true if atom.predicate == "at")
         clear = {atom.objects[0] for atom in state.true if atom.predicate == "clear"}
         assert set(where) == things
@@ -45,7 +44,7 @@ def test_doors_states_are_legal(name: str, split: str, index: int, rng: np.rando
     start = {a.objects[0] for a in layout.initial if a.predicate == "unlocked"}
     key_of = {a.objects for a in layout.initial if a.predicate == "keyforroom"}
     home = dict(a.objects for a in layout.initial if a.predicate == "keyat")
-    for state in islice(legal_states(layout, rng), 40):
+    for state in islice(board_domain(layout.domain).states(layout, rng), 40):
         lying = dict(a.objects for a in state.true if a.predicate == "keyat")
         unlocked = {a.objects[0] for a in state.true if a.predicate == "unlocked"}
         (place,) = (a.objects[0] for a in state.true if a.predicate == "at")
@@ -58,7 +57,10 @@ def test_doors_states_are_legal(name: str, split: str, index: int, rng: np.rando
 def test_states_are_diverse_and_reproducible(name: str) -> None:
     layout = load(name, *(("train", 0) if name == "doors" else board_domain(name).interrogated[-1]))
     runs = [
-        [state.true for state in islice(legal_states(layout, np.random.default_rng(3)), 200)]
+        [
+            state.true
+            for state in islice(board_domain(layout.domain).states(layout, np.random.default_rng(3)), 200)
+        ]
         for _ in range(2)
     ]
     assert runs[0] == runs[1]
@@ -67,7 +69,7 @@ def test_states_are_diverse_and_reproducible(name: str) -> None:
 
 def test_rare_sights_are_not_rare(rng: np.random.Generator) -> None:
     layout = load("sokoban", "train", 1)
-    states = list(islice(legal_states(layout, rng), 300))
+    states = list(islice(board_domain(layout.domain).states(layout, rng), 300))
 
     def share(wanted: object) -> float:
         return sum(map(wanted, states)) / len(states)  # type: ignore[call-overload, no-any-return]
@@ -90,7 +92,7 @@ def test_rare_sights_are_not_rare(rng: np.random.Generator) -> None:
 @pytest.mark.parametrize("name", DOMAINS)
 def test_synthetic_boards_can_be_played_and_differ(name: str, rng: np.random.Generator) -> None:
     shapes = board_domain(name).shapes[-2:]
-    layouts = list(islice(synthetic_layouts(name, shapes, rng), 12))
+    layouts = list(islice(board_domain(name).random_layouts(shapes, rng), 12))
     assert len({layout.name for layout in layouts}) == len({layout.initial for layout in layouts}) == 12
     playable = 0
     for layout in layouts:
@@ -120,7 +122,7 @@ def test_without_a_sampler_lessons_are_states_that_random_walks_reach(
 
 def test_training_never_sees_a_test_layout() -> None:
     for name in DOMAINS:
-        layouts = training_layouts(name)
+        layouts = board_domain(name).layouts(board_domain(name).trained_on)
         assert layouts or name in ("blocks", "slidetile")  # which learn from synthetic ones alone
         assert all("/train/" in layout.name for layout in layouts)
 
@@ -130,7 +132,6 @@ def test_random_choices_do_not_depend_on_the_order_of_sets() -> None:
         "import numpy as np, hashlib\n"
         "from itertools import islice\n"
         "from aam_vision.envs.registry import DOMAINS, board_domain, make_simulator\n"
-        "from aam_vision.envs.sampling import legal_states, synthetic_layouts\n"
         "seen = []\n"
         "for name in DOMAINS:\n"
         "    rng = np.random.default_rng(5)\n"
@@ -139,8 +140,8 @@ def test_random_choices_do_not_depend_on_the_order_of_sets() -> None:
         "    for _ in range(20):\n"
         "        seen.append(agent.choose(rng))\n"
         "        agent.instruct(*seen[-1])\n"
-        "    for layout in islice(synthetic_layouts(name, board_domain(name).shapes, rng), 3):\n"
-        "        seen += [sorted(state.true) for state in islice(legal_states(layout, rng), 3)]\n"
+        "    for layout in islice(board_domain(name).random_layouts(board_domain(name).shapes, rng), 3):\n"
+        "        seen += [sorted(state.true) for state in islice(board_domain(layout.domain).states(layout, rng), 3)]\n"
         "print(hashlib.sha256(repr(seen).encode()).hexdigest())"
     )
     digests = set()

@@ -1,0 +1,86 @@
+"""The agents' true models, and held-out problems with their PDDL.
+
+Everything is in the user's vocabulary: action literals are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from aam_vision.envs.board import Layout
+from aam_vision.envs.pddlgym_domains import UNTYPED, parsed
+from aam_vision.envs.registry import board_domain
+from aam_vision.model.strips import ROOT_TYPE, ActionHeader, ActionSchema, Atom, LiftedAtom, Model, State
+
+
+@dataclass(frozen=True)
+class HeldOutProblem:
+    """A problem that was not interrogated: its initial state, its goal, and both as PDDL text."""
+
+    name: str
+    initial: State
+    goal: frozenset[Atom]
+    pddl: str
+
+
+def ground_truth_model(name: str) -> Model:
+    """PDDLGym's own model of a domain; UnusableInput if there is no such domain."""
+    return board_domain(name).truth()
+
+
+def held_out_problems(name: str) -> tuple[HeldOutProblem, ...]:
+    """The held-out problems of a domain, in the registry's order; UnusableInput if there is no such domain."""
+    domain = board_domain(name)
+    layouts = [domain.load(*problem) for problem in domain.held_out]
+    return tuple(
+        HeldOutProblem(layout.name, State(layout.initial, layout.objects), layout.goal, problem_pddl(layout))
+        for layout in layouts
+    )
+
+
+def problem_pddl(layout: Layout) -> str:
+    """The problem as a PDDL file for ``(:domain <name>)``, fit for planning with a learned model."""
+    lines = [f"(define (problem {layout.name.replace('/', '-')}) (:domain {layout.domain})", "  (:objects"]
+    lines += [f"    {name} - {kind}" for name, kind in layout.objects.items()]
+    lines += ["  )", "  (:init", *_facts(layout.initial), "  )"]
+    lines += ["  (:goal (and", *_facts(layout.goal), "  ))", ")"]
+    return "\n".join(lines) + "\n"
+
+
+def _facts(atoms: Iterable[Atom]) -> list[str]:
+    return [f"    ({' '.join((atom.predicate, *atom.objects))})" for atom in sorted(atoms)]
+
+
+def domain_operators(domain: str) -> tuple[ActionSchema, ...]:
+    """A domain's operators in the file's order as PDDLGym reads them, without their action literals."""
+    spec = parsed(domain)
+    actions = {getattr(action, "name", action) for action in spec.actions}
+    found = []
+    for operator in spec.operators.values():
+        names = [item.name for item in operator.params]
+
+        def lift(literals: Iterable[Any], names: Sequence[Any] = names) -> frozenset[LiftedAtom]:
+            return frozenset(
+                LiftedAtom(each.predicate.name, tuple([names.index(v.name) for v in each.variables]))
+                for each in literals
+            )
+
+        effects = operator.effects.literals
+        found.append(
+            ActionSchema(
+                ActionHeader(
+                    operator.name,
+                    tuple(str(name).removeprefix("?") for name in names),
+                    tuple(
+                        ROOT_TYPE if str(one.var_type) == UNTYPED else str(one.var_type)
+                        for one in operator.params
+                    ),
+                ),
+                lift(each for each in operator.preconds.literals if each.predicate.name not in actions),
+                add=lift(each for each in effects if not each.is_anti),
+                delete=lift(each for each in effects if each.is_anti),
+            )
+        )
+    return tuple(found)
