@@ -153,8 +153,7 @@ def _executed(run: Path, wanted: Wanted, target: Target, planner: Planner) -> Ex
     from rich.console import Console
     from rich.text import Text
 
-    from aam_vision.controls.conditional import in_cases
-    from aam_vision.controls.joining import conditional
+    from aam_vision.controls.conditional import conditional, in_cases
     from aam_vision.controls.mapping import read_carriers
     from aam_vision.model.pddl import read_domain
     from aam_vision.report.plans import read_plan_file

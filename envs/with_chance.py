@@ -8,8 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from aam_vision.agents.perception import Frame
-from aam_vision.agents.simulator import Simulator
+from aam_vision.agents.perception import Frame, Simulator
 from aam_vision.envs import DOMAINS, TOLD_WITH_CHANCE, WITH_CHANCE, worlds
 from aam_vision.envs.board import BoardDomain
 from aam_vision.envs.controlled import load as own_environment

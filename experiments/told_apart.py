@@ -25,10 +25,9 @@ import numpy as np
 import typer
 
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.chance.comparing import ALPHA
+from aam_vision.interrogation.chance.comparing import ALPHA, differences
 from aam_vision.interrogation.chance.interrogating import Options, interrogation
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
-from aam_vision.interrogation.chance.versions import differences
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
 from experiments.hand import hand

@@ -18,7 +18,7 @@ import pytest
 from aam_vision.ask import ask_model
 from aam_vision.compare import compare_models
 from aam_vision.explain import explain_run
-from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.evidence.moves import Asked
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.model import domains
 from aam_vision.model.pddl import domain_text

@@ -18,9 +18,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from aam_vision.agents.image import Passage, Returning
-from aam_vision.agents.perception import Frame, Scene
-from aam_vision.agents.simulator import Simulator
-from aam_vision.agents.workers.crew import Crew, Task
+from aam_vision.agents.perception import Frame, Scene, Simulator
+from aam_vision.agents.workers import Crew, Task
 from aam_vision.model.query import Access, Agent, Course, Expected, Query, Response, Situation, WalkStep
 from aam_vision.model.strips import ActionHeader, GroundAction, State, Vocabulary
 

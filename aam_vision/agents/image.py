@@ -18,8 +18,16 @@ import numpy as np
 
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.encoding import Malformed, field, show
-from aam_vision.agents.perception import Frame, ImageTest, Percept, Perception, Point, Scene
-from aam_vision.agents.simulator import Foreseeing, Simulator
+from aam_vision.agents.perception import (
+    Foreseeing,
+    Frame,
+    ImageTest,
+    Percept,
+    Perception,
+    Point,
+    Scene,
+    Simulator,
+)
 from aam_vision.model.query import Access, Agent, Course, Expected, Query, Response, Situation, WalkStep
 from aam_vision.model.strips import ActionHeader, GroundAction, Vocabulary
 from aam_vision.support.errors import AgentFailed, UnusableInput

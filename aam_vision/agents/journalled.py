@@ -24,7 +24,7 @@ from aam_vision.agents.encoding import (
 )
 from aam_vision.agents.image import Passage, digests, returning
 from aam_vision.agents.journal import Journal, Row
-from aam_vision.agents.workers.crew import Crew
+from aam_vision.agents.workers import Crew
 from aam_vision.model.query import Agent, Expected, Query, Response, Situation, WalkStep, unanswered
 from aam_vision.model.strips import ActionHeader, Objects, State, Vocabulary
 from aam_vision.support.errors import UnusableInput

@@ -10,11 +10,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from aam_vision.controls.choosing import Chooser
+from aam_vision.controls.exploring import Chooser, Novelty
 from aam_vision.controls.giving import Giving
-from aam_vision.controls.novelty import Novelty
+from aam_vision.controls.operators import Transition
 from aam_vision.controls.rules import Rules, control_headers
-from aam_vision.controls.transitions import Transition
 from aam_vision.model.query import Access, Query, Response, Situation, WalkStep, refuses_surely
 from aam_vision.model.strips import ActionHeader, Vocabulary
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.enforcing import EnforcingAgent
 from aam_vision.agents.image import image_test
-from aam_vision.controls.grouping import Grouped
-from aam_vision.controls.transitions import Transition, idle
+from aam_vision.controls.discovery import Grouped
+from aam_vision.controls.operators import Transition, idle
 from aam_vision.model.query import Agent, Query, Response, Situation
 from aam_vision.model.strips import ActionHeader, GroundAction, Objects, State
 from aam_vision.planning.joins import StateIndices

@@ -19,13 +19,13 @@ from aam_vision.controls.exploring import Near, cover, discovered, explore, foun
 from aam_vision.controls.giving import Given, Giving, StepsSpent, TwoWays
 from aam_vision.controls.lookalikes import diagnosed
 from aam_vision.controls.misreading import Misread, doubted, two_ways
+from aam_vision.controls.operators import Transition
 from aam_vision.controls.overlaps import Overlaps
 from aam_vision.controls.result import ControlsResult
 from aam_vision.controls.rules import Refuted, Rules, control_headers
-from aam_vision.controls.transitions import Transition
 from aam_vision.controls.watching import Watched, give_the_rest, repeat, watch
-from aam_vision.interrogation.examination.diagnosis import Diagnosis
-from aam_vision.interrogation.examination.pixels import pixels_differ
+from aam_vision.interrogation.examination.findings import Diagnosis
+from aam_vision.interrogation.examination.looking import pixels_differ
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import Interrupted

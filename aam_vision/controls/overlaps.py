@@ -12,10 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import permutations
 
 from aam_vision.controls.operators import Effect, Operator
-from aam_vision.interrogation.completeness.closed_sets import NONE, Closure
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.interrogation.completeness.indistinguishability import NONE, Closure
 from aam_vision.interrogation.hypotheses.literals import Literals, union
-from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses, Hypotheses
 from aam_vision.model.strips import LiftedAtom, Types
 
 Facts = dict[LiftedAtom, bool]

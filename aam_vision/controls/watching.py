@@ -16,9 +16,8 @@ import numpy as np
 from aam_vision.agents.bare import random_control
 from aam_vision.controls.exploring import STRIDE, start
 from aam_vision.controls.giving import Giving, ground
-from aam_vision.controls.prediction import ControlModel
-from aam_vision.controls.rules import Refuted, Rules
-from aam_vision.controls.transitions import Transition
+from aam_vision.controls.operators import Transition
+from aam_vision.controls.rules import ControlModel, Refuted, Rules
 from aam_vision.model.query import Situation
 from aam_vision.model.strips import GroundAction, Model
 

@@ -12,8 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from aam_vision.interrogation.evidence.attempted_steps import attempted
-from aam_vision.interrogation.evidence.transcript import Transcript
+from aam_vision.interrogation.evidence.transcript import Transcript, attempted
 from aam_vision.model.strips import ActionHeader, ActionSchema, LiftedAtom, Mode, Model
 from aam_vision.report import english
 from aam_vision.report.screen import EXPLAINED, ROOM, Abilities, Deed

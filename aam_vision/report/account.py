@@ -8,14 +8,13 @@ from functools import cached_property
 
 from aam_vision.controls.mapping import Carriers, read_carriers
 from aam_vision.interrogation.completeness.proofs import AtomMode, Exclusion, Proof, Proofs
-from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep, attempted
+from aam_vision.interrogation.evidence.transcript import AttemptedStep, attempted
 from aam_vision.interrogation.task.undetermined import (
     CANNOT_MATTER,
-    OPEN,
     Undetermined,
     undetermined,
 )
-from aam_vision.interrogation.task.verdict import Verdict
+from aam_vision.interrogation.task.verdict import OPEN, Verdict
 from aam_vision.model.strips import ActionHeader, Location, Mode, PalTuple
 from aam_vision.report import english
 from aam_vision.report.abilities import ControlNames, abilities

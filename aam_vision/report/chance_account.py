@@ -10,7 +10,7 @@ from typing import Any
 
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.chance.retelling import precision_of, retold
-from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
+from aam_vision.interrogation.evidence.transcript import AttemptedStep
 from aam_vision.interrogation.hypotheses.literals import Literals, union
 from aam_vision.interrogation.task.verdict import NOT_STRIPS, Verdict
 from aam_vision.model.strips import LiftedAtom, Mode, Model

@@ -10,16 +10,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from aam_vision.controls.mapping import Carrier, read_carriers
-from aam_vision.interrogation.chance.comparing import ALPHA, Count
-from aam_vision.interrogation.chance.interrogating import Options
-from aam_vision.interrogation.chance.knowledge import ActionKnowledge
-from aam_vision.interrogation.chance.retelling import precision_of, retold
-from aam_vision.interrogation.chance.versions import (
+from aam_vision.interrogation.chance.comparing import (
+    ALPHA,
     ActionDifferences,
     AtomDifference,
+    Count,
     OutcomeDifference,
     differences,
 )
+from aam_vision.interrogation.chance.interrogating import Options
+from aam_vision.interrogation.chance.knowledge import ActionKnowledge
+from aam_vision.interrogation.chance.retelling import precision_of, retold
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals
 from aam_vision.interrogation.task.verdict import NOT_STRIPS
 from aam_vision.model.pddl import read_domain

@@ -6,14 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from aam_vision.controls.conditional import Split
-from aam_vision.controls.conditional_text import conditional_action_text
+from aam_vision.controls.conditional import Split, conditional, conditional_action_text
 from aam_vision.controls.giving import Given
-from aam_vision.controls.joining import conditional
-from aam_vision.controls.operators import Operator
-from aam_vision.controls.prediction import ControlModel
-from aam_vision.controls.transitions import Transition
-from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
+from aam_vision.controls.operators import Operator, Transition
+from aam_vision.controls.rules import ControlModel
+from aam_vision.interrogation.evidence.transcript import AttemptedStep
 from aam_vision.model.strips import ActionHeader, GroundAction, State
 from aam_vision.report.abilities import ALL, clause
 from aam_vision.report.account import Account

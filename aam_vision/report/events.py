@@ -8,10 +8,9 @@ from typing import Final
 
 from aam_vision.agents.perception import Box, Point
 from aam_vision.controls.giving import Given
-from aam_vision.controls.transitions import Transition, idle
-from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
-from aam_vision.interrogation.evidence.entries import Asked
-from aam_vision.interrogation.evidence.transcript import Transcript
+from aam_vision.controls.operators import Transition, idle
+from aam_vision.interrogation.evidence.moves import Asked
+from aam_vision.interrogation.evidence.transcript import AttemptedStep, Transcript
 from aam_vision.model.query import Situation
 from aam_vision.model.strips import GroundAction, LiftedAtom, Mode, PalTuple, State, lifted_atoms
 from aam_vision.report.recorded import Recorded, Sight

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
-from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.evidence.moves import Asked
+from aam_vision.interrogation.evidence.transcript import AttemptedStep
 from aam_vision.interrogation.task.verdict import NOT_STRIPS
 from aam_vision.model.pddl import domain_text
 from aam_vision.model.strips import Location, Mode

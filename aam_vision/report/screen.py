@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from aam_vision.interrogation.chance.frequency import Frequency
+from aam_vision.interrogation.chance.intervals import Frequency
 from aam_vision.interrogation.task.verdict import COMPLETE, NOT_STRIPS, Verdict
 from aam_vision.report.ending import ShownExample
 from aam_vision.report.events import ShownImage

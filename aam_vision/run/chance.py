@@ -109,7 +109,7 @@ def _save(
     wall_s: float,
 ) -> dict[str, Any]:
     """Write the files of the run, print the model and the summary, and return the contents of ``result.json``."""
-    from aam_vision.interrogation.task.result_text import aligned
+    from aam_vision.interrogation.task.result import aligned
     from aam_vision.model.pddl import domain_text
     from aam_vision.report.chance import sentence
     from aam_vision.report.chance_account import ChanceAccount

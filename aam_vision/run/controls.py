@@ -109,10 +109,10 @@ def _save(
 ) -> dict[str, Any]:
     """Write the files of the run, print the model and the summary, and return the contents of ``result.json``."""
     from aam_vision.agents.image import image_test, unlike
-    from aam_vision.controls.conditional_text import conditional_text
+    from aam_vision.controls.conditional import conditional_text
     from aam_vision.controls.mapping import CONDITIONAL
-    from aam_vision.controls.result_text import figures as result_figures
-    from aam_vision.interrogation.task.result_text import aligned
+    from aam_vision.controls.result import figures as result_figures
+    from aam_vision.interrogation.task.result import aligned
     from aam_vision.model.pddl import domain_text
     from aam_vision.report.recorded import images
     from aam_vision.run.folder import write_report
@@ -202,7 +202,7 @@ def figures(arguments: Arguments, target: Target, result: ControlsResult, wall_s
     """The contents of ``result.json``; ``native_equivalent`` is measured here, after the interrogation."""
     import numpy as np
 
-    from aam_vision.controls.transitions import Transition
+    from aam_vision.controls.operators import Transition
     from aam_vision.planning.planner import cpu_seconds
     from aam_vision.support.resources import ENDING_SECONDS, Resources, ResourcesSpent
 

@@ -5,7 +5,7 @@ import pytest
 
 from aam_vision.agents import image
 from aam_vision.agents.image import ImageAgent
-from aam_vision.agents.noise import NoisySimulator
+from aam_vision.agents.unreliable import NoisySimulator
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.envs.registry import board_domain, make_simulator
 from aam_vision.support.errors import UnusableInput

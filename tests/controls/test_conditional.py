@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aam_vision.controls.interrogating import interrogate
-from aam_vision.controls.prediction import ControlModel
+from aam_vision.controls.rules import ControlModel
 from aam_vision.interrogation.task.undetermined import CANNOT_MATTER
 from aam_vision.model.strips import LiftedAtom, Model
 

@@ -12,13 +12,10 @@ from unified_planning.engines.sequential_simulator import UPSequentialSimulator
 from unified_planning.exceptions import UPInvalidActionError
 from unified_planning.io import PDDLReader
 
-from aam_vision.controls.conditional import Split, in_cases
-from aam_vision.controls.conditional_text import conditional_text
+from aam_vision.controls.conditional import Split, conditional, conditional_text, in_cases
 from aam_vision.controls.interrogating import interrogate
-from aam_vision.controls.joining import conditional
 from aam_vision.controls.mapping import Carrier, Carriers
 from aam_vision.model.pddl import problem_text, read_domain
-from aam_vision.model.pddl.problem import Problem
 from aam_vision.model.strips import (
     ActionHeader,
     ActionSchema,
@@ -28,6 +25,7 @@ from aam_vision.model.strips import (
     Model,
     Objects,
     Predicate,
+    Problem,
     State,
     Types,
     Vocabulary,

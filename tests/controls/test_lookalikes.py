@@ -11,7 +11,7 @@ from aam_vision.controls import discovery
 from aam_vision.controls.giving import Giving, TwoWays
 from aam_vision.controls.lookalikes import diagnosed
 from aam_vision.controls.result import ControlsResult
-from aam_vision.interrogation.examination.diagnosis import Family
+from aam_vision.interrogation.examination.findings import Family
 from aam_vision.model.strips import GroundAction
 from aam_vision.support.errors import UnusableInput
 from tests.envs.corridor import LIGHT, SIDE, Corridor, vocabulary

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aam_vision.controls.standpoints import Standpoint, Standpoints
+from aam_vision.controls.reach import Standpoint, Standpoints
 from aam_vision.model.strips import Atom, GroundAction, Objects, State, Types
 from aam_vision.planning.joins import StateIndex
 

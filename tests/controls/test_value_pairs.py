@@ -7,7 +7,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.controls.value_pairs import ValuePairs
+from aam_vision.controls.checking import ValuePairs
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.model.strips import ActionHeader, Atom, Objects, Predicate, State, Types, Vocabulary
 

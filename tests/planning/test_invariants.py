@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from aam_vision.model import domains as packaged
 from aam_vision.model.strips import ActionHeader, Atom, LiftedAtom
 from aam_vision.planning.grounding import LiftedOperator
-from aam_vision.planning.invariants import always_one_of
+from aam_vision.planning.mutexes import always_one_of
 from aam_vision.run import targets
 from tests import domains
 from tests.domains import Domain

@@ -14,10 +14,9 @@ from math import prod
 from statistics import mean
 
 from aam_vision.interrogation.beliefs import candidates
-from aam_vision.interrogation.evidence.nodes import Node
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses, atoms
+from aam_vision.interrogation.evidence.graph import Node
 from aam_vision.interrogation.hypotheses.literals import Literals, bits
-from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses, Hypotheses, atoms
 from aam_vision.model.strips import ActionHeader, LiftedAtom
 from aam_vision.planning.joins import bindings
 

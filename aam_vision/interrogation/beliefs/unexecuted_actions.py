@@ -21,11 +21,9 @@ from numpy.typing import NDArray
 from aam_vision.interrogation.beliefs import candidates
 from aam_vision.interrogation.beliefs.binding_grid import Samples, StateGrid, Truth, best_choices
 from aam_vision.interrogation.beliefs.candidates import PROOF, Beliefs, Transfer
-from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.nodes import Node
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.interrogation.evidence.graph import Evidence, Node
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals, union
-from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses, Hypotheses
 from aam_vision.model.strips import LiftedAtom, State
 from aam_vision.planning.joins import Row, StateIndex, bindings
 

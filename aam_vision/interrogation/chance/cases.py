@@ -11,13 +11,18 @@ import numpy as np
 
 from aam_vision.interrogation.chance.constancy import Difference, Trial, apart, difference, drift
 from aam_vision.interrogation.chance.explaining import Change, Explanation, change, explain
-from aam_vision.interrogation.chance.frequency import Frequency, Precision, frequencies, single
-from aam_vision.interrogation.chance.intervals import simultaneous, unseen
+from aam_vision.interrogation.chance.intervals import (
+    Frequency,
+    Precision,
+    frequencies,
+    simultaneous,
+    single,
+    unseen,
+)
 from aam_vision.interrogation.chance.observations import Executed, Observations, Setting
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import Literals
-from aam_vision.model.outcomes import MAX_OUTCOMES
-from aam_vision.model.strips import Effects, Outcome
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses
+from aam_vision.model.strips import MAX_OUTCOMES, Effects, Outcome
 from aam_vision.support.errors import InconsistentAgent
 
 _NOVEL = 0.6

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from aam_vision.interrogation.chance.betting import (
+from aam_vision.interrogation.chance.intervals import (
     Numbers,
+    Precision,
     against_constancy,
     constant,
+    interval,
 )
-from aam_vision.interrogation.chance.frequency import Precision
-from aam_vision.interrogation.chance.intervals import interval
 
 if TYPE_CHECKING:
     from aam_vision.interrogation.chance.observations import Setting

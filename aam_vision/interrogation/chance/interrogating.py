@@ -16,7 +16,6 @@ from aam_vision.agents.counting import CountingAgent, Counts
 from aam_vision.agents.enforcing import EnforcingAgent
 from aam_vision.interrogation.chance import checking
 from aam_vision.interrogation.chance.constructing import constructed, spread
-from aam_vision.interrogation.chance.frequency import Precision
 from aam_vision.interrogation.chance.graph import (
     EQUAL,
     FEW_STATES,
@@ -28,10 +27,10 @@ from aam_vision.interrogation.chance.graph import (
     StepTable,
     instruction,
 )
-from aam_vision.interrogation.chance.intervals import concentration
+from aam_vision.interrogation.chance.intervals import Precision, concentration
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.chance.prior import MARGIN, Prior, Verification
-from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
+from aam_vision.interrogation.evidence.transcript import AttemptedStep
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE, FAILED, NOT_STRIPS, OPEN
 from aam_vision.model.query import Access, Agent, Query, Situation

@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from math import prod
 
 from aam_vision.interrogation.chance.cases import CaseKnowledge
-from aam_vision.interrogation.chance.conditions import Dependence, dependence
-from aam_vision.interrogation.chance.contrasts import tried_in_vain, worth_trying
+from aam_vision.interrogation.chance.conditions import Dependence, dependence, tried_in_vain, worth_trying
 from aam_vision.interrogation.chance.explaining import Change, Explanation, change, explain
-from aam_vision.interrogation.chance.frequency import Frequency, Precision
+from aam_vision.interrogation.chance.intervals import Frequency, Precision
 from aam_vision.interrogation.chance.observations import Observations, Setting, holds
-from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.interrogation.evidence.transcript import AttemptedStep
 from aam_vision.interrogation.hypotheses.literals import NOTHING, AtomIndex, Literals, bits, union
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses
 from aam_vision.model.strips import ActionSchema, Case, State
 from aam_vision.support.errors import InconsistentAgent
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.encoding import Malformed
-from aam_vision.interrogation.evidence.entries import Asked, Entry, Walked
+from aam_vision.interrogation.evidence.moves import Asked, Entry, Walked
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.task.repeated_looks import ANSWERS, RepeatedLooks
 from aam_vision.model.query import Access, Agent, Query, Response, Situation, WalkStep

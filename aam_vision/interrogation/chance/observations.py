@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aam_vision.interrogation.chance.betting import against_one_frequency
 from aam_vision.interrogation.chance.constancy import ACCUSING
-from aam_vision.interrogation.chance.frequency import Precision
+from aam_vision.interrogation.chance.intervals import Precision, against_one_frequency
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.model.strips import Atom, Objects
 

@@ -12,13 +12,19 @@ from functools import cached_property
 from math import exp
 from typing import NamedTuple, Protocol
 
-from aam_vision.interrogation.chance.comparing import ALPHA, CONCENTRATION, Count, against_claim
+from aam_vision.interrogation.chance.comparing import (
+    ALPHA,
+    CONCENTRATION,
+    AtomDifference,
+    Count,
+    against_claim,
+    differences,
+    modes,
+)
 from aam_vision.interrogation.chance.intervals import simultaneous
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
-from aam_vision.interrogation.chance.versions import AtomDifference, differences, modes
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals, bits
-from aam_vision.model.outcomes import merged
-from aam_vision.model.strips import ActionSchema, Case, LiftedAtom, Mode, Model
+from aam_vision.model.strips import ActionSchema, Case, LiftedAtom, Mode, Model, merged
 
 MARGIN = 2.0
 """How much wider the intervals of an action may be that is as before, in those of one that has changed.

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
-from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
+from aam_vision.interrogation.examination.findings import Diagnosis, Family
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
-from aam_vision.interrogation.examination.looking import wrong_reading
-from aam_vision.interrogation.examination.pixels import pixels_differ
+from aam_vision.interrogation.examination.looking import pixels_differ, wrong_reading
+from aam_vision.interrogation.examination.predictions import differing
 from aam_vision.interrogation.examination.repetition import later_otherwise, random_outcome, repeated, varying
-from aam_vision.interrogation.examination.surprises import differing
 from aam_vision.interrogation.examination.trials import History, Trial
 from aam_vision.model.query import Situation
 from aam_vision.model.strips import Atom, GroundAction, State

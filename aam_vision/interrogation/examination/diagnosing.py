@@ -31,22 +31,27 @@ from aam_vision.interrogation.examination.comparison import (
     strange_effect,
 )
 from aam_vision.interrogation.examination.course import Course, Split
-from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
-from aam_vision.interrogation.examination.elsewhere import changes_elsewhere
-from aam_vision.interrogation.examination.explanations import in_own_words, separating_literal
+from aam_vision.interrogation.examination.elsewhere import Wanderer, changes_elsewhere
+from aam_vision.interrogation.examination.findings import Diagnosis, Family
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
 from aam_vision.interrogation.examination.looking import change_not_seen, misread_at_rest, wrong_reading
-from aam_vision.interrogation.examination.previous_step import (
+from aam_vision.interrogation.examination.predictions import differing, expected
+from aam_vision.interrogation.examination.repetition import (
     LEAST,
     by_previous_step,
+    not_repeatable,
     one_step_late,
     refused_one_step_late,
     strange_changes,
 )
-from aam_vision.interrogation.examination.repetition import not_repeatable
-from aam_vision.interrogation.examination.surprises import differing, expected
-from aam_vision.interrogation.examination.trials import History, Spent, Trial, Trials
-from aam_vision.interrogation.examination.wandering import Wanderer
+from aam_vision.interrogation.examination.trials import (
+    History,
+    Spent,
+    Trial,
+    Trials,
+    in_own_words,
+    separating_literal,
+)
 from aam_vision.model.query import Situation
 from aam_vision.model.strips import Atom, State
 

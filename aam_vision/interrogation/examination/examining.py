@@ -14,14 +14,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.graph import Evidence, Node
 from aam_vision.interrogation.evidence.moves import Ask, Move, Policy, Stop, Walk
-from aam_vision.interrogation.evidence.nodes import Node
-from aam_vision.interrogation.examination.beginnings import beginnings, initial, some, unlike
-from aam_vision.interrogation.examination.coverage import Attempts, History, Prediction
-from aam_vision.interrogation.examination.figures import ENOUGH
-from aam_vision.interrogation.examination.predictions import Predictions, Way
-from aam_vision.interrogation.examination.surprises import progress, untold
+from aam_vision.interrogation.examination.coverage import (
+    Attempts,
+    History,
+    Prediction,
+    beginnings,
+    initial,
+    some,
+    unlike,
+)
+from aam_vision.interrogation.examination.findings import ENOUGH
+from aam_vision.interrogation.examination.predictions import Predictions, Way, progress, untold
 from aam_vision.model.query import Access, Situation
 from aam_vision.model.strips import Atom, GroundAction, State
 

@@ -8,14 +8,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from aam_vision.interrogation.evidence.anomalies import contradicted_entry, unexplained_changes
-from aam_vision.interrogation.evidence.conflict import contradicting_entries
-from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.evidence.anomalies import (
+    contradicted_entry,
+    contradicting_entries,
+    unexplained_changes,
+)
 from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Asked
 from aam_vision.interrogation.evidence.transcript import Transcript, initial_evidence
-from aam_vision.interrogation.examination.diagnosis import Example
-from aam_vision.interrogation.examination.predictions import Predictions
-from aam_vision.interrogation.examination.surprises import differing, expected
+from aam_vision.interrogation.examination.findings import Example
+from aam_vision.interrogation.examination.predictions import Predictions, differing, expected
 from aam_vision.interrogation.examination.trials import History, Trial, Trials
 from aam_vision.model.query import Situation
 from aam_vision.model.strips import Atom, GroundAction, State

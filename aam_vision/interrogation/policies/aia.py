@@ -27,7 +27,7 @@ from typing import Any, get_type_hints
 
 import numpy as np
 
-from aam_vision.interrogation.completeness.stopping import indistinguishability_of, sound_stop
+from aam_vision.interrogation.completeness.indistinguishability import indistinguishability_of, sound_stop
 from aam_vision.interrogation.evidence.graph import Evidence, Exchange
 from aam_vision.interrogation.evidence.moves import Ask, Move, Note, Stop
 from aam_vision.interrogation.hypotheses.models import Hypotheses

@@ -17,12 +17,10 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from aam_vision.interrogation.beliefs.candidates import NaturalBeliefs
-from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.graph import Evidence, Node
 from aam_vision.interrogation.evidence.moves import Ask, Walk
-from aam_vision.interrogation.evidence.nodes import Node
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import Literals, bits
-from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses, Hypotheses
 from aam_vision.interrogation.policies.distinguishing import (
     DistinguishingQuery,
     QueryGenerator,

@@ -9,7 +9,7 @@ from aam_vision.support.errors import UnusableInput
 
 if TYPE_CHECKING:
     from aam_vision.interrogation.evidence.moves import Policy
-    from aam_vision.interrogation.policies.untellable import Untellable
+    from aam_vision.interrogation.policies.decorators import Untellable
     from aam_vision.model.strips import Model
     from aam_vision.planning.planner import Planner
     from aam_vision.planning.ppo import ProblemFolder
@@ -56,16 +56,16 @@ def policy_for(
             argument="policy",
             value=name,
         )
-    from aam_vision.interrogation.policies.exhaustive import Exhaustive
+    from aam_vision.interrogation.policies.decorators import Exhaustive
 
     policy = _policy(access, name, planner, prior, ppo)
     if untellable is not None:
-        from aam_vision.interrogation.policies.untellable import Excusing
+        from aam_vision.interrogation.policies.decorators import Excusing
 
         policy = Excusing(policy, untellable)
     exhaustive = Exhaustive(policy, access)
     if access.episodic:
-        from aam_vision.interrogation.policies.confirming import Replaying
+        from aam_vision.interrogation.policies.decorators import Replaying
 
         return Replaying(exhaustive)
     return exhaustive

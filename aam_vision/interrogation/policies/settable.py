@@ -27,13 +27,10 @@ from typing import NamedTuple
 import numpy as np
 
 from aam_vision.interrogation.beliefs.candidates import LIKELY, Beliefs
-from aam_vision.interrogation.evidence.entries import Asked
-from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.moves import Aim, Ask, Move, Stop
-from aam_vision.interrogation.evidence.nodes import Node
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.interrogation.evidence.graph import Evidence, Node
+from aam_vision.interrogation.evidence.moves import Aim, Ask, Asked, Move, Stop
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, bits
-from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses, Hypotheses
 from aam_vision.interrogation.policies.economical import Walker, after_walking
 from aam_vision.interrogation.queries.first_success import (
     arguments_as,

@@ -14,11 +14,10 @@ from itertools import combinations, islice, product
 from typing import NamedTuple
 
 from aam_vision.interrogation.beliefs.candidates import Beliefs, Transfer
-from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.graph import Evidence, Exchange
-from aam_vision.interrogation.evidence.moves import Aim, Ask
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses, atoms
+from aam_vision.interrogation.evidence.moves import Aim, Ask, Asked
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, Merged, bits, union
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses, atoms
 from aam_vision.interrogation.queries.reachability import BoundedSearch, PlannedNearMiss, Reachability
 from aam_vision.model.query import Situation
 from aam_vision.model.strips import Atom, GroundAction, Objects, State

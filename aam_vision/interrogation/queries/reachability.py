@@ -13,20 +13,16 @@ from itertools import islice
 from operator import attrgetter
 from typing import Generic, NamedTuple, TypeVar
 
-from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.graph import Evidence, Node, by_problem
 from aam_vision.interrogation.evidence.moves import Ask, LimitedSearch
-from aam_vision.interrogation.evidence.nodes import Node
-from aam_vision.interrogation.evidence.problems import by_problem
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses, GroundLiterals, atoms
 from aam_vision.interrogation.hypotheses.literals import Literals, union
-from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses, GroundLiterals, Hypotheses, atoms
 from aam_vision.interrogation.queries.possible_facts import PossibleFacts
 from aam_vision.model.strips import GroundAction
 from aam_vision.planning.grounding import Grounding, LiftedOperator, Operator, TooManyOperators, ground
 from aam_vision.planning.interchangeable import PossibleOperator
-from aam_vision.planning.invariants import always_one_of
 from aam_vision.planning.joins import Fact, Row, bindings
-from aam_vision.planning.mutexes import Mutexes
+from aam_vision.planning.mutexes import Mutexes, always_one_of
 from aam_vision.planning.planner import Found, Limits, Planner, SearchProblem, Verdict
 from aam_vision.planning.relations import TooManyBindings
 

@@ -12,11 +12,10 @@ from itertools import islice, product
 from math import prod
 from typing import NamedTuple
 
-from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.graph import Evidence, Node
 from aam_vision.interrogation.evidence.moves import Ask
-from aam_vision.interrogation.evidence.nodes import Node
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import bits
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses
 from aam_vision.interrogation.queries.first_success import with_atoms
 from aam_vision.model.query import Situation
 from aam_vision.model.strips import GroundAction, Objects, State

@@ -20,11 +20,10 @@ from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.encoding import Malformed, plan_json, read_plan
 from aam_vision.agents.enforcing import EnforcingAgent
 from aam_vision.interrogation.evidence.anomalies import contradicted_query, shows_error
-from aam_vision.interrogation.evidence.entries import Asked
-from aam_vision.interrogation.evidence.moves import Policy, Stop
-from aam_vision.interrogation.evidence.refusal_support import REFUSALS
+from aam_vision.interrogation.evidence.graph import REFUSALS
+from aam_vision.interrogation.evidence.moves import Asked, Policy, Stop
 from aam_vision.interrogation.examination.diagnosing import diagnose
-from aam_vision.interrogation.examination.diagnosis import Family
+from aam_vision.interrogation.examination.findings import Family
 from aam_vision.interrogation.examination.trials import Trials
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.statistics.assessment import Assessment, assessor_of

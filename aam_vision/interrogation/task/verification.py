@@ -10,12 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from aam_vision.interrogation.completeness.stopping import indistinguishability_of
-from aam_vision.interrogation.evidence.conflict import disagreement
-from aam_vision.interrogation.evidence.entries import Asked
-from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.nodes import Edge, Refusal
-from aam_vision.interrogation.evidence.refusal_support import unconfirmed
+from aam_vision.interrogation.completeness.indistinguishability import indistinguishability_of
+from aam_vision.interrogation.evidence.anomalies import disagreement
+from aam_vision.interrogation.evidence.graph import Edge, Evidence, Refusal, unconfirmed
+from aam_vision.interrogation.evidence.moves import Asked
 from aam_vision.interrogation.evidence.transcript import Transcript, initial_evidence
 from aam_vision.interrogation.hypotheses.literals import bits
 from aam_vision.interrogation.hypotheses.models import Hypotheses

@@ -13,9 +13,17 @@ from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple, NoReturn
 
-from aam_vision.model.outcomes import MAX_OUTCOMES, Assignment, cases
 from aam_vision.model.pddl.syntax import Definition, Expression, Group, Literal, LiteralReader, Word, show
-from aam_vision.model.strips import ActionHeader, Case, Effects, LiftedAtom, Outcome
+from aam_vision.model.strips import (
+    MAX_OUTCOMES,
+    ActionHeader,
+    Assignment,
+    Case,
+    Effects,
+    LiftedAtom,
+    Outcome,
+    cases,
+)
 
 MAX_CONDITIONS = 6
 """Atoms on which the effect of one action may depend."""

@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from aam_vision.model.pddl.effects import ActionText, EffectReader, marked_types
-from aam_vision.model.pddl.problem import Problem
 from aam_vision.model.pddl.syntax import (
     CHANCE,
     CLASS,
@@ -41,6 +40,7 @@ from aam_vision.model.strips import (
     Model,
     Objects,
     Predicate,
+    Problem,
     State,
     Types,
     Vocabulary,

@@ -20,8 +20,7 @@ from aam_vision.support.errors import UnusableInput
 if TYPE_CHECKING:
     import numpy as np
 
-    from aam_vision.agents.perception import Perception
-    from aam_vision.agents.simulator import Simulator
+    from aam_vision.agents.perception import Perception, Simulator
     from aam_vision.run.arguments import Arguments
 
 SEEN_ACCESS = (Access.SNAPSHOT, Access.RESET)
@@ -67,7 +66,7 @@ def _seen(env: str, arguments: Arguments, chance: np.random.Generator) -> Target
     import numpy as np
 
     from aam_vision.agents.image import ChanceImageAgent
-    from aam_vision.agents.noise import NoisySimulator
+    from aam_vision.agents.unreliable import NoisySimulator
     from aam_vision.envs.with_chance import environment
 
     known = environment(env)

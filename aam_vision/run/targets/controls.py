@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from aam_vision.agents.bare import Control
-    from aam_vision.agents.perception import Perception
-    from aam_vision.agents.simulator import Simulator
+    from aam_vision.agents.perception import Perception, Simulator
     from aam_vision.envs.image_domain import ImageDomain, Problem
     from aam_vision.envs.shown import Told
     from aam_vision.model.strips import ActionHeader, GroundAction, Model, State
@@ -197,7 +196,7 @@ def controlled(env: str, problems: Sequence[str], access: str | None, settings: 
     import numpy as np
 
     from aam_vision.agents.image import ImageAgent
-    from aam_vision.agents.noise import NoisySimulator
+    from aam_vision.agents.unreliable import NoisySimulator
     from aam_vision.run.targets.images import places
 
     access_of(access, (Access.SNAPSHOT,), "--controls")

@@ -14,8 +14,8 @@ from time import process_time
 
 import numpy as np
 
+from aam_vision.interrogation.chance.comparing import differences
 from aam_vision.interrogation.chance.interrogating import ChanceResult, Options, interrogate
-from aam_vision.interrogation.chance.versions import differences
 from aam_vision.interrogation.task.verdict import COMPLETE, NOT_STRIPS
 from aam_vision.model.query import Access
 

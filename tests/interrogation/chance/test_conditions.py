@@ -7,8 +7,7 @@ import pytest
 
 from aam_vision.interrogation.chance.conditions import Dependence, dependence
 from aam_vision.interrogation.chance.explaining import change, explain
-from aam_vision.interrogation.chance.frequency import Precision
-from aam_vision.interrogation.chance.intervals import concentration
+from aam_vision.interrogation.chance.intervals import Precision, concentration
 from aam_vision.interrogation.chance.observations import Observations, evident, holds
 
 ATOMS = 4

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from aam_vision.interrogation.chance.checking import unsettled_dependence
-from aam_vision.interrogation.chance.contrasts import tried_in_vain, worth_trying
-from aam_vision.interrogation.chance.frequency import Precision
+from aam_vision.interrogation.chance.conditions import tried_in_vain, worth_trying
 from aam_vision.interrogation.chance.interrogating import Options, interrogate
-from aam_vision.interrogation.chance.intervals import concentration
+from aam_vision.interrogation.chance.intervals import Precision, concentration
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.chance.observations import Observations
 from aam_vision.interrogation.hypotheses.literals import NOTHING, AtomIndex

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.interrogation.chance.frequency import Precision, frequencies
-from aam_vision.interrogation.chance.intervals import concentration
+from aam_vision.interrogation.chance.intervals import Precision, concentration, frequencies
 
 PRECISION = Precision(0.05, 0.05, concentration(0.05))
 COUNT = st.tuples(st.integers(0, 60), st.integers(0, 60), st.integers(0, 3))

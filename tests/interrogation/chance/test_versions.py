@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.interrogation.chance.comparing import ActionDifferences, differences
 from aam_vision.interrogation.chance.interrogating import Options, interrogate
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.chance.retelling import precision_of
-from aam_vision.interrogation.chance.versions import ActionDifferences, differences
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.model.query import Access, Query, Situation
 from aam_vision.model.strips import Atom, GroundAction, State

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.interrogation.completeness.closed_sets import NONE, Closed, may_undo, without
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses, GroundLiterals
+from aam_vision.interrogation.completeness.indistinguishability import NONE, Closed, may_undo, without
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses, GroundLiterals
 from aam_vision.model.strips import ActionHeader, LiftedAtom, Predicate, Types, Vocabulary
 from tests.profiles import thorough
 

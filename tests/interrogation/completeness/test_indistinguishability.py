@@ -8,11 +8,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from aam_vision.interrogation.completeness import indistinguishability
-from aam_vision.interrogation.completeness.indistinguishability import Indistinguishability, Prospect
-from aam_vision.interrogation.completeness.stopping import origins
-from aam_vision.interrogation.evidence.entries import Asked, Walked
-from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.nodes import Node
+from aam_vision.interrogation.completeness.indistinguishability import Indistinguishability, Prospect, origins
+from aam_vision.interrogation.evidence.graph import Evidence, Node
+from aam_vision.interrogation.evidence.moves import Asked, Walked
 from aam_vision.interrogation.hypotheses.literals import Literals, bits
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.model.query import Query, Situation

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.interrogation.evidence.entries import Asked, Walked
 from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Asked, Walked
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.model.query import Query, Response, Situation, WalkStep
 from aam_vision.model.strips import (

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.evidence.refusal_support import unconfirmed
+from aam_vision.interrogation.evidence.graph import unconfirmed
 from aam_vision.interrogation.evidence.transcript import initial_evidence
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.task.loop import DOUBTED, interrogate

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.evidence.entries import Asked, Walked
-from aam_vision.interrogation.examination.beginnings import unlike
+from aam_vision.interrogation.evidence.moves import Asked, Walked
+from aam_vision.interrogation.examination.coverage import unlike
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.verdict import OPEN

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Asked
 from aam_vision.interrogation.examination.coverage import (
     OTHER,
     Attempts,

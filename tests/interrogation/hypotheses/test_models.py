@@ -7,9 +7,8 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses, GroundLiterals, atoms
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals
-from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses, GroundLiterals, Hypotheses, atoms
 from aam_vision.model.strips import Location, Mode, PalTuple, State
 from tests import domains
 from tests.domains import Domain
