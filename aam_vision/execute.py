@@ -70,7 +70,7 @@ def execute_plan(
         python -m aam_vision.execute runs/first --problem test/7 --goal goal.pddl
         python -m aam_vision.execute runs/first --plan plan.txt --record plan.gif
     """
-    from aam_vision.interrogation.chance.looking import LookingAgent
+    from aam_vision.interrogation.task.repeated_looks import LookingAgent
     from aam_vision.planning.engines import planner_named
     from aam_vision.run import targets
     from aam_vision.run.execution.replanning import Film
@@ -196,7 +196,7 @@ def _with_chance(run: Path, wanted: Wanted, kept: Arguments, planner: Planner) -
     from rich.console import Console
     from rich.text import Text
 
-    from aam_vision.interrogation.chance.looking import LookingAgent
+    from aam_vision.interrogation.task.repeated_looks import LookingAgent
     from aam_vision.model.pddl import read_domain
     from aam_vision.model.strips import ActionSchema, Model
     from aam_vision.report.plans import read_plan_file

@@ -40,9 +40,7 @@ class _Part(NamedTuple):
 class StatelessCopies:
     """Copies of an agent whose situations' handles are the states themselves.
 
-    Args:
-        agent: says what the copies are; it is not asked anything itself.
-        crew: the copies.
+    ``agent``: says what the copies are; it is not asked anything itself.
     """
 
     def __init__(self, agent: Agent, crew: Crew) -> None:
@@ -389,10 +387,7 @@ class OwnStep:
 class CopiedSimulator:
     """One problem of simulators that have copies; see ``simulator.Simulator``. Its snapshots are numbers.
 
-    Args:
-        scene: of the problem.
-        problem: its number in the copies, each of which is a list of simulators.
-        crew: the copies.
+    ``problem``: its number in the copies, each of which is a list of simulators.
     """
 
     def __init__(self, scene: Scene, problem: int, crew: Crew) -> None:

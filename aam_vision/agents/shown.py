@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aam_vision.agents.encoding import Malformed, dumps, field
+from aam_vision.agents.encoding import Malformed, dumps, field, read_executed
 from aam_vision.agents.image import Ways
 from aam_vision.agents.perception import Frame, Percept, Perception, Scene
 from aam_vision.agents.program import Program, ProgramFailed, ProgramLimits
@@ -27,7 +27,6 @@ from aam_vision.agents.protocol import (
     complaint,
     hello_question,
     line,
-    read_executed,
     read_hello,
     read_snapshot,
     read_steps,
@@ -62,11 +61,7 @@ class _Choice(NamedTuple):
 class ProgramSimulator:
     """One problem of a program; see ``simulator.Simulator``. Its snapshots are numbers.
 
-    Args:
-        conversation: with a program that shows images.
-        problem: its number in the hello.
-        access: what may be used: names of situations only under snapshot access.
-        decode: reads the images.
+    ``access``: what may be used: names of situations only under snapshot access.
     """
 
     def __init__(self, conversation: Conversation, problem: int, access: Access, decode: Decoder) -> None:

@@ -131,10 +131,7 @@ class SimulatorDecorator:
 class NoisySimulator(SimulatorDecorator):
     """A simulator with fresh Gaussian noise on every frame.
 
-    Args:
-        simulator: the one to look at.
-        sigma: standard deviation of the noise on every value, which are between 0 and 1 here; clipped.
-        rng: the source of the noise, and used for nothing else.
+    ``sigma``: standard deviation of the noise on every value, which are between 0 and 1 here; clipped.
 
     Raises:
         UnusableInput: sigma is negative or not a number.

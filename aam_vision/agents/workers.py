@@ -210,12 +210,7 @@ class Task:
 
 
 class Held:
-    """A copy in this process: what it waits for is elsewhere.
-
-    Args:
-        thing: the thing itself.
-        end: ends it.
-    """
+    """A copy in this process: what it waits for is elsewhere."""
 
     def __init__(self, thing: Any, end: Callable[[], None] = lambda: None) -> None:
         self._thing = thing
@@ -249,8 +244,7 @@ def load(modules: Sequence[str]) -> None:
 class ProcessCopy:
     """A process that makes the thing, and then does jobs with it. It ends with us, and ignores Ctrl-C.
 
-    Args:
-        make: makes the thing; both it and every job's arguments are sent to the process.
+    ``make``: makes the thing; both it and every job's arguments are sent to the process.
     """
 
     def __init__(self, make: Callable[[], Any]) -> None:

@@ -156,10 +156,7 @@ class Condition:
 class Separation:
     """Tells whether the conditions of cases can be told from all else that was seen of a control.
 
-    Args:
-        vocabulary: the user's.
-        transitions: all transitions of the control, those without a change, too.
-        indices: of states.
+    ``transitions``: all transitions of the control, those without a change, too.
     """
 
     def __init__(

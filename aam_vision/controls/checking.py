@@ -33,11 +33,7 @@ WIDE = 16
 
 
 class ValuePairs:
-    """The pairs of values with which one case was tried.
-
-    Args:
-        index: the facts about its parameters.
-    """
+    """The pairs of values with which one case was tried."""
 
     def __init__(self, index: AtomIndex) -> None:
         self._index = index

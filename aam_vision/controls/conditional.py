@@ -180,9 +180,7 @@ def exhaustive(conditions: Sequence[Facts]) -> bool:
 def conditional(model: Model, carriers: Carriers) -> Split:
     """The cases of every control that are one action.
 
-    Args:
-        model: of the operators.
-        carriers: by operator its control; the operators of one control are its cases.
+    ``carriers``: by operator its control; the operators of one control are its cases.
     """
     by_control: dict[str, list[ActionSchema]] = {}
     for schema in model.actions:

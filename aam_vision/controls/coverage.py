@@ -130,11 +130,7 @@ class _Case:
 
 
 class Coverage:
-    """The circumstances that controls were given in, of the situations within reach.
-
-    Args:
-        reach: what was seen, and where known operators lead.
-    """
+    """The circumstances that controls were given in, of the situations within reach."""
 
     def __init__(self, reach: Reach) -> None:
         self._reach = reach

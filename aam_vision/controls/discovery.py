@@ -439,12 +439,8 @@ def discover(
 ) -> Discovery:
     """The operators of all controls.
 
-    Args:
-        vocabulary: the user's.
-        controls: the agent's controls.
-        transitions: by control, everything that was seen, in the order in which it was seen.
-        indices: of states, kept for later.
-        known: by control, how many transitions its cases were found from, and these; kept for later.
+    ``transitions``: by control, everything that was seen, in the order in which it was seen. ``known``: by control, how many
+    transitions its cases were found from, and these; kept for later.
 
     Raises:
         UnusableInput: a control has more than ``MAX_CASES`` cases.

@@ -244,17 +244,7 @@ class Chooser:
 
 
 def explore(giving: Giving, near: Near, rng: np.random.Generator) -> Discovery:
-    """Give controls until they show nothing that is not explained by what was seen before, and nothing new is near.
-
-    Args:
-        giving: the agent.
-        near: what is near the situations that it was seen in.
-        rng: chooses.
-
-    Raises:
-        StepsSpent: no more controls may be given.
-        TwoWays: one situation and control went two ways.
-    """
+    """Give controls until they show nothing that is not explained by what was seen before, and nothing new is near."""
     discovery, initial, chooser = found(giving), list(giving.initial()), Chooser(giving, rng)
     least = max(LEAST, PER_CONTROL * len(giving.controls))
     rules = Rules(discovery, giving)
@@ -314,13 +304,7 @@ class Cover(NamedTuple):
 
 
 def cover(giving: Giving, near: Near, rules: Rules) -> Cover:
-    """Try what could refute a case; then give every control in combinations of circumstances that are new to it.
-
-    Raises:
-        Refuted: what was seen shows that the operators are not the right ones.
-        StepsSpent: no more controls may be given.
-        TwoWays: one situation and control went two ways.
-    """
+    """Try what could refute a case; then give every control in combinations of circumstances that are new to it."""
     dead, began = giving.dead, giving.steps
     _follow(giving, rules, near.checker.way, int(CHECKS * began))
     began = giving.steps

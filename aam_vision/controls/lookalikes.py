@@ -114,13 +114,8 @@ def missing_words(
 
     Where words tell all pairs, and something is still not explained, they have to tell the pairs of that, too.
 
-    Args:
-        vocabulary: the user's.
-        control: went two ways.
-        transitions: all that was seen of it.
-        unexplained: those that no case explains.
-        pairs: of its transitions that went differently in situations that look alike.
-        pairs_of: finds such pairs, of which one is among some transitions.
+    ``pairs``: of its transitions that went differently in situations that look alike. ``pairs_of``: finds such pairs, of which one
+    is among some transitions.
     """
     known = dict.fromkeys([*unexplained, *(pair.other for pair in pairs), *transitions])
     seen, left = list(known)[:TRIED_ON], list(pairs)
@@ -268,10 +263,7 @@ def look_alikes(
 ) -> list[Pair]:
     """The pairs of transitions that went differently and of which one is unexplained.
 
-    Args:
-        transitions: by control, all that was seen.
-        unexplained: those that the learned model does not predict.
-        indices: of states.
+    ``transitions``: by control, all that was seen. ``unexplained``: those that the learned model does not predict.
     """
     found: list[Pair] = []
     by_control = [[one for one in unexplained if one.control.name == name] for name in transitions]
@@ -366,10 +358,7 @@ def diagnosed(
 ) -> Diagnosis | None:
     """What the vocabulary lacks, shown by two situations; None if nothing shows that it lacks anything.
 
-    Args:
-        giving: the agent, and what it has shown.
-        unexplained: the transitions that the learned model does not predict.
-        two_ways: the same situation and control, as they are perceived, that went two ways.
+    ``two_ways``: the same situation and control, as they are perceived, that went two ways.
     """
     if two_ways is not None:
         why = f"{two_ways[0].transition.control} went two ways in situations that look alike: {_advice(giving, two_ways)}"

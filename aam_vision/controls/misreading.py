@@ -56,9 +56,7 @@ class DoubtfulImage(NamedTuple):
 class Misread(AamError):
     """Raised when what was seen is more likely misread than done by the agent.
 
-    Args:
-        why: the signs, in one line.
-        images: the most doubtful first; none where no single atom explains much.
+    ``images``: the most doubtful first; none where no single atom explains much.
     """
 
     def __init__(self, why: str, images: tuple[DoubtfulImage, ...]) -> None:

@@ -47,9 +47,7 @@ class Standpoint(NamedTuple):
 class Standpoints:
     """The facts of situations in terms of what they point out, as small numbers.
 
-    Args:
-        vocabulary: the user's.
-        states: those that were seen: a predicate that has at most one fact in each of them points its objects out.
+    ``states``: those that were seen: a predicate that has at most one fact in each of them points its objects out.
     """
 
     def __init__(self, vocabulary: Vocabulary, states: Iterable[State] = ()) -> None:
@@ -148,11 +146,7 @@ class Standpoints:
     ) -> tuple[frozenset[int], dict[str, Role]]:
         """The facts about what lies beside what is pointed out, as numbers; and these objects, each with its role.
 
-        Args:
-            standpoint: of the situation.
-            names: of objects that facts name: what lies in this direction, and beyond.
-            state: the situation.
-            index: of it.
+        ``names``: of objects that facts name: what lies in this direction, and beyond.
         """
         roles: dict[str, Role] = {}
         pointed = dict(standpoint.objects)

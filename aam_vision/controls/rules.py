@@ -29,10 +29,7 @@ class Rule(NamedTuple):
 class Rules:
     """The operators of a discovery, compared with every transition as it is seen.
 
-    Args:
-        discovery: the operators, with their examples.
-        giving: the agent, and what it has shown so far.
-        lasting: keep the operators whatever is seen; ``refuted`` says what refutes them.
+    ``lasting``: keep the operators whatever is seen; ``refuted`` says what refutes them.
     """
 
     def __init__(self, discovery: Discovery, giving: Giving, *, lasting: bool = False) -> None:
@@ -133,11 +130,7 @@ class Rules:
                     return
 
     def _refute(self, transition: Transition, why: str) -> None:
-        """Say that the operators are not the right ones.
-
-        Raises:
-            Refuted: unless they are to be kept.
-        """
+        """Say that the operators are not the right ones; raises ``Refuted`` unless they are to be kept."""
         self.refuted = self.refuted or why
         if not self._lasting:
             raise Refuted(why)

@@ -406,6 +406,17 @@ MAX_LIFTED_ATOMS = 100_000
 """Lifted atoms of all actions together, at most; so many take about 2 GB."""
 
 
+def excess(vocabulary: Vocabulary, headers: Sequence[ActionHeader]) -> tuple[str, str] | None:
+    """What there is too much of to be interrogated, and what to do; None if there is not too much."""
+    predicates = len(vocabulary.predicates)
+    if predicates * len(headers) > MAX_PAIRS:
+        return f"{predicates} predicates and {len(headers)} actions are too many together", "use fewer"
+    if (size := count_lifted_atoms(vocabulary, headers)) > MAX_LIFTED_ATOMS:
+        found = f"{size} predicates with an action's parameters are more than {MAX_LIFTED_ATOMS}"
+        return found, "use fewer parameters, or arguments"
+    return None
+
+
 def count_lifted_atoms(vocabulary: Vocabulary, headers: Sequence[ActionHeader]) -> int:
     """The number of lifted atoms of all actions, those with repeated arguments included."""
     constants = _counted(vocabulary.types, vocabulary.constants.values())
@@ -441,9 +452,7 @@ class Problem:
 def merged(outcomes: Iterable[Outcome], schema: ActionSchema) -> tuple[Outcome, ...]:
     """The outcomes as states show them: effects that can change nothing left out, equal ones joined, impossible ones gone.
 
-    Args:
-        outcomes: of one action, or of one of its cases.
-        schema: has the action's precondition, and the case's condition.
+    ``schema``: has the action's precondition, and the case's condition.
     """
     found: dict[Effects, float] = {}
     for probability, effects in outcomes:
@@ -464,9 +473,7 @@ def cases(
 ) -> tuple[Case, ...]:
     """The cases of an action whose outcomes depend on these atoms: as few as splitting on the atoms in turn makes.
 
-    Args:
-        atoms: on which they may depend; there is a call for each assignment of values to them.
-        outcomes: those under an assignment.
+    ``atoms``: on which they may depend; there is a call for each assignment of values to them.
     """
 
     def split(number: int, chosen: Assignment) -> tuple[Case, ...]:

@@ -396,13 +396,7 @@ def mask_of(numbers: Iterable[int]) -> int:
 
 
 def turned(sets: Sequence[int], names: Sequence[int], size: int) -> Iterator[tuple[int, int]]:
-    """For each number in any of the sets, which sets it is in, by their names.
-
-    Args:
-        sets: sets of numbers below ``size``.
-        names: a number below ``size`` for each of them.
-        size: more than all of these numbers.
-    """
+    """For each number in any of the sets, which sets it is in, by their names."""
     width = (size + 7) // 8
     data = b"".join(one.to_bytes(width, "little") for one in sets)
     packed = np.frombuffer(data, dtype=np.uint8).reshape(len(sets), width)

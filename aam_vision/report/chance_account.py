@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from aam_vision.interrogation.chance.intervals import precision_of
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
-from aam_vision.interrogation.chance.retelling import precision_of, retold
+from aam_vision.interrogation.chance.retelling import retold
 from aam_vision.interrogation.evidence.transcript import AttemptedStep
 from aam_vision.interrogation.hypotheses.literals import Literals, union
 from aam_vision.interrogation.task.verdict import NOT_STRIPS, Verdict

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from aam_vision.interrogation.chance.comparing import ALPHA, AtomDifference, differences
+from aam_vision.interrogation.chance.intervals import precision_of
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.chance.prior import EarlierModel, EarlierRun, Prior
-from aam_vision.interrogation.chance.retelling import precision_of, retold
+from aam_vision.interrogation.chance.retelling import retold
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals
 from aam_vision.interrogation.task.result import check_prior
 from aam_vision.model.pddl import read_domain

@@ -19,8 +19,9 @@ from aam_vision.interrogation.chance.comparing import (
     differences,
 )
 from aam_vision.interrogation.chance.interrogating import Options
+from aam_vision.interrogation.chance.intervals import precision_of
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
-from aam_vision.interrogation.chance.retelling import precision_of, retold
+from aam_vision.interrogation.chance.retelling import retold
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals
 from aam_vision.interrogation.task.verdict import NOT_STRIPS
 from aam_vision.model.pddl import read_domain

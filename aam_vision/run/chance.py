@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from aam_vision.agents.journal import Journal
     from aam_vision.interrogation.chance.interrogating import ChanceResult
     from aam_vision.interrogation.chance.knowledge import ActionKnowledge
-    from aam_vision.interrogation.chance.looking import LookingAgent
     from aam_vision.interrogation.chance.prior import Prior
+    from aam_vision.interrogation.task.repeated_looks import LookingAgent
     from aam_vision.model.query import Agent
     from aam_vision.planning.planner import Planner
     from aam_vision.run.arguments import Arguments
@@ -58,7 +58,7 @@ class ChanceRun:
 
         from aam_vision.agents.journalled import JournalledAgent
         from aam_vision.interrogation.chance.interrogating import Options, interrogate, most_steps
-        from aam_vision.interrogation.chance.looking import LookingAgent
+        from aam_vision.interrogation.task.repeated_looks import LookingAgent
         from aam_vision.interrogation.task.verdict import FAILED, NOT_STRIPS
         from aam_vision.support.resources import MEGABYTES, Resources
 

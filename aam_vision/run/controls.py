@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from aam_vision.controls.conditional import Split
     from aam_vision.controls.misreading import Misread
     from aam_vision.controls.result import ControlsResult
-    from aam_vision.interrogation.chance.looking import LookingAgent
+    from aam_vision.interrogation.task.repeated_looks import LookingAgent
     from aam_vision.model.query import Agent
     from aam_vision.model.strips import ActionHeader, GroundAction, LiftedAtom, State
     from aam_vision.planning.planner import Planner
@@ -63,7 +63,7 @@ class ControlsRun:
         """
         from aam_vision.agents.journalled import JournalledAgent
         from aam_vision.controls.interrogating import Options, interrogate
-        from aam_vision.interrogation.chance.looking import LookingAgent
+        from aam_vision.interrogation.task.repeated_looks import LookingAgent
         from aam_vision.interrogation.task.verdict import FAILED, NOT_STRIPS
         from aam_vision.support.resources import MEGABYTES, Resources
 

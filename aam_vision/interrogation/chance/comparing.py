@@ -41,10 +41,9 @@ from typing import NamedTuple
 import numpy as np
 
 from aam_vision.interrogation.chance.constancy import Split, Trial, circumstances, remaining
-from aam_vision.interrogation.chance.explaining import Explanation, change, explain
 from aam_vision.interrogation.chance.intervals import Numbers, evidence
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
-from aam_vision.interrogation.chance.observations import Observations
+from aam_vision.interrogation.chance.observations import Explanation, Observations, change, explain
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, bits
 from aam_vision.interrogation.hypotheses.models import ActionHypotheses
 from aam_vision.model.strips import Location, Mode
@@ -201,11 +200,7 @@ def strata(
 ) -> tuple[list[Split], list[int]]:
     """The circumstances that seem to matter, and for every trial the number of its stratum: where all of these are the same.
 
-    Args:
-        trials: of both versions.
-        outcomes: how many there are.
-        atoms: how many atoms the action has.
-        first: how many of the trials, at the beginning, are the first version's.
+    ``first``: how many of the trials, at the beginning, are the first version's.
     """
     came = np.eye(outcomes)[[one.outcome for one in trials]]
     told = circumstances(trials, atoms)
@@ -300,11 +295,8 @@ def differences(
 ) -> list[ActionDifferences]:
     """What differs between two versions, action by action.
 
-    Args:
-        one: what is known of the actions of the one version.
-        other: of the other; headers and vocabulary are the same.
-        independent: whether the versions' chance is.
-        actions: how many are compared in all; default those that were executed in both.
+    ``independent``: whether the versions' chance is. ``actions``: how many are compared in all; default those that were executed in
+    both.
     """
     others = {action.index.header.name: action for action in other}
     pairs = [(action, others[action.index.header.name]) for action in one]

@@ -25,9 +25,15 @@ from typing import NamedTuple
 import numpy as np
 
 from aam_vision.interrogation.chance.constancy import ACCUSING
-from aam_vision.interrogation.chance.explaining import Explanation
 from aam_vision.interrogation.chance.intervals import Numbers, Precision, against_one_frequency, likeliest
-from aam_vision.interrogation.chance.observations import SHARES, Observations, Setting, evident, holds
+from aam_vision.interrogation.chance.observations import (
+    SHARES,
+    Explanation,
+    Observations,
+    Setting,
+    evident,
+    holds,
+)
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, bits, union
 from aam_vision.model.strips import MAX_OUTCOMES
 
@@ -54,11 +60,7 @@ Situation = tuple[Setting, int]
 class Cells:
     """How often what came in each context, and where that differs.
 
-    Args:
-        steps: all executed steps of the action.
-        atoms: how many atoms it has.
-        explanation: the fewest outcomes that explain all steps.
-        alpha: probability that any difference is told that there is not.
+    ``alpha``: probability that any difference is told that there is not.
     """
 
     def __init__(self, steps: Observations, atoms: int, explanation: Explanation, alpha: float) -> None:
@@ -208,12 +210,6 @@ def dependence(steps: Observations, atoms: int, explanation: Explanation, precis
     """On which atoms the outcomes depend.
 
     That they depend on anything is wrong with a tenth of the intervals' error probability.
-
-    Args:
-        steps: all executed steps of the action.
-        atoms: how many it has.
-        explanation: the fewest outcomes that explain all of them.
-        precision: of the intervals.
     """
     return _Search(steps, atoms, explanation, precision).run() if steps.course else Dependence()
 

@@ -134,13 +134,8 @@ def difference(
     Which of the action's own atoms hold when is not left to chance: a difference by anything else has to remain between trials before which
     the same of them held. A difference by an atom is told where it is ``unexplained`` by cases.
 
-    Args:
-        trials: in their order, in situations that show every outcome.
-        outcomes: how many there are.
-        atoms: how many atoms the action has.
-        precision: of the intervals.
-        course: what came of every step of the action, those included that are no trials here; default of these trials.
-        unexplained: whether no cases explain on what the outcomes depend.
+    ``course``: what came of every step of the action, those included that are no trials here; default of these trials.
+    ``unexplained``: whether no cases explain on what the outcomes depend.
     """
     if outcomes < 2 or len(trials) < _FIRST:
         return None
@@ -189,12 +184,7 @@ def apart(
     mixture of both values only. So it is doubted that trials are alike until it is excluded, with 90%, that those with either value are farther
     from all than the half width that is wanted; or they are no farther than the farthest of so many is by chance. No agent is accused by this.
 
-    Args:
-        trials: in situations that show every outcome.
-        outcomes: how many there are.
-        atoms: how many atoms the action has.
-        precision: of the intervals.
-        objects: whether objects are looked at, too.
+    ``objects``: whether objects are looked at, too.
     """
     came = _one_hot(trials, outcomes)
     made, share = len(trials), came.mean(0)

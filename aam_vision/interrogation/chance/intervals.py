@@ -26,6 +26,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+ALPHA = 0.05
+"""Probability that some interval of an action is wrong."""
 _SPREAD = 8.0
 """Tosses at which the interval is narrowest, in units of the mixture's concentration: near the optimum at 95%."""
 _STEPS = 40
@@ -127,6 +129,11 @@ class Precision(NamedTuple):
     alpha: float
     within: float
     concentration: float
+
+
+def precision_of(within: float, alpha: float = ALPHA) -> Precision:
+    """The precision of intervals of this half width."""
+    return Precision(alpha, within, concentration(within))
 
 
 class Frequency(NamedTuple):

@@ -124,6 +124,11 @@ class Evidence:
         self._asked: set[tuple[int, tuple[GroundAction, ...]]] = set()
         self._described = 0
 
+    @property
+    def initial(self) -> list[Node]:
+        """Where the problems begin."""
+        return [node for node in self.nodes if node.initial]
+
     # --- taking in answers -----------------------------------------------------------------------
 
     def situation(self, situation: Situation) -> Node:

@@ -43,19 +43,14 @@ Name = tuple[Hashable, ...]
 """Of a circumstance: its kind, and what tells it from others of that kind."""
 
 
-def initial(evidence: Evidence) -> list[Node]:
-    """Where the problems begin."""
-    return [node for node in evidence.nodes if node.initial]
-
-
 def beginnings(evidence: Evidence, access: Access, *, several: bool) -> list[Node]:
     """The situations in which the access lets a query begin anew.
 
     ``several``: whether several copies of the agent are asked at a time.
     """
     if several:
-        return [*initial(evidence), *_ends(evidence)]
-    return initial(evidence) if access.episodic else [*initial(evidence), *evidence.visited]
+        return [*evidence.initial, *_ends(evidence)]
+    return evidence.initial if access.episodic else [*evidence.initial, *evidence.visited]
 
 
 def _ends(evidence: Evidence) -> list[Node]:

@@ -62,9 +62,7 @@ LONGEST = 100
 def diagnose(trials: Trials, rng: np.random.Generator) -> Diagnosis:
     """Find out which part of the assumption is false, by experiments with the agent.
 
-    Args:
-        trials: the agent, and the steps that it was seen to do; the last answer is the one that cannot be right.
-        rng: the source of the random choices.
+    ``trials``: the agent, and the steps that it was seen to do; the last answer is the one that cannot be right.
 
     Raises:
         AgentFailed: the agent cannot answer any more.
@@ -113,11 +111,7 @@ TOGGLED = 150
 
 
 def one_literal_changed(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
-    """Conditional, if the step comes out as expected once a single literal of the situation is changed.
-
-    Raises:
-        Spent: too many steps have been attempted.
-    """
+    """Conditional, if the step comes out as expected once a single literal of the situation is changed."""
     if not inquiry.trials.access.constructs:
         return None
     state, own = doubtful.before.state, set(doubtful.step.objects)
@@ -219,11 +213,7 @@ LOOKED_AT = 5
 
 
 def on_trajectory(inquiry: Inquiry, doubtful: Trial | None) -> Diagnosis | None:
-    """The verdict where nothing can be had again, from steps that are made to this end.
-
-    Raises:
-        Spent: too many steps have been attempted.
-    """
+    """The verdict where nothing can be had again, from steps that are made to this end."""
     trials = inquiry.trials
     if trials.access.restarts:
         return None
@@ -242,11 +232,7 @@ def on_trajectory(inquiry: Inquiry, doubtful: Trial | None) -> Diagnosis | None:
 
 
 def _again(inquiry: Inquiry, name: str) -> None:
-    """Steps of the action that were executed before the doubtful one, made once more: they tell whether it has changed.
-
-    Raises:
-        Spent: too many steps have been attempted.
-    """
+    """Steps of the action that were executed before the doubtful one, made once more: they tell whether it has changed."""
     trials = inquiry.trials
     known = {
         (one.before.state, one.step): one
@@ -269,10 +255,7 @@ def _again(inquiry: Inquiry, name: str) -> None:
 def by_order(inquiry: Inquiry, doubtful: Trial | None, *, steady: bool = False) -> Diagnosis | None:
     """The verdict that the steps allow, in the order in which they were taken.
 
-    Args:
-        inquiry: the steps, and what is known of the agent.
-        doubtful: the step that came out otherwise than expected, if one was singled out.
-        steady: whether strange readings stayed the same when they were looked at again.
+    ``steady``: whether strange readings stayed the same when they were looked at again.
     """
     course = Course.of(inquiry.trials)
     if found := one_step_late(course) or strange_changes(course, steady=steady):

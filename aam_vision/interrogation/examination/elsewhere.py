@@ -64,10 +64,7 @@ _Effect = tuple[str, LiftedAtom]
 class Wanderer:
     """Makes steps one after the other from where the agent stands.
 
-    Args:
-        inquiry: the agent, and what is known of it.
-        name: the doubtful action.
-        elsewhere: whether it is to be executed in new states, instead of in those in which it was executed.
+    ``elsewhere``: whether it is to be executed in new states, instead of in those in which it was executed.
     """
 
     inquiry: Inquiry
@@ -87,11 +84,7 @@ class Wanderer:
             self._narrow(trial)
 
     def steps(self, count: int) -> Iterator[Trial]:
-        """So many steps, and each as soon as it was made; fewer if nothing is left to try.
-
-        Raises:
-            Spent: too many steps have been attempted.
-        """
+        """So many steps, and each as soon as it was made; fewer if nothing is left to try."""
         last: Trial | None = None
         for _ in range(count):
             at = self.inquiry.trials.here
@@ -235,11 +228,7 @@ class _Change(NamedTuple):
 
 
 def changes_elsewhere(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
-    """Conditional, if the step's action changes an atom of other objects in one situation after the other.
-
-    Raises:
-        Spent: too many steps have been attempted.
-    """
+    """Conditional, if the step's action changes an atom of other objects in one situation after the other."""
     if doubtful.after is None:
         return None
     if not (asked := _asked(Course.of(inquiry.trials), doubtful)):

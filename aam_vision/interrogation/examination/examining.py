@@ -21,7 +21,6 @@ from aam_vision.interrogation.examination.coverage import (
     History,
     Prediction,
     beginnings,
-    initial,
     some,
     unlike,
 )
@@ -144,7 +143,7 @@ class Examining:
         """The walk, or the next plan of the history; None if both are long enough, or can go on no longer."""
         done = _exchanges(evidence)
         if not any(isinstance(move, Walk) for move in done) and wanted >= WALKED:
-            start = some(initial(evidence), 1, rng)[0]
+            start = some(evidence.initial, 1, rng)[0]
             return Walk(start, wanted // WALKED, "examine", stopped=stop)
         history = [move for move in done if isinstance(move, Ask) and _is_long(move)]
         if history and history[-1].plan and history[-1] is done[-1]:
@@ -156,7 +155,7 @@ class Examining:
         if self.access.constructs:
             if len(history) > MOST_BEGUN:
                 return None
-            begins = _start(evidence, memory, some(initial(evidence), 1, rng)[0])
+            begins = _start(evidence, memory, some(evidence.initial, 1, rng)[0])
             chosen = memory.choice.long(begins, self._history(wanted), LONGEST, rng)
         elif history and history[-1] is not done[-1]:
             return None
@@ -199,7 +198,7 @@ class Examining:
         starts = self._starts(evidence, memory, rng, late=late)
         chosen: Chosen | None
         if self.access.constructs and not any(isinstance(move, Ask) for move in done):
-            start = _start(evidence, memory, some(initial(evidence), 1, rng)[0])
+            start = _start(evidence, memory, some(evidence.initial, 1, rng)[0])
             chosen = memory.choice.long(start, max(1, left * 2 // 3), min(left, LONGEST), rng)
         else:
             more = self._more(evidence, memory, rng) if late else []

@@ -68,12 +68,7 @@ def unseen_change(
 
     Not if an atom that the step can change could not be read, before or after: then that may have changed.
 
-    Args:
-        agent: knows the images.
-        before: the situation before the step.
-        step: was executed.
-        after: the situation after it.
-        constants: objects that every step can change.
+    ``constants``: objects that every step can change.
     """
     if before.state != after.state or pixels_differ(agent, before, after) is not True:
         return False

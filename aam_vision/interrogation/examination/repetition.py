@@ -110,9 +110,7 @@ def strange_changes(course: Course, *, steady: bool) -> Diagnosis | None:
     What changes and is back after the next step was misread. What always changes with the step after an action is an
     effect of that action that comes late.
 
-    Args:
-        course: the steps.
-        steady: whether strange readings stayed the same when they were looked at again.
+    ``steady``: whether strange readings stayed the same when they were looked at again.
     """
     if not course.led:
         return None
@@ -230,11 +228,7 @@ def refused_one_step_late(course: Course) -> bool:
 
 
 def not_repeatable(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
-    """Random, misread or changing, if the same steps do not come out as they did; None if they do.
-
-    Raises:
-        Spent: too many steps have been attempted.
-    """
+    """Random, misread or changing, if the same steps do not come out as they did; None if they do."""
     if found := read_otherwise(inquiry, doubtful) or _varying_where_made(inquiry, doubtful):
         return found
     again = repeated(inquiry, doubtful)
@@ -427,11 +421,7 @@ def seen_once(inquiry: Inquiry, doubtful: Trial, again: Sequence[Trial]) -> Diag
 
 
 def unexpected_on_the_way(inquiry: Inquiry, doubtful: Trial) -> Trial | None:
-    """The first step on the way to a situation that comes out otherwise than expected, so that it is reached no more.
-
-    Raises:
-        Spent: too many steps have been attempted.
-    """
+    """The first step on the way to a situation that comes out otherwise than expected, so that it is reached no more."""
     if not inquiry.trials.access.episodic or doubtful.history is None:
         return None
     history = History(doubtful.history.start)

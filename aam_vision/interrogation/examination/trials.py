@@ -92,12 +92,9 @@ class Spent(Exception):
 
 @dataclass
 class Trials:
-    """All single steps of an interrogation, and more that are made on purpose.
+    """All single steps of an interrogation, and more that are made on purpose: all that asks raises ``Spent`` in the end.
 
-    Args:
-        agent: the one to ask.
-        transcript: what it was asked so far; it is kept in single steps.
-        allowed: how many steps may be attempted.
+    ``transcript``: what it was asked so far; it is kept in single steps.
     """
 
     agent: CountingAgent
@@ -159,22 +156,14 @@ class Trials:
         return self.asked[-1].response.final if self.asked else _end(self.transcript)
 
     def again(self, trial: Trial) -> Trial | None:
-        """The same step after the same history; None if the access does not allow that.
-
-        Raises:
-            Spent: too many steps have been attempted.
-        """
+        """The same step after the same history; None if the access does not allow that."""
         history = trial.history
         if history is None or not self.access.restarts:
             history = self.history(trial.before)
         return None if history is None else self.attempt(history, trial.step)
 
     def attempt(self, history: History, step: GroundAction) -> Trial | None:
-        """One step after others; None if those came out otherwise than they should.
-
-        Raises:
-            Spent: too many steps have been attempted.
-        """
+        """One step after others; None if those came out otherwise than they should."""
         before = self.reached(history)
         if before is None:
             return None
@@ -190,11 +179,7 @@ class Trials:
         return found
 
     def go_on(self, step: GroundAction) -> Trial | None:
-        """One step from where the agent stands, whatever it was asked before; None if that is not known.
-
-        Raises:
-            Spent: too many steps have been attempted.
-        """
+        """One step from where the agent stands, whatever it was asked before; None if that is not known."""
         here = self.here
         if here is None:
             return None
@@ -324,13 +309,7 @@ def separating_literal(
     First literals over the action's own arguments, one argument named twice included; then whether some other object
     stands in a relation; then single ground atoms.
 
-    Args:
-        vocabulary: the predicates that the literal may have.
-        header: the action's.
-        expected: steps that came out as expected.
-        other: those that did not.
-        enough: how many there are of each kind, at least.
-        own: only literals over the action's own arguments.
+    ``enough``: how many there are of each kind, at least. ``own``: only literals over the action's own arguments.
     """
     if len(expected) < enough or len(other) < enough:
         return None

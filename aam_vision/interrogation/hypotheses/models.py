@@ -519,13 +519,17 @@ class Hypotheses:
         bit = action.index.bit[pal.atom]
         return tuple(mode for mode, mask in zip(Mode, action.masks(pal.location), strict=True) if mask & bit)
 
-    def decided(self) -> int:
-        """The number of pal tuples with a single possible mode."""
-        undecided = 0
+    def undecided(self) -> int:
+        """The number of pal tuples with several possible modes."""
+        left = 0
         for action in self.actions.values():
             precondition = action.undecided.positive | action.undecided.negative
-            undecided += precondition.bit_count() + action.undecided_effects.bit_count()
-        return self.size - undecided
+            left += precondition.bit_count() + action.undecided_effects.bit_count()
+        return left
+
+    def decided(self) -> int:
+        """The number of pal tuples with a single possible mode."""
+        return self.size - self.undecided()
 
     @property
     def size(self) -> int:

@@ -160,7 +160,7 @@ class AiaPolicy:
 
     def _stop(self, evidence: Evidence) -> Stop:
         hypotheses = evidence.hypotheses
-        left = hypotheses.size - hypotheses.decided()
+        left = hypotheses.undecided()
         if not left:
             return Stop(True, "every line of the model is resolved")
         if self.constructed:

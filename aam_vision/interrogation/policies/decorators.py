@@ -176,9 +176,8 @@ def replay(evidence: Evidence, node: Node) -> tuple[Node, tuple[GroundAction, ..
     onward: dict[int, list[Edge]] = defaultdict(list)
     for edge in evidence.edges:
         onward[edge.before.number].append(edge)
-    initial = [start for start in evidence.nodes if start.initial]
-    came: dict[int, Edge | None] = {start.number: None for start in initial}
-    queue = deque(initial)
+    came: dict[int, Edge | None] = {start.number: None for start in evidence.initial}
+    queue = deque(evidence.initial)
     while queue and node.number not in came:
         for edge in onward[queue.popleft().number]:
             if edge.after.number not in came:
@@ -210,7 +209,7 @@ class Exhaustive:
             return replace(found.ask, aims=(Aim(OVERLOOKED, found.ask.plan[-1].name),))
         if found.exhausted and not self.access.restarts:
             # complete for all problems, not just for what is left of them
-            found = reachable_step(evidence, _initial(evidence))
+            found = reachable_step(evidence, evidence.initial)
         return Stop(True, "no query could tell any more") if found.exhausted else move
 
     def _overlooked(self, evidence: Evidence) -> Found:
@@ -222,7 +221,7 @@ class Exhaustive:
         """Where a query may begin; under ``reset`` access it may lead to what was seen before."""
         if self.access.restarts:
             return evidence.visited
-        return [evidence.current] if evidence.edges or evidence.refusals else _initial(evidence)
+        return [evidence.current] if evidence.edges or evidence.refusals else evidence.initial
 
 
 def _was_refused(evidence: Evidence) -> bool:
@@ -236,10 +235,6 @@ def _was_refused(evidence: Evidence) -> bool:
         and [aim.purpose for aim in move.aims] == [OVERLOOKED]
         and entry.response.executed < len(move.plan)
     )
-
-
-def _initial(evidence: Evidence) -> Sequence[Node]:
-    return [node for node in evidence.nodes if node.initial]
 
 
 @dataclass(frozen=True)

@@ -86,8 +86,7 @@ class Reachability:
     def take_in(self, nodes: Sequence[Node]) -> bool:
         """Begin in these situations, too, unless more can be reached then; whether it was done.
 
-        Args:
-            nodes: all situations of the problem, those before among them.
+        ``nodes``: all situations of the problem, those before among them.
         """
         ground = self.__dict__.get("_ground")  # not worked out before it is needed
         if ground is not None:

@@ -150,11 +150,7 @@ class Rounds:
 
         Not where there is a budget, which the policy itself may need.
 
-        Args:
-            ahead: with the walks that are not over; None if all are.
-            before: the move before the first question.
-            evidence: so far.
-            rng: the source of random choices.
+        ``ahead``: with the walks that are not over; None if all are. ``before``: the move before the first question.
         """
         walked = isinstance(before, Walk) and before.why == EXPLORE
         if self._begun or not walked or self.budget != Budget():

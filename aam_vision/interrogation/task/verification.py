@@ -157,11 +157,10 @@ def _refused(model: Model, refusal: Refusal) -> str | None:
 def _open_questions(transcript: Transcript, evidence: Evidence) -> int:
     """The number of undetermined pal tuples of which no proof says that no query could settle them."""
     hypotheses, settable = evidence.hypotheses, transcript.access.constructs
-    left = hypotheses.size - hypotheses.decided()
+    left = hypotheses.undecided()
     if left and not settable:  # under settable access every state can be asked about
         left = indistinguishability_of(evidence).open_questions()
     if not left:
         return 0
-    initial = [node for node in evidence.nodes if node.initial]
-    found = constructed_step(evidence) if settable else reachable_step(evidence, initial)
+    found = constructed_step(evidence) if settable else reachable_step(evidence, evidence.initial)
     return 0 if found.exhausted else left

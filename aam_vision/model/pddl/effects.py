@@ -80,13 +80,7 @@ class _Branch(NamedTuple):
 
 
 class EffectReader:
-    """Reads the effect of one action.
-
-    Args:
-        definition: the file.
-        literals: reads its literals.
-        action: whose effect it is.
-    """
+    """Reads the effect of one action."""
 
     def __init__(self, definition: Definition, literals: LiteralReader, action: ActionText) -> None:
         self._definition = definition
@@ -99,9 +93,7 @@ class EffectReader:
     def read(self, effect: Expression, known: Assignment) -> tuple[Case, ...]:
         """The cases of an effect.
 
-        Args:
-            effect: as the file has it.
-            known: values that the precondition gives atoms.
+        ``known``: values that the precondition gives atoms.
 
         Raises:
             UnusableInput: it cannot be read, uses another feature, its probabilities add up to more than one, it has too many

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from aam_vision.interrogation.chance.conditions import Dependence, dependence
-from aam_vision.interrogation.chance.explaining import change, explain
 from aam_vision.interrogation.chance.intervals import Precision, concentration
-from aam_vision.interrogation.chance.observations import Observations, evident, holds
+from aam_vision.interrogation.chance.observations import Observations, change, evident, explain, holds
 
 ATOMS = 4
 PRECISION = Precision(0.05, 0.05, concentration(0.05))

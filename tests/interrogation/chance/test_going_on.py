@@ -7,9 +7,8 @@ import pytest
 
 import aam_vision
 from aam_vision.agents.counting import CountingAgent
-from aam_vision.interrogation.chance.going_on import can_go_on, go_on
 from aam_vision.interrogation.chance.interrogating import Options
-from aam_vision.interrogation.chance.retelling import observed
+from aam_vision.interrogation.chance.retelling import can_go_on, go_on, observed
 from aam_vision.interrogation.task.loop import Interrupted
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE
