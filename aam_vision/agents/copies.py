@@ -20,7 +20,17 @@ import numpy as np
 from aam_vision.agents.image import Passage, Returning
 from aam_vision.agents.perception import Frame, Scene, Simulator
 from aam_vision.agents.workers import Crew, Task
-from aam_vision.model.query import Access, Agent, Course, Expected, Query, Response, Situation, WalkStep
+from aam_vision.model.query import (
+    Access,
+    Agent,
+    Course,
+    Expected,
+    Query,
+    Response,
+    Situation,
+    WalkRequest,
+    WalkStep,
+)
 from aam_vision.model.strips import ActionHeader, GroundAction, State, Vocabulary
 
 FIRST_INSIDE = 1_000_000
@@ -49,28 +59,28 @@ class StatelessCopies:
         self.access: Access = agent.access
         self.refuses_surely = bool(getattr(agent, "refuses_surely", False))
         self._crew = crew
-        self._begun: dict[Key, Task] = {}
+        self._walks: dict[Key, Task] = {}
         self._courses: dict[Key, _Part] = {}
-        """What is next of each course that was begun."""
+        """What is next of each course that was begun; a query is one of a single plan."""
 
     @property
     def unused(self) -> int:
         """Questions that were begun and then never asked."""
-        return len(self._begun) + sum(len(part.plans) - part.number for part in self._courses.values())
+        return len(self._walks) + sum(len(part.plans) - part.number for part in self._courses.values())
 
     def expect(self, questions: Sequence[Expected]) -> None:
         """Begin with what will be asked."""
         for question in questions:
-            key = _key(question)
-            if key in self._begun or key in self._courses:
-                continue
-            if isinstance(question, Query):
-                self._begun[key] = self._begin_query(question)
-            elif isinstance(question, Course):
-                self._courses[key] = _Part(self._begin_course(question), question.plans, 0)
-            else:
+            if isinstance(question, WalkRequest):
                 rng = np.random.default_rng(question.seed)
-                self._begun[key] = self._begin_walk(question.start, question.steps, rng)
+                walk = question.start.handle, question.steps, _state(rng)
+                if walk not in self._walks:
+                    self._walks[walk] = self._begin_walk(question.start, question.steps, rng)
+                continue
+            course = question if isinstance(question, Course) else _course_of(question)
+            key = course.start.handle, course.plans[0]
+            if key not in self._courses:
+                self._courses[key] = _Part(self._begin(course), course.plans, 0)
 
     def initial(self) -> Sequence[Situation]:
         """The initial situations."""
@@ -82,15 +92,12 @@ class StatelessCopies:
         Raises:
             AgentFailed: none can answer.
         """
-        if (part := self._courses.pop(_key(query), None)) is not None:
-            # The answer to a part of a course; the next part begins where it has ended.
-            task, plans, number = part
-            response = self._taken_in(query, self._crew.collect(task)[number])
-            if number + 1 < len(plans):
-                self._courses[response.final.handle, plans[number + 1]] = _Part(task, plans, number + 1)
-            return response
-        begun = self._begun.pop(_key(query), None) or self._begin_query(query)
-        return self._taken_in(query, self._crew.collect(begun))
+        begun = self._courses.pop((query.initial.handle, query.plan), None)
+        task, plans, number = begun or _Part(self._begin(_course_of(query)), (query.plan,), 0)
+        response = self._taken_in(query, self._crew.collect(task)[number])
+        if number + 1 < len(plans):  # the next part of a course begins where this one has ended
+            self._courses[response.final.handle, plans[number + 1]] = _Part(task, plans, number + 1)
+        return response
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
         """The steps of one of the copies.
@@ -99,14 +106,11 @@ class StatelessCopies:
             AgentFailed: none can answer.
         """
         key = (start.handle, steps, _state(rng))
-        begun = self._begun.pop(key, None) or self._begin_walk(start, steps, rng)
+        begun = self._walks.pop(key, None) or self._begin_walk(start, steps, rng)
         walked, rng.bit_generator.state = self._crew.collect(begun)
         return self._walked(start, walked)
 
-    def _begin_query(self, query: Query) -> Task:
-        return self._crew.begin(ask, query)
-
-    def _begin_course(self, course: Course) -> Task:
+    def _begin(self, course: Course) -> Task:
         return self._crew.begin(ask_course, course)
 
     def _begin_walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Task:
@@ -161,11 +165,7 @@ class NumberedCopies(StatelessCopies):
                 self._remember(passage.after.state, None, before, passage.steps, passage.memo)
         self._next = max(self._reached, default=-1) + 1
 
-    def _begin_query(self, query: Query) -> Task:
-        start, history = self._inside(query.initial)
-        return self._crew.begin(ask_there, history, self._numbers(1), Query(start, query.plan))
-
-    def _begin_course(self, course: Course) -> Task:
+    def _begin(self, course: Course) -> Task:
         start, history = self._inside(course.start)
         number = self._numbers(len(course.plans))
         return self._crew.begin(ask_course_there, history, number, Course(start, course.plans))
@@ -240,15 +240,11 @@ def _as_inside(reached: _Reached) -> Situation:
     return Situation(reached.inside, reached.situation.state)
 
 
-def _key(question: Expected) -> Key:
-    if isinstance(question, Query):
-        return question.initial.handle, question.plan
-    if isinstance(question, Course):
-        return question.start.handle, question.plans[0]
-    return question.start.handle, question.steps, _state(np.random.default_rng(question.seed))
+def _course_of(query: Query) -> Course:
+    return Course(query.initial, (query.plan,))
 
 
-def _state(rng: np.random.Generator) -> Hashable:
+def _state(rng: np.random.Generator) -> str:
     """What tells a generator from others."""
     return str(rng.bit_generator.state)
 
@@ -272,11 +268,6 @@ def initial(agent: Agent) -> list[Situation]:
     return list(agent.initial())
 
 
-def ask(agent: Agent, query: Query) -> Response:
-    """The answer to a query."""
-    return agent.ask(query)
-
-
 def ask_course(agent: Agent, course: Course) -> list[Response]:
     """The answers to the plans of a course."""
     found: list[Response] = []
@@ -297,14 +288,6 @@ def walk(
 def initial_memos(agent: NumberingAgent) -> list[tuple[State, Any]]:
     """The initial states, with the agent's notes on them."""
     return [(one.state, agent.memo(one)) for one in agent.initial()]
-
-
-def ask_there(agent: NumberingAgent, history: Sequence[Passage], number: int, query: Query) -> Any:
-    """The answer to a query in a situation that is reached anew if need be."""
-    agent.resume(history)
-    agent.number_from(number)
-    response = agent.ask(query)
-    return response, agent.memo(response.final)
 
 
 def ask_course_there(agent: NumberingAgent, history: Sequence[Passage], number: int, course: Course) -> Any:
@@ -424,7 +407,7 @@ class CopiedSimulator:
     def expect_walk(self, snapshot: object, steps: int, rng: np.random.Generator) -> None:
         """Begin with a walk that will be asked for, with a generator in the same state."""
         assert isinstance(snapshot, int), "a snapshot of this simulator"
-        key = snapshot, _generator_state(rng)
+        key = snapshot, _state(rng)
         if key not in self._walks:
             self._walks[key] = self._crew.begin(_walk, self._problem, self._snapshots[snapshot], steps, rng)
 
@@ -463,7 +446,7 @@ class CopiedSimulator:
 
     def choose(self, rng: np.random.Generator) -> Choice:
         """The agent's own next choice."""
-        key = self._at, _generator_state(rng)
+        key = self._at, _state(rng)
         if key not in self._choices:
             begun = self._walks.pop(key, None)
             if begun is None:
@@ -487,7 +470,7 @@ class CopiedSimulator:
                 at = after
 
     def _take_in_walk(self, at: int, rng: np.random.Generator, steps: Sequence[OwnStep]) -> None:
-        state = _generator_state(rng)
+        state = _state(rng)
         for one in steps:
             self._choices[at, state] = one.chosen, one.generator
             state = str(one.generator)
@@ -500,11 +483,6 @@ class CopiedSimulator:
         number = len(self._snapshots) - 1
         self._frames[number] = sight
         return number
-
-
-def _generator_state(rng: np.random.Generator) -> str:
-    """What tells a generator from others."""
-    return str(rng.bit_generator.state)
 
 
 # --- jobs of the copies --------------------------------------------------------------------------------------

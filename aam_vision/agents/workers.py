@@ -468,11 +468,7 @@ class Workers:
             UnusableInput: the cluster cannot be used.
         """
         if self.address is None:
-            from aam_vision.agents.workers import ProcessCopy, load
-
             load(modules)
             return Crew(self.number, here or partial(ProcessCopy, make), prove)
-        from aam_vision.agents.workers import RayCopy, connected
-
         ray = connected(self.address, None if self.address != "local" else self.number)
         return Crew(self.number, partial(RayCopy, ray, make), prove, end=ray.shutdown)

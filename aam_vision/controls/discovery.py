@@ -42,18 +42,15 @@ from aam_vision.controls.operators import (
 )
 from aam_vision.model.strips import ROOT_TYPE, ActionHeader, Types, Vocabulary
 from aam_vision.planning.joins import StateIndices
-from aam_vision.support.errors import UnusableInput
 
 MAX_PARAMETERS = 9
 """A change of more objects is not explained."""
-KEPT_CASES = 24
+MAX_CASES = 24
 """Cases of one control; what needs more is not explained."""
 MOST_NAMED = 4
 """Cases of a control, at most, that are told by which object links those that it changes."""
 SUPPORTED = 3
 """Examples, at least, of a case that is split off in the end: fewer are told by facts that happen to be theirs."""
-MAX_CASES: Final = 32
-"""Cases of one control, at most."""
 
 
 @dataclass(frozen=True)
@@ -116,9 +113,9 @@ class _Grouping:
                     self._unexplained += [example.transition for example in part.examples]
         cases = [rather_by_facts(case, self._separation) for case in told]
         cases.sort(key=lambda one: one.order)
-        for case in cases[KEPT_CASES:]:
+        for case in cases[MAX_CASES:]:
             self._unexplained += [example.transition for example in case.examples]
-        return Grouped(tuple(cases[:KEPT_CASES]), tuple(self._unexplained), self._separation.spent)
+        return Grouped(tuple(cases[:MAX_CASES]), tuple(self._unexplained), self._separation.spent)
 
     def _patterns(self) -> list[Case]:
         """One case for every visible change."""
@@ -441,9 +438,6 @@ def discover(
 
     ``transitions``: by control, everything that was seen, in the order in which it was seen. ``known``: by control, how many
     transitions its cases were found from, and these; kept for later.
-
-    Raises:
-        UnusableInput: a control has more than ``MAX_CASES`` cases.
     """
     indices, known = indices or StateIndices(), {} if known is None else known
     operators: list[Operator] = []
@@ -461,11 +455,6 @@ def discover(
             since = tuple(one for one in some[number:] if one.change)
             found = replace(found, unexplained=(*found.unexplained, *since))
         spent |= found.spent
-        if len(found.cases) > MAX_CASES:
-            raise UnusableInput(
-                f"{control} does more than {MAX_CASES} kinds of things: more than can be told apart; use predicates that "
-                "say less, or a control that does less"
-            )
         unexplained += found.unexplained
         for case, named in zip(found.cases, headers(found.cases, vocabulary.types), strict=True):
             header = _unique(named, control, examples)

@@ -19,7 +19,7 @@ from aam_vision.interrogation.examination.findings import ENOUGH, Diagnosis, Exa
 from aam_vision.interrogation.task.result import CurvePoint, Result, aligned, table
 from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE, FAILED, NOT_STRIPS, OPEN
 from aam_vision.model.pddl import domain_text
-from aam_vision.model.strips import ActionHeader, LiftedAtom, Model
+from aam_vision.model.strips import ActionHeader, Model
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.wording import counted, listed, some
 
@@ -261,7 +261,7 @@ class ControlsResult:
                 "arguments": list(operator.header.parameters[: operator.given]),
                 "parameters": list(operator.header.parameters),
                 "determined": {
-                    operator.header.parameters[one.parameter]: _text(one.fact, operator.header)
+                    operator.header.parameters[one.parameter]: one.fact.text(operator.header.parameters)
                     for one in operator.derivations
                 },
             }
@@ -296,10 +296,6 @@ class ControlsResult:
 
     def _repr_html_(self) -> str:
         return html(self)
-
-
-def _text(fact: LiftedAtom, header: ActionHeader) -> str:
-    return fact.text(header.parameters)
 
 
 def figures(result: ControlsResult) -> list[tuple[str, str]]:

@@ -7,13 +7,11 @@ from typing import Any
 import pytest
 
 import aam_vision
-from aam_vision.controls import discovery
 from aam_vision.controls.giving import Giving, TwoWays
 from aam_vision.controls.lookalikes import diagnosed
 from aam_vision.controls.result import ControlsResult
 from aam_vision.interrogation.examination.findings import Family
 from aam_vision.model.strips import GroundAction
-from aam_vision.support.errors import UnusableInput
 from tests.envs.corridor import LIGHT, SIDE, Corridor, vocabulary
 from tests.envs.test_controlled import FAR, Doing, bare
 
@@ -124,9 +122,3 @@ def test_one_situation_that_went_two_ways_says_whether_its_image_shows_why(env: 
     assert found is not None
     assert found.why.startswith("light() went two ways in situations that look alike: ")
     assert told in found.why
-
-
-def test_more_cases_than_a_limit_are_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(discovery, "MAX_CASES", 0)
-    with pytest.raises(UnusableInput, match=r"^(go-left|light)\(\) does more than 0 kinds of things: "):
-        aam_vision.interrogate_controls(bare(controls=Doing).bare_agent())

@@ -22,7 +22,13 @@ from typing import NamedTuple
 from aam_vision.interrogation.evidence.graph import Evidence, by_problem
 from aam_vision.interrogation.evidence.moves import Stop
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, bits, union
-from aam_vision.interrogation.hypotheses.models import ActionHypotheses, GroundLiterals, Hypotheses, atoms
+from aam_vision.interrogation.hypotheses.models import (
+    ActionHypotheses,
+    GroundLiterals,
+    Hypotheses,
+    atoms,
+    lifted,
+)
 from aam_vision.interrogation.queries.possible_facts import PossibleFacts
 from aam_vision.model.strips import LiftedAtom, State
 from aam_vision.planning.grounding import Grounding, LiftedOperator, TooManyOperators, ground, grounded
@@ -221,8 +227,14 @@ class Indistinguishability:
             for name, action in self._hypotheses.actions.items()
         }
         operators = [
-            lifted(self._hypotheses[name], literals, assumed[name].effects)
+            lifted(
+                action,
+                literals,
+                action.adds & ~assumed[name].effects,
+                action.deletes & ~assumed[name].effects,
+            )
             for name, literals in required.items()
+            for action in [self._hypotheses[name]]
             if not literals.positive & literals.negative
         ]
         return ground(
@@ -468,27 +480,11 @@ def cases_of(action: ActionHypotheses) -> list[Literals]:
     return cases
 
 
-def lifted(action: ActionHypotheses, required: Literals, closed: int) -> LiftedOperator:
-    """The action with these preconditions, and every effect that may happen but the closed ones."""
-    return LiftedOperator(
-        action.index.header,
-        positive=atoms(action, required.positive),
-        negative=atoms(action, required.negative),
-        add=atoms(action, action.adds & ~closed),
-        delete=atoms(action, action.deletes & ~closed),
-    )
-
-
 def certain(action: ActionHypotheses, required: Literals, closed: int) -> LiftedOperator:
     """The action with these preconditions, the atoms that it certainly adds, and those that it may delete."""
-    return LiftedOperator(
-        action.index.header,
-        positive=atoms(action, required.positive),
-        negative=atoms(action, required.negative),
-        add=atoms(action, action.adds & ~action.keeps & ~action.deletes & ~closed),
-        # deleting what is false changes nothing, unless it was added, too
-        delete=atoms(action, action.deletes & ~closed & ~(required.negative & ~action.adds)),
-    )
+    # deleting what is false changes nothing, unless it was added, too
+    deletes = action.deletes & ~closed & ~(required.negative & ~action.adds)
+    return lifted(action, required, action.adds & ~action.keeps & ~action.deletes & ~closed, deletes)
 
 
 class PossibleOperators:

@@ -22,6 +22,7 @@ from aam_vision.model.strips import (
     PalTuple,
     Vocabulary,
 )
+from aam_vision.planning.grounding import LiftedOperator
 from aam_vision.planning.joins import Fact, Row
 from aam_vision.support.errors import InconsistentAgent
 
@@ -471,6 +472,12 @@ class GroundLiterals:
 def atoms(action: ActionHypotheses, mask: int) -> tuple[LiftedAtom, ...]:
     """The lifted atoms whose bits are set, in a fixed order."""
     return tuple(atom for atom, bit in action.index.bit.items() if mask & bit)
+
+
+def lifted(action: ActionHypotheses, required: Literals, adds: int, deletes: int) -> LiftedOperator:
+    """The action with these preconditions and effects."""
+    parts = [atoms(action, mask) for mask in (*required, adds, deletes)]
+    return LiftedOperator(action.index.header, *parts)
 
 
 class Hypotheses:

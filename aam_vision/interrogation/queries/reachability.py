@@ -16,7 +16,13 @@ from typing import Generic, NamedTuple, TypeVar
 from aam_vision.interrogation.evidence.graph import Evidence, Node, by_problem
 from aam_vision.interrogation.evidence.moves import Ask, LimitedSearch
 from aam_vision.interrogation.hypotheses.literals import Literals, union
-from aam_vision.interrogation.hypotheses.models import ActionHypotheses, GroundLiterals, Hypotheses, atoms
+from aam_vision.interrogation.hypotheses.models import (
+    ActionHypotheses,
+    GroundLiterals,
+    Hypotheses,
+    atoms,
+    lifted,
+)
 from aam_vision.interrogation.queries.possible_facts import PossibleFacts
 from aam_vision.model.strips import GroundAction
 from aam_vision.planning.grounding import Grounding, LiftedOperator, Operator, TooManyOperators, ground
@@ -281,13 +287,8 @@ def _starts(nodes: Sequence[Node]) -> list[Start]:
 
 def _relied_on(action: ActionHypotheses, required: Literals) -> LiftedOperator:
     """What an action is taken to require, and what it certainly does."""
-    return LiftedOperator(
-        action.index.header,
-        positive=atoms(action, required.positive),
-        negative=atoms(action, required.negative),
-        add=atoms(action, action.adds & ~action.keeps & ~action.deletes),
-        delete=atoms(action, action.deletes & ~action.keeps & ~action.adds),
-    )
+    adds, deletes, keeps = action.effects
+    return lifted(action, required, adds & ~keeps & ~deletes, deletes & ~keeps & ~adds)
 
 
 def _weaker(one: LiftedOperator, other: LiftedOperator) -> bool:

@@ -94,9 +94,7 @@ def _sorted(
     if beyond is None:
         return entry
     literals, effects = beyond
-    bit = 0
-    for pal in entry.pals:
-        bit |= action.index.bit[pal.atom]
+    bit = action.index.mask([pal.atom for pal in entry.pals])
     if entry.location == Location.EFF.value:
         closed = bool(bit & effects)
     else:
@@ -110,9 +108,7 @@ def _reasoned(
     """The same with the reason why no answer can tell it, if there is one."""
     if entry.kind != CANNOT_MATTER:
         return entry
-    bit = 0
-    for pal in entry.pals:
-        bit |= action.index.bit[pal.atom]
+    bit = action.index.mask([pal.atom for pal in entry.pals])
     for literal in (Literals(bit, 0), Literals(0, bit)):
         if (why := reasons.get((entry.action, literal))) is not None:
             return replace(entry, known=f"{entry.known}; {why}")
