@@ -1,7 +1,7 @@
 """``python -m experiments.told_apart``: two versions of an agent, interrogated in turn until they are told apart.
 
 A hand picks up a block with one probability in one version, and with another in the other. Each version is interrogated by itself; they
-take steps in turn, and whenever there are two in a hundred more of them both are compared (``chance/versions.py``, which may be looked at
+take steps in turn, and whenever there are two in a hundred more of them both are compared (``chance/comparing.py``, which may be looked at
 any time). It ends when they are told apart, or when both interrogations have nothing left to ask.
 
 The table has the trials of that action in both versions together, and a *bound*: no sequential test that calls equal versions

@@ -5,7 +5,7 @@ are waiting when they are asked for. The order of questions and answers is that 
 its situations.
 
 An agent whose handles are states can be asked anything anywhere. Where handles are numbers, a copy first takes over how a
-situation was reached (``returning``): it goes back to where it was itself, or makes the same steps.
+situation was reached (``image.Returning``): it goes back to where it was itself, or makes the same steps.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class _Reached:
 
 
 class NumberedCopies(StatelessCopies):
-    """Copies of an agent whose situations' handles are numbers (``returning.Returning``)."""
+    """Copies of an agent whose situations' handles are numbers (``image.Returning``)."""
 
     def __init__(self, agent: Agent, crew: Crew) -> None:
         super().__init__(agent, crew)
@@ -368,7 +368,7 @@ class OwnStep:
 
 
 class CopiedSimulator:
-    """One problem of simulators that have copies; see ``simulator.Simulator``. Its snapshots are numbers.
+    """One problem of simulators that have copies; see ``perception.Simulator``. Its snapshots are numbers.
 
     ``problem``: its number in the copies, each of which is a list of simulators.
     """

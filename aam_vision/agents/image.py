@@ -129,7 +129,7 @@ class ImageAgent:
         return walked
 
     def expect(self, questions: Sequence[Expected]) -> None:
-        """Tell the simulators what they will be asked next, if they can make use of that (``copied_simulator``)."""
+        """Tell the simulators what they will be asked next, if they can make use of that (``copies.CopiedSimulator``)."""
         for question in questions:
             start = question.initial if isinstance(question, Query) else question.start
             seen = self._seen[_number(start)]

@@ -1,7 +1,7 @@
 """An agent whose exchanges are kept in a journal, and answered from it where it has them already.
 
 A run that was killed makes its moves again and gets their answers, without the agent and without the policy. At the end
-of the journal the agent is brought to where it was (``returning``), and random generators get the states that they had.
+of the journal the agent is brought to where it was (``image.Returning``), and random generators get the states that they had.
 """
 
 from __future__ import annotations

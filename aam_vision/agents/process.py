@@ -1,7 +1,7 @@
 """Agents that are programs of their own, in any language: the engine's questions in the agent protocol.
 
 ``conversation`` checks the answers and restarts a program that fails. A situation is found again by the executed steps
-that led there (``returning``).
+that led there (``image.Returning``).
 """
 
 from __future__ import annotations

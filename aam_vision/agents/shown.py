@@ -59,7 +59,7 @@ class _Choice(NamedTuple):
 
 
 class ProgramSimulator:
-    """One problem of a program; see ``simulator.Simulator``. Its snapshots are numbers.
+    """One problem of a program; see ``perception.Simulator``. Its snapshots are numbers.
 
     ``access``: what may be used: names of situations only under snapshot access.
     """

@@ -158,7 +158,7 @@ class Surroundings:
 
 
 class Chooser:
-    """Chooses controls, and remembers in what kinds of situations they were given (``novelty``)."""
+    """Chooses controls, and remembers in what kinds of situations they were given (``Novelty``)."""
 
     def __init__(self, giving: Giving, rng: np.random.Generator, novelty: Novelty | None = None) -> None:
         self._giving = giving

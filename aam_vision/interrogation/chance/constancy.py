@@ -1,6 +1,6 @@
 """Whether how often an outcome comes is the same in all trials: early and late ones, in each phase of a cycle, with each object.
 
-Each thing that may make a difference is known before the trial, and is a bet (``betting``) with a weight of its own, so one may look at
+Each thing that may make a difference is known before the trial, and is a bet (``intervals``) with a weight of its own, so one may look at
 any time. Trends and changes show in the first trials beside later ones; spells in what came just before; cycles of up to twenty
 steps in the phase, and in what came k steps ago; what the action does not name in objects and in facts about others.
 """

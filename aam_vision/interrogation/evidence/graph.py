@@ -111,7 +111,7 @@ class Evidence:
         """The number of times that hidden values were recovered; with ``hypotheses.version`` and the number of
         nodes this is the version of the evidence."""
         self.supposes = False
-        """Whether part of it is only supposed (``task.ahead``): then nothing is proven from it."""
+        """Whether part of it is only supposed (``task.rounds``): then nothing is proven from it."""
         self._initial: list[Situation] = []
         self._current: Situation | None = None
         self._led_to: dict[tuple[int, GroundAction], Node] = {}

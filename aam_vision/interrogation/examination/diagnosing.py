@@ -8,7 +8,7 @@ In this order, since each question presumes that the ones before it were answere
    effect came late.
 4. Does the step come out the same in the same perceived situation after another history? If not, something is hidden.
 5. Does one literal tell the situations in which it comes out as expected from the others? Then it is conditional,
-   unless the steps agree with each other once the step before each is taken into account (``previous_step``): then
+   unless the steps agree with each other once the step before each is taken into account (``by_previous_step``): then
    an image, an effect or a refusal comes one step late.
 
 On a trajectory nothing can be had again but a step that left everything as it was. There steps are made at random, and

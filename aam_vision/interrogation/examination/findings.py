@@ -90,7 +90,7 @@ class Exam:
         """The share of such steps that may come out otherwise, with 95% confidence at most; 1 if none was attempted.
 
         The exact (Clopper-Pearson) bound where no step was wrong. The steps are those of the examination's own
-        kind: random plans of many lengths (``examination.plans``).
+        kind: random plans of many lengths (``examining.Choice``).
         """
         if not self.steps or self.wrong:
             return 1.0

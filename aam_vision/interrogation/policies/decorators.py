@@ -1,15 +1,14 @@
 """Decorators around any policy: asking again, trying everything before the end, and stopping where what is open cannot matter.
 
-``Confirming`` asks again for what rests on too few refusals. It begins when the policy stops, so that the model is found as soon as without it. Where the agent can go back to a
-situation, the step that was refused there is attempted again; that does not count as a new question. A trajectory goes on
-to any situation that violates just the same, if the model knows a way to one. What cannot be asked again stays
-unconfirmed, and the result says so.
+``Confirming`` asks again for what rests on too few refusals. It begins when the policy stops, so that the model is found as soon as
+without it. Where the agent can go back to a situation, the step that was refused there is attempted again; that does not count as a new
+question. A trajectory goes on to any situation that violates just the same, if the model knows a way to one. What cannot be asked again
+stays unconfirmed, and the result says so.
 
-``Exhaustive`` stops only when nothing is left to ask. A policy asks what is likely to tell most, and may overlook a question in an unusual domain. So before it stops without
-a proof, all steps are tried in all states within the access, as far as these are few. A step whose outcome does not
-follow from what is known is asked for. If it is executed, the policy goes on from there; if it is refused, the next one
-follows at once, since a refusal seldom gives the policy anything to go on with. If there is none, no query could tell
-any more.
+``Exhaustive`` stops only when nothing is left to ask. A policy asks what is likely to tell most, and may overlook a question in an
+unusual domain. So before it stops without a proof, all steps are tried in all states within the access, as far as these are few. A step
+whose outcome does not follow from what is known is asked for. If it is executed, the policy goes on from there; if it is refused, the
+next one follows at once, since a refusal seldom gives the policy anything to go on with. If there is none, no query could tell any more.
 """
 
 from __future__ import annotations

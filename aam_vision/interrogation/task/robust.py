@@ -2,7 +2,7 @@
 
 An agent that is right is asked nothing new. One that is not shows it: answers contradict each other, or atoms change
 that no step names (``evidence.anomalies``), or a step that was refused is executed when it is attempted once more
-(``policies.confirming``). Then trials are made in states of our own (``weigh``), or, where the agent's access
+(``policies.decorators``). Then trials are made in states of our own (``weigh``), or, where the agent's access
 allows none, its answers are asked for until they are certain (``RepeatingAgent``).
 """
 
