@@ -83,15 +83,9 @@ class StatelessCopies:
                 self._courses[key] = _Part(self._begin(course), course.plans, 0)
 
     def initial(self) -> Sequence[Situation]:
-        """The initial situations."""
         return list(self._crew.collect(self._crew.begin(initial)))
 
     def ask(self, query: Query) -> Response:
-        """The answer of one of the copies.
-
-        Raises:
-            AgentFailed: none can answer.
-        """
         begun = self._courses.pop((query.initial.handle, query.plan), None)
         task, plans, number = begun or _Part(self._begin(_course_of(query)), (query.plan,), 0)
         response = self._taken_in(query, self._crew.collect(task)[number])
@@ -100,11 +94,6 @@ class StatelessCopies:
         return response
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
-        """The steps of one of the copies.
-
-        Raises:
-            AgentFailed: none can answer.
-        """
         key = (start.handle, steps, _state(rng))
         begun = self._walks.pop(key, None) or self._begin_walk(start, steps, rng)
         walked, rng.bit_generator.state = self._crew.collect(begun)
@@ -145,12 +134,10 @@ class NumberedCopies(StatelessCopies):
         self._next_inside = FIRST_INSIDE
 
     def initial(self) -> Sequence[Situation]:
-        """The initial situations."""
         found: list[tuple[State, Any]] = self._crew.collect(self._crew.begin(initial_memos))
         return [self._remember(state, None, None, (), memo) for state, memo in found]
 
     def memo(self, situation: Situation) -> Any:
-        """The agent's own note on a situation."""
         return self._known(situation).memo
 
     def resume(self, history: Sequence[Passage]) -> None:
@@ -344,7 +331,6 @@ class Sight:
     shape: tuple[int, ...]
 
     def frame(self) -> Frame:
-        """The image."""
         return np.frombuffer(zlib.decompress(self.image), np.uint8).reshape(self.shape)
 
 
@@ -412,20 +398,16 @@ class CopiedSimulator:
             self._walks[key] = self._crew.begin(_walk, self._problem, self._snapshots[snapshot], steps, rng)
 
     def start(self) -> None:
-        """Go to the initial state of the problem."""
         self._at = 0
 
     def snapshot(self) -> object:
-        """A number for the present situation."""
         return self._at
 
     def restore(self, snapshot: object) -> None:
-        """Go back to the snapshot."""
         assert isinstance(snapshot, int), "a snapshot of this simulator"
         self._at = snapshot
 
     def frame(self) -> Frame:
-        """The present image."""
         if self._latest is None or self._latest[0] != self._at:
             sight = self._frames.pop(self._at, None)
             if sight is None:
@@ -434,7 +416,6 @@ class CopiedSimulator:
         return self._latest[1]
 
     def instruct(self, name: str, objects: tuple[str, ...]) -> bool:
-        """Execute one instruction; False, and no change, when the agent cannot."""
         action = GroundAction(name, objects)
         key = self._at, action
         if key not in self._steps:
@@ -445,7 +426,6 @@ class CopiedSimulator:
         return after is not None
 
     def choose(self, rng: np.random.Generator) -> Choice:
-        """The agent's own next choice."""
         key = self._at, _state(rng)
         if key not in self._choices:
             begun = self._walks.pop(key, None)

@@ -16,7 +16,6 @@ from aam_vision.agents.encoding import (
     Malformed,
     field,
     plan_json,
-    read_executed,
     read_plan,
     read_state,
     state_json,
@@ -29,6 +28,7 @@ from aam_vision.agents.workers import Crew
 from aam_vision.model.query import Agent, Expected, Query, Response, Situation, WalkStep, unanswered
 from aam_vision.model.strips import ActionHeader, Objects, State, Vocabulary
 from aam_vision.support.errors import UnusableInput
+from aam_vision.support.wording import counted
 
 
 class JournalledAgent(AgentDecorator):
@@ -153,7 +153,6 @@ class JournalledAgent(AgentDecorator):
     # --- the agent -----------------------------------------------------------------------------------------------
 
     def initial(self) -> Sequence[Situation]:
-        """The initial situations."""
         answer = self._recall("initial", {})
         if answer is None:
             situations = self.agent.initial()
@@ -359,7 +358,9 @@ class Contents:
 
     def response(self, query: Query, answer: Any) -> Response:
         """The answer to a query."""
-        executed = read_executed(answer, query.plan)
+        executed = field(answer, "executed", int)
+        if not 0 <= executed <= len(query.plan):
+            raise Malformed(f"{counted(executed, 'step')} of {len(query.plan)} were executed")
         return Response(executed, self._after(query.initial, answer.get("final")))
 
     def walk(self, answer: Any) -> list[WalkStep]:

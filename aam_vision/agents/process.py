@@ -48,7 +48,6 @@ class ProcessAgent(ABC):
         self._conversation.close()
 
     def initial(self) -> Sequence[Situation]:
-        """The initial situation of every problem."""
         return [self._conversation.again(partial(self._begin, problem)) for problem in self._problems]
 
     def _begin(self, problem: int) -> Situation:
@@ -56,11 +55,6 @@ class ProcessAgent(ABC):
         return self._remember(problem, reached)
 
     def ask(self, query: Query) -> Response:
-        """The program's answer.
-
-        Raises:
-            AgentFailed: it does not answer, also when asked again.
-        """
         return self._conversation.again(lambda: self._ask(query))
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:

@@ -89,13 +89,11 @@ class ProgramSimulator:
         return self._shown.scene
 
     def start(self) -> None:
-        """Go to the initial state of the problem."""
         self._choice = None
         self._conversation.again(self._begin)
         self._at = BEGINNING
 
     def snapshot(self) -> object:
-        """A number for the present situation."""
         return self._at
 
     def restore(self, snapshot: object) -> None:
@@ -114,7 +112,6 @@ class ProgramSimulator:
         return frame
 
     def instruct(self, name: str, objects: tuple[str, ...]) -> bool:
-        """Execute one instruction; False, and no change, when the program cannot."""
         action, choice = GroundAction(name, objects), self._choice
         self._choice = None
         if choice is not None and (choice.before, choice.action) == (self._at, action):
@@ -241,11 +238,9 @@ class WaryPerception:
         self._perception = perception
 
     def look(self, frame: Frame, scene: Scene) -> Percept:
-        """Read the first image of a problem."""
         return _readable(lambda: self._perception.look(frame, scene))
 
     def follow(self, before: Percept, frame: Frame, scene: Scene) -> Percept:
-        """Read the next image after ``before``."""
         return _readable(lambda: self._perception.follow(before, frame, scene))
 
 

@@ -39,7 +39,6 @@ class ModelAgent:
         return self._model.headers
 
     def initial(self) -> Sequence[Situation]:
-        """The initial state of every problem."""
         return [Situation(state, state) for state in self._initial]
 
 

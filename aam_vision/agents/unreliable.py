@@ -151,7 +151,6 @@ class NoisySimulator(SimulatorDecorator):
         return (frame + noise).clip(0, 255).round().astype(np.uint8)
 
     def expect(self, snapshot: object, *plans: Sequence[GroundAction]) -> None:
-        """Pass on what will be asked next."""
         if isinstance(self._simulator, Foreseeing):
             self._simulator.expect(snapshot, *plans)
 

@@ -42,6 +42,7 @@ class Copy(Protocol):
         """What the job returns: a function of a module, called with the thing itself and the arguments.
 
         Raises:
+            AgentFailed: the job raises, in a process of its own.
             CopyLost: the copy has ended.
         """
 
@@ -261,12 +262,6 @@ class ProcessCopy:
         return self._process.pid
 
     def call(self, job: Callable[..., Any], *arguments: Any) -> Any:
-        """What the job returns.
-
-        Raises:
-            AgentFailed: the job raises.
-            CopyLost: the process has ended.
-        """
         try:
             self._ours.send((job, arguments))
             done, found = self._ours.recv()
@@ -332,12 +327,6 @@ class RayCopy:
         self._actor = ray.remote(_Holder).options(num_cpus=1, max_restarts=0).remote(make)
 
     def call(self, job: Callable[..., Any], *arguments: Any) -> Any:
-        """What the job returns.
-
-        Raises:
-            AgentFailed: the job raises.
-            CopyLost: the actor or its node has ended.
-        """
         try:
             done, found = self._ray.get(self._actor.call.remote(job, *arguments))
         except self._ray.exceptions.RayError as error:

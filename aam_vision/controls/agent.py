@@ -163,7 +163,6 @@ class OperatorAgent:
         return refuses_surely(self._giving.agent)
 
     def initial(self) -> Sequence[Situation]:
-        """The initial situation of every problem."""
         return self._giving.initial()
 
     def ask(self, query: Query) -> Response:
