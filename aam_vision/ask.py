@@ -121,8 +121,7 @@ def _conditional(model: Path, learned: Model) -> Split:
     Raises:
         UnusableInput: its ``controls.json`` is damaged, or of another run.
     """
-    from aam_vision.controls.conditional import Split
-    from aam_vision.controls.joining import conditional
+    from aam_vision.controls.conditional import Split, conditional
     from aam_vision.controls.mapping import CONDITIONAL, read_carriers
 
     if not model.with_name(CONDITIONAL).is_file():

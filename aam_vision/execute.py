@@ -88,7 +88,7 @@ def execute_plan(
     from rich.console import Console
     from rich.text import Text
 
-    from aam_vision.interrogation.chance.looking import LookingAgent
+    from aam_vision.interrogation.task.repeated_looks import LookingAgent
     from aam_vision.planning.engines import planner_named
     from aam_vision.run import targets
     from aam_vision.run.execution.replanning import Execution, Film
@@ -177,8 +177,7 @@ def _with_controls(run: Path, wanted: Wanted, target: Target, planner: Planner, 
         UnusableInput: the model, the mapping, the plan or the goal cannot be used; nothing was done.
         AgentFailed, PlannerFailed: they broke down.
     """
-    from aam_vision.controls.conditional import in_cases
-    from aam_vision.controls.joining import conditional
+    from aam_vision.controls.conditional import conditional, in_cases
     from aam_vision.controls.mapping import read_carriers
     from aam_vision.model.pddl import read_domain
     from aam_vision.report.plans import read_plan_file

@@ -132,7 +132,7 @@ class BoardEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
 
 
 class Instructed(gymnasium.Wrapper[NDArray[np.uint8], np.int64, NDArray[np.uint8], np.int64]):
-    """Implements `aam_vision.agents.simulator.Simulator` on top of a board environment.
+    """Implements `aam_vision.agents.perception.Simulator` on top of a board environment.
 
     Raises:
         UnusableInput: if the wrapped environment is not a board environment.

@@ -43,7 +43,7 @@ class _Snapshot:
 
 
 class GymnasiumSimulator:
-    """One problem of an environment; implements ``aam_vision.agents.simulator.Simulator``.
+    """One problem of an environment; implements ``aam_vision.agents.perception.Simulator``.
 
     Args:
         env: with ``render_mode="rgb_array"``; nothing else may step it.

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import numpy as np
 
-from aam_vision.agents.perception import Frame, Mask, Percept, Scene, VisualVocabulary
-from aam_vision.agents.simulator import Simulator
+from aam_vision.agents.perception import Frame, Mask, Percept, Scene, Simulator, VisualVocabulary
 from aam_vision.model.strips import ActionHeader, GroundAction, Model, State
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aam_vision.agents.noise import SimulatorDecorator
 from aam_vision.agents.perception import (
     Completion,
     Frame,
@@ -14,9 +13,10 @@ from aam_vision.agents.perception import (
     Perception,
     Reading,
     Scene,
+    Simulator,
     VisualVocabulary,
 )
-from aam_vision.agents.simulator import Simulator
+from aam_vision.agents.unreliable import SimulatorDecorator
 from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
 from aam_vision.model.strips import Atom, State
 from aam_vision.support.errors import RAISED, UnusableInput, reason

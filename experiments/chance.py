@@ -26,11 +26,19 @@ from aam_vision.agents.numbered import NumberedAgent
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.agents.unreliable import UnreliableAgent
 from aam_vision.interrogation.chance.interrogating import Options, interrogate
-from aam_vision.interrogation.chance.looking import LookingAgent
-from aam_vision.model.outcomes import cases
+from aam_vision.interrogation.task.repeated_looks import LookingAgent
 from aam_vision.model.pddl import read_domain, read_problem
 from aam_vision.model.query import Access, Agent
-from aam_vision.model.strips import ActionSchema, Case, Effects, LiftedAtom, Model, Outcome, lifted_atoms
+from aam_vision.model.strips import (
+    ActionSchema,
+    Case,
+    Effects,
+    LiftedAtom,
+    Model,
+    Outcome,
+    cases,
+    lifted_atoms,
+)
 from aam_vision.report.chance_evaluation import (
     check,
     exact,

@@ -288,7 +288,7 @@ def _row(
 
 
 def _transcript(result: Result) -> Iterator[str]:
-    from aam_vision.interrogation.evidence.entries import Asked
+    from aam_vision.interrogation.evidence.moves import Asked
 
     yield "complete" if result.proven else "budget"
     yield result.pddl

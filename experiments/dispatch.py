@@ -21,7 +21,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Protocol
 
-from aam_vision.agents.workers.crew import connected
+from aam_vision.agents.workers import connected
 from aam_vision.support.errors import UnusableInput
 
 ATTEMPTS = 2

@@ -24,9 +24,8 @@ import typer
 from aam_vision.agents.copies import CopiedSimulator, StatelessCopies, prove
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.image import ImageAgent
-from aam_vision.agents.simulator import Simulator
-from aam_vision.agents.workers import Workers
-from aam_vision.agents.workers.crew import Crew, ProcessCopy
+from aam_vision.agents.perception import Simulator
+from aam_vision.agents.workers import Crew, ProcessCopy, Workers
 from aam_vision.envs.registry import image_domain
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.result import Result

@@ -23,9 +23,8 @@ import typer
 from aam_vision.agents.bare import BareSymbolicAgent, Control, control_of
 from aam_vision.controls.giving import ground
 from aam_vision.controls.interrogating import interrogate
-from aam_vision.controls.matching import explanations
+from aam_vision.controls.operators import Transition, explanations
 from aam_vision.controls.result import ControlsResult
-from aam_vision.controls.transitions import Transition
 from aam_vision.support.commandline import run_command
 from experiments.jobs import Experiment, FirstSeed, Scale, batches
 from experiments.random_strips import Domain, random_domain

@@ -23,7 +23,7 @@ import typer
 
 from aam_vision import interrogate
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.evidence.moves import Asked
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.task.result import Result
 from aam_vision.model.query import Access

@@ -1,7 +1,7 @@
 """``python -m experiments.told_apart``: two versions of an agent, interrogated in turn until they are told apart.
 
 A hand picks up a block with one probability in one version, and with another in the other. Each version is interrogated by itself; they
-take steps in turn, and whenever there are two in a hundred more of them both are compared (``chance/versions.py``, which may be looked at
+take steps in turn, and whenever there are two in a hundred more of them both are compared (``chance/comparing.py``, which may be looked at
 any time). It ends when they are told apart, or when both interrogations have nothing left to ask.
 
 The table has the trials of that action in both versions together, and a *bound*: no sequential test that calls equal versions
@@ -25,10 +25,9 @@ import numpy as np
 import typer
 
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.chance.comparing import ALPHA
+from aam_vision.interrogation.chance.comparing import ALPHA, differences
 from aam_vision.interrogation.chance.interrogating import Options, interrogation
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
-from aam_vision.interrogation.chance.versions import differences
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
 from experiments.hand import hand

@@ -14,7 +14,7 @@ import numpy as np
 
 from aam_vision import interrogate
 from aam_vision.agents.reference_agent import HELLO
-from aam_vision.interrogation.examination.diagnosis import Diagnosis, Example, Family
+from aam_vision.interrogation.examination.findings import Diagnosis, Example, Family
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.loop import Interrupted

@@ -12,7 +12,7 @@ from unittest import mock
 
 import pytest
 
-from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.evidence.moves import Asked
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.model import domains
 from aam_vision.model.pddl import domain_text

@@ -76,10 +76,8 @@ class Cache:
 class CachedAgent(AgentDecorator):
     """An agent that is asked only what no run has asked it before.
 
-    Args:
-        agent: deterministic, with states for handles.
-        cache: where answers are kept.
-        identity: text that differs for every agent, and for the same agent after a change.
+    ``agent``: deterministic, with states for handles. ``identity``: text that differs for every agent, and for the same agent after
+    a change.
     """
 
     def __init__(self, agent: Agent, cache: Cache, identity: str) -> None:

@@ -5,7 +5,7 @@ are waiting when they are asked for. The order of questions and answers is that 
 its situations.
 
 An agent whose handles are states can be asked anything anywhere. Where handles are numbers, a copy first takes over how a
-situation was reached (``returning``): it goes back to where it was itself, or makes the same steps.
+situation was reached (``image.Returning``): it goes back to where it was itself, or makes the same steps.
 """
 
 from __future__ import annotations
@@ -18,10 +18,19 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from aam_vision.agents.image import Passage, Returning
-from aam_vision.agents.perception import Frame, Scene
-from aam_vision.agents.simulator import Simulator
-from aam_vision.agents.workers.crew import Crew, Task
-from aam_vision.model.query import Access, Agent, Course, Expected, Query, Response, Situation, WalkStep
+from aam_vision.agents.perception import Frame, Scene, Simulator
+from aam_vision.agents.workers import Crew, Task
+from aam_vision.model.query import (
+    Access,
+    Agent,
+    Course,
+    Expected,
+    Query,
+    Response,
+    Situation,
+    WalkRequest,
+    WalkStep,
+)
 from aam_vision.model.strips import ActionHeader, GroundAction, State, Vocabulary
 
 FIRST_INSIDE = 1_000_000
@@ -41,9 +50,7 @@ class _Part(NamedTuple):
 class StatelessCopies:
     """Copies of an agent whose situations' handles are the states themselves.
 
-    Args:
-        agent: says what the copies are; it is not asked anything itself.
-        crew: the copies.
+    ``agent``: says what the copies are; it is not asked anything itself.
     """
 
     def __init__(self, agent: Agent, crew: Crew) -> None:
@@ -52,64 +59,47 @@ class StatelessCopies:
         self.access: Access = agent.access
         self.refuses_surely = bool(getattr(agent, "refuses_surely", False))
         self._crew = crew
-        self._begun: dict[Key, Task] = {}
+        self._walks: dict[Key, Task] = {}
         self._courses: dict[Key, _Part] = {}
-        """What is next of each course that was begun."""
+        """What is next of each course that was begun; a query is one of a single plan."""
 
     @property
     def unused(self) -> int:
         """Questions that were begun and then never asked."""
-        return len(self._begun) + sum(len(part.plans) - part.number for part in self._courses.values())
+        return len(self._walks) + sum(len(part.plans) - part.number for part in self._courses.values())
 
     def expect(self, questions: Sequence[Expected]) -> None:
         """Begin with what will be asked."""
         for question in questions:
-            key = _key(question)
-            if key in self._begun or key in self._courses:
-                continue
-            if isinstance(question, Query):
-                self._begun[key] = self._begin_query(question)
-            elif isinstance(question, Course):
-                self._courses[key] = _Part(self._begin_course(question), question.plans, 0)
-            else:
+            if isinstance(question, WalkRequest):
                 rng = np.random.default_rng(question.seed)
-                self._begun[key] = self._begin_walk(question.start, question.steps, rng)
+                walk = question.start.handle, question.steps, _state(rng)
+                if walk not in self._walks:
+                    self._walks[walk] = self._begin_walk(question.start, question.steps, rng)
+                continue
+            course = question if isinstance(question, Course) else _course_of(question)
+            key = course.start.handle, course.plans[0]
+            if key not in self._courses:
+                self._courses[key] = _Part(self._begin(course), course.plans, 0)
 
     def initial(self) -> Sequence[Situation]:
-        """The initial situations."""
         return list(self._crew.collect(self._crew.begin(initial)))
 
     def ask(self, query: Query) -> Response:
-        """The answer of one of the copies.
-
-        Raises:
-            AgentFailed: none can answer.
-        """
-        if (part := self._courses.pop(_key(query), None)) is not None:
-            # The answer to a part of a course; the next part begins where it has ended.
-            task, plans, number = part
-            response = self._taken_in(query, self._crew.collect(task)[number])
-            if number + 1 < len(plans):
-                self._courses[response.final.handle, plans[number + 1]] = _Part(task, plans, number + 1)
-            return response
-        begun = self._begun.pop(_key(query), None) or self._begin_query(query)
-        return self._taken_in(query, self._crew.collect(begun))
+        begun = self._courses.pop((query.initial.handle, query.plan), None)
+        task, plans, number = begun or _Part(self._begin(_course_of(query)), (query.plan,), 0)
+        response = self._taken_in(query, self._crew.collect(task)[number])
+        if number + 1 < len(plans):  # the next part of a course begins where this one has ended
+            self._courses[response.final.handle, plans[number + 1]] = _Part(task, plans, number + 1)
+        return response
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
-        """The steps of one of the copies.
-
-        Raises:
-            AgentFailed: none can answer.
-        """
         key = (start.handle, steps, _state(rng))
-        begun = self._begun.pop(key, None) or self._begin_walk(start, steps, rng)
+        begun = self._walks.pop(key, None) or self._begin_walk(start, steps, rng)
         walked, rng.bit_generator.state = self._crew.collect(begun)
         return self._walked(start, walked)
 
-    def _begin_query(self, query: Query) -> Task:
-        return self._crew.begin(ask, query)
-
-    def _begin_course(self, course: Course) -> Task:
+    def _begin(self, course: Course) -> Task:
         return self._crew.begin(ask_course, course)
 
     def _begin_walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Task:
@@ -135,7 +125,7 @@ class _Reached:
 
 
 class NumberedCopies(StatelessCopies):
-    """Copies of an agent whose situations' handles are numbers (``returning.Returning``)."""
+    """Copies of an agent whose situations' handles are numbers (``image.Returning``)."""
 
     def __init__(self, agent: Agent, crew: Crew) -> None:
         super().__init__(agent, crew)
@@ -144,12 +134,10 @@ class NumberedCopies(StatelessCopies):
         self._next_inside = FIRST_INSIDE
 
     def initial(self) -> Sequence[Situation]:
-        """The initial situations."""
         found: list[tuple[State, Any]] = self._crew.collect(self._crew.begin(initial_memos))
         return [self._remember(state, None, None, (), memo) for state, memo in found]
 
     def memo(self, situation: Situation) -> Any:
-        """The agent's own note on a situation."""
         return self._known(situation).memo
 
     def resume(self, history: Sequence[Passage]) -> None:
@@ -164,11 +152,7 @@ class NumberedCopies(StatelessCopies):
                 self._remember(passage.after.state, None, before, passage.steps, passage.memo)
         self._next = max(self._reached, default=-1) + 1
 
-    def _begin_query(self, query: Query) -> Task:
-        start, history = self._inside(query.initial)
-        return self._crew.begin(ask_there, history, self._numbers(1), Query(start, query.plan))
-
-    def _begin_course(self, course: Course) -> Task:
+    def _begin(self, course: Course) -> Task:
         start, history = self._inside(course.start)
         number = self._numbers(len(course.plans))
         return self._crew.begin(ask_course_there, history, number, Course(start, course.plans))
@@ -243,15 +227,11 @@ def _as_inside(reached: _Reached) -> Situation:
     return Situation(reached.inside, reached.situation.state)
 
 
-def _key(question: Expected) -> Key:
-    if isinstance(question, Query):
-        return question.initial.handle, question.plan
-    if isinstance(question, Course):
-        return question.start.handle, question.plans[0]
-    return question.start.handle, question.steps, _state(np.random.default_rng(question.seed))
+def _course_of(query: Query) -> Course:
+    return Course(query.initial, (query.plan,))
 
 
-def _state(rng: np.random.Generator) -> Hashable:
+def _state(rng: np.random.Generator) -> str:
     """What tells a generator from others."""
     return str(rng.bit_generator.state)
 
@@ -275,11 +255,6 @@ def initial(agent: Agent) -> list[Situation]:
     return list(agent.initial())
 
 
-def ask(agent: Agent, query: Query) -> Response:
-    """The answer to a query."""
-    return agent.ask(query)
-
-
 def ask_course(agent: Agent, course: Course) -> list[Response]:
     """The answers to the plans of a course."""
     found: list[Response] = []
@@ -300,14 +275,6 @@ def walk(
 def initial_memos(agent: NumberingAgent) -> list[tuple[State, Any]]:
     """The initial states, with the agent's notes on them."""
     return [(one.state, agent.memo(one)) for one in agent.initial()]
-
-
-def ask_there(agent: NumberingAgent, history: Sequence[Passage], number: int, query: Query) -> Any:
-    """The answer to a query in a situation that is reached anew if need be."""
-    agent.resume(history)
-    agent.number_from(number)
-    response = agent.ask(query)
-    return response, agent.memo(response.final)
 
 
 def ask_course_there(agent: NumberingAgent, history: Sequence[Passage], number: int, course: Course) -> Any:
@@ -364,7 +331,6 @@ class Sight:
     shape: tuple[int, ...]
 
     def frame(self) -> Frame:
-        """The image."""
         return np.frombuffer(zlib.decompress(self.image), np.uint8).reshape(self.shape)
 
 
@@ -388,12 +354,9 @@ class OwnStep:
 
 
 class CopiedSimulator:
-    """One problem of simulators that have copies; see ``simulator.Simulator``. Its snapshots are numbers.
+    """One problem of simulators that have copies; see ``perception.Simulator``. Its snapshots are numbers.
 
-    Args:
-        scene: of the problem.
-        problem: its number in the copies, each of which is a list of simulators.
-        crew: the copies.
+    ``problem``: its number in the copies, each of which is a list of simulators.
     """
 
     def __init__(self, scene: Scene, problem: int, crew: Crew) -> None:
@@ -430,25 +393,21 @@ class CopiedSimulator:
     def expect_walk(self, snapshot: object, steps: int, rng: np.random.Generator) -> None:
         """Begin with a walk that will be asked for, with a generator in the same state."""
         assert isinstance(snapshot, int), "a snapshot of this simulator"
-        key = snapshot, _generator_state(rng)
+        key = snapshot, _state(rng)
         if key not in self._walks:
             self._walks[key] = self._crew.begin(_walk, self._problem, self._snapshots[snapshot], steps, rng)
 
     def start(self) -> None:
-        """Go to the initial state of the problem."""
         self._at = 0
 
     def snapshot(self) -> object:
-        """A number for the present situation."""
         return self._at
 
     def restore(self, snapshot: object) -> None:
-        """Go back to the snapshot."""
         assert isinstance(snapshot, int), "a snapshot of this simulator"
         self._at = snapshot
 
     def frame(self) -> Frame:
-        """The present image."""
         if self._latest is None or self._latest[0] != self._at:
             sight = self._frames.pop(self._at, None)
             if sight is None:
@@ -457,7 +416,6 @@ class CopiedSimulator:
         return self._latest[1]
 
     def instruct(self, name: str, objects: tuple[str, ...]) -> bool:
-        """Execute one instruction; False, and no change, when the agent cannot."""
         action = GroundAction(name, objects)
         key = self._at, action
         if key not in self._steps:
@@ -468,8 +426,7 @@ class CopiedSimulator:
         return after is not None
 
     def choose(self, rng: np.random.Generator) -> Choice:
-        """The agent's own next choice."""
-        key = self._at, _generator_state(rng)
+        key = self._at, _state(rng)
         if key not in self._choices:
             begun = self._walks.pop(key, None)
             if begun is None:
@@ -493,7 +450,7 @@ class CopiedSimulator:
                 at = after
 
     def _take_in_walk(self, at: int, rng: np.random.Generator, steps: Sequence[OwnStep]) -> None:
-        state = _generator_state(rng)
+        state = _state(rng)
         for one in steps:
             self._choices[at, state] = one.chosen, one.generator
             state = str(one.generator)
@@ -506,11 +463,6 @@ class CopiedSimulator:
         number = len(self._snapshots) - 1
         self._frames[number] = sight
         return number
-
-
-def _generator_state(rng: np.random.Generator) -> str:
-    """What tells a generator from others."""
-    return str(rng.bit_generator.state)
 
 
 # --- jobs of the copies --------------------------------------------------------------------------------------

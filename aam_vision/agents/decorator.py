@@ -53,9 +53,7 @@ class AgentDecorator:
 class AnnouncedAgent(AgentDecorator):
     """An agent that announces its walks, and the look at its initial situations, before they begin.
 
-    Args:
-        agent: the one to ask.
-        announce: called with a line of text before such a call.
+    ``announce``: called with a line of text before such a call.
     """
 
     def __init__(self, agent: Agent, announce: Callable[[str], None]) -> None:

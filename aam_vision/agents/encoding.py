@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aam_vision.model.strips import (
-    MAX_LIFTED_ATOMS,
     MAX_PAIRS,
     ROOT_TYPE,
     ActionHeader,
@@ -23,7 +22,7 @@ from aam_vision.model.strips import (
     State,
     Types,
     Vocabulary,
-    count_lifted_atoms,
+    excess,
 )
 from aam_vision.support.wording import counted
 
@@ -93,6 +92,11 @@ def field(value: object, name: str, kind: type) -> Any:
     return found
 
 
+def optional(value: object, name: str, kind: type, default: Any = None) -> Any:
+    """The same for a field that may be left out."""
+    return field(value, name, kind) if isinstance(value, dict) and name in value else default
+
+
 _WORDS = {dict: "an object", list: "a list", str: "a text", int: "a whole number", bool: "true or false"}
 
 
@@ -122,22 +126,18 @@ def vocabulary_json(vocabulary: Vocabulary, headers: Sequence[ActionHeader]) -> 
 def read_vocabulary(value: object, *, least: int = 1) -> tuple[Vocabulary, tuple[ActionHeader, ...]]:
     """Read what ``vocabulary_json`` has written; ``types`` and ``constants`` may be left out.
 
-    Args:
-        value: the JSON.
-        least: how many predicates there must be.
+    ``least``: how many predicates there must be.
 
     Raises:
         Malformed: names or types are wrong, or there are more of them than can be interrogated.
     """
     name = _name(field(value, "name", str), "the name of the domain")
-    assert isinstance(value, dict)
-    types = _types(field(value, "types", dict) if "types" in value else {})
-    constants = typed(field(value, "constants", dict) if "constants" in value else {}, types)
+    types = _types(optional(value, "types", dict, {}))
+    constants = typed(optional(value, "constants", dict, {}), types)
+    told = field(value, "predicates", dict) if least else optional(value, "predicates", dict, {})
     predicates = tuple(
         Predicate(_name(own, "a predicate"), _kinds(kinds, types, f"predicate {own}"))
-        for own, kinds in _limited(
-            field(value, "predicates", dict) if least or "predicates" in value else {}, "predicates"
-        ).items()
+        for own, kinds in _limited(told, "predicates").items()
     )
     headers = tuple(
         _header(own, pairs, types)
@@ -146,10 +146,8 @@ def read_vocabulary(value: object, *, least: int = 1) -> tuple[Vocabulary, tuple
     if len(predicates) < least or not headers:
         raise Malformed("there must be at least one predicate and one action")
     vocabulary = Vocabulary(name, predicates, types, constants)
-    if len(predicates) * len(headers) > MAX_PAIRS:
-        raise Malformed(f"{len(predicates)} predicates and {len(headers)} actions are too many together")
-    if (size := count_lifted_atoms(vocabulary, headers)) > MAX_LIFTED_ATOMS:
-        raise Malformed(f"{size} predicates with an action's parameters are more than {MAX_LIFTED_ATOMS}")
+    if too_much := excess(vocabulary, headers):
+        raise Malformed(too_much[0])
     return vocabulary, headers
 
 
@@ -233,8 +231,7 @@ def read_state(value: object, vocabulary: Vocabulary, objects: Objects) -> State
         Malformed: an atom does not belong to the vocabulary and the objects, or is both true and unknown.
     """
     true = read_atoms(field(value, "true", list), vocabulary, objects)
-    assert isinstance(value, dict)
-    unknown = read_atoms(field(value, "unknown", list) if "unknown" in value else [], vocabulary, objects)
+    unknown = read_atoms(optional(value, "unknown", list, []), vocabulary, objects)
     if both := true & unknown:
         raise Malformed(f"{min(both)} is true and unknown")
     return State(true, objects, unknown)
@@ -256,6 +253,23 @@ def read_atoms(rows: list[Any], vocabulary: Vocabulary, objects: Objects) -> fro
         _check_arguments(row, arguments, kinds, objects)
         found.add(Atom(name, arguments))
     return frozenset(found)
+
+
+def read_executed(value: object, plan: Sequence[GroundAction], *, controls: bool = False) -> int:
+    """How many steps of a plan were executed; if they are controls, all of them are, and it need not be said.
+
+    Raises:
+        Malformed: it does not say, or more than there are, or fewer controls.
+    """
+    if controls:
+        if optional(value, "executed", int, len(plan)) != len(plan):
+            told = f"{show(field(value, 'executed', int))} of {counted(len(plan), 'control')} executed"
+            raise Malformed(f"{told}: all can always be given")
+        return len(plan)
+    executed = field(value, "executed", int)
+    if not 0 <= executed <= len(plan):
+        raise Malformed(f"{show(executed)} of {counted(len(plan), 'step')} executed")
+    return int(executed)
 
 
 def plan_json(plan: Sequence[GroundAction]) -> list[list[str]]:

@@ -18,8 +18,16 @@ import numpy as np
 
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.encoding import Malformed, field, show
-from aam_vision.agents.perception import Frame, ImageTest, Percept, Perception, Point, Scene
-from aam_vision.agents.simulator import Foreseeing, Simulator
+from aam_vision.agents.perception import (
+    Foreseeing,
+    Frame,
+    ImageTest,
+    Percept,
+    Perception,
+    Point,
+    Scene,
+    Simulator,
+)
 from aam_vision.model.query import Access, Agent, Course, Expected, Query, Response, Situation, WalkStep
 from aam_vision.model.strips import ActionHeader, GroundAction, Vocabulary
 from aam_vision.support.errors import AgentFailed, UnusableInput
@@ -90,10 +98,7 @@ class ImageAgent:
         """Execute the plan from the situation's snapshot as far as it goes; if it is empty, look again."""
         at = self._return_to(query.initial)
         if not query.plan:
-            percept, frame = self._see(
-                self._simulators[at.problem],
-                lambda frame, scene: self._perception.follow(at.percept, frame, scene),
-            )
+            percept, frame = self._follow(at)
             number = _number(query.initial)
             seen = self._seen[number]
             self._seen[number] = replace(seen, pixels=seen.pixels | {digest(frame)})
@@ -124,7 +129,7 @@ class ImageAgent:
         return walked
 
     def expect(self, questions: Sequence[Expected]) -> None:
-        """Tell the simulators what they will be asked next, if they can make use of that (``copied_simulator``)."""
+        """Tell the simulators what they will be asked next, if they can make use of that (``copies.CopiedSimulator``)."""
         for question in questions:
             start = question.initial if isinstance(question, Query) else question.start
             seen = self._seen[_number(start)]
@@ -208,11 +213,14 @@ class ImageAgent:
 
     def _look(self, before: Situation) -> Situation:
         seen = self._seen[_number(before)]
-        seeing = self._see(
-            self._simulators[seen.problem],
-            lambda frame, scene: self._perception.follow(seen.percept, frame, scene),
+        return self._remember(seen.problem, *self._follow(seen))
+
+    def _follow(self, before: Seen) -> tuple[Percept, Frame]:
+        """Perceive the present situation, which came after another one."""
+        return self._see(
+            self._simulators[before.problem],
+            lambda frame, scene: self._perception.follow(before.percept, frame, scene),
         )
-        return self._remember(seen.problem, *seeing)
 
     def _see(self, simulator: Simulator, read: Callable[[Frame, Scene], Percept]) -> tuple[Percept, Frame]:
         """Perceive the present situation, from as many images as it takes, up to ``LOOKS``.
@@ -268,10 +276,7 @@ class ChanceImageAgent(ImageAgent):
             nonlocal standing
             if not all(simulator.instruct(step.name, step.objects) for step in steps):
                 return False
-            before, wanted = self._seen[standing].percept, self._seen[to]
-            percept, _ = self._see(
-                simulator, lambda frame, scene: self._perception.follow(before, frame, scene)
-            )
+            wanted, (percept, _) = self._seen[to], self._follow(self._seen[standing])
             if percept.state != wanted.percept.state:
                 return False
             standing = to
@@ -353,10 +358,6 @@ def memo_of(seen: Seen) -> dict[str, Any]:
 
 def remembered(passage: Passage, simulators: Sequence[Simulator]) -> tuple[int, Percept]:
     """The problem and percept of a situation that was seen in an earlier process.
-
-    Args:
-        passage: the way there, with the situation's memo.
-        simulators: those of the agent's problems.
 
     Raises:
         UnusableInput: the memo is not as ``memo_of`` writes it.

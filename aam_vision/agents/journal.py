@@ -244,11 +244,7 @@ class Journal:
     ) -> Journal:
         """A new journal in a folder.
 
-        Args:
-            folder: where the run writes to.
-            arguments: the options of the run.
-            inputs: the files that they name, and their digests.
-            force: whether the journal of an earlier run may be replaced.
+        ``inputs``: the files that they name, and their digests. ``force``: whether the journal of an earlier run may be replaced.
 
         Raises:
             UnusableInput: the folder holds the journal of an earlier run, or something else of that name.
@@ -274,9 +270,7 @@ class Journal:
     def check_unused(cls, folder: Path, *, force: bool = False) -> None:
         """Refuse a folder that holds an earlier run.
 
-        Args:
-            folder: where another run is to write to.
-            force: whether the journal of an earlier run may be replaced.
+        ``force``: whether the journal of an earlier run may be replaced.
 
         Raises:
             UnusableInput: the folder holds the journal of an earlier run, or something else of that name.

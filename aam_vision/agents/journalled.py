@@ -1,7 +1,7 @@
 """An agent whose exchanges are kept in a journal, and answered from it where it has them already.
 
 A run that was killed makes its moves again and gets their answers, without the agent and without the policy. At the end
-of the journal the agent is brought to where it was (``returning``), and random generators get the states that they had.
+of the journal the agent is brought to where it was (``image.Returning``), and random generators get the states that they had.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from aam_vision.agents.encoding import (
 )
 from aam_vision.agents.image import Passage, digests, returning
 from aam_vision.agents.journal import Journal, Row
-from aam_vision.agents.workers.crew import Crew
+from aam_vision.agents.workers import Crew
 from aam_vision.model.query import Agent, Expected, Query, Response, Situation, WalkStep, unanswered
 from aam_vision.model.strips import ActionHeader, Objects, State, Vocabulary
 from aam_vision.support.errors import UnusableInput
@@ -158,7 +158,6 @@ class JournalledAgent(AgentDecorator):
     # --- the agent -----------------------------------------------------------------------------------------------
 
     def initial(self) -> Sequence[Situation]:
-        """The initial situations."""
         answer = self._recall("initial", {})
         if answer is None:
             situations = self.agent.initial()

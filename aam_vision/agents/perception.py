@@ -3,17 +3,18 @@
 A *vocabulary entry* says where the truth of a predicate comes from: ``Perceived`` (classifiers),
 ``Defined`` (a function of names or of perceived atoms, as the user would define it) or ``Given`` (facts
 stated by the user). A ``Scene`` describes one problem, and constraints say what no board shows. None of this says
-anything about an action. The protocol ``Perception`` is implemented by ``classifiers``.
+anything about an action. The protocol ``Perception`` is implemented by ``classifiers``,
+``Simulator`` (what shows itself in images) by ``envs`` and by programs that show images (``agents.shown``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from itertools import product
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ from aam_vision.model.constraints import Exactly as Exactly
 from aam_vision.model.constraints import Never as Never
 from aam_vision.model.constraints import comes_as as comes_as
 from aam_vision.model.constraints import exclusive as exclusive
-from aam_vision.model.strips import Atom, Objects, Predicate, State, Types, Vocabulary
+from aam_vision.model.strips import Atom, GroundAction, Objects, Predicate, State, Types, Vocabulary
 from aam_vision.support.errors import UnusableInput, reason
 
 Frame = NDArray[np.uint8]
@@ -379,3 +380,39 @@ class Perception(Protocol):
 
     def follow(self, before: Percept, frame: Frame, scene: Scene) -> Percept:
         """Read the next image after ``before``."""
+
+
+class Simulator(Protocol):
+    """A simulator that takes instructions in the user's names and shows itself in images only."""
+
+    @property
+    def scene(self) -> Scene: ...
+
+    def start(self) -> None:
+        """Go to the initial state of the problem."""
+
+    def snapshot(self) -> object:
+        """A token of the present state, for ``restore``."""
+
+    def restore(self, snapshot: object) -> None:
+        """Go back to a state from which ``snapshot`` was taken."""
+
+    def frame(self) -> Frame:
+        """The present image."""
+
+    def instruct(self, name: str, objects: tuple[str, ...]) -> bool:
+        """Execute one ground instruction; False, and no change, when the agent cannot."""
+
+    def choose(self, rng: np.random.Generator) -> tuple[str, tuple[str, ...]] | None:
+        """The instruction the agent would carry out next on its own; None when it can do nothing."""
+
+
+@runtime_checkable
+class Foreseeing(Protocol):
+    """A simulator that can make use of knowing what it will be asked next."""
+
+    def expect(self, snapshot: object, *plans: Sequence[GroundAction]) -> None:
+        """It will be brought back to the snapshot and given the plans; only the last step of each may be refused."""
+
+    def expect_walk(self, snapshot: object, steps: int, rng: np.random.Generator) -> None:
+        """It will be brought back to the snapshot and choose so many steps, with a generator in the same state."""

@@ -1,11 +1,12 @@
 """Agents that are programs of their own, in any language: the engine's questions in the agent protocol.
 
 ``conversation`` checks the answers and restarts a program that fails. A situation is found again by the executed steps
-that led there (``returning``).
+that led there (``image.Returning``).
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -29,7 +30,7 @@ from aam_vision.model.strips import ActionHeader, GroundAction, Objects, Vocabul
 from aam_vision.support.errors import AgentFailed, UnusableInput
 
 
-class ProcessAgent:
+class ProcessAgent(ABC):
     """The base of agents that are programs."""
 
     def __init__(self, conversation: Conversation, access: Access, problems: Sequence[int]) -> None:
@@ -46,6 +47,32 @@ class ProcessAgent:
         """End the program."""
         self._conversation.close()
 
+    def initial(self) -> Sequence[Situation]:
+        return [self._conversation.again(partial(self._begin, problem)) for problem in self._problems]
+
+    def _begin(self, problem: int) -> Situation:
+        _, reached = self._run(problem, "start", ())
+        return self._remember(problem, reached)
+
+    def ask(self, query: Query) -> Response:
+        return self._conversation.again(lambda: self._ask(query))
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        """The program's own steps; none if it never acts on its own."""
+        seed = int(rng.integers(2**31))
+        if not self._conversation.hello.walks:
+            return []
+        return self._conversation.again(lambda: self._act(start, steps, seed))
+
+    @abstractmethod
+    def _ask(self, query: Query) -> Response: ...
+
+    @abstractmethod
+    def _act(self, start: Situation, steps: int, seed: int) -> list[WalkStep]: ...
+
+    @abstractmethod
+    def _remember(self, problem: int, reached: Reached) -> Situation: ...
+
     def _run(self, problem: int, start: Start, plan: Sequence[GroundAction]) -> tuple[int, Reached]:
         found = self._conversation.ask(run_question(problem, start, plan))
         about, controls = (self.vocabulary, self._objects[problem]), self._conversation.hello.controls
@@ -60,44 +87,23 @@ class ProcessAgent:
 class SettableProcessAgent(ProcessAgent):
     """A program that may be asked about any state, whose situations' handles are the states themselves."""
 
-    def initial(self) -> Sequence[Situation]:
-        """The initial state of every problem."""
-        return [self._conversation.again(partial(self._begin, problem)) for problem in self._problems]
-
-    def _begin(self, problem: int) -> Situation:
-        _, reached = self._run(problem, "start", ())
-        return Situation(reached.state, reached.state)
-
-    def ask(self, query: Query) -> Response:
-        """The program's answer.
-
-        Raises:
-            AgentFailed: it does not answer, also when asked again.
-        """
-        return self._conversation.again(lambda: self._ask(query))
-
     def _ask(self, query: Query) -> Response:
         state = query.initial.state
-        executed, reached = self._run(self._problem(state.objects), state_json(state), query.plan)
+        problem = self._problem(state.objects)
+        executed, reached = self._run(problem, state_json(state), query.plan)
         if not executed and reached.state != state:
             raise Malformed("has executed nothing of a run, and shows another state than it was given")
-        return Response(executed, Situation(reached.state, reached.state))
+        return Response(executed, self._remember(problem, reached))
 
-    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
-        """The program's own steps; none if it never acts on its own."""
-        seed = int(rng.integers(2**31))
-        if not self._conversation.hello.walks:
-            return []
-        state = start.state
-        walked = self._conversation.again(
-            lambda: self._walk(self._problem(state.objects), state_json(state), steps, seed)
-        )
-        found = []
-        for action, reached in walked:
-            after = Situation(reached.state, reached.state)
-            found.append(WalkStep(start, action, after))
-            start = after
+    def _act(self, start: Situation, steps: int, seed: int) -> list[WalkStep]:
+        problem, found = self._problem(start.state.objects), list[WalkStep]()
+        for action, reached in self._walk(problem, state_json(start.state), steps, seed):
+            found.append(WalkStep(start, action, self._remember(problem, reached)))
+            start = found[-1].after
         return found
+
+    def _remember(self, problem: int, reached: Reached) -> Situation:
+        return Situation(reached.state, reached.state)
 
     def _problem(self, objects: Objects) -> int:
         """The first problem with these objects: problems with the same objects differ in the state alone."""
@@ -121,22 +127,6 @@ class StandingProcessAgent(ProcessAgent):
         self._standing.clear()
         self._snapshots.clear()
 
-    def initial(self) -> Sequence[Situation]:
-        """The initial situation of every problem."""
-        return [self._conversation.again(partial(self._begin, problem)) for problem in self._problems]
-
-    def _begin(self, problem: int) -> Situation:
-        _, reached = self._run(problem, "start", ())
-        return self._remember(problem, reached)
-
-    def ask(self, query: Query) -> Response:
-        """The program's answer.
-
-        Raises:
-            AgentFailed: it does not answer, also when asked again.
-        """
-        return self._conversation.again(lambda: self._ask(query))
-
     def _ask(self, query: Query) -> Response:
         number, problem = self._known(query.initial)
         executed, reached = self._run(problem, self._start(number, problem), query.plan)
@@ -148,13 +138,6 @@ class StandingProcessAgent(ProcessAgent):
             raise Malformed("has executed nothing of a run, and shows another state than before")
         self._standing[problem] = number
         return Response(0, query.initial)
-
-    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
-        """The program's own steps; none if it never acts on its own."""
-        seed = int(rng.integers(2**31))
-        if not self._conversation.hello.walks:
-            return []
-        return self._conversation.again(lambda: self._act(start, steps, seed))
 
     def _act(self, start: Situation, steps: int, seed: int) -> list[WalkStep]:
         number, problem = self._known(start)

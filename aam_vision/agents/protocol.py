@@ -16,8 +16,10 @@ from aam_vision.agents.encoding import (
     dumps,
     field,
     loads,
+    optional,
     plan_json,
     read_atoms,
+    read_executed,
     read_plan,
     read_state,
     read_vocabulary,
@@ -27,7 +29,6 @@ from aam_vision.agents.encoding import (
 from aam_vision.agents.perception import Box, Cell, Scene
 from aam_vision.model.query import Access
 from aam_vision.model.strips import ROOT_TYPE, ActionHeader, GroundAction, Objects, State, Types, Vocabulary
-from aam_vision.support.wording import counted
 
 VERSION = 1
 MAX_PROBLEMS = 1000
@@ -95,11 +96,7 @@ def answer(received: bytes, number: int) -> dict[str, Any]:
     Raises:
         Malformed: it is not an answer, or answers another question.
     """
-    try:
-        text = received.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise Malformed(f"no UTF-8 ({error.reason})") from None
-    found = loads(text)
+    found = loads(received)
     if field(found, "id", int) != number:
         raise Malformed(f"an answer to question {show(found['id'])}, where {number} was asked")
     assert isinstance(found, dict)
@@ -134,7 +131,7 @@ def read_hello(found: dict[str, Any]) -> Hello:
     """
     if (version := field(found, "protocol", int)) != VERSION:
         raise Malformed(f"version {show(version)} of the protocol, where {VERSION} is spoken")
-    images = field(found, "images", bool) if "images" in found else False
+    images = optional(found, "images", bool, False)
     vocabulary, headers = read_vocabulary(found, least=0 if images else 1)
     access = field(found, "access", str)
     if access not in {each.value for each in Access}:
@@ -145,37 +142,26 @@ def read_hello(found: dict[str, Any]) -> Hello:
     if not 0 < len(problems) <= MAX_PROBLEMS:
         raise Malformed(f"{len(problems)} problems: there must be 1 to {MAX_PROBLEMS}")
     objects = tuple(_objects(problem, vocabulary) for problem in problems)
+    pairs = zip(problems, objects, strict=True) if images else ()
+    shown = tuple(read_shown(problem, vocabulary, own) for problem, own in pairs)
+    copies: int | None = optional(found, "copies", int)
+    if copies is not None and copies < 1:
+        raise Malformed(f"{show(copies)} copies: at least one runs")
+    controls: bool = optional(found, "controls", bool, False)
+    if controls and not Access(access).returns:
+        raise Malformed(f"{access} access with controls: they need snapshot, or settable")
     return Hello(
         vocabulary,
         headers,
         objects,
         Access(access),
-        field(found, "walks", bool) if "walks" in found else False,
-        field(found, "deterministic", bool) if "deterministic" in found else True,
-        field(found, "version", str)[:200] if "version" in found else "",
-        tuple(read_shown(problem, vocabulary, own) for problem, own in zip(problems, objects, strict=True))
-        if images
-        else (),
-        _copies(found),
-        _controls(found, Access(access)),
+        optional(found, "walks", bool, False),
+        optional(found, "deterministic", bool, True),
+        optional(found, "version", str, "")[:200],
+        shown,
+        copies,
+        controls,
     )
-
-
-def _copies(found: dict[str, Any]) -> int | None:
-    if "copies" not in found:
-        return None
-    copies = field(found, "copies", int)
-    if copies < 1:
-        raise Malformed(f"{show(copies)} copies: at least one runs")
-    assert isinstance(copies, int)
-    return copies
-
-
-def _controls(found: dict[str, Any], access: Access) -> bool:
-    controls = "controls" in found and field(found, "controls", bool)
-    if controls and not access.returns:
-        raise Malformed(f"{access.value} access with controls: they need snapshot, or settable")
-    return bool(controls)
 
 
 def _objects(problem: object, vocabulary: Vocabulary) -> Objects:
@@ -200,30 +186,6 @@ def read_run(
         Malformed: it does not answer such a question.
     """
     return read_executed(found, plan, controls=controls), _reached(found, vocabulary, objects)
-
-
-def read_executed(found: dict[str, Any], plan: Sequence[GroundAction], *, controls: bool = False) -> int:
-    """How many steps of a plan were executed.
-
-    Args:
-        found: the answer.
-        plan: what was asked.
-        controls: whether its steps are controls: all of them are, and it need not be said.
-
-    Raises:
-        Malformed: it does not say, or more than there are, or fewer controls.
-    """
-    if controls:
-        if "executed" in found and field(found, "executed", int) != len(plan):
-            raise Malformed(
-                f"{show(found['executed'])} of {counted(len(plan), 'control')} executed: all can always be given"
-            )
-        return len(plan)
-    executed = field(found, "executed", int)
-    if not 0 <= executed <= len(plan):
-        raise Malformed(f"{show(executed)} of {counted(len(plan), 'step')} executed")
-    assert isinstance(executed, int)
-    return executed
 
 
 def read_walk(
@@ -264,7 +226,7 @@ def read_snapshot(found: dict[str, Any]) -> str | None:
     Raises:
         Malformed: it is not such a name.
     """
-    snapshot = field(found, "snapshot", str) if "snapshot" in found else None
+    snapshot: str | None = optional(found, "snapshot", str)
     if snapshot is not None and len(snapshot) > MAX_SNAPSHOT:
         raise Malformed(f"a snapshot of {len(snapshot)} characters; at most {MAX_SNAPSHOT} are allowed")
     return snapshot
@@ -318,11 +280,6 @@ def shown_json(scene: Scene, size: tuple[int, int]) -> dict[str, Any]:
 def read_shown(problem: object, vocabulary: Vocabulary, objects: Objects) -> Shown:
     """Read what ``shown_json`` has written; looks, anchors, facts, spots and boxes may be left out.
 
-    Args:
-        problem: the JSON.
-        vocabulary: the types, and the predicates of the facts.
-        objects: those of the problem, which are read already.
-
     Raises:
         Malformed: something is missing, of another kind, beyond a limit, or refers to something that does not exist.
     """
@@ -331,7 +288,7 @@ def read_shown(problem: object, vocabulary: Vocabulary, objects: Objects) -> Sho
         raise Malformed(f"images of {height} x {width} pixels are larger than {MAX_PIXELS} in all")
     told = field(problem, "scene", dict)
     rows, columns = (_whole(field(told, side, int), side, MAX_CELLS) for side in ("rows", "columns"))
-    spots = _spots(field(told, "spots", dict), vocabulary) if "spots" in told else None
+    spots = _spots(told["spots"], vocabulary) if optional(told, "spots", dict) is not None else None
     things, places = _texts(told, "looks"), field(told, "cells", dict)
     everything = {**objects, **(spots or {})}
     movable = sum(name in things or not places.get(name) for name in everything)
@@ -352,7 +309,7 @@ def read_shown(problem: object, vocabulary: Vocabulary, objects: Objects) -> Sho
             {place: _cells(cells, rows, columns) for place, cells in places.items()},
             things,
             anchors,
-            read_atoms(field(told, "facts", list), vocabulary, objects) if "facts" in told else frozenset(),
+            read_atoms(optional(told, "facts", list, []), vocabulary, objects),
             spots,
             _boxes(field(told, "boxes", list), rows, columns) if "boxes" in told else None,
         ),
@@ -393,7 +350,7 @@ def _boxes(value: list[Any], rows: int, columns: int) -> dict[Cell, Box]:
 
 
 def _texts(told: dict[str, Any], name: str) -> dict[str, str]:
-    value = field(told, name, dict) if name in told else {}
+    value: dict[str, Any] = optional(told, name, dict, {})
     for text in value.values():
         if not isinstance(text, str):
             raise Malformed(f"{show(text)} among the {name} is not a name")

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aam_vision.agents.encoding import Malformed, dumps, field
+from aam_vision.agents.encoding import Malformed, dumps, field, read_executed
 from aam_vision.agents.image import Ways
 from aam_vision.agents.perception import Frame, Percept, Perception, Scene
 from aam_vision.agents.program import Program, ProgramFailed, ProgramLimits
@@ -27,7 +27,6 @@ from aam_vision.agents.protocol import (
     complaint,
     hello_question,
     line,
-    read_executed,
     read_hello,
     read_snapshot,
     read_steps,
@@ -60,13 +59,9 @@ class _Choice(NamedTuple):
 
 
 class ProgramSimulator:
-    """One problem of a program; see ``simulator.Simulator``. Its snapshots are numbers.
+    """One problem of a program; see ``perception.Simulator``. Its snapshots are numbers.
 
-    Args:
-        conversation: with a program that shows images.
-        problem: its number in the hello.
-        access: what may be used: names of situations only under snapshot access.
-        decode: reads the images.
+    ``access``: what may be used: names of situations only under snapshot access.
     """
 
     def __init__(self, conversation: Conversation, problem: int, access: Access, decode: Decoder) -> None:
@@ -94,13 +89,11 @@ class ProgramSimulator:
         return self._shown.scene
 
     def start(self) -> None:
-        """Go to the initial state of the problem."""
         self._choice = None
         self._conversation.again(self._begin)
         self._at = BEGINNING
 
     def snapshot(self) -> object:
-        """A number for the present situation."""
         return self._at
 
     def restore(self, snapshot: object) -> None:
@@ -119,7 +112,6 @@ class ProgramSimulator:
         return frame
 
     def instruct(self, name: str, objects: tuple[str, ...]) -> bool:
-        """Execute one instruction; False, and no change, when the program cannot."""
         action, choice = GroundAction(name, objects), self._choice
         self._choice = None
         if choice is not None and (choice.before, choice.action) == (self._at, action):
@@ -246,11 +238,9 @@ class WaryPerception:
         self._perception = perception
 
     def look(self, frame: Frame, scene: Scene) -> Percept:
-        """Read the first image of a problem."""
         return _readable(lambda: self._perception.look(frame, scene))
 
     def follow(self, before: Percept, frame: Frame, scene: Scene) -> Percept:
-        """Read the next image after ``before``."""
         return _readable(lambda: self._perception.follow(before, frame, scene))
 
 

@@ -22,10 +22,7 @@ from aam_vision.planning.joins import StateIndex, bindings
 class ModelAgent:
     """An agent that holds a model; its situations' handles are the states themselves.
 
-    Args:
-        model: what it does.
-        initial: the initial state of every problem.
-        access: where queries may start.
+    ``access``: where queries may start.
     """
 
     def __init__(self, model: Model, initial: Sequence[State], access: Access) -> None:
@@ -42,7 +39,6 @@ class ModelAgent:
         return self._model.headers
 
     def initial(self) -> Sequence[Situation]:
-        """The initial state of every problem."""
         return [Situation(state, state) for state in self._initial]
 
 
@@ -119,9 +115,7 @@ class SymbolicAgent(ModelAgent):
 class Choice:
     """What a symbolic agent does on its own: any step that can be done, by instruction first and by its arguments second.
 
-    Args:
-        actions: what it can do.
-        repeated: whether one object may be named twice in one instruction.
+    ``repeated``: whether one object may be named twice in one instruction.
     """
 
     def __init__(self, actions: Sequence[ActionSchema], *, repeated: bool = False) -> None:

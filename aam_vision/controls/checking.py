@@ -7,7 +7,8 @@ not seen was so already, each of them may have a condition of its own: the case 
 condition hold, in the company of each of these changes. And its parameters have the types of what was met so far: it is
 tried where its condition holds of things of another type. And where it requires that a fact about no object is false (the
 hand is not free), it is tried where that is true: what is required may be an object that it does not name (this key is held).
-And it is tried where values of facts come together that were met one by one only: it may need one or the other of two facts.
+And it is tried where values of facts come together that were met one by one only: it may need one or the
+other of two facts (the door is open, or the key is held).
 """
 
 from __future__ import annotations
@@ -18,12 +19,10 @@ from itertools import islice
 from typing import NamedTuple
 
 from aam_vision.controls.cases import Condition
-from aam_vision.controls.operators import Operator
+from aam_vision.controls.operators import Operator, Transition
 from aam_vision.controls.reach import Bindings, Place, Reach, Way
 from aam_vision.controls.rules import Rule, Rules
-from aam_vision.controls.transitions import Transition
-from aam_vision.controls.value_pairs import ValuePairs
-from aam_vision.interrogation.hypotheses.literals import AtomIndex
+from aam_vision.interrogation.hypotheses.literals import AtomIndex, bits
 from aam_vision.model.strips import ActionHeader, GroundAction, LiftedAtom, State, Vocabulary
 from aam_vision.planning.joins import StateIndex, bindings
 
@@ -31,6 +30,34 @@ NEAR = 3
 """Bindings that are looked at for each fact that is left out."""
 WIDE = 16
 """Bindings in one situation that are looked at for values that were never met together."""
+
+
+class ValuePairs:
+    """The pairs of values with which one case was tried."""
+
+    def __init__(self, index: AtomIndex) -> None:
+        self._index = index
+        self._width = index.everything.bit_length()
+        self._beside: dict[int, int] = {}
+        """By value, those that were met together with it."""
+
+    def add(self, state: State, objects: tuple[str, ...]) -> bool:
+        """Note that the case was tried in a state with these objects; whether some value was never met before."""
+        values, known = self._values(state, objects), len(self._beside)
+        for value in bits(values):
+            self._beside[value] = self._beside.get(value, 0) | values
+        return len(self._beside) > known
+
+    def new(self, state: State, objects: tuple[str, ...]) -> int:
+        """How many pairs of values come up there that were met one by one, but never together."""
+        values = [value for value in bits(self._values(state, objects)) if value in self._beside]
+        met = sum(values)
+        return sum((met & ~self._beside[value]).bit_count() for value in values) // 2
+
+    def _values(self, state: State, objects: tuple[str, ...]) -> int:
+        """A bit for every fact that is true, and another for every one that is false; none for what is unknown."""
+        held, unknown = self._index.values(state, objects)
+        return held | (self._index.everything & ~(held | unknown)) << self._width
 
 
 class _Question(NamedTuple):

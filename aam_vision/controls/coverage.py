@@ -2,7 +2,7 @@
 
 A lever may do a second thing where a gate is open, a coin is held, or a crate was put down; a case that nobody has met cannot
 be missed by any model. So, as in combinatorial testing (covering arrays), every control is to be given with every pair of facts
-that can be met together: about what the situation points out (``standpoints``), what lies beside, and what is set elsewhere.
+that can be met together: about what the situation points out (``reach.Standpoints``), what lies beside, and what is set elsewhere.
 Controls that never did anything meet triples, with a fact from elsewhere. And since pairs are masked where a third fact
 prevents what they would show, every known case is tried where all that its examples had in common holds but for as little as
 can differ: the lever, charged and with empty hands, at the gate that is open already.
@@ -130,11 +130,7 @@ class _Case:
 
 
 class Coverage:
-    """The circumstances that controls were given in, of the situations within reach.
-
-    Args:
-        reach: what was seen, and where known operators lead.
-    """
+    """The circumstances that controls were given in, of the situations within reach."""
 
     def __init__(self, reach: Reach) -> None:
         self._reach = reach

@@ -1,23 +1,45 @@
-"""Walks that give controls at random: what discovery begins with, and what tells how often it would be surprised."""
+"""Walks that give controls: what discovery begins with, and what tells how often it would be surprised.
+
+Next comes a control that probably does something, one whose situation is new, or any. How new it would be to give a control in a
+state: which facts about its situation no control was given with before. Two kinds of facts count. Those that link the control's
+arguments to other things: ``pick(key-1)`` where the agent stands beside the key. And, where all but one condition of a known operator
+hold, those about the objects of the condition that does not: a cell ahead that is not clear, with a stone on it and a clear cell
+beyond. This chooses what is explored and decides nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import defaultdict, deque
+from collections.abc import Callable, Hashable, Iterator, Sequence, Set
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
+from aam_vision.agents.bare import random_control
 from aam_vision.controls.checking import Checker
-from aam_vision.controls.choosing import Chooser
 from aam_vision.controls.coverage import Coverage
 from aam_vision.controls.discovery import Discovery, discover
-from aam_vision.controls.giving import Giving
+from aam_vision.controls.giving import Giving, ground
 from aam_vision.controls.misreading import check
 from aam_vision.controls.reach import Reach, Way
-from aam_vision.controls.rules import Refuted, Rules
+from aam_vision.controls.rules import Refuted, Rule, Rules
 from aam_vision.model.query import Situation
-from aam_vision.model.strips import GroundAction
+from aam_vision.model.strips import Atom, GroundAction, LiftedAtom, State
+from aam_vision.planning.joins import StateIndex, bindings
 
+NEAR_MISSES = 3
+"""Bindings that are looked at for each condition."""
+
+Feature = Hashable
+LIKELY = 0.5
+"""Share of the controls that are chosen because they probably do something."""
+DRAWN = 12
+"""Controls of which the newest one is taken."""
+STATES_ON_THE_WAY = 15
+"""States that are looked at on the way to something new."""
+LOOKED_AT = 60
+"""Controls that probably do something of which the next situations are looked at, and controls that are looked at there."""
 STRIDE = 5
 """Controls of one walk."""
 LEAST, PER_CONTROL = 20, 4
@@ -40,18 +62,189 @@ IDLE = 20
 """Walks in a row that found nothing to give."""
 
 
+class Novelty:
+    """The facts that controls were given with."""
+
+    def __init__(self) -> None:
+        self._seen: set[Feature] = set()
+        self._surroundings: tuple[State, Surroundings] | None = None
+        self._near: dict[tuple[State, GroundAction], frozenset[Feature]] = {}
+        self._of_rules: Rules | None = None
+        """The operators that ``_near`` is about; their conditions become wider meanwhile, which hardly matters here."""
+
+    def new(
+        self, state: State, control: GroundAction, rules: Rules | None, index: StateIndex
+    ) -> set[Feature]:
+        """All new facts of a control in a state."""
+        links = self._of(state).links(control.objects)
+        found: set[Feature] = {(control.name, one) for one in links}
+        found -= self._seen
+        if rules is not None:
+            if rules is not self._of_rules:
+                self._near, self._of_rules = {}, rules
+            near = self._near.get((state, control))
+            if near is None:
+                near = self._near[state, control] = self._near_misses(rules, state, control, index)
+            found |= near - self._seen
+        return found
+
+    def note(self, features: set[Feature]) -> None:
+        """Count that a control was given with these facts."""
+        self._seen |= features
+
+    def _near_misses(
+        self, rules: Rules, state: State, control: GroundAction, index: StateIndex
+    ) -> frozenset[Feature]:
+        """The facts about what is missing where all else holds that an operator of the control requires."""
+        missing = {
+            atom: None for rule in rules.of(control.name) for atom in _missing(rule, state, control, index)
+        }
+        around = self._of(state)
+        return frozenset(
+            (control.name, atom.predicate, link)
+            for atom in missing
+            for link in around.links(atom.objects, control.objects)
+        )
+
+    def _of(self, state: State) -> Surroundings:
+        if self._surroundings is None or self._surroundings[0] is not state:
+            self._surroundings = state, Surroundings(state)
+        return self._surroundings[1]
+
+
+def _missing(rule: Rule, state: State, control: GroundAction, index: StateIndex) -> Iterator[Atom]:
+    """The atoms that are not true, where all else holds that the operator requires."""
+    match = LiftedAtom("", tuple(range(len(control.objects)))), control.objects
+    required, header = rule.condition.required, rule.condition.index.header
+    for left_out in required:
+        others = [atom for atom in required if atom is not left_out]
+        for objects in islice(bindings(index, header, others, match=match), NEAR_MISSES):
+            atom = left_out.ground(objects)
+            if atom not in state.true:
+                yield atom
+
+
+class Surroundings:
+    """The facts of a state by object."""
+
+    def __init__(self, state: State) -> None:
+        self._facts: dict[str, list[tuple[str, int, tuple[str, ...]]]] = defaultdict(list)
+        self._sizes = tuple((predicate, len(rows)) for predicate, rows in state.rows.items())
+        for predicate, rows in state.rows.items():
+            for row in rows:
+                for place, name in enumerate(row):
+                    self._facts[name].append((predicate, place, row))
+
+    def links(self, objects: Sequence[str], besides: Sequence[str] = ()) -> set[Feature]:
+        """What facts say of these objects, and of others that share a fact with them.
+
+        Without objects, how many facts of each predicate there are. ``besides`` are told apart from other objects, too.
+        """
+        if not objects:
+            return {self._sizes}
+        known = {name: place for place, name in enumerate(dict.fromkeys((*objects, *besides)))}
+        links: set[Feature] = set()
+        for argument, name in enumerate(objects):
+            for predicate, _, row in self._facts[name]:
+                shape = tuple([known.get(other, "") for other in row])
+                links.add((argument, predicate, shape))
+                for other_place, other in enumerate(row):
+                    if other in known:
+                        continue
+                    for second, second_place, second_row in self._facts[other]:
+                        if name not in second_row:
+                            links.add((argument, predicate, shape, other_place, second, second_place))
+        return links
+
+
+class Chooser:
+    """Chooses controls, and remembers in what kinds of situations they were given (``Novelty``)."""
+
+    def __init__(self, giving: Giving, rng: np.random.Generator, novelty: Novelty | None = None) -> None:
+        self._giving = giving
+        self._rng = rng
+        self._novelty = novelty or Novelty()
+        self._after: dict[State, list[tuple[GroundAction, State]]] = {}
+        self._of_rules: Rules | None = None
+        self.surprised = False
+        """Whether anything about the latest choice was new."""
+
+    def next(self, here: Situation, rules: Rules | None, likely: float = LIKELY) -> GroundAction | None:
+        """The next control; None if all that could be drawn were given there."""
+        given = self._giving.given_in(here.state)
+        control = None
+        if rules is not None and self._rng.random() < likely:
+            control = self._likely(here, rules, given)
+        control = control or self._new(here, rules, given)
+        if control is not None:
+            self.note(here.state, control, rules)
+        return control
+
+    def note(self, state: State, control: GroundAction, rules: Rules | None) -> None:
+        """Remember that a control is given; ``surprised`` tells whether anything about that is new."""
+        index = self._giving.indices.of(state)
+        features = self._novelty.new(state, control, rules, index)
+        self.surprised = bool(features)
+        self._novelty.note(features)
+
+    def way_to_new(self, here: Situation, rules: Rules) -> list[GroundAction] | None:
+        """Controls that probably lead to where the last of them meets something new; None if no such way is found near."""
+        waiting: deque[tuple[State, list[GroundAction]]] = deque([(here.state, [])])
+        known = {here.state}
+        for _ in range(STATES_ON_THE_WAY):
+            if not waiting:
+                return None
+            state, way = waiting.popleft()
+            index = self._giving.indices.of(state)
+            given = self._giving.given_in(state)
+            for control in self._some(ground(self._giving.controls, state)):
+                if control not in given and self._novelty.new(state, control, rules, index):
+                    return [*way, control]
+            if rules is not self._of_rules:
+                self._after, self._of_rules = {}, rules
+            if state not in self._after:
+                self._after[state] = list(rules.likely(state, index).items())
+            for control, after in self._after[state]:
+                if after not in known:
+                    known.add(after)
+                    waiting.append((after, [*way, control]))
+        return None
+
+    def _likely(self, here: Situation, rules: Rules, given: Set[GroundAction]) -> GroundAction | None:
+        """A control that probably does something, rather where it leads to a situation that was not seen."""
+        index = self._giving.indices.of(here.state)
+        expected = {
+            control: state
+            for control, state in rules.likely(here.state, index).items()
+            if control not in given
+        }
+        if not expected:
+            return None
+        options = list(expected)
+        unseen = [control for control in options if expected[control] not in self._giving.situations]
+        options = unseen or options
+        names = sorted({control.name for control in options})
+        name = names[int(self._rng.integers(len(names)))]
+        own = [control for control in options if control.name == name]
+        return own[int(self._rng.integers(len(own)))]
+
+    def _new(self, here: Situation, rules: Rules | None, given: Set[GroundAction]) -> GroundAction | None:
+        """The control of those drawn with most that is new."""
+        drawn = [random_control(self._giving.controls, here.state, self._rng) for _ in range(DRAWN)]
+        options = [one for one in dict.fromkeys(drawn) if one is not None and one not in given]
+        if not options:
+            return None
+        index = self._giving.indices.of(here.state)
+        return max(options, key=lambda one: len(self._novelty.new(here.state, one, rules, index)))
+
+    def _some(self, options: list[GroundAction]) -> list[GroundAction]:
+        if len(options) <= LOOKED_AT:
+            return options
+        return [options[int(place)] for place in self._rng.permutation(len(options))[:LOOKED_AT]]
+
+
 def explore(giving: Giving, near: Near, rng: np.random.Generator) -> Discovery:
-    """Give controls until they show nothing that is not explained by what was seen before, and nothing new is near.
-
-    Args:
-        giving: the agent.
-        near: what is near the situations that it was seen in.
-        rng: chooses.
-
-    Raises:
-        StepsSpent: no more controls may be given.
-        TwoWays: one situation and control went two ways.
-    """
+    """Give controls until they show nothing that is not explained by what was seen before, and nothing new is near."""
     discovery, initial, chooser = found(giving), list(giving.initial()), Chooser(giving, rng)
     least = max(LEAST, PER_CONTROL * len(giving.controls))
     rules = Rules(discovery, giving)
@@ -111,13 +304,7 @@ class Cover(NamedTuple):
 
 
 def cover(giving: Giving, near: Near, rules: Rules) -> Cover:
-    """Try what could refute a case; then give every control in combinations of circumstances that are new to it.
-
-    Raises:
-        Refuted: what was seen shows that the operators are not the right ones.
-        StepsSpent: no more controls may be given.
-        TwoWays: one situation and control went two ways.
-    """
+    """Try what could refute a case; then give every control in combinations of circumstances that are new to it."""
     dead, began = giving.dead, giving.steps
     _follow(giving, rules, near.checker.way, int(CHECKS * began))
     began = giving.steps

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.enforcing import EnforcingAgent
 from aam_vision.agents.image import image_test
-from aam_vision.controls.grouping import Grouped
-from aam_vision.controls.transitions import Transition, idle
+from aam_vision.controls.discovery import Grouped
+from aam_vision.controls.operators import Transition, idle
 from aam_vision.model.query import Agent, Query, Response, Situation
 from aam_vision.model.strips import ActionHeader, GroundAction, Objects, State
 from aam_vision.planning.joins import StateIndices
@@ -35,9 +35,7 @@ class StepsSpent(AgentFailed):
 class TwoWays(AamError):
     """Raised when one perceived situation and control went two ways: something matters that is not seen.
 
-    Args:
-        transitions: the two.
-        latest: the second one, with the situations before and after it.
+    ``latest``: the second one, with the situations before and after it.
     """
 
     def __init__(self, transitions: tuple[Transition, Transition], latest: Given | None = None) -> None:
@@ -65,10 +63,7 @@ class Given(NamedTuple):
 class Giving:
     """An agent whose instructions are controls, and all transitions that it has shown.
 
-    Args:
-        agent: every one of its instructions is always carried out; its access is ``snapshot``.
-        max_steps: how many controls may be given.
-        resources: time and memory that may be taken.
+    ``agent``: every one of its instructions is always carried out; its access is ``snapshot``.
     """
 
     def __init__(

@@ -13,19 +13,18 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from aam_vision.controls.agent import OperatorAgent
+from aam_vision.controls.agent import OperatorAgent, Overlaps
 from aam_vision.controls.discovery import Discovery
 from aam_vision.controls.exploring import Near, cover, discovered, explore, found, found_so_far
 from aam_vision.controls.giving import Given, Giving, StepsSpent, TwoWays
 from aam_vision.controls.lookalikes import diagnosed
 from aam_vision.controls.misreading import Misread, doubted, two_ways
-from aam_vision.controls.overlaps import Overlaps
+from aam_vision.controls.operators import Transition
 from aam_vision.controls.result import ControlsResult
 from aam_vision.controls.rules import Refuted, Rules, control_headers
-from aam_vision.controls.transitions import Transition
 from aam_vision.controls.watching import Watched, give_the_rest, repeat, watch
-from aam_vision.interrogation.examination.diagnosis import Diagnosis
-from aam_vision.interrogation.examination.pixels import pixels_differ
+from aam_vision.interrogation.examination.findings import Diagnosis
+from aam_vision.interrogation.examination.looking import pixels_differ
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import Interrupted
@@ -237,23 +236,13 @@ class _Rounds:
             self._doubted += agent.asked if doubted else 0
 
     def _lasts(self, rules: Rules, known: Mapping[Hashable, int]) -> bool:
-        """Whether nothing near refutes the operators, and all that was seen still amounts to such as are known.
-
-        Raises:
-            StepsSpent: no more controls may be given.
-            TwoWays: one situation and control went two ways.
-        """
+        """Whether nothing near refutes the operators, and all that was seen still amounts to such as are known."""
         return self._covered(rules) and (
             self._giving.steps == rules.began or found(self._giving).signature in known
         )
 
     def _covered(self, rules: Rules) -> bool:
-        """Give the controls that never did anything in all kinds of situations; False if that asks for a new discovery.
-
-        Raises:
-            StepsSpent: no more controls may be given.
-            TwoWays: one situation and control went two ways.
-        """
+        """Give the controls that never did anything in all kinds of situations; False if that asks for a new discovery."""
         try:
             ended = cover(self._giving, self._near, rules)
         except Refuted as error:

@@ -16,10 +16,9 @@ from typing import NamedTuple
 from aam_vision.agents.perception import ImageTest
 from aam_vision.controls.discovery import Discovery
 from aam_vision.controls.giving import Giving, TwoWays
-from aam_vision.controls.patterns import pattern
-from aam_vision.controls.transitions import Transition
+from aam_vision.controls.operators import Transition, pattern
 from aam_vision.interrogation.examination.diagnosing import LONGEST
-from aam_vision.interrogation.examination.diagnosis import Diagnosis, Example, Family
+from aam_vision.interrogation.examination.findings import Diagnosis, Example, Family
 from aam_vision.interrogation.examination.inquiry import cut
 from aam_vision.model.query import Situation
 from aam_vision.model.strips import Atom, GroundAction, State
@@ -57,9 +56,7 @@ class DoubtfulImage(NamedTuple):
 class Misread(AamError):
     """Raised when what was seen is more likely misread than done by the agent.
 
-    Args:
-        why: the signs, in one line.
-        images: the most doubtful first; none where no single atom explains much.
+    ``images``: the most doubtful first; none where no single atom explains much.
     """
 
     def __init__(self, why: str, images: tuple[DoubtfulImage, ...]) -> None:

@@ -1,20 +1,59 @@
-"""An operator that a control carries out: effects on the control's arguments and on objects that the situation implies.
+"""Transitions of controls, the operators that explain them, and effect patterns.
 
-Its parameters are those of the control, then the implicit ones: objects that it changes, and objects that a fact
-determines (the only room with ``locinroom(?loc, ?room)``).
+A control (``right``, ``moveto(loc-1-2)``) can always be given; it changes something or nothing. It is described by an
+``ActionHeader``, as an instruction is, and given with arguments as a ``GroundAction``. An operator is one thing that it carries out:
+effects on the control's arguments and on objects that the situation implies. Its parameters are those of the control, then the
+implicit ones: objects that it changes, and objects that a fact determines (the only room with ``locinroom(?loc, ?room)``). A pattern
+is a change with its objects replaced by parameters, in an order that does not depend on their names.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from itertools import islice, takewhile
+from functools import cached_property
+from itertools import chain, islice, permutations, product, takewhile
+from math import factorial, prod
 from typing import NamedTuple
 
-from aam_vision.controls.transitions import Transition
 from aam_vision.model.strips import ActionHeader, Atom, GroundAction, LiftedAtom, State
+from aam_vision.support.unchanging import Unchanging
+
+MAX_ORDERS = 720
+"""Orders of objects that look alike which are compared; beyond that, the names decide."""
+
+
+@dataclass(frozen=True, eq=False)
+class Transition(Unchanging):
+    """A control that was given once. Two of them are equal only if they are the same object."""
+
+    before: State
+    control: GroundAction
+    after: State
+
+    @cached_property
+    def change(self) -> dict[Atom, bool]:
+        """The atoms that changed, in a fixed order, each with the value that it has afterwards.
+
+        An atom that is unknown before or afterwards is not seen to change.
+        """
+        before, after = self.before, self.after
+        gained = {atom: True for atom in after.true - before.true if atom not in before.unknown}
+        lost = {atom: False for atom in before.true - after.true if atom not in after.unknown}
+        return dict(sorted({**gained, **lost}.items()))
+
+    @cached_property
+    def kind(self) -> str:
+        """The control, and the predicates that changed: ``toggle +open -closed``."""
+        signs = {f"{'+' if value else '-'}{atom.predicate}" for atom, value in self.change.items()}
+        return " ".join((self.control.name, *sorted(signs)))
+
+
+def idle(transitions: Mapping[str, Sequence[Transition]]) -> tuple[str, ...]:
+    """The controls that never did anything, in order; ``transitions``: by control, all that was seen."""
+    return tuple(name for name, seen in transitions.items() if not any(one.change for one in seen))
 
 
 class Effect(NamedTuple):
@@ -130,3 +169,134 @@ def outcome(effects: Sequence[Effect], transition: Transition, objects: Sequence
     if any(atom not in expected for atom in change):
         return Outcome.CONTRADICTED
     return Outcome.SEEN if change else Outcome.NOTHING_TO_SEE
+
+
+class Pattern(NamedTuple):
+    """Effects in order, and the objects that the parameters stood for: the control's arguments, then the others."""
+
+    effects: tuple[Effect, ...]
+    objects: tuple[str, ...]
+
+
+def pattern(transition: Transition, constants: Collection[str] = ()) -> Pattern:
+    """The pattern of a transition. Two transitions that differ only in the names of objects have the same effects."""
+    given = tuple(dict.fromkeys(transition.control.objects))
+    named = {name for atom in transition.change for name in atom.objects}
+    others = sorted(named.difference(given, constants))
+    return min(
+        (_lifted(transition, given + order) for order in _orders(transition, given, others)),
+        key=lambda found: [effect.order for effect in found.effects],
+    )
+
+
+def _lifted(transition: Transition, objects: tuple[str, ...]) -> Pattern:
+    place = {name: number for number, name in enumerate(objects)}
+    effects = [
+        Effect(LiftedAtom(atom.predicate, tuple([place.get(name, name) for name in atom.objects])), value)
+        for atom, value in transition.change.items()
+    ]
+    return Pattern(tuple(sorted(effects, key=lambda effect: effect.order)), objects)
+
+
+def _orders(transition: Transition, given: tuple[str, ...], others: list[str]) -> Iterator[tuple[str, ...]]:
+    """The orders of the other objects that go by what changed of each; those alike come in every order."""
+    labels: dict[str, str] = {name: f"given {place}" for place, name in enumerate(given)}
+    for _ in range(len(others)):
+        labels.update({name: _label(transition, name, labels) for name in others})
+        ranks = {label: f"{rank:03d}" for rank, label in enumerate(sorted({labels[one] for one in others}))}
+        labels.update({name: ranks[labels[name]] for name in others})
+    classes: dict[str, list[str]] = {}
+    for name in sorted(others, key=lambda one: labels[one]):
+        classes.setdefault(labels[name], []).append(name)
+    if prod(factorial(len(alike)) for alike in classes.values()) > MAX_ORDERS:
+        yield tuple(chain.from_iterable(classes.values()))
+        return
+    for order in product(*[permutations(alike) for alike in classes.values()]):
+        yield tuple(chain.from_iterable(order))
+
+
+def _label(transition: Transition, name: str, labels: dict[str, str]) -> str:
+    """What changed of an object: the changes that name it, and at which places."""
+    found = []
+    for (predicate, objects), value in transition.change.items():
+        if name in objects:
+            places = ["self" if one == name else labels.get(one, "") for one in objects]
+            found.append(f"{predicate} {value} {places}")
+    return f"{labels.get(name, '')} {sorted(found)}"
+
+
+def explanations(
+    effects: Sequence[Effect],
+    arity: int,
+    derivations: Sequence[Derivation],
+    transition: Transition,
+) -> Iterator[tuple[str, ...]]:
+    """The injective bindings under which the effects are the change, hidden ones included.
+
+    The control's arguments bind the first parameters. A parameter that neither these nor the change name has to be
+    derived. Without a change there is no explanation.
+    """
+    given = transition.control.objects
+    if not transition.change or len(set(given)) < len(given):
+        return
+    binding: list[str | None] = [*given, *[None] * (arity - len(given))]
+    seen = set()
+    for found in _unified(list(transition.change.items()), effects, binding):
+        objects = derived(transition, found, derivations)
+        if objects is None or objects in seen:
+            continue
+        seen.add(objects)
+        if outcome(effects, transition, objects) is Outcome.SEEN:
+            yield objects
+
+
+def derived(
+    transition: Transition, binding: Sequence[str | None], derivations: Sequence[Derivation]
+) -> tuple[str, ...] | None:
+    """The whole binding, with what facts determine; None if some parameter stays open, or one object comes twice."""
+    full = list(binding)
+    for one in derivations:
+        value = one.value(transition.before, full)
+        if value is None or full[one.parameter] not in (None, value):
+            return None
+        full[one.parameter] = value
+    objects = tuple([name for name in full if name is not None])
+    return objects if len(objects) == len(full) == len(set(objects)) else None
+
+
+def _unified(
+    left: Sequence[tuple[Atom, bool]], effects: Sequence[Effect], binding: list[str | None]
+) -> Iterator[list[str | None]]:
+    """The ways to read each of these changes as one of the effects; the binding is extended meanwhile."""
+    if not left:
+        yield binding.copy()
+        return
+    (atom, value), rest = left[0], left[1:]
+    for effect in effects:
+        if effect.becomes == value and effect.atom.predicate == atom.predicate:
+            newly = _bind(effect.atom.arguments, atom.objects, binding)
+            if newly is not None:
+                yield from _unified(rest, effects, binding)
+                for place in newly:
+                    binding[place] = None
+
+
+def _bind(
+    arguments: Sequence[int | str], objects: Sequence[str], binding: list[str | None]
+) -> list[int] | None:
+    """Bind parameters so that the arguments are these objects, and return which; None if that is impossible."""
+    newly: list[int] = []
+    for argument, name in zip(arguments, objects, strict=True):
+        if isinstance(argument, int):
+            if binding[argument] == name:
+                continue
+            if binding[argument] is None and name not in binding:
+                binding[argument] = name
+                newly.append(argument)
+                continue
+        elif argument == name:
+            continue
+        for place in newly:
+            binding[place] = None
+        return None
+    return newly

@@ -1,29 +1,25 @@
-"""The result of an interrogation of controls."""
+"""The result of an interrogation of controls, and how a person reads it: on a terminal, and in a notebook."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Any
 
-from aam_vision.controls import result_text
-from aam_vision.controls.conditional import Split
+from aam_vision.controls.conditional import Split, conditional
 from aam_vision.controls.coverage import Untried
 from aam_vision.controls.discovery import Discovery
-from aam_vision.controls.joining import conditional
 from aam_vision.controls.mapping import Carrier
 from aam_vision.controls.misreading import Misread
-from aam_vision.controls.operators import Operator
-from aam_vision.controls.prediction import ControlModel
-from aam_vision.controls.transitions import Transition, idle
-from aam_vision.interrogation.examination.diagnosis import Diagnosis
-from aam_vision.interrogation.examination.figures import ENOUGH, Exam
-from aam_vision.interrogation.task.result import CurvePoint, Result
-from aam_vision.interrogation.task.result_text import aligned
+from aam_vision.controls.operators import Operator, Transition, idle
+from aam_vision.controls.rules import ControlModel
+from aam_vision.interrogation.examination.findings import ENOUGH, Diagnosis, Exam
+from aam_vision.interrogation.task.result import CurvePoint, Result, aligned, table
 from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE, FAILED, NOT_STRIPS, OPEN
 from aam_vision.model.pddl import domain_text
-from aam_vision.model.strips import ActionHeader, LiftedAtom, Model
+from aam_vision.model.strips import ActionHeader, Model
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.wording import counted, listed, some
 
@@ -265,7 +261,7 @@ class ControlsResult:
                 "arguments": list(operator.header.parameters[: operator.given]),
                 "parameters": list(operator.header.parameters),
                 "determined": {
-                    operator.header.parameters[one.parameter]: _text(one.fact, operator.header)
+                    operator.header.parameters[one.parameter]: one.fact.text(operator.header.parameters)
                     for one in operator.derivations
                 },
             }
@@ -293,14 +289,54 @@ class ControlsResult:
         return self.interrogation.plot(axes)
 
     def __repr__(self) -> str:
-        return result_text.in_short(self)
+        return in_short(self)
 
     def __str__(self) -> str:
-        return aligned(result_text.figures(self))
+        return aligned(figures(self))
 
     def _repr_html_(self) -> str:
-        return result_text.html(self)
+        return html(self)
 
 
-def _text(fact: LiftedAtom, header: ActionHeader) -> str:
-    return fact.text(header.parameters)
+def figures(result: ControlsResult) -> list[tuple[str, str]]:
+    """Names and values: how it ended, what the controls carry out, what is certain of that, and what it cost."""
+    within, beyond = result.certain
+    queries = 0 if result.interrogation is None else result.interrogation.counts.queries
+    operators = [str(operator.header) for operator in result.operators]
+    return [
+        ("status", ": ".join(text for text in (result.status, result.missing or result.why) if text)),
+        ("controls", ", ".join(map(str, result.controls))),
+        *(("" if number else "operators", text) for number, text in enumerate(operators)),
+        *(("" if number else "when", text) for number, text in enumerate(_conditional(result))),
+        ("within", within),
+        ("beyond", beyond),
+        (
+            "steps",
+            f"{counted(result.steps, 'control')} given; {counted(queries, 'query')}, "
+            f"{counted(result.rounds, 'discovery')}",
+        ),
+    ]
+
+
+def in_short(result: ControlsResult) -> str:
+    """The result in a line."""
+    return (
+        f"<ControlsResult: {result.status}; {counted(len(result.controls), 'control')}, "
+        f"{counted(len(result.operators), 'operator')}; {counted(result.steps, 'control')} given>"
+    )
+
+
+def html(result: ControlsResult) -> str:
+    """The result for a notebook: figures and the model. It has no style of its own."""
+    model = f"<details open><summary>The model</summary><pre>{escape(result.pddl)}</pre></details>"
+    return f"{table(figures(result))}{model}"
+
+
+def _conditional(result: ControlsResult) -> list[str]:
+    """Which cases are one action with conditional effects, and which are not, and why."""
+    split = result.conditional
+    found = [
+        f"{listed([one.operator for one in action.branches])} are one action in model-when.pddl: {action.header}"
+        for action in split.actions
+    ]
+    return [*found, *(f"not all cases of {control}: {why}" for control, why in split.apart.items())]

@@ -1,19 +1,17 @@
-"""The operators of a discovery as rules that judge transitions: which operator a control has carried out, and how."""
+"""The operators of a discovery as rules: which one a control has carried out, and how; and what a learned model says that it does."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from aam_vision.controls.cases import Condition, Example, contradiction
 from aam_vision.controls.discovery import Discovery
 from aam_vision.controls.giving import Giving
-from aam_vision.controls.matching import explanations
-from aam_vision.controls.operators import Operator, Outcome
-from aam_vision.controls.transitions import Transition
+from aam_vision.controls.operators import Operator, Outcome, Transition, explanations
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
-from aam_vision.model.strips import ActionHeader, GroundAction, State
-from aam_vision.planning.joins import StateIndex
+from aam_vision.model.strips import ActionHeader, GroundAction, LiftedAtom, Model, State
+from aam_vision.planning.joins import StateIndex, bindings
 from aam_vision.support.errors import AamError
 
 
@@ -31,10 +29,7 @@ class Rule(NamedTuple):
 class Rules:
     """The operators of a discovery, compared with every transition as it is seen.
 
-    Args:
-        discovery: the operators, with their examples.
-        giving: the agent, and what it has shown so far.
-        lasting: keep the operators whatever is seen; ``refuted`` says what refutes them.
+    ``lasting``: keep the operators whatever is seen; ``refuted`` says what refutes them.
     """
 
     def __init__(self, discovery: Discovery, giving: Giving, *, lasting: bool = False) -> None:
@@ -135,11 +130,7 @@ class Rules:
                     return
 
     def _refute(self, transition: Transition, why: str) -> None:
-        """Say that the operators are not the right ones.
-
-        Raises:
-            Refuted: unless they are to be kept.
-        """
+        """Say that the operators are not the right ones; raises ``Refuted`` unless they are to be kept."""
         self.refuted = self.refuted or why
         if not self._lasting:
             raise Refuted(why)
@@ -195,3 +186,40 @@ def changed(state: State, operator: Operator, objects: tuple[str, ...]) -> State
 def control_headers(discovery: Discovery) -> tuple[ActionHeader, ...]:
     """The operators as instructions."""
     return tuple(operator.header for operator in discovery.operators)
+
+
+class ControlModel:
+    """A model of operators, read as a model of the controls that carry them out."""
+
+    def __init__(self, model: Model, operators: Sequence[Operator]) -> None:
+        self._model = model
+        self._operators: Mapping[str, list[Operator]] = {
+            operator.control: [one for one in operators if one.control == operator.control]
+            for operator in operators
+        }
+
+    def next_states(self, state: State, control: GroundAction, index: StateIndex | None = None) -> set[State]:
+        """The states that the applicable operators of a control lead to; the state itself where none is applicable.
+
+        More than one where the model contradicts itself. ``index`` is that of the state, where it is known already.
+        """
+        index = index or StateIndex(state)
+        found = set()
+        for operator in self._operators.get(control.name, ()):
+            schema = self._model.schema(operator.header.name)
+            match = LiftedAtom("", tuple(range(operator.given))), control.objects
+            for objects in bindings(index, schema.header, sorted(schema.positive, key=str), match=match):
+                if schema.applicable(state, objects):
+                    found.add(schema.successor(state, objects))
+        return found or {state}
+
+    def agrees(
+        self, state: State, control: GroundAction, after: State, index: StateIndex | None = None
+    ) -> bool:
+        """Whether it predicts the state after a control, and nothing else; unknown atoms agree with everything."""
+        found = self.next_states(state, control, index)
+        return len(found) == 1 and all(
+            (value := one.value(atom)) is None or (seen := after.value(atom)) is None or value == seen
+            for one in found
+            for atom in one.true | after.true
+        )

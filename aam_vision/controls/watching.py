@@ -16,9 +16,8 @@ import numpy as np
 from aam_vision.agents.bare import random_control
 from aam_vision.controls.exploring import STRIDE, start
 from aam_vision.controls.giving import Giving, ground
-from aam_vision.controls.prediction import ControlModel
-from aam_vision.controls.rules import Refuted, Rules
-from aam_vision.controls.transitions import Transition
+from aam_vision.controls.operators import Transition
+from aam_vision.controls.rules import ControlModel, Refuted, Rules
 from aam_vision.model.query import Situation
 from aam_vision.model.strips import GroundAction, Model
 
@@ -52,9 +51,6 @@ def watch(giving: Giving, rules: Rules, model: Model, rng: np.random.Generator) 
 
     What was given in a situation that looks the same is not given again, and does not count. Where hardly anything is left
     to give, all of it is given, so that nothing else can happen; that was not chosen at random, and does not count.
-
-    Raises:
-        StepsSpent: no more controls may be given.
     """
     predicted = ControlModel(model, rules.discovery.operators)
     initial = list(giving.initial())
@@ -86,10 +82,6 @@ def _histories(
     The first walk begins where a problem does, others in situations that were seen later. Where some controls never did anything,
     one more gives these and others by turns: another one may make them do something later. How many controls of the other walks
     came out as predicted, and the first one of all that did not.
-
-    Raises:
-        TwoWays: one came out otherwise than before in a situation that looks the same.
-        StepsSpent: no more controls may be given.
     """
     orders: Counter[tuple[str, ...]] = Counter()
     wanted, steps = max(LEAST, len(giving.controls) ** 2), 0
@@ -148,7 +140,6 @@ def repeat(giving: Giving, rng: np.random.Generator) -> None:
 
     Raises:
         TwoWays: it came out otherwise now: it depends on what was done before, and on nothing that is seen.
-        StepsSpent: no more controls may be given.
     """
     initial, long = giving.initial(), max(HISTORY, EACH * len(giving.controls))
     most = giving.steps + AGAIN * long
@@ -164,11 +155,7 @@ def repeat(giving: Giving, rng: np.random.Generator) -> None:
 
 
 def give_the_rest(giving: Giving, rules: Rules, model: Model, most: int) -> Transition | None:
-    """Give every control where it was not given, if these are so many at most; the first that surprises, if any does.
-
-    Raises:
-        StepsSpent: no more controls may be given.
-    """
+    """Give every control where it was not given, if these are so many at most; the first that surprises, if any does."""
     predicted, given = ControlModel(model, rules.discovery.operators), 0
     while left := _left(giving, most - given):
         for here, control in left:

@@ -1,13 +1,16 @@
-"""STRIPS as the paper has it: predicates, action headers, states, pal tuples and models.
+"""STRIPS as the paper has it: predicates, action headers, states, pal tuples, models and problems.
 
 Paper, Section "The Agent-Interrogation Task". A *lifted atom* is a predicate instantiated with the parameters of one
 action (an element of the paper's P*). A *pal tuple* <p, a, l> names a place in a model; with a mode it is a *palm* tuple.
+
+Models may have chance: an outcome of probability p is what one step of p * 100 in a hundred does, wherever the action can be done and
+whatever happened before. Where the effects are conditional (``when`` in PDDL), that is so in each of their cases.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -18,6 +21,8 @@ from typing import NamedTuple
 from aam_vision.support.unchanging import Unchanging
 
 ROOT_TYPE = "object"
+MAX_OUTCOMES = 10
+"""Outcomes of one action at most."""
 
 
 class Atom(NamedTuple):
@@ -401,6 +406,17 @@ MAX_LIFTED_ATOMS = 100_000
 """Lifted atoms of all actions together, at most; so many take about 2 GB."""
 
 
+def excess(vocabulary: Vocabulary, headers: Sequence[ActionHeader]) -> tuple[str, str] | None:
+    """What there is too much of to be interrogated, and what to do; None if there is not too much."""
+    predicates = len(vocabulary.predicates)
+    if predicates * len(headers) > MAX_PAIRS:
+        return f"{predicates} predicates and {len(headers)} actions are too many together", "use fewer"
+    if (size := count_lifted_atoms(vocabulary, headers)) > MAX_LIFTED_ATOMS:
+        found = f"{size} predicates with an action's parameters are more than {MAX_LIFTED_ATOMS}"
+        return found, "use fewer parameters, or arguments"
+    return None
+
+
 def count_lifted_atoms(vocabulary: Vocabulary, headers: Sequence[ActionHeader]) -> int:
     """The number of lifted atoms of all actions, those with repeated arguments included."""
     constants = _counted(vocabulary.types, vocabulary.constants.values())
@@ -421,3 +437,64 @@ def _counted(types: Types, kinds: Iterable[str]) -> Counter[str]:
         for above in types.ancestry(kind):
             found[above] += number
     return found
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A planning problem: where it starts and what is wanted (atoms true, atoms false)."""
+
+    name: str
+    initial: State
+    goal: frozenset[Atom] = frozenset()
+    goal_false: frozenset[Atom] = frozenset()
+
+
+def merged(outcomes: Iterable[Outcome], schema: ActionSchema) -> tuple[Outcome, ...]:
+    """The outcomes as states show them: effects that can change nothing left out, equal ones joined, impossible ones gone.
+
+    ``schema``: has the action's precondition, and the case's condition.
+    """
+    found: dict[Effects, float] = {}
+    for probability, effects in outcomes:
+        if probability > 0:
+            add = effects.add - schema.positive
+            delete = effects.delete - effects.add - schema.negative
+            plain = Effects(add, delete)
+            found[plain] = found.get(plain, 0.0) + probability
+    return tuple(Outcome(probability, effects) for effects, probability in found.items())
+
+
+Assignment = Mapping[LiftedAtom, bool]
+"""Values of atoms of an action."""
+
+
+def cases(
+    atoms: Sequence[LiftedAtom], outcomes: Callable[[Assignment], tuple[Outcome, ...]]
+) -> tuple[Case, ...]:
+    """The cases of an action whose outcomes depend on these atoms: as few as splitting on the atoms in turn makes.
+
+    ``atoms``: on which they may depend; there is a call for each assignment of values to them.
+    """
+
+    def split(number: int, chosen: Assignment) -> tuple[Case, ...]:
+        if number == len(atoms):
+            return (Case(outcomes=outcomes(chosen)),)
+        atom = atoms[number]
+        yes, no = (split(number + 1, {**chosen, atom: value}) for value in (True, False))
+        if _alike(yes, no):
+            return yes
+        return (
+            *(one._replace(positive=one.positive | {atom}) for one in yes),
+            *(one._replace(negative=one.negative | {atom}) for one in no),
+        )
+
+    return split(0, {})
+
+
+def _alike(some: Sequence[Case], others: Sequence[Case]) -> bool:
+    """Whether cases say the same, in whatever order their outcomes stand."""
+
+    def plain(case: Case) -> tuple[object, ...]:
+        return case.positive, case.negative, frozenset(case.outcomes)
+
+    return {plain(one) for one in some} == {plain(one) for one in others}

@@ -240,11 +240,8 @@ def narrowed(
 ) -> tuple[list[Mask | None], list[Condition]]:
     """The values that each parameter may have, and the conditions with the facts that these leave.
 
-    Args:
-        allowed: for each parameter which numbers it may have; None for one that is given from the start.
-        conditions: the atoms that are to be true.
-        absences: the atoms that are to be false.
-        distinct: whether parameters that are not given must differ from each other.
+    ``allowed``: for each parameter which numbers it may have; None for one that is given from the start. ``distinct``: whether
+    parameters that are not given must differ from each other.
     """
     domains = _possible(allowed, conditions, absences)
     conditions = list(conditions)

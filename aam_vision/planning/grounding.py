@@ -103,13 +103,8 @@ def ground(
     Negative preconditions are ignored by the relaxation; operators whose negative precondition is
     true in every initial state, and deleted by nothing, are dropped in the end.
 
-    Args:
-        operators: the actions.
-        initial: the facts that may be true in an initial state.
-        objects: those of the problem.
-        limit: the most operators that are made.
-        always: the initial facts that are true in every initial state; default all of them.
-        repeated: whether one object may stand for several parameters.
+    ``initial``: the facts that may be true in an initial state. ``always``: the initial facts that are true in every initial state;
+    default all of them.
 
     Raises:
         TooManyOperators: there are more than ``limit``.

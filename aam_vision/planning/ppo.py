@@ -22,7 +22,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from aam_vision.model.pddl.writing import type_lines
+from aam_vision.model.pddl.writing import domain_of
 from aam_vision.model.strips import (
     ActionSchema,
     GroundAction,
@@ -31,6 +31,7 @@ from aam_vision.model.strips import (
     Mode,
     Model,
     PalTuple,
+    Predicate,
     State,
     Vocabulary,
     lifted_atoms,
@@ -100,21 +101,21 @@ class DistinguishingProblem:
         p_u = "p-u"
         while p_u in names:
             p_u += "-"
-        lines = [f"(define (domain p-po-{vocabulary.name})"]
-        lines.append(
-            "  (:requirements :strips :typing :negative-preconditions :disjunctive-preconditions"
-            " :existential-preconditions :conditional-effects)"
+        copies = [
+            Predicate(f"{one.name}{copy}", one.types)
+            for copy in COPIES
+            for one in (*vocabulary.predicates, Predicate(p_u, ()))
+        ]
+        doubled = replace(
+            vocabulary, name=f"p-po-{vocabulary.name}", predicates=(*copies, Predicate(P_PSI, ()))
         )
-        lines += type_lines(self.model.vocabulary, self.model.headers)
-        lines.append("  (:predicates")
-        for copy in COPIES:
-            for predicate in vocabulary.predicates:
-                lines.append(f"    ({predicate.name}{copy}{_variables(predicate.types)})")
-            lines.append(f"    ({p_u}{copy})")
-        lines.append(f"    ({P_PSI})\n  )")
+        wanted = (
+            ":strips :typing :negative-preconditions :disjunctive-preconditions :existential-preconditions"
+            " :conditional-effects"
+        )
         known = add_palm(self.model, self.pal, Mode.ABSENT)
-        lines += [self._action(schema, vocabulary, p_u) for schema in known.actions]
-        return "\n".join(lines) + "\n)\n", _problem(vocabulary, initial)
+        actions = [self._action(schema, vocabulary, p_u) for schema in known.actions]
+        return domain_of(doubled, self.model.headers, wanted, actions), _problem(vocabulary, initial)
 
     def _action(self, schema: ActionSchema, vocabulary: Vocabulary, p_u: str) -> str:
         """One action of P_PO."""

@@ -54,8 +54,7 @@ class Relation:
     def solutions(self, given: Numbers | None = None) -> Iterator[Numbers]:
         """Blocks of bindings, depth first; each of shape (some, parameters).
 
-        Args:
-            given: partial bindings to begin with, -1 where a parameter is open; default one that is open everywhere.
+        ``given``: partial bindings to begin with, -1 where a parameter is open; default one that is open everywhere.
 
         Raises:
             TooManyBindings: more than ``most`` partial bindings were followed, or too many facts looked at for them.

@@ -13,9 +13,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from aam_vision.interrogation.chance.frequency import Frequency
-from aam_vision.interrogation.evidence.attempted_steps import attempted
-from aam_vision.interrogation.evidence.transcript import Transcript
+from aam_vision.interrogation.chance.intervals import Frequency
+from aam_vision.interrogation.evidence.transcript import Transcript, attempted
 from aam_vision.model.strips import ActionHeader, ActionSchema, LiftedAtom, Mode, Model
 from aam_vision.report import english
 from aam_vision.support import wording

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
+from aam_vision.interrogation.evidence.transcript import AttemptedStep
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.task.verdict import COMPLETE, NOT_STRIPS, Verdict
 from aam_vision.model.strips import ActionHeader, Location, Mode, Model, PalTuple, Vocabulary

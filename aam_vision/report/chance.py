@@ -9,9 +9,9 @@ from operator import and_
 from typing import Final, NamedTuple
 
 from aam_vision.interrogation.chance.cases import CaseKnowledge
-from aam_vision.interrogation.chance.explaining import Change
-from aam_vision.interrogation.chance.frequency import Frequency
+from aam_vision.interrogation.chance.intervals import Frequency
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
+from aam_vision.interrogation.chance.observations import Change
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.model.strips import Mode
 from aam_vision.report import english

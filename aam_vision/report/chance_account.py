@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
+from aam_vision.interrogation.chance.intervals import precision_of
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
-from aam_vision.interrogation.chance.retelling import precision_of, retold
-from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
+from aam_vision.interrogation.chance.retelling import retold
+from aam_vision.interrogation.evidence.transcript import AttemptedStep
 from aam_vision.interrogation.hypotheses.literals import Literals, union
 from aam_vision.interrogation.task.verdict import COMPLETE, NOT_STRIPS, Verdict
 from aam_vision.model.strips import ActionSchema, LiftedAtom, Location, Mode, Model, PalTuple

@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from aam_vision.interrogation.chance.comparing import ALPHA
+from aam_vision.interrogation.chance.comparing import ALPHA, AtomDifference, OutcomeDifference, differences
+from aam_vision.interrogation.chance.intervals import precision_of
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.chance.prior import Claim, EarlierModel, EarlierRun, Prior
-from aam_vision.interrogation.chance.retelling import precision_of, retold
-from aam_vision.interrogation.chance.versions import AtomDifference, OutcomeDifference, differences
+from aam_vision.interrogation.chance.retelling import retold
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.task.result import check_prior
 from aam_vision.model.pddl import read_domain

@@ -14,9 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from aam_vision.interrogation.chance.cases import CaseKnowledge
-from aam_vision.interrogation.chance.explaining import Change
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
-from aam_vision.model.outcomes import merged
+from aam_vision.interrogation.chance.observations import Change
 from aam_vision.model.strips import (
     ActionSchema,
     Case,
@@ -27,6 +26,7 @@ from aam_vision.model.strips import (
     Model,
     Outcome,
     State,
+    merged,
 )
 from aam_vision.report.evaluation import applicable
 

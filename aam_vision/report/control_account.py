@@ -7,16 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from aam_vision.controls.conditional_text import conditional_action_text
+from aam_vision.controls.conditional import conditional, conditional_action_text
 from aam_vision.controls.giving import Given
-from aam_vision.controls.joining import conditional
 from aam_vision.controls.mapping import read_carriers
-from aam_vision.controls.operators import Operator
-from aam_vision.controls.prediction import ControlModel
-from aam_vision.controls.transitions import Transition, idle
-from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
-from aam_vision.interrogation.evidence.entries import Asked
-from aam_vision.interrogation.evidence.transcript import Transcript
+from aam_vision.controls.operators import Operator, Transition, idle
+from aam_vision.controls.rules import ControlModel
+from aam_vision.interrogation.evidence.moves import Asked
+from aam_vision.interrogation.evidence.transcript import AttemptedStep, Transcript
 from aam_vision.model.strips import ActionHeader, GroundAction, State
 from aam_vision.report.abilities import ALL, ControlNames, clause
 from aam_vision.report.ending import ShownExample

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from aam_vision.agents.encoding import Malformed, field, loads
-from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
-from aam_vision.interrogation.examination.figures import Exam
+from aam_vision.interrogation.examination.findings import Diagnosis, Exam, Family
 from aam_vision.interrogation.task.undetermined import CANNOT_MATTER
 from aam_vision.interrogation.task.verdict import (
     COMPLETE,

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from aam_vision.agents.perception import Box, Point
-from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
-from aam_vision.interrogation.evidence.entries import Asked
-from aam_vision.interrogation.evidence.transcript import Transcript
+from aam_vision.interrogation.evidence.moves import Asked
+from aam_vision.interrogation.evidence.transcript import AttemptedStep, Transcript
 from aam_vision.model.query import Situation
 from aam_vision.model.strips import GroundAction, LiftedAtom, State, lifted_atoms
 from aam_vision.report.recorded import Recorded, Sight

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from aam_vision.agents.encoding import Malformed, loads
 from aam_vision.agents.encoding import field as json_field
-from aam_vision.interrogation.chance.frequency import Precision
 from aam_vision.interrogation.chance.graph import Step, successor
+from aam_vision.interrogation.chance.intervals import ALPHA, Precision, precision_of
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
-from aam_vision.interrogation.chance.retelling import ALPHA, precision_of, retold
+from aam_vision.interrogation.chance.retelling import retold
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.model.strips import (
     ActionSchema,

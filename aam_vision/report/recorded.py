@@ -13,13 +13,12 @@ from aam_vision.agents.image import points
 from aam_vision.agents.journal import OPERATORS, WENT_ON, Journal, NothingRecorded, Row
 from aam_vision.agents.journalled import Contents, memo
 from aam_vision.agents.perception import Box, Point
-from aam_vision.interrogation.chance.looking import as_read
 from aam_vision.interrogation.chance.prior import MARGIN
-from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep, attempted
-from aam_vision.interrogation.evidence.entries import Asked, Entry, Walked
-from aam_vision.interrogation.evidence.transcript import Transcript
+from aam_vision.interrogation.evidence.moves import Asked, Entry, Walked
+from aam_vision.interrogation.evidence.transcript import AttemptedStep, Transcript, attempted
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.statistics.counts import ErrorRates, Misreading
+from aam_vision.interrogation.task.repeated_looks import as_read
 from aam_vision.model.query import Access, Situation
 from aam_vision.model.strips import ActionHeader, LiftedAtom, Location, Mode, Model, PalTuple, Vocabulary
 from aam_vision.report.ending import MAX_BYTES, RecordedEnding, printable, read_ending, read_figures

@@ -7,15 +7,14 @@ from dataclasses import replace
 from functools import cached_property
 
 from aam_vision.interrogation.completeness.proofs import AtomMode, Exclusion, Proof, Proofs
-from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep, attempted
-from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.evidence.moves import Asked
+from aam_vision.interrogation.evidence.transcript import AttemptedStep, attempted
 from aam_vision.interrogation.task.undetermined import (
     CANNOT_MATTER,
-    OPEN,
     Undetermined,
     undetermined,
 )
-from aam_vision.interrogation.task.verdict import NOT_STRIPS, Verdict
+from aam_vision.interrogation.task.verdict import NOT_STRIPS, OPEN, Verdict
 from aam_vision.model.strips import ActionHeader, Location, Mode, PalTuple
 from aam_vision.report import english
 from aam_vision.report.abilities import Abilities, abilities

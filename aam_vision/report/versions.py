@@ -7,15 +7,17 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from aam_vision.interrogation.chance.comparing import ALPHA, Count
-from aam_vision.interrogation.chance.interrogating import Options
-from aam_vision.interrogation.chance.knowledge import ActionKnowledge
-from aam_vision.interrogation.chance.retelling import precision_of, retold
-from aam_vision.interrogation.chance.versions import (
+from aam_vision.interrogation.chance.comparing import (
+    ALPHA,
     ActionDifferences,
+    Count,
     OutcomeDifference,
     differences,
 )
+from aam_vision.interrogation.chance.interrogating import Options
+from aam_vision.interrogation.chance.intervals import precision_of
+from aam_vision.interrogation.chance.knowledge import ActionKnowledge
+from aam_vision.interrogation.chance.retelling import retold
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals
 from aam_vision.interrogation.task.verdict import NOT_STRIPS
 from aam_vision.model.strips import Mode

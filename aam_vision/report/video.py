@@ -9,7 +9,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.evidence.moves import Asked
 from aam_vision.report.album import Picture, picture
 from aam_vision.report.recorded import Recorded
 from aam_vision.support.wording import counted

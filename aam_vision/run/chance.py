@@ -19,9 +19,9 @@ from aam_vision.interrogation.chance.interrogating import (
     most_steps,
 )
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
-from aam_vision.interrogation.chance.looking import LookingAgent
 from aam_vision.interrogation.chance.prior import Prior
 from aam_vision.interrogation.hypotheses.literals import Literals
+from aam_vision.interrogation.task.repeated_looks import LookingAgent
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.verdict import FAILED, NOT_STRIPS
 from aam_vision.model.pddl import domain_text

@@ -16,15 +16,14 @@ import numpy as np
 from aam_vision.agents.image import image_test, unlike
 from aam_vision.agents.journal import Journal
 from aam_vision.agents.journalled import JournalledAgent
-from aam_vision.controls.conditional import Split
-from aam_vision.controls.conditional_text import conditional_text
+from aam_vision.controls.conditional import Split, conditional_text
 from aam_vision.controls.interrogating import Options, interrogate
 from aam_vision.controls.mapping import CONDITIONAL
 from aam_vision.controls.misreading import Misread
+from aam_vision.controls.operators import Transition
 from aam_vision.controls.result import ControlsResult
-from aam_vision.controls.result_text import figures as result_figures
-from aam_vision.controls.transitions import Transition
-from aam_vision.interrogation.chance.looking import LookingAgent
+from aam_vision.controls.result import figures as result_figures
+from aam_vision.interrogation.task.repeated_looks import LookingAgent
 from aam_vision.interrogation.task.verdict import FAILED
 from aam_vision.model.pddl import domain_text
 from aam_vision.model.query import Agent

@@ -59,7 +59,7 @@ def save(
         lines: the summary for a person.
         truth: the ground truth as PDDL, if the report is to compare with it.
     """
-    from aam_vision.interrogation.task.result_text import aligned
+    from aam_vision.interrogation.task.result import aligned
     from aam_vision.report.account import account_of
     from aam_vision.report.page import page
     from aam_vision.report.recorded import read_journal

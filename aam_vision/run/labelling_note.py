@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
 
 from aam_vision.agents.encoding import loads
 from aam_vision.agents.perception import ImageTest
-from aam_vision.interrogation.examination.diagnosis import Diagnosis
+from aam_vision.interrogation.examination.findings import Diagnosis
 from aam_vision.support.files import read_limited
 from aam_vision.support.wording import counted, some
 

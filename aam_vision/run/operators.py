@@ -13,7 +13,7 @@ import numpy as np
 
 from aam_vision.agents.journal import NAME, OPERATORS, Journal
 from aam_vision.agents.journalled import JournalledAgent
-from aam_vision.interrogation.evidence.entries import Asked, Entry
+from aam_vision.interrogation.evidence.moves import Asked, Entry
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.model.query import Query, Response, Situation, WalkStep
 

@@ -11,12 +11,10 @@ import numpy as np
 
 from aam_vision.agents.image import unlike
 from aam_vision.controls.result import ControlsResult
-from aam_vision.interrogation.chance.looking import LookingAgent
-from aam_vision.interrogation.evidence.attempted_steps import attempted
-from aam_vision.interrogation.examination.diagnosis import Diagnosis
-from aam_vision.interrogation.examination.figures import Exam
-from aam_vision.interrogation.task.result import Result, differences, lifted_predicates
-from aam_vision.interrogation.task.result_text import figures
+from aam_vision.interrogation.evidence.transcript import attempted
+from aam_vision.interrogation.examination.findings import Diagnosis, Exam
+from aam_vision.interrogation.task.repeated_looks import LookingAgent
+from aam_vision.interrogation.task.result import Result, differences, figures, lifted_predicates
 from aam_vision.model.strips import Model
 from aam_vision.report import evaluation
 from aam_vision.report.abilities import abilities, executed_actions

@@ -322,11 +322,11 @@ class Kind:
     make: Callable[..., Fault]
     """A fault of this family in a setting; raises ``Unsuitable`` where there is none."""
     right: tuple[str, ...]
-    """Families of ``examination.diagnosis`` that name it rightly; none for honest agents."""
+    """Families of ``examination.findings`` that name it rightly; none for honest agents."""
 
 
 def right_verdicts(family: str, access: Access | str, *, misread: bool = False) -> tuple[str, ...]:
-    """The families of ``examination.diagnosis`` that count as right.
+    """The families of ``examination.findings`` that count as right.
 
     Where nothing can be had again, what is hidden cannot be told from a change.
 

@@ -16,15 +16,14 @@ from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.image import ImageAgent
 from aam_vision.agents.journal import Journal
 from aam_vision.agents.journalled import JournalledAgent
-from aam_vision.agents.noise import NoisySimulator
 from aam_vision.agents.numbered import NumberedAgent
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.agents.unreliable import UnreliableAgent
+from aam_vision.agents.unreliable import NoisySimulator, UnreliableAgent
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.envs.registry import board_domain, make_simulator
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Move, Policy, Stop
-from aam_vision.interrogation.policies.confirming import Confirming
+from aam_vision.interrogation.policies.decorators import Confirming
 from aam_vision.interrogation.policies.economical import EconomicalPolicy, Walker
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.task.budget import Budget

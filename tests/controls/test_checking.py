@@ -1,29 +1,68 @@
-"""What could refute a case is tried; where nothing could, nothing is."""
+"""Pairs of values that were met one by one are new until they are met together.
+
+What could refute a case is tried; where nothing could, nothing is.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aam_vision.agents.bare import random_control
-from aam_vision.controls.checking import Checker
+from aam_vision.controls.checking import Checker, ValuePairs
 from aam_vision.controls.exploring import found
 from aam_vision.controls.giving import Giving
 from aam_vision.controls.reach import Reach
 from aam_vision.controls.rules import Refuted, Rules
-from aam_vision.model.strips import Atom, Model, State
+from aam_vision.interrogation.hypotheses.literals import AtomIndex
+from aam_vision.model.strips import ActionHeader, Atom, Model, Objects, Predicate, State, Types, Vocabulary
 
 from . import worlds
 
+FLAGS = ("p", "q", "r")
+VOCABULARY = Vocabulary("flags", tuple(Predicate(name, ()) for name in FLAGS), Types({}))
+OBJECTS = Objects({}, VOCABULARY.types)
+INDEX = AtomIndex(VOCABULARY, ActionHeader("press", (), ()))
+
+values = st.fixed_dictionaries({name: st.sampled_from([True, False, None]) for name in FLAGS})
 DOOR = ["toggle()=unlock,swing", "shut()=shut", "lock()=lock", "take(?k)=take", "put()=put"]
 MOST = 30
 """Ways that are followed, at most."""
 
 WALK = 12
 """Controls at random that are given first."""
+
+
+def state(of: dict[str, bool | None]) -> State:
+    true = frozenset(Atom(name, ()) for name, value in of.items() if value)
+    return State(true, OBJECTS, frozenset(Atom(name, ()) for name, value in of.items() if value is None))
+
+
+def pairs(of: dict[str, bool | None]) -> set[frozenset[tuple[str, bool]]]:
+    known = [(name, value) for name, value in of.items() if value is not None]
+    return {frozenset(pair) for pair in combinations(known, 2)}
+
+
+@given(st.lists(values, max_size=6), values)
+def test_a_pair_is_new_if_each_of_its_values_was_met_and_they_never_were_together(
+    tried: list[dict[str, bool | None]], here: dict[str, bool | None]
+) -> None:
+    met = ValuePairs(INDEX)
+    for one in tried:
+        met.add(state(one), ())
+    single = {(name, value) for one in tried for name, value in one.items() if value is not None}
+    together = {pair for one in tried for pair in pairs(one)}
+    expected = {pair for pair in pairs(here) if pair <= single} - together
+    assert met.new(state(here), ()) == len(expected)
+    more = any((name, value) not in single for name, value in here.items() if value is not None)
+    assert met.add(state(here), ()) == more
+    assert met.new(state(here), ()) == 0
 
 
 def refuted(giving: Giving, rules: Rules) -> list[list[str]]:

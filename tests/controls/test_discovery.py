@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from aam_vision.controls.discovery import Discovery, discover
-from aam_vision.controls.patterns import pattern
-from aam_vision.controls.transitions import Transition
+from aam_vision.controls.operators import Transition, pattern
 from aam_vision.model.strips import Atom, GroundAction, Model, Objects, State, Types
 
 from . import worlds

@@ -15,8 +15,8 @@ from aam_vision.controls.discovery import discover
 from aam_vision.controls.giving import Given, Giving, TwoWays
 from aam_vision.controls.interrogating import interrogate
 from aam_vision.controls.misreading import two_ways
-from aam_vision.controls.transitions import Transition
-from aam_vision.interrogation.examination.diagnosis import Family
+from aam_vision.controls.operators import Transition
+from aam_vision.interrogation.examination.findings import Family
 from aam_vision.interrogation.task.verdict import OPEN
 from aam_vision.model.query import Situation
 from aam_vision.model.strips import Atom, GroundAction, State

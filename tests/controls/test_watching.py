@@ -11,9 +11,9 @@ import pytest
 from aam_vision.agents.bare import BareSymbolicAgent
 from aam_vision.controls.giving import Giving, TwoWays, ground
 from aam_vision.controls.interrogating import interrogate
+from aam_vision.controls.operators import Transition
 from aam_vision.controls.result import ControlsResult
 from aam_vision.controls.rules import Rules
-from aam_vision.controls.transitions import Transition
 from aam_vision.controls.watching import HISTORY, LEAST, Watched, watch
 from aam_vision.interrogation.task.verdict import NOT_STRIPS, OPEN
 from aam_vision.model.query import Query, Response, Situation

@@ -13,7 +13,7 @@ from aam_vision.agents.bare import BareSymbolicAgent
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.perception import ImageTest
 from aam_vision.controls.giving import Giving, ground
-from aam_vision.controls.transitions import Transition
+from aam_vision.controls.operators import Transition
 from aam_vision.model.pddl import read_domain
 from aam_vision.model.query import Query, Response, Situation
 from aam_vision.model.strips import Atom, GroundAction, Model, Objects, State

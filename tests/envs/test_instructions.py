@@ -6,7 +6,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-from aam_vision.agents.simulator import Simulator
+from aam_vision.agents.perception import Simulator
 from aam_vision.envs.board_env import Instructed
 from aam_vision.envs.registry import DOMAINS, board_domain, make_simulator
 from aam_vision.model.strips import Atom

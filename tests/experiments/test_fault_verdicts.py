@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from aam_vision import interrogate
-from aam_vision.interrogation.examination.diagnosis import Diagnosis, Example, Family
+from aam_vision.interrogation.examination.findings import Diagnosis, Example, Family
 from aam_vision.model.query import Access, Situation
 from aam_vision.model.strips import LiftedAtom, State
 from experiments.faults.registry import FAULTY, Changing, faulty_agent, right_verdicts

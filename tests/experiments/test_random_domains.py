@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.evidence.entries import Asked, Walked
+from aam_vision.interrogation.evidence.moves import Asked, Walked
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.model.query import Access, Query
 from aam_vision.model.strips import ActionSchema, GroundAction, Model, State, lifted_atoms

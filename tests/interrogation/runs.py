@@ -9,9 +9,8 @@ import numpy as np
 
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.evidence.entries import Walked
 from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.moves import Move
+from aam_vision.interrogation.evidence.moves import Move, Walked
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
 from aam_vision.interrogation.task.budget import Budget

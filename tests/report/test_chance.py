@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from aam_vision.explain import explain_run
-from aam_vision.interrogation.chance.frequency import Precision
+from aam_vision.interrogation.chance.intervals import Precision
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.model.pddl import domain_text

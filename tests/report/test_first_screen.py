@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from aam_vision.agents.journal import Journal
-from aam_vision.interrogation.evidence.attempted_steps import attempted
-from aam_vision.interrogation.evidence.entries import Asked
-from aam_vision.interrogation.examination.diagnosis import Diagnosis, Example, Family
+from aam_vision.interrogation.evidence.moves import Asked
+from aam_vision.interrogation.evidence.transcript import attempted
+from aam_vision.interrogation.examination.findings import Diagnosis, Example, Family
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.model import domains as packaged
 from aam_vision.model.pddl import read_domain

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.evidence.moves import Asked
 from aam_vision.report import video as module
 from aam_vision.report.album import FOLDER
 from aam_vision.report.recorded import read_run

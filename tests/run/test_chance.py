@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from aam_vision.agents import reference_agent
-from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.evidence.moves import Asked
 from aam_vision.model.pddl import read_domain
 from aam_vision.report.chance_account import ChanceAccount
 from aam_vision.report.recorded import read_run

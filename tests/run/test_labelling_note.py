@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from aam_vision.agents.perception import ImageTest
-from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
+from aam_vision.interrogation.examination.findings import Diagnosis, Family
 from aam_vision.run.labelling_note import FILE, doubts, labelled, untested, with_other_cause
 
 

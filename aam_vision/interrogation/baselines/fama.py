@@ -47,13 +47,8 @@ ANY, FRUGAL = 0.5, 0.0
 class Fama:
     """The models that explain some traces.
 
-    Args:
-        vocabulary: the predicates.
-        headers: the actions.
-        traces: what was seen.
-        closed_world: whether atoms that are not true in a last state are tested to be false; else only true atoms are
-            tested, as the paper's own runs did.
-        repeated: whether atoms may name a parameter twice, as in ``on(?x, ?x)``.
+    ``closed_world``: whether atoms that are not true in a last state are tested to be false; else only true atoms are tested, as the
+    paper's own runs did. ``repeated``: whether atoms may name a parameter twice, as in ``on(?x, ?x)``.
 
     Raises:
         UnusableInput: a trace does not fit the actions, or python-sat is not installed.
@@ -217,11 +212,8 @@ class _Bits:
 class Encoding:
     """All models of a vocabulary, and the clauses that traces put on them.
 
-    Args:
-        vocabulary: the predicates.
-        headers: the actions.
-        repeated: whether atoms may name a parameter twice, as in ``on(?x, ?x)``. FAMA has them; they do not affect the
-            others as long as traces name no object twice in one action.
+    ``repeated``: whether atoms may name a parameter twice, as in ``on(?x, ?x)``. FAMA has them; they do not affect the others as
+    long as traces name no object twice in one action.
     """
 
     def __init__(

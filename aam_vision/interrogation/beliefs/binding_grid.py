@@ -10,10 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.interrogation.beliefs.candidates import BEAM_WIDTH
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals
 from aam_vision.model.strips import Atom, LiftedAtom, State, Vocabulary
 from aam_vision.planning.joins import Row
+
+BEAM_WIDTH = 400
+"""Partial choices of arguments that are kept. More: better choices, slower."""
 
 Array = NDArray[np.float64]
 Truth = NDArray[np.bool_]

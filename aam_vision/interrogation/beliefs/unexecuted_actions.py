@@ -18,16 +18,56 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.interrogation.beliefs import candidates
 from aam_vision.interrogation.beliefs.binding_grid import Samples, StateGrid, Truth, best_choices
-from aam_vision.interrogation.beliefs.candidates import PROOF, Beliefs, Transfer
-from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.nodes import Node
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.interrogation.beliefs.candidates import PRIOR_NEGATIVE, PRIOR_POSITIVE, Beliefs, Transfer
+from aam_vision.interrogation.evidence.graph import Evidence, Node
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals, union
-from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses, Hypotheses
 from aam_vision.model.strips import LiftedAtom, State
 from aam_vision.planning.joins import Row, StateIndex, bindings
+
+DELETED = 0.97
+"""Probability that an atom which a step deletes is required, as it nearly always is in written domains."""
+KEPT = 0.5
+"""The same for an atom that held in every success and is not deleted, before it is weighed by how rare it is."""
+HIDDEN = 0.05
+"""The same for an atom that was hidden in every success."""
+CERTAIN_CHANCE = 0.99
+"""The highest probability that refusals give a literal which is not proven: some doubt is left to be tested."""
+COOCCURRENCE_SITUATIONS = 12
+"""Situations that are searched for atoms which are true together: so many for each question."""
+EFFECT = 0.2
+"""Value of seeing whether an atom is changed, where refuting a positive candidate counts 1; most are not changed."""
+NEGATIVE = 0.02
+"""Value of refuting a negative candidate: the cautious model leaves it out anyway."""
+FIRST_SUCCESS = 0.5
+"""Value of a first success, for each of the action's atoms: whatever did not hold is refuted by it, or soon after."""
+PROOF = 0.03
+"""Value of a refusal with one possible reason; with n, an n-th of that. Higher: more steps only prove the model."""
+SHARED_TRIES = 6
+"""Tries at a first success that share the steps to the state in which they can be made."""
+EXTRA_PRECONDITIONS = 0.5
+"""Positive preconditions of an action beyond one for each parameter, before anything is known about it."""
+NEVER_TRUE = 0.25
+"""Factor for the prior of an atom whose predicate was true nowhere: another action may bring it about."""
+RARE = 1.5
+"""Factor for that of an atom that never holds by chance; less for one that does, since it is seldom required."""
+REVERSED = 0.5
+"""Factor for that of an atom that names parameters of one type in another order than the header."""
+MAX_UNUSED = 0.5
+"""Probability, at most, that an atom is required because no action seen so far requires its predicate."""
+POSTERIOR_SAMPLES = 600
+"""Samples of the precondition of an action that was never executed. More: better estimates, slower."""
+SWEEPS = 6
+"""Times that every literal of every sample is drawn again."""
+UNMET = 0.15
+"""Factor for the odds of a set for every expected clause that it does not satisfy."""
+NEVER_TOGETHER = 0.03
+"""Factor for the odds of a literal for every chosen one that was never true together with it."""
+MAX_RAISE = 1.5
+"""By how much log odds are raised at most to reach the expected size: not all sets that large can hold."""
+MIN_SIZE = 0.5
+"""Sizes of samples below this count as this, so that their logarithm exists."""
 
 
 class UnexecutedAction:
@@ -67,13 +107,13 @@ class UnexecutedAction:
     @cached_property
     def chances(self) -> dict[Literals, float]:
         """The probability that each undecided literal is required, after the refusals."""
-        chances = (self._samples.sum(axis=0) + self._alone) / (candidates.POSTERIOR_SAMPLES + 1)
+        chances = (self._samples.sum(axis=0) + self._alone) / (POSTERIOR_SAMPLES + 1)
         return dict(zip(self.prior, chances.tolist(), strict=True))
 
     @property
     def _expected_size(self) -> float:
         """The expected number of positive preconditions."""
-        return self.action.index.header.arity + candidates.EXTRA_PRECONDITIONS
+        return self.action.index.header.arity + EXTRA_PRECONDITIONS
 
     @cached_property
     def _guesses(self) -> Samples:
@@ -86,7 +126,7 @@ class UnexecutedAction:
     @property
     def gain(self) -> float:
         """The value of a first success."""
-        return candidates.FIRST_SUCCESS * len(self.action.index.atoms)
+        return FIRST_SUCCESS * len(self.action.index.atoms)
 
     def best_in(self, grid: StateGrid, distance: int) -> tuple[Row, float] | None:
         """The best choice of arguments in a state that is ``distance`` steps away, and its value per step.
@@ -107,13 +147,13 @@ class UnexecutedAction:
         action = self.action
         choices = best_choices(grid, action.index, action.proven, self._guesses)
         alone = np.exp(choices.violated @ np.log(1 - self._alone))
-        success = (choices.met + alone) / (candidates.POSTERIOR_SAMPLES + 1)
+        success = (choices.met + alone) / (POSTERIOR_SAMPLES + 1)
         for inside in clause_members(list(self.prior), action.clauses).T:
             success[choices.violated[:, inside].all(axis=1)] = 0
         value = expected_value(success, self.gain, choices.violated.sum(axis=1))
         tries: dict[bytes, tuple[Row, float]] = {}
         for place in np.argsort(-value, kind="stable"):
-            if value[place] <= 0 or len(tries) == candidates.SHARED_TRIES:
+            if value[place] <= 0 or len(tries) == SHARED_TRIES:
                 break
             tries.setdefault(choices.violated[place].tobytes(), (choices.rows[place], float(value[place])))
         return list(tries.values())
@@ -136,19 +176,19 @@ class UnexecutedAction:
         Every predicate has a use: one that no executed action may require is required by some other one.
         """
         if literal.negative:
-            return candidates.PRIOR_NEGATIVE
+            return PRIOR_NEGATIVE
         index, bit = self.action.index, literal.positive
-        prior = min(candidates.PRIOR_POSITIVE, self._expected_size / len(index.atoms))
+        prior = min(PRIOR_POSITIVE, self._expected_size / len(index.atoms))
         atom = index.atom(bit)
         if atom.predicate not in self._beliefs.ever_true:
-            return prior * candidates.NEVER_TRUE
-        prior *= candidates.RARE * (1 - self._beliefs.rate(self._name, bit))
+            return prior * NEVER_TRUE
+        prior *= RARE * (1 - self._beliefs.rate(self._name, bit))
         if _reversed(atom, index.header.types):
-            prior *= candidates.REVERSED
+            prior *= REVERSED
         odds = self._transfer.factor(self._name, atom)
         prior = prior * odds / (1 - prior + prior * odds)
         unused = self._unused.get(atom.predicate)
-        return prior if unused is None else 1 - (1 - prior) * (1 - min(candidates.MAX_UNUSED, 1 / unused))
+        return prior if unused is None else 1 - (1 - prior) * (1 - min(MAX_UNUSED, 1 / unused))
 
 
 class UnexecutedActions:
@@ -172,7 +212,7 @@ class UnexecutedActions:
         samples.
         """
         hypotheses, visited = evidence.hypotheses, evidence.visited
-        searched = visited[: (len(evidence.exchanges) + 1) * candidates.COOCCURRENCE_SITUATIONS]
+        searched = visited[: (len(evidence.exchanges) + 1) * COOCCURRENCE_SITUATIONS]
         executed = [action.version for action in hypotheses.actions.values() if action.successes]
         unused = _unused(hypotheses)
         found: dict[str, UnexecutedAction] = {}
@@ -298,11 +338,11 @@ class StepValue:
                 gain += false
             if undecided.negative & bit:
                 violated[Literals(0, bit)] = np.logical_or(held, unknown)
-                gain += candidates.NEGATIVE * np.asarray(held)
+                gain += NEGATIVE * np.asarray(held)
             if effects & bit:
                 added = np.logical_and(bool(action.adds & bit), false)
                 deleted = np.logical_and(bool(action.deletes & bit), held)
-                gain += candidates.EFFECT * np.logical_or(added, deleted)
+                gain += EFFECT * np.logical_or(added, deleted)
         success = _success(self._prior[name], action.clauses, violated) * executable
         reasons = np.zeros(executable.shape)
         for where in violated.values():
@@ -315,22 +355,22 @@ class StepValue:
             return self.unexecuted[name].gain
         action = self._hypotheses[name]
         chances = self._chances[name]
-        effects = candidates.EFFECT * action.undecided_effects.bit_count()
+        effects = EFFECT * action.undecided_effects.bit_count()
         return effects + sum(
-            (1 - chance) * (1 if literal.positive else candidates.NEGATIVE) + candidates.PROOF * chance
+            (1 - chance) * (1 if literal.positive else NEGATIVE) + PROOF * chance
             for literal, chance in chances.items()
         )
 
     def _probability(self, name: str, literal: Literals, action: ActionHypotheses) -> float:
         bit = literal.positive or literal.negative
         if literal.negative:
-            return candidates.PRIOR_NEGATIVE
+            return PRIOR_NEGATIVE
         if not action.held & bit:
-            return candidates.HIDDEN
+            return HIDDEN
         if action.deletes & bit and not action.keeps & bit:
-            return candidates.DELETED
+            return DELETED
         rate = self._beliefs.rate(name, bit)
-        return candidates.KEPT / (candidates.KEPT + (1 - candidates.KEPT) * rate)
+        return KEPT / (KEPT + (1 - KEPT) * rate)
 
 
 def _success(
@@ -361,9 +401,7 @@ def _after_refusals(prior: Mapping[Literals, float], clauses: Sequence[Literals]
     for clause in clauses:
         inside = 1 - _none(chances, clause)
         for literal in clause.singles():
-            chances[literal] = max(
-                chances[literal], min(candidates.CERTAIN_CHANCE, chances[literal] / inside)
-            )
+            chances[literal] = max(chances[literal], min(CERTAIN_CHANCE, chances[literal] / inside))
     return chances
 
 
@@ -424,15 +462,15 @@ def sample(
     positive = np.array([bool(literal.positive) for literal in literals], dtype=np.bool_)
     members = clause_members(literals, [*clauses, *expected])
     hard = np.arange(members.shape[1]) < len(clauses)
-    chosen = rng.random((candidates.POSTERIOR_SAMPLES, len(literals))) < _probability(odds)
+    chosen = rng.random((POSTERIOR_SAMPLES, len(literals))) < _probability(odds)
     for inside in map(np.flatnonzero, members[:, hard].T):  # any start that satisfies the clauses will do
         weights = _probability(odds[inside])
         for lacking in np.flatnonzero(~chosen[:, inside].any(axis=1)):
             chosen[lacking, rng.choice(inside, p=weights / weights.sum())] = True
     counts = chosen.astype(np.int64) @ members.astype(np.int64)  # (samples, clauses)
-    log_odds_together = never_together * log(candidates.NEVER_TOGETHER)
+    log_odds_together = never_together * log(NEVER_TOGETHER)
     scale = 0.0
-    for _ in range(candidates.SWEEPS):
+    for _ in range(SWEEPS):
         for number, odds_alone in enumerate(odds):
             own = np.flatnonzero(members[number])
             counts[:, own] -= chosen[:, number, None]
@@ -440,13 +478,13 @@ def sample(
             needed = unmet[:, hard[own]].any(axis=1)
             wanted = unmet[:, ~hard[own]].sum(axis=1)
             given = odds_alone + scale * positive[number] + chosen @ log_odds_together[number]
-            given -= wanted * log(candidates.UNMET)
-            chosen[:, number] = needed | (rng.random(candidates.POSTERIOR_SAMPLES) < _probability(given))
+            given -= wanted * log(UNMET)
+            chosen[:, number] = needed | (rng.random(POSTERIOR_SAMPLES) < _probability(given))
             counts[:, own] += chosen[:, number, None]
         mean = float(chosen[:, positive].sum(axis=1).mean())
         scale = min(
-            candidates.MAX_RAISE,
-            max(0.0, scale + log(max(size, candidates.MIN_SIZE) / max(mean, candidates.MIN_SIZE))),
+            MAX_RAISE,
+            max(0.0, scale + log(max(size, MIN_SIZE) / max(mean, MIN_SIZE))),
         )
     return chosen
 

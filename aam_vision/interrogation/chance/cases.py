@@ -10,14 +10,25 @@ from collections.abc import Sequence
 import numpy as np
 
 from aam_vision.interrogation.chance.constancy import Difference, Trial, apart, difference, drift
-from aam_vision.interrogation.chance.explaining import Change, Explanation, change, explain
-from aam_vision.interrogation.chance.frequency import Frequency, Precision, frequencies, single
-from aam_vision.interrogation.chance.intervals import simultaneous, unseen
-from aam_vision.interrogation.chance.observations import Executed, Observations, Setting
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.interrogation.chance.intervals import (
+    Frequency,
+    Precision,
+    frequencies,
+    simultaneous,
+    single,
+    unseen,
+)
+from aam_vision.interrogation.chance.observations import (
+    Change,
+    Executed,
+    Explanation,
+    Observations,
+    Setting,
+    explained,
+)
 from aam_vision.interrogation.hypotheses.literals import Literals
-from aam_vision.model.outcomes import MAX_OUTCOMES
-from aam_vision.model.strips import Effects, Outcome
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses
+from aam_vision.model.strips import MAX_OUTCOMES, Effects, Outcome
 from aam_vision.support.errors import InconsistentAgent
 
 _NOVEL = 0.6
@@ -54,11 +65,7 @@ class CaseKnowledge:
 
     Masks are those of the action's atoms (``AtomIndex``); states before a step are fully known; of those after it atoms may be unknown.
 
-    Args:
-        precondition: what is known of the action's.
-        condition: of the case, beside the precondition.
-        steps: those before which it held; later ones are added with ``add``.
-        precision: of the intervals.
+    ``steps``: those before which it held; later ones are added with ``add``.
     """
 
     def __init__(
@@ -107,13 +114,7 @@ class CaseKnowledge:
         return self.steps.add(held, now, setting, place)
 
     def _explain(self) -> bool:
-        found = explain(
-            [
-                change(held, now, self._index.everything)
-                for held, afters in self.steps.contexts.items()
-                for now in afters
-            ]
-        )
+        found = explained(self.steps.contexts, self._index.everything)
         if len(found.outcomes) > MAX_OUTCOMES:
             raise InconsistentAgent(
                 f"{self._index.header.name} has more than {MAX_OUTCOMES} outcomes: what it does depends on something that "

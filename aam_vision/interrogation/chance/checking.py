@@ -15,12 +15,6 @@ from aam_vision.support.errors import InconsistentAgent, UnusableInput
 from aam_vision.support.wording import counted, some
 
 
-def reconsider(actions: Iterable[ActionKnowledge]) -> None:
-    """Look on what the outcomes of every action depend, by all that was seen so far."""
-    for action in actions:
-        action.reconsider()
-
-
 def check_constant(actions: Iterable[ActionKnowledge], *, early: bool = False) -> None:
     """Raises InconsistentAgent if an outcome's frequency surely changes with what cases cannot say.
 

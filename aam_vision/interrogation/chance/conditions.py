@@ -1,27 +1,41 @@
 """On which atoms the outcomes of an action depend.
 
+A *cell* is all contexts in which certain atoms have certain values. In a cell, everything that may come of a step is compared between the contexts with each other atom and those without it: that
+an atom is added (where it was false) or deleted (where it was true), or an outcome in situations that show all of them. Adding and
+deleting an atom have no more than one chance together; where both are likelier than that, the outcomes depend on that atom itself.
+
 An action's outcomes depend on a set of atoms if they are the same wherever these have the same values. A set is *refuted*
-where, among steps before which its atoms had certain values (a *cell*), something came surely more often with another atom than
+where something in a cell came surely more often with another atom than
 without it. The smallest sets that are not refuted are the candidates; which one holds is tried out by changing
 one atom and no other (``observations.evident``). All intervals are valid at all times, each with its share of the error
 probability, so one may look at any time.
+
+To tell whether an atom changes what an action does, pairs of situations are tried again that differ in nothing else. The two of a pair agree in every fact and in the objects that are named, as far as such pairs can be reached; else in the
+action's other atoms.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations
+from math import comb, log
 from typing import NamedTuple
 
 import numpy as np
 
-from aam_vision.interrogation.chance.cells import Cells
 from aam_vision.interrogation.chance.constancy import ACCUSING
-from aam_vision.interrogation.chance.explaining import Explanation
-from aam_vision.interrogation.chance.frequency import Precision
-from aam_vision.interrogation.chance.observations import SHARES, Observations, evident
+from aam_vision.interrogation.chance.intervals import Numbers, Precision, against_one_frequency, likeliest
+from aam_vision.interrogation.chance.observations import (
+    SHARES,
+    Explanation,
+    Observations,
+    Setting,
+    evident,
+    holds,
+)
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, bits, union
+from aam_vision.model.strips import MAX_OUTCOMES
 
 MOST = 3
 """Atoms on which the outcomes of an action may depend."""
@@ -29,6 +43,140 @@ _POOL = 8
 """Atoms of which sets of two or more are made: those that differ most."""
 _SUSPICIOUS = 5.0
 """Evidence (natural logarithm of a likelihood ratio) from which a difference that is not sure is looked into."""
+_COMPARED = 400
+"""Steps in a situation after which no more are made for that: they tell frequencies apart that differ by a quarter."""
+_CONSTANT = 12
+"""The same where all had one outcome, as where all effects held already."""
+_WEIGHED = 30
+"""Pairs that are weighed against each other: those that were tried most."""
+_MANY = 60
+"""Situations of which others are made or looked for, at most."""
+_PROMISING = 1.0
+"""Evidence in a pair from which it is tried before pairs that were tried more often."""
+
+Situation = tuple[Setting, int]
+
+
+class Cells:
+    """How often what came in each context, and where that differs.
+
+    ``alpha``: probability that any difference is told that there is not.
+    """
+
+    def __init__(self, steps: Observations, atoms: int, explanation: Explanation, alpha: float) -> None:
+        self._atoms = atoms
+        self._alpha = alpha
+        self._known: dict[Literals, int] = {}
+        self.contexts = list(steps.contexts)
+        self.bits = np.array(
+            [[held >> one & 1 for one in range(atoms)] for held in self.contexts], dtype=float
+        )
+        tried: list[list[int]] = []
+        hits: list[list[int]] = []
+        self.both: list[tuple[int, int, int]] = []
+        """Atoms that are both added and deleted, with the numbers of these two."""
+        made = [sum(afters.values()) for afters in steps.contexts.values()]
+        for atom in range(atoms):
+            numbers = []
+            for value in (0, 1):
+                own = [
+                    sum(count for now, count in afters.items() if now >> atom & 1 != value)
+                    if held >> atom & 1 == value
+                    else 0
+                    for held, afters in steps.contexts.items()
+                ]
+                if any(own):
+                    numbers.append(len(tried))
+                    hits.append(own)
+                    tried.append(
+                        [
+                            count if held >> atom & 1 == value else 0
+                            for held, count in zip(self.contexts, made, strict=True)
+                        ]
+                    )
+            if len(numbers) == 2:
+                self.both.append((atom, numbers[0], numbers[1]))
+        if explanation.sure and len(explanation.outcomes) > 1:
+            shows = [explanation.revealing(held) for held in self.contexts]
+            for one in explanation.outcomes:
+                tried.append([count * shown for count, shown in zip(made, shows, strict=True)])
+                hits.append(
+                    [
+                        steps.contexts[held].get((held | one.adds) & ~one.deletes, 0) * shown
+                        for held, shown in zip(self.contexts, shows, strict=True)
+                    ]
+                )
+        self.tried = np.array(tried, dtype=float).reshape(len(tried), len(made))
+        self.hits = np.array(hits, dtype=float).reshape(len(hits), len(made))
+
+    def inside(self, cell: Literals) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Which contexts are in a cell."""
+        return np.array([holds(cell, held) for held in self.contexts], dtype=bool)
+
+    def _sums(self, cell: Literals) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+        """Trials and hits with and without each atom: arrays (what came, atom)."""
+        inside = self.inside(cell)
+        tried, hits, bits = self.tried[:, inside], self.hits[:, inside], self.bits[inside]
+        with_, hit = tried @ bits, hits @ bits
+        return with_, hit, tried.sum(1, keepdims=True) - with_, hits.sum(1, keepdims=True) - hit
+
+    def strength(self, cell: Literals) -> Numbers:
+        """The likelihood ratio of two frequencies, with and without an atom, to one: array (what came, atom)."""
+        one, hit, other, missed = self._sums(cell)
+        ratio: Numbers = likeliest(hit, one) + likeliest(missed, other) - likeliest(hit + missed, one + other)
+        return ratio
+
+    def differing(self, cell: Literals) -> int:
+        """An atom with which something came surely more often in a cell, or less; -1 if there is none."""
+        if cell not in self._known:
+            self._known[cell] = self._looked(cell)
+        return self._known[cell]
+
+    def _evidence(self, cell: Literals) -> Numbers:
+        """Against one frequency with and without an atom: array (what came, atom)."""
+        with_, hit, without, missed = self._sums(cell)
+        return against_one_frequency(np.array([hit, missed]), np.array([with_, without]))
+
+    def doubtful(self, cell: Literals) -> int:
+        """The atoms for which a bet that something differs in a cell of this size pays on the whole, as a mask."""
+        evidence = self._evidence(cell)
+        bound = log(2 * self._atoms * max(1, evidence.size))
+        return sum(1 << int(atom) for atom in np.flatnonzero((evidence >= bound).any(0)))
+
+    def _looked(self, cell: Literals) -> int:
+        alpha = self._share(size_of(cell))
+        evidence = self._evidence(cell)
+        if evidence.size and evidence.max() >= log(1 / alpha):
+            return int(np.unravel_index(int(evidence.argmax()), evidence.shape)[1])
+        inside = self.inside(cell)
+        for atom, *both in self.both:  # what deletes it no more than what does not add it
+            hits, tried = (array[both][:, inside].sum(1) for array in (self.hits, self.tried))
+            if (hits / np.maximum(tried, 1)).sum() > 1:
+                hits[1] = tried[1] - hits[1]
+                if against_one_frequency(hits, tried) >= log(1 / alpha):
+                    return atom
+        return -1
+
+    def _share(self, size: int) -> float:
+        """The error probability of one interval in a cell of so many atoms."""
+        cells = comb(self._atoms, size) << size
+        each = 2 * (self._atoms + 1) * (2 * self._atoms + MAX_OUTCOMES)
+        return self._alpha / 2.0 ** (size + 1) / (cells * each)
+
+    def likelihood(self, cells: Iterable[Literals]) -> float:
+        """The logarithm of the likelihood of all steps if the outcomes are the same in each of these cells."""
+        total = 0.0
+        for cell in cells:
+            inside = self.inside(cell)
+            tried, hits = self.tried[:, inside].sum(1), self.hits[:, inside].sum(1)
+            for made, hit in zip(tried.tolist(), hits.tolist(), strict=True):
+                total += sum(part * log(part / made) for part in (hit, made - hit) if part > 0)
+        return total
+
+
+def size_of(cell: Literals) -> int:
+    """The number of atoms of which a cell fixes the value."""
+    return (cell.positive | cell.negative).bit_count()
 
 
 class Dependence(NamedTuple):
@@ -62,12 +210,6 @@ def dependence(steps: Observations, atoms: int, explanation: Explanation, precis
     """On which atoms the outcomes depend.
 
     That they depend on anything is wrong with a tenth of the intervals' error probability.
-
-    Args:
-        steps: all executed steps of the action.
-        atoms: how many it has.
-        explanation: the fewest outcomes that explain all of them.
-        precision: of the intervals.
     """
     return _Search(steps, atoms, explanation, precision).run() if steps.course else Dependence()
 
@@ -193,3 +335,79 @@ class _Search:
         among = [atom for atom in range(self._atoms) if left >> atom & 1]
         strengths = [self._found.strength(one)[:, among].max(initial=0.0) for one in (cell, *inner)]
         return bool(max(strengths) < _SUSPICIOUS)
+
+
+def worth_trying(steps: Observations, where: Literals, bit: int) -> list[Situation]:
+    """The situations of a case in which to try what an atom changes: two that were met, or any that would make one of two."""
+    met = [one for one in steps.situations if holds(where, one[1])]
+    pairs = _pairs(steps, met, bit)
+    if not pairs:
+        tried = [] if _in_vain(steps, where, bit) else met
+        return [
+            *((setting, held ^ bit) for setting, held in met[:_MANY]),
+            *_unmatched(steps, tried, bit)[:_MANY],
+        ]
+    left = [one for one in pairs if not _compared(*_both(steps, one, bit))]
+    if not left:
+        return []
+    left.sort(key=lambda one: -min(_made(afters) for afters in _both(steps, one, bit)))
+    setting, held = max(left[:_WEIGHED], key=lambda one: max(_PROMISING, _evidence(steps, one, bit)))
+    return [(setting, one) for one in (held, held ^ bit) if _made(steps.situations[setting, one]) < _COMPARED]
+
+
+def tried_in_vain(steps: Observations, where: Literals, bit: int) -> bool:
+    """Whether all pairs that were met in a case were tried as often as they are to be."""
+    met = [one for one in steps.situations if holds(where, one[1])]
+    pairs = _pairs(steps, met, bit)
+    if pairs:
+        return all(_compared(*_both(steps, one, bit)) for one in pairs)
+    return _in_vain(steps, where, bit)
+
+
+def _in_vain(steps: Observations, where: Literals, bit: int) -> bool:
+    """The same of contexts that agree in the action's other atoms."""
+    pairs = [held for held in steps.contexts if holds(where, held) and held ^ bit in steps.contexts]
+    return bool(pairs) and all(_compared(steps.contexts[held], steps.contexts[held ^ bit]) for held in pairs)
+
+
+def _pairs(steps: Observations, met: Iterable[Situation], bit: int) -> list[Situation]:
+    """The situations without an atom of which the one with it was met, too."""
+    return [
+        (setting, held)
+        for setting, held in met
+        if not held & bit and (setting, held ^ bit) in steps.situations
+    ]
+
+
+def _unmatched(steps: Observations, met: Iterable[Situation], bit: int) -> list[Situation]:
+    """Situations of which one was met that has the same of the action's other atoms, tried least first."""
+    found = [one for one in met if one[1] ^ bit in steps.contexts and steps.made(one[1]) < _COMPARED]
+    return sorted(found, key=lambda one: steps.made(one[1]))
+
+
+def _both(steps: Observations, one: Situation, bit: int) -> tuple[Mapping[int, int], Mapping[int, int]]:
+    """What came in both situations of a pair."""
+    setting, held = one
+    return steps.situations[setting, held], steps.situations[setting, held ^ bit]
+
+
+def _made(afters: Mapping[int, int]) -> int:
+    return sum(afters.values())
+
+
+def _evidence(steps: Observations, one: Situation, bit: int) -> float:
+    """That something came more often in one situation of a pair."""
+    without, with_ = _both(steps, one, bit)
+    changes = sorted({now ^ one[1] for now in without} | {now ^ one[1] ^ bit for now in with_})
+    hits = [
+        [without.get(change ^ one[1], 0) for change in changes],
+        [with_.get(change ^ one[1] ^ bit, 0) for change in changes],
+    ]
+    tried = [[_made(afters)] * len(changes) for afters in (without, with_)]
+    return float(against_one_frequency(np.array(hits, float), np.array(tried, float)).max())
+
+
+def _compared(one: Mapping[int, int], other: Mapping[int, int]) -> bool:
+    """Whether two situations were tried often, or often enough to see that nothing varies in them."""
+    varies = len(one) > 1 or len(other) > 1
+    return min(_made(one), _made(other)) >= (_COMPARED if varies else _CONSTANT)

@@ -1,6 +1,6 @@
 """Whether how often an outcome comes is the same in all trials: early and late ones, in each phase of a cycle, with each object.
 
-Each thing that may make a difference is known before the trial, and is a bet (``betting``) with a weight of its own, so one may look at
+Each thing that may make a difference is known before the trial, and is a bet (``intervals``) with a weight of its own, so one may look at
 any time. Trends and changes show in the first trials beside later ones; spells in what came just before; cycles of up to twenty
 steps in the phase, and in what came k steps ago; what the action does not name in objects and in facts about others.
 """
@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from aam_vision.interrogation.chance.betting import (
+from aam_vision.interrogation.chance.intervals import (
     Numbers,
+    Precision,
     against_constancy,
     constant,
+    interval,
 )
-from aam_vision.interrogation.chance.frequency import Precision
-from aam_vision.interrogation.chance.intervals import interval
 
 if TYPE_CHECKING:
     from aam_vision.interrogation.chance.observations import Setting
@@ -134,13 +134,8 @@ def difference(
     Which of the action's own atoms hold when is not left to chance: a difference by anything else has to remain between trials before which
     the same of them held. A difference by an atom is told where it is ``unexplained`` by cases.
 
-    Args:
-        trials: in their order, in situations that show every outcome.
-        outcomes: how many there are.
-        atoms: how many atoms the action has.
-        precision: of the intervals.
-        course: what came of every step of the action, those included that are no trials here; default of these trials.
-        unexplained: whether no cases explain on what the outcomes depend.
+    ``course``: what came of every step of the action, those included that are no trials here; default of these trials.
+    ``unexplained``: whether no cases explain on what the outcomes depend.
     """
     if outcomes < 2 or len(trials) < _FIRST:
         return None
@@ -189,12 +184,7 @@ def apart(
     mixture of both values only. So it is doubted that trials are alike until it is excluded, with 90%, that those with either value are farther
     from all than the half width that is wanted; or they are no farther than the farthest of so many is by chance. No agent is accused by this.
 
-    Args:
-        trials: in situations that show every outcome.
-        outcomes: how many there are.
-        atoms: how many atoms the action has.
-        precision: of the intervals.
-        objects: whether objects are looked at, too.
+    ``objects``: whether objects are looked at, too.
     """
     came = _one_hot(trials, outcomes)
     made, share = len(trials), came.mean(0)

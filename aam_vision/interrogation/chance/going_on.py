@@ -16,7 +16,7 @@ from aam_vision.agents.counting import Counts
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.interrogation.chance.interrogating import ChanceResult, Options, Watch, interrogate
 from aam_vision.interrogation.chance.retelling import observed
-from aam_vision.interrogation.examination.diagnosis import Family
+from aam_vision.interrogation.examination.findings import Family
 from aam_vision.interrogation.task.result import Result
 from aam_vision.model.query import Agent, Query, Response, Situation, WalkStep
 

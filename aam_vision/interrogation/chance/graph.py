@@ -1,7 +1,8 @@
-"""The situations that can be reached with what is known of the actions, and the way to the trial that is worth most.
+"""The situations that can be reached with what is known of the actions, or made for a question, and the way to the best trial.
 
 A discounted reachability problem: a situation is worth its best trial, or a little less than what the outcomes of a step that
-is certain to be executed lead to. Probabilities are the estimates of the moment: they order the trials and decide nothing.
+is certain to be executed lead to. Probabilities are the estimates of the moment: they order the trials and decide nothing. Where an
+agent can be asked about any state, near misses are made, and states in which outcomes show themselves.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
+from aam_vision.interrogation.hypotheses.literals import bits
 from aam_vision.model.strips import Atom, GroundAction, Objects, State
 
 MAX_STATES = 3000
@@ -41,6 +43,10 @@ _FACTS, _PAIRED = 20, 8
 NEGLIGIBLE = 1e-4
 """Worth below which nothing is done for it."""
 Numbers = np.ndarray[tuple[int], np.dtype[np.float64]]
+_VARIED = 15
+"""Facts that an action does not name which are varied, at most."""
+_CHOICES = 8
+"""Choices of objects that its steps are made with in turn, at most."""
 
 
 class Step(NamedTuple):
@@ -205,8 +211,7 @@ class StateGraph:
     def solve(self, tried: Mapping[int, Mapping[State, int]] | None = None) -> Outlook:
         """What every situation is worth now.
 
-        Args:
-            tried: of actions with chance, how often each was tried in which situation: what may make a difference is to be varied.
+        ``tried``: of actions with chance, how often each was tried in which situation: what may make a difference is to be varied.
         """
         own = np.zeros(len(self.states))
         if self._kinds:
@@ -320,3 +325,99 @@ def successor(state: State, action: ActionKnowledge, step: Step, after: int) -> 
 def instruction(actions: Sequence[ActionKnowledge], step: Step) -> GroundAction:
     """The step as an agent is asked for it."""
     return GroundAction(actions[step.action].index.header.name, step.objects)
+
+
+def constructed(action: ActionKnowledge) -> Iterator[State]:
+    """States in which a step of the action may tell something: its example with some of the action's atoms changed.
+
+    Each undecided literal alone is violated, all of them together, and halves of them; the effects of all outcomes are made visible,
+    and those that no outcome was seen to have.
+    """
+    if action.example is None:
+        return
+    state, objects = action.example
+    index = action.index
+    held, _ = index.values(state, objects)
+
+    def flipped(mask: int) -> State:
+        """The example with these atoms the other way round."""
+        return State(
+            (state.true - index.facts(mask & held, objects)) | index.facts(mask & ~held, objects),
+            state.objects,
+        )
+
+    undecided = action.precondition.undecided
+    positive, negative = undecided.positive & held, undecided.negative & ~held
+    for mask in (positive | negative, negative, positive, *_halves(negative), *_halves(positive)):
+        if mask:
+            yield flipped(mask)
+    for bit in bits(positive | negative):
+        yield flipped(bit)
+    required = action.precondition.candidates
+    decided = required.positive | required.negative
+    for case in action.cases:
+        wrong = (case.condition.positive & ~held) | (case.condition.negative & held)
+        fixed = decided | case.condition.positive | case.condition.negative
+        if wrong & decided:
+            continue
+        free, found = index.everything & ~fixed, case.explanation
+        there = held ^ wrong
+        shown = ((found.additions & there) | (found.deletions & ~there)) & free
+        others = free & ~(found.additions | found.deletions)
+        # between them, these show every effect that the preconditions allow to be seen, and all outcomes as they are
+        for mask in (0, shown, shown | others, others, free & ~shown):
+            yield flipped(mask | wrong)
+        for one in case.outcomes:
+            if mask := ((case.open_additions(one) & there) | (case.open_deletions(one) & ~there)) & free:
+                yield flipped(mask | wrong)
+        for bit in bits(action.doubtful & free):
+            for mask in (0, shown):
+                yield flipped((mask ^ bit) | wrong)
+    for bit in bits(action.doubtful & ~decided):
+        yield flipped(bit)
+    for state, _, _ in action.comparisons():
+        yield state
+
+
+def spread(action: ActionKnowledge, others: Iterable[Atom]) -> Iterator[State]:
+    """States in which an action with chance is tried in turn: what might make a difference is varied evenly.
+
+    The rows of an orthogonal array of strength three, made by the parities of a linear code (Hedayat, Sloane, Stufken, "Orthogonal
+    Arrays", 1999): each three of the facts have each of their eight values in equally many states.
+
+    ``others``: facts that were seen to change, of which those are varied that the step does not name.
+    """
+    index, required = action.index, action.precondition.candidates
+    settings = list({one.named: one for one, _ in action.steps.situations}.values())[:_CHOICES]
+    for case in action.cases if action.varies else ():
+        found, own = case.explanation, case.condition
+        positive, negative = (
+            required.positive | own.positive | found.deletions,
+            required.negative | own.negative,
+        )
+        negative |= found.additions & ~required.positive
+        free = list(bits(index.everything & ~positive & ~negative))
+        there = list(others)[:_VARIED]
+        level = (len(free) + len(there) - 1).bit_length() if free or there else 0
+        for row in range(2 << level):
+            chosen = [
+                ((row & (1 << level | one)).bit_count() & 1) == 1 for one in range(len(free) + len(there))
+            ]
+            held = positive & ~(required.negative | own.negative) | sum(
+                bit for bit, on in zip(free, chosen, strict=False) if on
+            )
+            setting = settings[(row ^ row >> level) % len(settings)]
+            facts = index.facts(index.everything, setting.named)
+            varied = {
+                fact: on for fact, on in zip(there, chosen[len(free) :], strict=True) if fact not in facts
+            }
+            kept = {fact for fact in setting.others if varied.get(fact, True)}
+            if setting.objects is not None:
+                true = kept | {fact for fact, on in varied.items() if on} | index.facts(held, setting.named)
+                yield State(frozenset(true), setting.objects)
+
+
+def _halves(mask: int) -> Iterator[int]:
+    """Every other atom, and the rest."""
+    one = sum(list(bits(mask))[::2])
+    yield from (one, mask & ~one) if one != mask else ()

@@ -15,8 +15,6 @@ import numpy as np
 from aam_vision.agents.counting import CountingAgent, Counts
 from aam_vision.agents.enforcing import EnforcingAgent
 from aam_vision.interrogation.chance import checking
-from aam_vision.interrogation.chance.constructing import constructed, spread
-from aam_vision.interrogation.chance.frequency import Precision
 from aam_vision.interrogation.chance.graph import (
     EQUAL,
     FEW_STATES,
@@ -26,12 +24,14 @@ from aam_vision.interrogation.chance.graph import (
     StateGraph,
     Step,
     StepTable,
+    constructed,
     instruction,
+    spread,
 )
-from aam_vision.interrogation.chance.intervals import concentration
+from aam_vision.interrogation.chance.intervals import ALPHA, precision_of
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.chance.prior import MARGIN, Prior, Verification
-from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
+from aam_vision.interrogation.evidence.transcript import AttemptedStep
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE, FAILED, NOT_STRIPS, OPEN
 from aam_vision.model.query import Access, Agent, Query, Situation
@@ -62,7 +62,7 @@ class Options:
 
     within: float = 0.05
     """Half width of the intervals that are wanted."""
-    alpha: float = 0.05
+    alpha: float = ALPHA
     """Probability that some interval of an action is wrong."""
     max_steps: int | None = None
     prior: Prior | None = None
@@ -158,7 +158,7 @@ class _Interrogation:
         self._watch = watch or (lambda steps, model: None)
         prior = options.prior
         within = options.within * (1 if prior is None else MARGIN)
-        precision = Precision(options.alpha, within, concentration(within))
+        precision = precision_of(within, options.alpha)
         self._actions = tuple(
             ActionKnowledge(AtomIndex(agent.vocabulary, header), precision) for header in agent.headers
         )
@@ -265,7 +265,8 @@ class _Interrogation:
         found = self._best(self._outlook)
         if found is None:
             with self._options.resources.undisturbed():
-                checking.reconsider(self._actions)
+                for action in self._actions:
+                    action.reconsider()
             if self._versions() != self._version or self._unlooked:
                 # cases were told apart, or situations have come up since that may be worth something
                 self._outlook = None

@@ -6,14 +6,19 @@ from collections.abc import Mapping
 from math import prod
 
 from aam_vision.interrogation.chance.cases import CaseKnowledge
-from aam_vision.interrogation.chance.conditions import Dependence, dependence
-from aam_vision.interrogation.chance.contrasts import tried_in_vain, worth_trying
-from aam_vision.interrogation.chance.explaining import Change, Explanation, change, explain
-from aam_vision.interrogation.chance.frequency import Frequency, Precision
-from aam_vision.interrogation.chance.observations import Observations, Setting, holds
-from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.interrogation.chance.conditions import Dependence, dependence, tried_in_vain, worth_trying
+from aam_vision.interrogation.chance.intervals import Frequency, Precision
+from aam_vision.interrogation.chance.observations import (
+    Change,
+    Explanation,
+    Observations,
+    Setting,
+    explained,
+    holds,
+)
+from aam_vision.interrogation.evidence.transcript import AttemptedStep
 from aam_vision.interrogation.hypotheses.literals import NOTHING, AtomIndex, Literals, bits, union
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses
 from aam_vision.model.strips import ActionSchema, Case, State
 from aam_vision.support.errors import InconsistentAgent
 
@@ -131,7 +136,8 @@ class ActionKnowledge:
         if self._looked == self.executed:
             return
         self._looked = self.executed
-        explanation = self.cases[0].explanation if len(self.cases) == 1 else self._explained()
+        several, everything = len(self.cases) > 1, self.index.everything
+        explanation = explained(self.steps.contexts, everything) if several else self.cases[0].explanation
         found = dependence(self.steps, len(self.index.atoms), explanation, self._precision)
         self._unexplained = self._unexplained + 1 if found.unexplained else 0
         if found != self.dependence:
@@ -154,13 +160,6 @@ class ActionKnowledge:
     def _forget(self) -> None:
         self._worth.clear()
         self._compared = None
-
-    def _explained(self) -> Explanation:
-        """The fewest outcomes that explain all steps, whatever case they belong to."""
-        everything = self.index.everything
-        return explain(
-            change(held, now, everything) for held, afters in self.steps.contexts.items() for now in afters
-        )
 
     # --- what is known ---------------------------------------------------------------------------
 

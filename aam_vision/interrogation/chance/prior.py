@@ -12,13 +12,20 @@ from functools import cached_property
 from math import exp
 from typing import NamedTuple, Protocol
 
-from aam_vision.interrogation.chance.comparing import ALPHA, CONCENTRATION, Count, against_claim
+from aam_vision.interrogation.chance.comparing import (
+    ALPHA,
+    CONCENTRATION,
+    AtomDifference,
+    Count,
+    against_claim,
+    differences,
+    modes,
+)
 from aam_vision.interrogation.chance.intervals import simultaneous
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
-from aam_vision.interrogation.chance.versions import AtomDifference, differences, modes
+from aam_vision.interrogation.chance.observations import Change, Explanation, holds
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals, bits
-from aam_vision.model.outcomes import merged
-from aam_vision.model.strips import ActionSchema, Case, LiftedAtom, Mode, Model
+from aam_vision.model.strips import ActionSchema, Case, Mode, Model, merged
 
 MARGIN = 2.0
 """How much wider the intervals of an action may be that is as before, in those of one that has changed.
@@ -42,10 +49,8 @@ class Prior(Protocol):
 class Verification:
     """Looks whether actions are as before, while they are tried.
 
-    Args:
-        prior: the earlier findings.
-        actions: what is known now; it is expected to require what it did.
-        within: half width of the intervals that are wanted of an action that has changed.
+    ``actions``: what is known now; it is expected to require what it did. ``within``: half width of the intervals that are wanted of
+    an action that has changed.
     """
 
     def __init__(self, prior: Prior, actions: Sequence[ActionKnowledge], within: float) -> None:
@@ -71,9 +76,7 @@ class Verification:
 class EarlierRun:
     """The findings of a run.
 
-    Args:
-        actions: what was known of each in the end.
-        independent: whether that run's chance is independent of this one's.
+    ``independent``: whether that run's chance is independent of this one's.
     """
 
     actions: tuple[ActionKnowledge, ...]
@@ -133,7 +136,7 @@ class EarlierModel:
     def required(self, index: AtomIndex) -> Literals:
         """The literals that an action needed."""
         schema = self.model.schema(index.header.name)
-        return Literals(_mask(index, schema.positive), _mask(index, schema.negative))
+        return index.literals(schema.positive, schema.negative)
 
     def changed(self, action: ActionKnowledge) -> bool:
         """Whether something of an action is surely wrong, or chance does not explain it."""
@@ -143,13 +146,8 @@ class EarlierModel:
         """The atoms that cannot have the mode in the precondition that the model says."""
         required = self.required(action.index)
         for bit in bits(action.index.everything):
-            claimed = (
-                Mode.POSITIVE
-                if required.positive & bit
-                else Mode.NEGATIVE
-                if required.negative & bit
-                else Mode.ABSENT
-            )
+            claimed = Mode.NEGATIVE if required.negative & bit else Mode.ABSENT
+            claimed = Mode.POSITIVE if required.positive & bit else claimed
             if claimed not in (found := modes(action, bit)):
                 yield AtomDifference(bit, (claimed,), found)
 
@@ -161,9 +159,9 @@ class EarlierModel:
         if len(schema.branches) == len(action.cases) == 1 and action.explanation.sure:
             claimed = _claimed(action.index, schema, schema.branches[0])
             outcomes = dict.fromkeys([*claimed, *((one.adds, one.deletes) for one in action.outcomes)])
-            added, deleted = (_union(masks) for masks in zip(*outcomes, strict=True))
-            if not added & deleted:  # else no situation shows all of them
-                yield from self._of_outcomes(action, claimed, list(outcomes))
+            shown = Explanation(tuple(Change(*one) for one in outcomes))
+            if not shown.additions & shown.deletions:  # else no situation shows all of them
+                yield from self._of_outcomes(action, claimed, shown)
                 return
         # the n-th kind of trials has a share of 1/n(n+1) of the error probability, fixed before its first trial
         for number, (held, afters) in enumerate(action.seen.items(), 1):
@@ -179,47 +177,25 @@ class EarlierModel:
                 yield Claim(now & ~held, held & ~now, held, share, count, comparisons)
 
     def _of_outcomes(
-        self,
-        action: ActionKnowledge,
-        claimed: Mapping[tuple[int, int], float],
-        outcomes: Sequence[tuple[int, int]],
+        self, action: ActionKnowledge, claimed: Mapping[tuple[int, int], float], shown: Explanation
     ) -> Iterator[Claim]:
         """Every outcome that was seen or is claimed, in the trials that show all of them."""
-        added, deleted = (_union(masks) for masks in zip(*outcomes, strict=True))
-        counts = dict.fromkeys(outcomes, 0)
-        trials = 0
-
-        def shown(held: int) -> bool:
-            """Whether all of these outcomes are shown as they are."""
-            return not (added & held or deleted & ~held)
-
-        lost = sum(count for held, count in action.lost.items() if shown(held))
+        counts, trials = {(one.adds, one.deletes): 0 for one in shown.outcomes}, 0
+        lost = sum(count for held, count in action.lost.items() if shown.revealing(held))
         for held, afters in action.seen.items():
-            if not shown(held):
+            if not shown.revealing(held):
                 continue
             trials += sum(afters.values())
-            for adds, deletes in outcomes:
+            for adds, deletes in counts:
                 counts[adds, deletes] += afters.get((held & ~deletes) | adds, 0)
         for (adds, deletes), hits in counts.items():
             share = claimed.get((adds, deletes), 0.0)
             yield Claim(adds, deletes, None, share, Count(hits, trials, lost), len(self.model.actions))
 
 
-def _union(masks: Sequence[int]) -> int:
-    """All atoms of these masks."""
-    found = 0
-    for mask in masks:
-        found |= mask
-    return found
-
-
 def _case(index: AtomIndex, schema: ActionSchema, held: int) -> Case:
     """What the model says of situations in which these atoms hold."""
-    return next(
-        case
-        for case in schema.branches
-        if not _mask(index, case.positive) & ~held and not _mask(index, case.negative) & held
-    )
+    return next(case for case in schema.branches if holds(index.literals(case.positive, case.negative), held))
 
 
 def _claimed(index: AtomIndex, schema: ActionSchema, case: Case) -> dict[tuple[int, int], float]:
@@ -227,10 +203,6 @@ def _claimed(index: AtomIndex, schema: ActionSchema, case: Case) -> dict[tuple[i
     needed = ActionSchema(schema.header, schema.positive | case.positive, schema.negative | case.negative)
     found: dict[tuple[int, int], float] = {}
     for probability, effects in merged(case.outcomes, needed):
-        masks = _mask(index, effects.add), _mask(index, effects.delete)
+        masks = index.mask(effects.add), index.mask(effects.delete)
         found[masks] = found.get(masks, 0.0) + probability
     return found
-
-
-def _mask(index: AtomIndex, atoms: frozenset[LiftedAtom]) -> int:
-    return sum(index.bit[atom] for atom in atoms if atom in index.bit)

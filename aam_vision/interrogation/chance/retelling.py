@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from aam_vision.interrogation.chance.frequency import Precision
-from aam_vision.interrogation.chance.intervals import concentration
+from aam_vision.interrogation.chance.intervals import Precision
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
-from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep, attempted
-from aam_vision.interrogation.evidence.transcript import Transcript
+from aam_vision.interrogation.evidence.transcript import AttemptedStep, Transcript, attempted
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.support.errors import InconsistentAgent
-
-ALPHA = 0.05
-"""Probability that some interval of an action is wrong."""
 
 
 class Retold(NamedTuple):
@@ -25,11 +20,6 @@ class Retold(NamedTuple):
     """Those that count; of walks in single steps."""
     contradiction: str | None
     """Why the answers after these are left out; None if there are none."""
-
-
-def precision_of(within: float) -> Precision:
-    """The precision of intervals of this half width."""
-    return Precision(ALPHA, within, concentration(within))
 
 
 def retold(transcript: Transcript, precision: Precision) -> Retold:

@@ -19,18 +19,24 @@ from functools import cached_property
 from itertools import islice
 from typing import NamedTuple
 
-from aam_vision.interrogation.completeness.closed_sets import NONE, Closed, Closure, may_undo, without
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses, GroundLiterals, atoms
-from aam_vision.interrogation.hypotheses.literals import Literals, bits, union
-from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.evidence.graph import Evidence, by_problem
+from aam_vision.interrogation.evidence.moves import Stop
+from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, bits, union
+from aam_vision.interrogation.hypotheses.models import (
+    ActionHypotheses,
+    GroundLiterals,
+    Hypotheses,
+    atoms,
+    lifted,
+)
 from aam_vision.interrogation.queries.possible_facts import PossibleFacts
 from aam_vision.model.strips import LiftedAtom, State
 from aam_vision.planning.grounding import Grounding, LiftedOperator, TooManyOperators, ground, grounded
 from aam_vision.planning.interchangeable import PossibleOperator
-from aam_vision.planning.invariants import always_one_of
 from aam_vision.planning.joins import Fact, Row, bindings
-from aam_vision.planning.mutexes import Mutexes
+from aam_vision.planning.mutexes import Mutexes, always_one_of
 from aam_vision.planning.relations import TooManyBindings
+from aam_vision.support.wording import counted
 
 MAX_STEPS = 50_000
 """Steps of one action that are looked at in one problem. More: proofs for larger problems, slower."""
@@ -42,6 +48,47 @@ MAX_LOOKS = 100_000
 """Pairs of a state and a step per initial situation; beyond, mutexes are used. More: more exact proofs, slower."""
 LEAST_STATES = 64
 """Where not even so many states could be looked at, none is. More: less time lost in large worlds."""
+NO_WAY = "no way to ask was found"
+"""Why a policy stops that knows of open questions, in words."""
+
+
+class Closed(NamedTuple):
+    """Literals and effects of one action that are assumed, or proven, to be beyond every query."""
+
+    literals: Literals
+    effects: int
+
+    def without(self, other: Closed) -> Closed:
+        """The literals and effects that are not in the other set."""
+        return Closed(self.literals.without(other.literals), self.effects & ~other.effects)
+
+    def joined(self, other: Closed) -> Closed:
+        """Both together."""
+        return Closed(union([self.literals, other.literals]), self.effects | other.effects)
+
+    def __bool__(self) -> bool:
+        return bool(self.literals or self.effects)
+
+
+Closure = Mapping[str, Closed]
+"""Per action."""
+
+NONE = Closed(NOTHING, 0)
+
+
+def without(closed: Closure, revealed: Sequence[Closure]) -> dict[str, Closed]:
+    """The closed sets without all that was revealed."""
+    left = dict(closed)
+    for one in revealed:
+        left = {name: own.without(one.get(name, NONE)) for name, own in left.items()}
+    return left
+
+
+def may_undo(action: ActionHypotheses, literals: GroundLiterals, bit: int) -> bool:
+    """Whether adding the atom may undo the deletion of another one that coincides with it."""
+    return any(
+        group & bit and group & ~bit & action.deletes for group in action.index.coinciding(literals.objects)
+    )
 
 
 class Prospect(Enum):
@@ -180,8 +227,14 @@ class Indistinguishability:
             for name, action in self._hypotheses.actions.items()
         }
         operators = [
-            lifted(self._hypotheses[name], literals, assumed[name].effects)
+            lifted(
+                action,
+                literals,
+                action.adds & ~assumed[name].effects,
+                action.deletes & ~assumed[name].effects,
+            )
             for name, literals in required.items()
+            for action in [self._hypotheses[name]]
             if not literals.positive & literals.negative
         ]
         return ground(
@@ -427,27 +480,11 @@ def cases_of(action: ActionHypotheses) -> list[Literals]:
     return cases
 
 
-def lifted(action: ActionHypotheses, required: Literals, closed: int) -> LiftedOperator:
-    """The action with these preconditions, and every effect that may happen but the closed ones."""
-    return LiftedOperator(
-        action.index.header,
-        positive=atoms(action, required.positive),
-        negative=atoms(action, required.negative),
-        add=atoms(action, action.adds & ~closed),
-        delete=atoms(action, action.deletes & ~closed),
-    )
-
-
 def certain(action: ActionHypotheses, required: Literals, closed: int) -> LiftedOperator:
     """The action with these preconditions, the atoms that it certainly adds, and those that it may delete."""
-    return LiftedOperator(
-        action.index.header,
-        positive=atoms(action, required.positive),
-        negative=atoms(action, required.negative),
-        add=atoms(action, action.adds & ~action.keeps & ~action.deletes & ~closed),
-        # deleting what is false changes nothing, unless it was added, too
-        delete=atoms(action, action.deletes & ~closed & ~(required.negative & ~action.adds)),
-    )
+    # deleting what is false changes nothing, unless it was added, too
+    deletes = action.deletes & ~closed & ~(required.negative & ~action.adds)
+    return lifted(action, required, action.adds & ~action.keeps & ~action.deletes & ~closed, deletes)
 
 
 class PossibleOperators:
@@ -486,3 +523,27 @@ class PossibleOperators:
             kinds = [grounded(atoms, some) for atoms in (self._positive, self._negative, *changes)]
             found.update(zip(some, map(PossibleOperator, *kinds), strict=True))
         return [found[objects] for objects in bindings]
+
+
+def origins(evidence: Evidence) -> list[list[State]]:
+    """Per problem, its initial states: everything that the agent may ever do begins there.
+
+    This includes ``trajectory`` access, where no query leads back to them: a complete result holds for the agent's
+    problems, not only for the states that can still be reached.
+    """
+    problems = [[node.state for node in nodes if node.initial] for nodes in by_problem(evidence)]
+    return [states for states in problems if states]
+
+
+def indistinguishability_of(evidence: Evidence) -> Indistinguishability:
+    """The proofs of indistinguishability from the evidence at this moment."""
+    return Indistinguishability(evidence.hypotheses, origins(evidence))
+
+
+def sound_stop(equivalence: Indistinguishability) -> Stop:
+    """Stop, with a proof that no query could tell anything new, or with the number of open questions."""
+    if open_questions := equivalence.open_questions():
+        are = "is" if open_questions == 1 else "are"
+        why = f"{counted(open_questions, 'question')} {are} open, but {NO_WAY}"
+        return Stop(False, why, equivalence.closed)
+    return Stop(True, "no query could tell any more", equivalence.closed)

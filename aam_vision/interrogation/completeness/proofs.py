@@ -11,17 +11,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from aam_vision.interrogation.evidence.attempted_steps import (
+from aam_vision.interrogation.evidence.transcript import (
     AttemptedStep,
     Place,
+    Transcript,
     attempted,
+    initial_evidence,
     ruled_out,
     violated,
 )
-from aam_vision.interrogation.evidence.transcript import Transcript, initial_evidence
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import Literals, bits
-from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses, Hypotheses
 from aam_vision.model.strips import LiftedAtom, Location, Mode, PalTuple
 from aam_vision.support.errors import InconsistentAgent
 

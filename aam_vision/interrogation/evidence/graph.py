@@ -1,22 +1,80 @@
 """All questions and answers so far: the only memory of an interrogation.
 
-The evidence is a graph of situations (``nodes``) and the list of exchanges that made it. One executed step is
+The evidence is a graph of situations (an edge is an executed step, a refusal a refused one) and the list of exchanges that made it. One executed step is
 evidence on every atom of its action: it refutes every precondition violated before it and decides every effect that
 can be seen. Policies read the evidence and keep nothing of their own; a run that was cut short goes on by
 taking in its exchanges again.
+
+Only refusals show that a literal is required, so a single wrong one can prove a literal that is not. Every refusal in
+which nothing else was violated *supports* the conclusion: it is wrong only if all of these were.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from aam_vision.interrogation.evidence.entries import Asked, Entry
-from aam_vision.interrogation.evidence.moves import Ask, Walk
-from aam_vision.interrogation.evidence.nodes import Edge, Node, Refusal
+from aam_vision.interrogation.evidence.moves import Ask, Asked, Entry, Walk
+from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.model.query import Query, Response, Situation
 from aam_vision.model.strips import Atom, GroundAction, State
+from aam_vision.planning.joins import StateIndex
+
+REFUSALS = 3
+"""Refusals that make a conclusion certain where answers may be wrong. More: fewer wrong conclusions, more queries."""
+
+
+@dataclass(eq=False)
+class Node:
+    """A situation as far as it is known; ``situation`` is None where it was not observed."""
+
+    state: State
+    situation: Situation | None
+    number: int
+    initial: bool = False
+    state_when_new: State | None = field(default=None, repr=False)
+    """The state as it was known after the exchange that led here: later exchanges may add to ``state``."""
+    attempted: list[GroundAction] = field(default_factory=list, repr=False)
+    """The steps that were attempted here."""
+    _index: StateIndex | None = field(default=None, repr=False)
+
+    @property
+    def index(self) -> StateIndex:
+        """The state's atoms, arranged for joins."""
+        if self._index is None:
+            self._index = StateIndex(self.state)
+        return self._index
+
+    @property
+    def index_when_new(self) -> StateIndex:
+        """The same of ``state_when_new``."""
+        known = self.state_when_new
+        return self.index if known is None or known is self.state else StateIndex(known)
+
+    def learn(self, state: State) -> None:
+        """Replace the state by a more precise one."""
+        self.state = state
+        self._index = None
+
+
+@dataclass(frozen=True, eq=False)
+class Edge:
+    """An executed step."""
+
+    before: Node
+    action: GroundAction
+    after: Node
+
+
+@dataclass(frozen=True, eq=False)
+class Refusal:
+    """A step that the agent could not execute."""
+
+    at: Node
+    action: GroundAction
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +111,7 @@ class Evidence:
         """The number of times that hidden values were recovered; with ``hypotheses.version`` and the number of
         nodes this is the version of the evidence."""
         self.supposes = False
-        """Whether part of it is only supposed (``task.ahead``): then nothing is proven from it."""
+        """Whether part of it is only supposed (``task.rounds``): then nothing is proven from it."""
         self._initial: list[Situation] = []
         self._current: Situation | None = None
         self._led_to: dict[tuple[int, GroundAction], Node] = {}
@@ -65,6 +123,11 @@ class Evidence:
         self._attempted: set[tuple[State, GroundAction]] = set()
         self._asked: set[tuple[int, tuple[GroundAction, ...]]] = set()
         self._described = 0
+
+    @property
+    def initial(self) -> list[Node]:
+        """Where the problems begin."""
+        return [node for node in self.nodes if node.initial]
 
     # --- taking in answers -----------------------------------------------------------------------
 
@@ -409,3 +472,49 @@ class HiddenValues:
             if then is None and len(values := {outcome for _, outcome in possible}) == 1:
                 learnt_after[atom] = values.pop()
         return learnt_before, learnt_after
+
+
+def by_problem(evidence: Evidence) -> list[list[Node]]:
+    """The visited situations, grouped by problem, in the order in which they were seen: initial ones first.
+
+    Problems with equal objects are one. That must not depend on whether they share them in memory, which they do in
+    a run that is made again from its journal.
+    """
+    groups: dict[int, list[Node]] = {}
+    for node in evidence.visited:
+        groups.setdefault(id(node.state.objects), []).append(node)
+    merged: list[list[Node]] = []
+    for group in groups.values():
+        for other in merged:
+            if other[0].state.objects == group[0].state.objects:
+                other += group
+                break
+        else:
+            merged.append(group)
+    return [sorted(group, key=lambda node: node.number) for group in merged]
+
+
+class Claim(NamedTuple):
+    """The conclusion that an action requires at least one of these literals."""
+
+    action: str
+    literals: Literals
+
+
+def supported(evidence: Evidence) -> dict[Claim, list[Refusal]]:
+    """All conclusions from refusals, in a fixed order, each with the refusals that support it."""
+    refused: dict[str, list[tuple[Literals, Refusal]]] = defaultdict(list)
+    for refusal in evidence.refusals:
+        action = evidence.hypotheses[refusal.action.name]
+        held, unknown = action.index.values(refusal.at.state, refusal.action.objects)
+        refused[refusal.action.name].append((action.violated(held, unknown), refusal))
+    return {
+        Claim(name, literals): [refusal for violated, refusal in refused[name] if violated.within(literals)]
+        for name, action in evidence.hypotheses.actions.items()
+        for literals in (*action.proven.singles(), *sorted(action.clauses))
+    }
+
+
+def unconfirmed(evidence: Evidence) -> tuple[Claim, ...]:
+    """The conclusions that fewer than ``REFUSALS`` refusals support."""
+    return tuple(claim for claim, refusals in supported(evidence).items() if len(refusals) < REFUSALS)

@@ -1,4 +1,4 @@
-"""The moves of a policy, and its role (paper: "Query policies ... Stop").
+"""The moves of a policy with their answers, and its role (paper: "Query policies ... Stop").
 
 A policy is a function of the evidence. Anything that it needs later about a move, it writes on the move: the evidence
 keeps the moves with their answers, and nothing else is remembered.
@@ -10,14 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals
+from aam_vision.model.query import Query, Response, WalkStep
 from aam_vision.model.strips import GroundAction
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from aam_vision.interrogation.evidence.graph import Evidence
+    from aam_vision.interrogation.evidence.graph import Evidence, Node
 
 
 class Aim(NamedTuple):
@@ -117,3 +117,46 @@ class Policy(Protocol):
         It depends on nothing but the evidence and the generator; a policy object may cache results derived from
         them.
         """
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A query and its answer."""
+
+    query: Query
+    response: Response
+
+    @property
+    def looks(self) -> bool:
+        """Whether the query only looks at a situation again."""
+        return not self.query.plan
+
+    @property
+    def actions(self) -> tuple[GroundAction, ...]:
+        """The attempted steps, the refused one included."""
+        return self.query.plan[: self.response.executed + 1]
+
+    @property
+    def executed(self) -> tuple[GroundAction, ...]:
+        """The executed steps."""
+        return self.query.plan[: self.response.executed]
+
+
+@dataclass(frozen=True)
+class Walked:
+    """A walk of the agent, with the states seen."""
+
+    steps: tuple[WalkStep, ...]
+
+    @property
+    def actions(self) -> tuple[GroundAction, ...]:
+        """The executed steps."""
+        return tuple(step.action for step in self.steps)
+
+    @property
+    def executed(self) -> tuple[GroundAction, ...]:
+        """The same."""
+        return self.actions
+
+
+Entry = Asked | Walked

@@ -1,19 +1,24 @@
 """All questions to an agent and all its answers, in order: enough to check a result.
 
-A transcript holds no conclusions: they can be drawn from it again, whatever policy asked the questions.
+A transcript holds no conclusions: they can be drawn from it again, whatever policy asked the questions. Read step by step, it says
+which modes every attempted step rules out by the states seen around it alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from aam_vision.interrogation.evidence.entries import Asked, Entry, Walked
 from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Asked, Entry, Walked
+from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.model.query import Access, Situation
-from aam_vision.model.strips import ActionHeader, Vocabulary
+from aam_vision.model.strips import ActionHeader, GroundAction, Location, Mode, Vocabulary
 from aam_vision.support.wording import counted
+
+Place = tuple[Location, Mode]
+"""A location and a mode; a mask for each says for which atoms the mode is ruled out there."""
 
 
 @dataclass(frozen=True)
@@ -65,3 +70,70 @@ def initial_evidence(transcript: Transcript) -> Evidence:
     for situation in transcript.initial:
         evidence.begin(situation)
     return evidence
+
+
+@dataclass(frozen=True)
+class AttemptedStep:
+    """One attempted step; the situation before or after it is None where it was not observed."""
+
+    entry: int
+    """The entry of the transcript (walks in single steps) that it belongs to, from 0."""
+    position: int
+    """Which step of that entry's plan it is, from 0."""
+    action: GroundAction
+    executed: bool
+    before: Situation | None
+    after: Situation | None
+
+
+def attempted(transcript: Transcript) -> Iterator[AttemptedStep]:
+    """All attempted steps, in order; the transcript's walks must be in single steps."""
+    for number, entry in enumerate(transcript.entries):
+        if not isinstance(entry, Asked):
+            for before, action, after in entry.steps:
+                yield AttemptedStep(number, 0, action, True, before, after)
+            continue
+        executed, final = entry.response.executed, entry.response.final
+        for position, action in enumerate(entry.actions):
+            if position == executed:
+                yield AttemptedStep(
+                    number, position, action, False, final if executed else entry.query.initial, None
+                )
+                continue
+            begun = None if position else entry.query.initial
+            ended = final if position == executed - 1 else None
+            yield AttemptedStep(number, position, action, True, begun, ended)
+
+
+def violated(index: AtomIndex, refused: AttemptedStep) -> Literals:
+    """The literals that may have been violated where a step was refused: both of an atom that was not seen."""
+    assert refused.before is not None, "a refusal is where the plan's execution ended, which was seen"
+    held, unknown = index.values(refused.before.state, refused.action.objects)
+    return Literals(index.everything & ~held, held | unknown)
+
+
+def ruled_out(index: AtomIndex, executed: AttemptedStep) -> dict[Place, int]:
+    """The modes that an executed step rules out, as masks of the atoms that cannot have them.
+
+    The joint effects on atoms that are one under the step's binding are left out.
+    """
+    objects = executed.action.objects
+    held, unknown = 0, index.everything
+    if executed.before is not None:
+        held, unknown = index.values(executed.before.state, objects)
+    found = {
+        (Location.PRE, Mode.POSITIVE): index.everything & ~(held | unknown),
+        (Location.PRE, Mode.NEGATIVE): held,
+    }
+    if executed.after is None:
+        return found
+    now, now_unknown = index.values(executed.after.state, objects)
+    known = ~(now_unknown | index.shared(objects)) & index.everything
+    ended_on, ended_off = known & now, known & ~now
+    seen = known & ~unknown
+    return {
+        **found,
+        (Location.EFF, Mode.POSITIVE): ended_off,
+        (Location.EFF, Mode.NEGATIVE): ended_on,
+        (Location.EFF, Mode.ABSENT): seen & (now ^ held),
+    }

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
-from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
+from aam_vision.interrogation.examination.findings import Diagnosis, Family
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
-from aam_vision.interrogation.examination.looking import wrong_reading
-from aam_vision.interrogation.examination.pixels import pixels_differ
+from aam_vision.interrogation.examination.looking import pixels_differ, wrong_reading
+from aam_vision.interrogation.examination.predictions import differing
 from aam_vision.interrogation.examination.repetition import later_otherwise, random_outcome, repeated, varying
-from aam_vision.interrogation.examination.surprises import differing
 from aam_vision.interrogation.examination.trials import History, Trial
 from aam_vision.model.query import Situation
 from aam_vision.model.strips import Atom, GroundAction, State
@@ -52,11 +51,7 @@ def _all_seen(inquiry: Inquiry, one: Trial, other: Trial) -> bool:
 
 
 def other_history(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
-    """The same, sought on purpose: the doubtful situation by other ways, and known ones by the doubtful way.
-
-    Raises:
-        Spent: too many steps have been attempted.
-    """
+    """The same, sought on purpose: the doubtful situation by other ways, and known ones by the doubtful way."""
     trials, state = inquiry.trials, doubtful.before.state
     histories = [*_round_trips(inquiry, doubtful)]
     if trials.access.constructs:
@@ -167,11 +162,7 @@ def _hidden(inquiry: Inquiry, one: Trial, other: Trial) -> Diagnosis | None:
 
 
 def nothing_works(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
-    """Hidden, if nothing can be executed any more that the model can execute: an episode's end, or something used up.
-
-    Raises:
-        Spent: too many steps have been attempted.
-    """
+    """Hidden, if nothing can be executed any more that the model can execute: an episode's end, or something used up."""
     if doubtful.executed or doubtful.history is None:
         return None
     state, name = doubtful.before.state, doubtful.step.name
@@ -197,9 +188,6 @@ def strange_effect(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
 
     If other steps from there change it as well, the step before did it, later than it seemed. If it is back after
     the next step, this one picture was misread.
-
-    Raises:
-        Spent: too many steps have been attempted.
     """
     strange = inquiry.strange_atoms(doubtful)
     if not strange or doubtful.after is None or doubtful.history is None:
@@ -253,11 +241,7 @@ def _previous(inquiry: Inquiry, doubtful: Trial) -> GroundAction | None:
 
 
 def explored(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
-    """Steps at random, until a step has two outcomes in situations that look alike.
-
-    Raises:
-        Spent: too many steps have been attempted.
-    """
+    """Steps at random, until a step has two outcomes in situations that look alike."""
     for _ in inquiry.random_steps(doubtful.step.name, doubtful.after or doubtful.before):
         if found := alike_but_different(inquiry, doubtful):
             return found

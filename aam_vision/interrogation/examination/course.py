@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from aam_vision.interrogation.evidence.anomalies import changed_untouched
-from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.evidence.moves import Asked
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.examination.trials import Plan, Trial, Trials
 from aam_vision.model.query import Situation

@@ -1,4 +1,6 @@
-"""Under which circumstances a prediction was tried: those that no model of the class gives a part in it.
+"""Where a plan of the examination may begin: in situations of the interrogation, or in states made for it.
+
+Under which circumstances a prediction was tried: those that no model of the class gives a part in it.
 
 What a step comes to follows from the atoms of its own arguments, if the agent is a STRIPS agent; all else about the
 situation and its history must not matter. A fault is something that matters nevertheless. So each prediction is tried
@@ -9,18 +11,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
-from math import sqrt
+from dataclasses import dataclass, field, replace
+from itertools import product
+from math import prod, sqrt
 from typing import NamedTuple
 
-from aam_vision.interrogation.evidence.entries import Asked, Entry
-from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+import numpy as np
+
+from aam_vision.interrogation.evidence.graph import Evidence, Node
+from aam_vision.interrogation.evidence.moves import Asked, Entry
 from aam_vision.interrogation.hypotheses.literals import Literals
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses
 from aam_vision.model.query import Access, Situation
-from aam_vision.model.strips import Atom, GroundAction, State
+from aam_vision.model.strips import Atom, GroundAction, State, Vocabulary
 from aam_vision.planning.joins import FactIndex, Row, StateIndices
 
+MOST_CHANGED = 1000
+"""Atoms of one predicate, at most, of which some are changed at once."""
 OTHER = "*"
 """In an atom: an object that is no argument of the step."""
 MOST_STEPS = 64
@@ -34,6 +41,50 @@ WEIGHTS = {"atom": 1.0, "count": 2.0, "argument": 0.5, "after": 0.7, "just": 1.0
 
 Name = tuple[Hashable, ...]
 """Of a circumstance: its kind, and what tells it from others of that kind."""
+
+
+def beginnings(evidence: Evidence, access: Access, *, several: bool) -> list[Node]:
+    """The situations in which the access lets a query begin anew.
+
+    ``several``: whether several copies of the agent are asked at a time.
+    """
+    if several:
+        return [*evidence.initial, *_ends(evidence)]
+    return evidence.initial if access.episodic else [*evidence.initial, *evidence.visited]
+
+
+def _ends(evidence: Evidence) -> list[Node]:
+    """Where steps have ended so far; not what was only written to be asked about, of which no answer tells."""
+    found: dict[int, Node] = {}
+    for exchange in evidence.exchanges:
+        entry = exchange.entry
+        ends = [entry.response.final] if isinstance(entry, Asked) else [step.after for step in entry.steps]
+        for node in map(evidence.situation, ends):
+            if node.situation is not None:
+                found.setdefault(node.number, node)
+    return list(found.values())
+
+
+def some(nodes: list[Node], count: int, rng: np.random.Generator) -> list[Node]:
+    """So many of them at random, or all."""
+    return [nodes[int(number)] for number in rng.permutation(len(nodes))[:count]]
+
+
+def unlike(vocabulary: Vocabulary, state: State, rng: np.random.Generator) -> State:
+    """The state with all atoms of one predicate false, or some of them changed: seldom does a problem come to that.
+
+    The outcome of a step must not depend on them, as far as its arguments do not name their objects.
+    """
+    predicate = vocabulary.predicates[int(rng.integers(len(vocabulary.predicates)))]
+    kept = frozenset(atom for atom in state.true if atom[0] != predicate.name)
+    names = [state.objects.of_type(kind) for kind in predicate.types]
+    if kept != state.true and (rng.random() < 0.5 or prod(map(len, names)) > MOST_CHANGED):
+        return replace(state, true=kept)
+    rows = [row for row in product(*names) if len(set(row)) == len(row)]
+    if not rows or len(rows) > MOST_CHANGED:
+        return state
+    changed = rng.permutation(len(rows))[: int(rng.integers(1, len(rows) + 1))]
+    return replace(state, true=state.true ^ {Atom(predicate.name, rows[int(number)]) for number in changed})
 
 
 class History(NamedTuple):

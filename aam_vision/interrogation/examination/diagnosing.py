@@ -8,7 +8,7 @@ In this order, since each question presumes that the ones before it were answere
    effect came late.
 4. Does the step come out the same in the same perceived situation after another history? If not, something is hidden.
 5. Does one literal tell the situations in which it comes out as expected from the others? Then it is conditional,
-   unless the steps agree with each other once the step before each is taken into account (``previous_step``): then
+   unless the steps agree with each other once the step before each is taken into account (``by_previous_step``): then
    an image, an effect or a refusal comes one step late.
 
 On a trajectory nothing can be had again but a step that left everything as it was. There steps are made at random, and
@@ -31,22 +31,27 @@ from aam_vision.interrogation.examination.comparison import (
     strange_effect,
 )
 from aam_vision.interrogation.examination.course import Course, Split
-from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
-from aam_vision.interrogation.examination.elsewhere import changes_elsewhere
-from aam_vision.interrogation.examination.explanations import in_own_words, separating_literal
+from aam_vision.interrogation.examination.elsewhere import Wanderer, changes_elsewhere
+from aam_vision.interrogation.examination.findings import Diagnosis, Family
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
 from aam_vision.interrogation.examination.looking import change_not_seen, misread_at_rest, wrong_reading
-from aam_vision.interrogation.examination.previous_step import (
+from aam_vision.interrogation.examination.predictions import differing, expected
+from aam_vision.interrogation.examination.repetition import (
     LEAST,
     by_previous_step,
+    not_repeatable,
     one_step_late,
     refused_one_step_late,
     strange_changes,
 )
-from aam_vision.interrogation.examination.repetition import not_repeatable
-from aam_vision.interrogation.examination.surprises import differing, expected
-from aam_vision.interrogation.examination.trials import History, Spent, Trial, Trials
-from aam_vision.interrogation.examination.wandering import Wanderer
+from aam_vision.interrogation.examination.trials import (
+    History,
+    Spent,
+    Trial,
+    Trials,
+    in_own_words,
+    separating_literal,
+)
 from aam_vision.model.query import Situation
 from aam_vision.model.strips import Atom, State
 
@@ -57,9 +62,7 @@ LONGEST = 100
 def diagnose(trials: Trials, rng: np.random.Generator) -> Diagnosis:
     """Find out which part of the assumption is false, by experiments with the agent.
 
-    Args:
-        trials: the agent, and the steps that it was seen to do; the last answer is the one that cannot be right.
-        rng: the source of the random choices.
+    ``trials``: the agent, and the steps that it was seen to do; the last answer is the one that cannot be right.
 
     Raises:
         AgentFailed: the agent cannot answer any more.
@@ -108,11 +111,7 @@ TOGGLED = 150
 
 
 def one_literal_changed(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
-    """Conditional, if the step comes out as expected once a single literal of the situation is changed.
-
-    Raises:
-        Spent: too many steps have been attempted.
-    """
+    """Conditional, if the step comes out as expected once a single literal of the situation is changed."""
     if not inquiry.trials.access.constructs:
         return None
     state, own = doubtful.before.state, set(doubtful.step.objects)
@@ -214,11 +213,7 @@ LOOKED_AT = 5
 
 
 def on_trajectory(inquiry: Inquiry, doubtful: Trial | None) -> Diagnosis | None:
-    """The verdict where nothing can be had again, from steps that are made to this end.
-
-    Raises:
-        Spent: too many steps have been attempted.
-    """
+    """The verdict where nothing can be had again, from steps that are made to this end."""
     trials = inquiry.trials
     if trials.access.restarts:
         return None
@@ -237,11 +232,7 @@ def on_trajectory(inquiry: Inquiry, doubtful: Trial | None) -> Diagnosis | None:
 
 
 def _again(inquiry: Inquiry, name: str) -> None:
-    """Steps of the action that were executed before the doubtful one, made once more: they tell whether it has changed.
-
-    Raises:
-        Spent: too many steps have been attempted.
-    """
+    """Steps of the action that were executed before the doubtful one, made once more: they tell whether it has changed."""
     trials = inquiry.trials
     known = {
         (one.before.state, one.step): one
@@ -264,10 +255,7 @@ def _again(inquiry: Inquiry, name: str) -> None:
 def by_order(inquiry: Inquiry, doubtful: Trial | None, *, steady: bool = False) -> Diagnosis | None:
     """The verdict that the steps allow, in the order in which they were taken.
 
-    Args:
-        inquiry: the steps, and what is known of the agent.
-        doubtful: the step that came out otherwise than expected, if one was singled out.
-        steady: whether strange readings stayed the same when they were looked at again.
+    ``steady``: whether strange readings stayed the same when they were looked at again.
     """
     course = Course.of(inquiry.trials)
     if found := one_step_late(course) or strange_changes(course, steady=steady):

@@ -14,14 +14,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.graph import Evidence, Node
 from aam_vision.interrogation.evidence.moves import Ask, Move, Policy, Stop, Walk
-from aam_vision.interrogation.evidence.nodes import Node
-from aam_vision.interrogation.examination.beginnings import beginnings, initial, some, unlike
-from aam_vision.interrogation.examination.coverage import Attempts, History, Prediction
-from aam_vision.interrogation.examination.figures import ENOUGH
-from aam_vision.interrogation.examination.predictions import Predictions, Way
-from aam_vision.interrogation.examination.surprises import progress, untold
+from aam_vision.interrogation.examination.coverage import (
+    Attempts,
+    History,
+    Prediction,
+    beginnings,
+    some,
+    unlike,
+)
+from aam_vision.interrogation.examination.findings import ENOUGH
+from aam_vision.interrogation.examination.predictions import Predictions, Way, progress, untold
 from aam_vision.model.query import Access, Situation
 from aam_vision.model.strips import Atom, GroundAction, State
 
@@ -139,7 +143,7 @@ class Examining:
         """The walk, or the next plan of the history; None if both are long enough, or can go on no longer."""
         done = _exchanges(evidence)
         if not any(isinstance(move, Walk) for move in done) and wanted >= WALKED:
-            start = some(initial(evidence), 1, rng)[0]
+            start = some(evidence.initial, 1, rng)[0]
             return Walk(start, wanted // WALKED, "examine", stopped=stop)
         history = [move for move in done if isinstance(move, Ask) and _is_long(move)]
         if history and history[-1].plan and history[-1] is done[-1]:
@@ -151,7 +155,7 @@ class Examining:
         if self.access.constructs:
             if len(history) > MOST_BEGUN:
                 return None
-            begins = _start(evidence, memory, some(initial(evidence), 1, rng)[0])
+            begins = _start(evidence, memory, some(evidence.initial, 1, rng)[0])
             chosen = memory.choice.long(begins, self._history(wanted), LONGEST, rng)
         elif history and history[-1] is not done[-1]:
             return None
@@ -194,7 +198,7 @@ class Examining:
         starts = self._starts(evidence, memory, rng, late=late)
         chosen: Chosen | None
         if self.access.constructs and not any(isinstance(move, Ask) for move in done):
-            start = _start(evidence, memory, some(initial(evidence), 1, rng)[0])
+            start = _start(evidence, memory, some(evidence.initial, 1, rng)[0])
             chosen = memory.choice.long(start, max(1, left * 2 // 3), min(left, LONGEST), rng)
         else:
             more = self._more(evidence, memory, rng) if late else []

@@ -8,14 +8,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from aam_vision.interrogation.evidence.anomalies import contradicted_entry, unexplained_changes
-from aam_vision.interrogation.evidence.conflict import contradicting_entries
-from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.evidence.anomalies import (
+    contradicted_entry,
+    contradicting_entries,
+    unexplained_changes,
+)
 from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Asked
 from aam_vision.interrogation.evidence.transcript import Transcript, initial_evidence
-from aam_vision.interrogation.examination.diagnosis import Example
-from aam_vision.interrogation.examination.predictions import Predictions
-from aam_vision.interrogation.examination.surprises import differing, expected
+from aam_vision.interrogation.examination.findings import Example
+from aam_vision.interrogation.examination.predictions import Predictions, differing, expected
 from aam_vision.interrogation.examination.trials import History, Trial, Trials
 from aam_vision.model.query import Situation
 from aam_vision.model.strips import Atom, GroundAction, State
@@ -94,9 +96,6 @@ class Inquiry:
 
         A plan shows only its end, so it is asked again step by step. A step that was executed though it should have
         been refused refutes a precondition; then the doubtful step is the refusal that had proven it.
-
-        Raises:
-            Spent: too many steps have been attempted.
         """
         found = self._unexpected_step()
         if found is None or not found.executed:
@@ -171,11 +170,7 @@ class Inquiry:
         return History(done.after)
 
     def again(self, trial: Trial) -> Trial | None:
-        """A step again after the same history; on a trajectory in the same perceived state, if a way leads there.
-
-        Raises:
-            Spent: too many steps have been attempted.
-        """
+        """A step again after the same history; on a trajectory in the same perceived state, if a way leads there."""
         if self.trials.access.restarts or self.trials.history(trial.before) is not None:
             return self.trials.again(trial)
         here = self.trials.here
@@ -187,11 +182,7 @@ class Inquiry:
         return None
 
     def random_steps(self, name: str, at: Situation) -> Iterator[Trial]:
-        """Steps that the model can execute, one after the other from a situation on, an action's own more often.
-
-        Raises:
-            Spent: too many steps have been attempted.
-        """
+        """Steps that the model can execute, one after the other from a situation on, an action's own more often."""
         trials, rng = self.trials, self.rng
         initial = trials.transcript.initial
         for _ in range(EXPLORED):

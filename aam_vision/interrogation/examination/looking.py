@@ -1,24 +1,79 @@
-"""Looks at one situation again, and at what the images around a step show: is it read the same each time?"""
+"""Whether the images of two situations differ, of agents that are seen in images.
+
+Looks at one situation again, and at what the images around a step show: is it read the same each time?
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import Protocol, cast
 
-from aam_vision.interrogation.evidence.entries import Asked
-from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
+from aam_vision.agents.counting import CountingAgent
+from aam_vision.agents.decorator import AgentDecorator
+from aam_vision.interrogation.evidence.moves import Asked
+from aam_vision.interrogation.examination.findings import Diagnosis, Family
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
-from aam_vision.interrogation.examination.pixels import unseen_change
-from aam_vision.interrogation.examination.surprises import differing
+from aam_vision.interrogation.examination.predictions import differing
 from aam_vision.interrogation.examination.trials import Trial
-from aam_vision.model.query import Situation
+from aam_vision.model.query import Agent, Query, Situation
 from aam_vision.model.strips import Atom, GroundAction
 
 LOOKS = 30
 """Looks at one situation, to find out whether it is read the same each time: they cost no step."""
 AGAIN = 4
 """Looks that tell whether the last answer is read the same way each time."""
+
+
+class Pictured(Protocol):
+    """An agent that can tell whether two situations were seen in the same pixels."""
+
+    def pixels(self, situation: Situation) -> frozenset[str] | None:
+        """Digests of all images of a situation; None if none is known."""
+        ...
+
+
+def images_of(agent: Agent, situation: Situation) -> frozenset[str] | None:
+    """Digests of all images that were seen of a situation; None if none is known."""
+    while not hasattr(
+        agent, "pixels"
+    ):  # this is asked of every step, and isinstance of a protocol takes 100 times as long
+        if not isinstance(agent, AgentDecorator):
+            return None
+        agent = agent.agent
+    return cast(Pictured, agent).pixels(situation)
+
+
+def pixels_differ(agent: Agent, one: Situation, other: Situation) -> bool | None:
+    """Whether the images of two situations differ; None if that is not known, or a camera's noise may be the reason."""
+    ours, theirs = images_of(agent, one), images_of(agent, other)
+    if ours is None or theirs is None or len(ours) > 1 or len(theirs) > 1:
+        return None
+    return ours != theirs
+
+
+def is_steady(agent: CountingAgent, situation: Situation) -> bool:
+    """Whether a situation in which the agent stands shows the same pixels when it is looked at again."""
+    agent.counts.looks += 1
+    agent.ask_again(Query(situation, ()))
+    found = images_of(agent, situation)
+    return found is not None and len(found) == 1
+
+
+def unseen_change(
+    agent: Agent, before: Situation, step: GroundAction, after: Situation, constants: Collection[str] = ()
+) -> bool:
+    """Whether the image changed with a step, and no atom did.
+
+    Not if an atom that the step can change could not be read, before or after: then that may have changed.
+
+    ``constants``: objects that every step can change.
+    """
+    if before.state != after.state or pixels_differ(agent, before, after) is not True:
+        return False
+    within = {*step.objects, *constants}
+    return not any(within.issuperset(atom.objects) for atom in before.state.unknown)
 
 
 def misread_at_rest(inquiry: Inquiry) -> Diagnosis | None:

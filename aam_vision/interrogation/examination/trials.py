@@ -1,17 +1,29 @@
-"""Single steps with what was seen around them, and how to ask for one of them again under each access."""
+"""Single steps with what was seen around them, how to ask for one again under each access, and what tells those apart that differ.
+
+A single literal may tell the situations in which a step came out as expected from those in which it did not.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import NamedTuple
 
 from aam_vision.agents.counting import CountingAgent
-from aam_vision.interrogation.evidence.entries import Asked, Entry
+from aam_vision.interrogation.evidence.moves import Asked, Entry
 from aam_vision.interrogation.evidence.transcript import Transcript
-from aam_vision.interrogation.examination.surprises import differing
+from aam_vision.interrogation.examination.predictions import differing
 from aam_vision.model.query import Access, Query, Situation
-from aam_vision.model.strips import GroundAction
+from aam_vision.model.strips import (
+    ActionHeader,
+    Atom,
+    GroundAction,
+    LiftedAtom,
+    State,
+    Vocabulary,
+    lifted_atoms,
+)
 
 MAX_STEPS = 1000
 """Steps that the experiments of one diagnosis may take."""
@@ -80,12 +92,9 @@ class Spent(Exception):
 
 @dataclass
 class Trials:
-    """All single steps of an interrogation, and more that are made on purpose.
+    """All single steps of an interrogation, and more that are made on purpose: all that asks raises ``Spent`` in the end.
 
-    Args:
-        agent: the one to ask.
-        transcript: what it was asked so far; it is kept in single steps.
-        allowed: how many steps may be attempted.
+    ``transcript``: what it was asked so far; it is kept in single steps.
     """
 
     agent: CountingAgent
@@ -147,22 +156,14 @@ class Trials:
         return self.asked[-1].response.final if self.asked else _end(self.transcript)
 
     def again(self, trial: Trial) -> Trial | None:
-        """The same step after the same history; None if the access does not allow that.
-
-        Raises:
-            Spent: too many steps have been attempted.
-        """
+        """The same step after the same history; None if the access does not allow that."""
         history = trial.history
         if history is None or not self.access.restarts:
             history = self.history(trial.before)
         return None if history is None else self.attempt(history, trial.step)
 
     def attempt(self, history: History, step: GroundAction) -> Trial | None:
-        """One step after others; None if those came out otherwise than they should.
-
-        Raises:
-            Spent: too many steps have been attempted.
-        """
+        """One step after others; None if those came out otherwise than they should."""
         before = self.reached(history)
         if before is None:
             return None
@@ -178,11 +179,7 @@ class Trials:
         return found
 
     def go_on(self, step: GroundAction) -> Trial | None:
-        """One step from where the agent stands, whatever it was asked before; None if that is not known.
-
-        Raises:
-            Spent: too many steps have been attempted.
-        """
+        """One step from where the agent stands, whatever it was asked before; None if that is not known."""
         here = self.here
         if here is None:
             return None
@@ -290,3 +287,92 @@ def _end(transcript: Transcript) -> Situation | None:
         if entry.steps:
             return entry.steps[-1].after
     return None
+
+
+_Value = Callable[[Trial], "bool | None"]
+
+ENOUGH = 2
+"""Situations of each kind that a literal has to tell apart, at least."""
+
+
+def separating_literal(
+    vocabulary: Vocabulary,
+    header: ActionHeader,
+    expected: Sequence[Trial],
+    other: Sequence[Trial],
+    *,
+    enough: int = ENOUGH,
+    own: bool = False,
+) -> str | None:
+    """A literal that is false wherever the step came out as expected, and true wherever it did not; None if none does.
+
+    First literals over the action's own arguments, one argument named twice included; then whether some other object
+    stands in a relation; then single ground atoms.
+
+    ``enough``: how many there are of each kind, at least. ``own``: only literals over the action's own arguments.
+    """
+    if len(expected) < enough or len(other) < enough:
+        return None
+    names = {predicate.name for predicate in vocabulary.predicates}
+    literals = [*_own(vocabulary, header)]
+    if not own:
+        literals += _with_another(vocabulary, header)
+        literals += _ground(names, expected[0].before.state, other[0].before.state)
+    for text, value in literals:
+        normal = {value(trial) for trial in expected}
+        strange = {value(trial) for trial in other}
+        if None in normal | strange or len(normal) > 1 or len(strange) > 1 or normal == strange:
+            continue
+        return text if strange == {True} else f"not {text}"
+    return None
+
+
+def in_own_words(header: ActionHeader, step: GroundAction, atom: Atom) -> str:
+    """A ground atom with the action's parameters in place of the step's arguments."""
+    names = {name: f"?{parameter}" for name, parameter in zip(step.objects, header.parameters, strict=True)}
+    return f"{atom.predicate}({', '.join(names.get(name, name) for name in atom.objects)})"
+
+
+def _own(vocabulary: Vocabulary, header: ActionHeader) -> Iterator[tuple[str, _Value]]:
+    for lifted in lifted_atoms(vocabulary, header, repeated=True):
+
+        def value(trial: Trial, lifted: LiftedAtom = lifted) -> bool | None:
+            return trial.before.state.value(lifted.ground(trial.step.objects))
+
+        yield lifted.text(header.parameters), value
+
+
+def _ground(names: Collection[str], *states: State) -> Iterator[tuple[str, _Value]]:
+    for atom in sorted({atom for state in states for atom in state.true if atom.predicate in names}):
+
+        def value(trial: Trial, atom: Atom = atom) -> bool | None:
+            return trial.before.state.value(atom)
+
+        yield str(atom), value
+
+
+def _with_another(vocabulary: Vocabulary, header: ActionHeader) -> Iterator[tuple[str, _Value]]:
+    """Whether an object that is no argument stands in a relation, to an argument or to anything."""
+    for predicate in vocabulary.predicates:
+        places: list[list[int | None]] = [
+            [None, *(n for n, own in enumerate(header.types) if vocabulary.types.is_a(own, kind))]
+            for kind in predicate.types
+        ]
+        for chosen in product(*places):
+            if None not in chosen:
+                continue
+
+            def value(
+                trial: Trial, name: str = predicate.name, chosen: tuple[int | None, ...] = chosen
+            ) -> bool | None:
+                own = trial.step.objects
+                return any(
+                    all(
+                        one not in own if place is None else one == own[place]
+                        for one, place in zip(row, chosen, strict=True)
+                    )
+                    for row in trial.before.state.rows.get(name, [])
+                )
+
+            shown = ["another" if n is None else f"?{header.parameters[n]}" for n in chosen]
+            yield f"{predicate.name}({', '.join(shown)})", value

@@ -5,7 +5,7 @@ A *literal* of a precondition is an atom with a sign; masks come in pairs (posit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from operator import itemgetter
 from typing import NamedTuple
@@ -174,6 +174,14 @@ class AtomIndex(Unchanging):
     def facts(self, mask: int, objects: Sequence[str]) -> frozenset[Atom]:
         """The atoms whose bits are set, under the binding."""
         return frozenset([self.atom(bit).ground(objects) for bit in bits(mask)])
+
+    def mask(self, atoms: Collection[LiftedAtom]) -> int:
+        """The bits of these atoms, as far as they are atoms of the action."""
+        return sum(bit for atom, bit in self.bit.items() if atom in atoms)
+
+    def literals(self, positive: Collection[LiftedAtom], negative: Collection[LiftedAtom]) -> Literals:
+        """These atoms, and these others under ``not``."""
+        return Literals(self.mask(positive), self.mask(negative))
 
     def select(self, mask: int) -> frozenset[LiftedAtom]:
         """The atoms whose bits are set."""

@@ -27,7 +27,7 @@ from typing import Any, get_type_hints
 
 import numpy as np
 
-from aam_vision.interrogation.completeness.stopping import indistinguishability_of, sound_stop
+from aam_vision.interrogation.completeness.indistinguishability import indistinguishability_of, sound_stop
 from aam_vision.interrogation.evidence.graph import Evidence, Exchange
 from aam_vision.interrogation.evidence.moves import Ask, Move, Note, Stop
 from aam_vision.interrogation.hypotheses.models import Hypotheses
@@ -160,7 +160,7 @@ class AiaPolicy:
 
     def _stop(self, evidence: Evidence) -> Stop:
         hypotheses = evidence.hypotheses
-        left = hypotheses.size - hypotheses.decided()
+        left = hypotheses.undecided()
         if not left:
             return Stop(True, "every line of the model is resolved")
         if self.constructed:

@@ -17,12 +17,10 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from aam_vision.interrogation.beliefs.candidates import NaturalBeliefs
-from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.graph import Evidence, Node
 from aam_vision.interrogation.evidence.moves import Ask, Walk
-from aam_vision.interrogation.evidence.nodes import Node
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import Literals, bits
-from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses, Hypotheses
 from aam_vision.interrogation.policies.distinguishing import (
     DistinguishingQuery,
     QueryGenerator,
@@ -470,7 +468,7 @@ COLLECT = "collect states"
 
 def random_states(evidence: Evidence, rng: np.random.Generator, count: int) -> list[Node]:
     """S: the initial situations, one situation in which each action was executed, and random others."""
-    chosen = {node.number: node for node in evidence.nodes if node.initial}
+    chosen = {node.number: node for node in evidence.initial}
     executed: set[str] = set()
     for edge in evidence.edges:
         if edge.action.name not in executed:
@@ -486,8 +484,5 @@ def next_walk(evidence: Evidence, limit: int) -> Walk | None:
     made = sum(
         isinstance(exchange.move, Walk) and exchange.move.why == COLLECT for exchange in evidence.exchanges
     )
-    initial = [node for node in evidence.nodes if node.initial]
-    steps = min(STRIDE, limit - made * STRIDE)
-    if steps <= 0 or not initial:
-        return None
-    return Walk(initial[made % len(initial)], steps, COLLECT)
+    initial, steps = evidence.initial, min(STRIDE, limit - made * STRIDE)
+    return Walk(initial[made % len(initial)], steps, COLLECT) if steps > 0 and initial else None

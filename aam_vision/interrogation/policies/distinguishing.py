@@ -17,11 +17,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
-from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.nodes import Node
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses, atoms
+from aam_vision.interrogation.evidence.graph import Evidence, Node
 from aam_vision.interrogation.hypotheses.literals import Literals
-from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses, Hypotheses, atoms
 from aam_vision.interrogation.queries.reachability import BoundedSearch, PlannedNearMiss, Reachability
 from aam_vision.model.strips import ActionSchema, GroundAction, Location, Mode, Model, PalTuple, State
 from aam_vision.planning.joins import bindings

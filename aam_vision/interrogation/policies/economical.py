@@ -26,13 +26,17 @@ from operator import itemgetter
 import numpy as np
 
 from aam_vision.interrogation.beliefs.candidates import NaturalBeliefs
-from aam_vision.interrogation.completeness.indistinguishability import Indistinguishability, Prospect
-from aam_vision.interrogation.completeness.stopping import indistinguishability_of, origins, sound_stop
-from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.completeness.indistinguishability import (
+    Indistinguishability,
+    Prospect,
+    indistinguishability_of,
+    origins,
+    sound_stop,
+)
+from aam_vision.interrogation.evidence.graph import Evidence, Node
 from aam_vision.interrogation.evidence.moves import Aim, Ask, Move, Note, Stop, Walk
-from aam_vision.interrogation.evidence.nodes import Node
-from aam_vision.interrogation.hypotheses.action import atoms
 from aam_vision.interrogation.hypotheses.literals import Literals, bits, union
+from aam_vision.interrogation.hypotheses.models import atoms
 from aam_vision.interrogation.queries.first_success import (
     MAX_REFUSALS,
     SEARCH_LIMIT,

@@ -9,7 +9,7 @@ from aam_vision.support.errors import UnusableInput
 
 if TYPE_CHECKING:
     from aam_vision.interrogation.evidence.moves import Policy
-    from aam_vision.interrogation.policies.untellable import Untellable
+    from aam_vision.interrogation.policies.decorators import Untellable
     from aam_vision.model.strips import Model
     from aam_vision.planning.planner import Planner
     from aam_vision.planning.ppo import ProblemFolder
@@ -56,19 +56,11 @@ def policy_for(
             argument="policy",
             value=name,
         )
-    from aam_vision.interrogation.policies.exhaustive import Exhaustive
+    from aam_vision.interrogation.policies.decorators import Excusing, Exhaustive, Replaying
 
     policy = _policy(access, name, planner, prior, ppo)
-    if untellable is not None:
-        from aam_vision.interrogation.policies.untellable import Excusing
-
-        policy = Excusing(policy, untellable)
-    exhaustive = Exhaustive(policy, access)
-    if access.episodic:
-        from aam_vision.interrogation.policies.confirming import Replaying
-
-        return Replaying(exhaustive)
-    return exhaustive
+    exhaustive = Exhaustive(policy if untellable is None else Excusing(policy, untellable), access)
+    return Replaying(exhaustive) if access.episodic else exhaustive
 
 
 def _policy(
@@ -80,12 +72,10 @@ def _policy(
         show = None if ppo is None else ppo.write
         return AiaPolicy(planner=planner, constructed=access.constructs, show=show)
     if access.constructs:
+        from aam_vision.interrogation.policies.settable import ReassessmentPolicy, SettablePolicy
+
         if prior is not None:
-            from aam_vision.interrogation.policies.settable import ReassessmentPolicy
-
             return ReassessmentPolicy(prior)
-        from aam_vision.interrogation.policies.settable import SettablePolicy
-
         return SettablePolicy()
     if not access.restarts:
         from aam_vision.interrogation.policies.trajectory import TrajectoryPolicy

@@ -27,13 +27,10 @@ from typing import NamedTuple
 import numpy as np
 
 from aam_vision.interrogation.beliefs.candidates import LIKELY, Beliefs
-from aam_vision.interrogation.evidence.entries import Asked
-from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.moves import Aim, Ask, Move, Stop
-from aam_vision.interrogation.evidence.nodes import Node
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.interrogation.evidence.graph import Evidence, Node
+from aam_vision.interrogation.evidence.moves import Aim, Ask, Asked, Move, Stop
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, bits
-from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses, Hypotheses
 from aam_vision.interrogation.policies.economical import Walker, after_walking
 from aam_vision.interrogation.queries.first_success import (
     arguments_as,
@@ -54,7 +51,7 @@ from aam_vision.interrogation.queries.settable_chains import (
     action_tests,
     likeliest,
 )
-from aam_vision.model.strips import Atom, GroundAction, LiftedAtom, Model, State
+from aam_vision.model.strips import Atom, GroundAction, Model, State
 from aam_vision.planning.joins import Fact, Row
 from aam_vision.support.wording import counted
 
@@ -283,7 +280,7 @@ class _Queries:
         return self._base.arguments.choices(action.index.header.types)[:1]
 
     def _stop(self) -> Stop:
-        left = self._evidence.hypotheses.size - self._evidence.hypotheses.decided()
+        left = self._evidence.hypotheses.undecided()
         if left:
             return Stop(
                 False, f"{counted(left, 'line')} of the model left undecided: no state to ask about was found"
@@ -437,7 +434,7 @@ class ExpectedPlan:
         if facts is None:
             return False
         for atoms, value in ((schema.delete, False), (schema.add, True)):
-            self._now |= {facts[bit]: value for bit in bits(_mask(action, atoms))}
+            self._now |= {facts[bit]: value for bit in bits(action.index.mask(atoms))}
         return True
 
     def fail(self, names: Collection[str]) -> bool:
@@ -475,9 +472,5 @@ def requirements(model: Model, hypotheses: Hypotheses) -> dict[str, Literals]:
     found = {}
     for name, action in hypotheses.actions.items():
         schema = model.schema(name)
-        found[name] = Literals(_mask(action, schema.positive), _mask(action, schema.negative))
+        found[name] = action.index.literals(schema.positive, schema.negative)
     return found
-
-
-def _mask(action: ActionHypotheses, atoms: Collection[LiftedAtom]) -> int:
-    return sum(bit for atom, bit in action.index.bit.items() if atom in atoms)

@@ -18,12 +18,11 @@ import numpy as np
 from aam_vision.interrogation.beliefs.binding_grid import StateGrid
 from aam_vision.interrogation.beliefs.candidates import LIKELY
 from aam_vision.interrogation.beliefs.unexecuted_actions import StepValue, UnexecutedActions
-from aam_vision.interrogation.completeness.stopping import indistinguishability_of, sound_stop
-from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.completeness.indistinguishability import indistinguishability_of, sound_stop
+from aam_vision.interrogation.evidence.graph import Evidence, Node
 from aam_vision.interrogation.evidence.moves import Aim, Ask, Move
-from aam_vision.interrogation.evidence.nodes import Node
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses, atoms
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, union
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses, atoms
 from aam_vision.interrogation.queries.first_success import (
     asked_for,
     in_smallest_clause,

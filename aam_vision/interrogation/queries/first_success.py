@@ -14,11 +14,10 @@ from itertools import combinations, islice, product
 from typing import NamedTuple
 
 from aam_vision.interrogation.beliefs.candidates import Beliefs, Transfer
-from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.graph import Evidence, Exchange
-from aam_vision.interrogation.evidence.moves import Aim, Ask
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses, atoms
+from aam_vision.interrogation.evidence.moves import Aim, Ask, Asked
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, Merged, bits, union
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses, atoms
 from aam_vision.interrogation.queries.reachability import BoundedSearch, PlannedNearMiss, Reachability
 from aam_vision.model.query import Situation
 from aam_vision.model.strips import Atom, GroundAction, Objects, State
@@ -77,13 +76,8 @@ def planned_states(
 ) -> Iterator[tuple[PlannedNearMiss, State]]:
     """Plans to where the action may be executed, with the state in which each ends as far as it is known.
 
-    Args:
-        evidence: what is known.
-        action: an action that was never executed.
-        paths: what can be reached in each problem.
-        first: what has to hold there, one after the other.
-        likely: what should hold beside that as far as possible, the likeliest precondition first.
-        reach: the search for a plan.
+    ``first``: what has to hold there, one after the other. ``likely``: what should hold beside that as far as possible, the
+    likeliest precondition first.
     """
     for fixed in first:
         for path in paths:
@@ -294,8 +288,7 @@ def arguments_as(objects: Objects, types: tuple[str, ...], merged: Merged) -> tu
 
 def roomiest(evidence: Evidence) -> State:
     """The initial state of the problem with the most objects: room for many steps beside each other."""
-    initial = [node.state for node in evidence.nodes if node.initial]
-    return max(initial, key=lambda state: len(state.objects))
+    return max((node.state for node in evidence.initial), key=lambda state: len(state.objects))
 
 
 def with_atoms(state: State, action: ActionHypotheses, objects: tuple[str, ...], on: int, off: int) -> State:

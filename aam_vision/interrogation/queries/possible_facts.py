@@ -8,8 +8,8 @@ from itertools import islice
 
 import numpy as np
 
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses, atoms
 from aam_vision.interrogation.hypotheses.literals import Literals, union
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses, atoms
 from aam_vision.model.strips import Objects
 from aam_vision.planning.fact_tables import Absence, Condition, Numbers, ObjectNumbers, Table
 from aam_vision.planning.grounding import Grounding

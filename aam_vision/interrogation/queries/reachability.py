@@ -13,20 +13,22 @@ from itertools import islice
 from operator import attrgetter
 from typing import Generic, NamedTuple, TypeVar
 
-from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.graph import Evidence, Node, by_problem
 from aam_vision.interrogation.evidence.moves import Ask, LimitedSearch
-from aam_vision.interrogation.evidence.nodes import Node
-from aam_vision.interrogation.evidence.problems import by_problem
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses, GroundLiterals, atoms
 from aam_vision.interrogation.hypotheses.literals import Literals, union
-from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.hypotheses.models import (
+    ActionHypotheses,
+    GroundLiterals,
+    Hypotheses,
+    atoms,
+    lifted,
+)
 from aam_vision.interrogation.queries.possible_facts import PossibleFacts
 from aam_vision.model.strips import GroundAction
 from aam_vision.planning.grounding import Grounding, LiftedOperator, Operator, TooManyOperators, ground
 from aam_vision.planning.interchangeable import PossibleOperator
-from aam_vision.planning.invariants import always_one_of
 from aam_vision.planning.joins import Fact, Row, bindings
-from aam_vision.planning.mutexes import Mutexes
+from aam_vision.planning.mutexes import Mutexes, always_one_of
 from aam_vision.planning.planner import Found, Limits, Planner, SearchProblem, Verdict
 from aam_vision.planning.relations import TooManyBindings
 
@@ -90,8 +92,7 @@ class Reachability:
     def take_in(self, nodes: Sequence[Node]) -> bool:
         """Begin in these situations, too, unless more can be reached then; whether it was done.
 
-        Args:
-            nodes: all situations of the problem, those before among them.
+        ``nodes``: all situations of the problem, those before among them.
         """
         ground = self.__dict__.get("_ground")  # not worked out before it is needed
         if ground is not None:
@@ -286,13 +287,8 @@ def _starts(nodes: Sequence[Node]) -> list[Start]:
 
 def _relied_on(action: ActionHypotheses, required: Literals) -> LiftedOperator:
     """What an action is taken to require, and what it certainly does."""
-    return LiftedOperator(
-        action.index.header,
-        positive=atoms(action, required.positive),
-        negative=atoms(action, required.negative),
-        add=atoms(action, action.adds & ~action.keeps & ~action.deletes),
-        delete=atoms(action, action.deletes & ~action.keeps & ~action.adds),
-    )
+    adds, deletes, keeps = action.effects
+    return lifted(action, required, adds & ~keeps & ~deletes, deletes & ~keeps & ~adds)
 
 
 def _weaker(one: LiftedOperator, other: LiftedOperator) -> bool:

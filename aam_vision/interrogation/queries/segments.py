@@ -15,11 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from aam_vision.interrogation.beliefs.candidates import LIKELY, Beliefs
-from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.nodes import Node
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses, atoms
+from aam_vision.interrogation.evidence.graph import Evidence, Node
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, union
-from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses, Hypotheses, atoms
 from aam_vision.interrogation.queries.first_success import near_misses
 from aam_vision.interrogation.queries.reachability import BoundedSearch, PlannedNearMiss, Reachability
 from aam_vision.model.strips import GroundAction, LiftedAtom, Objects, State

@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 from aam_vision.interrogation.beliefs.candidates import LIKELY, Beliefs
 from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses, Effects
 from aam_vision.interrogation.hypotheses.literals import Literals, bits, union
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses, Effects
 from aam_vision.model.strips import Atom, GroundAction, Objects, State
 from aam_vision.planning.joins import Fact
 

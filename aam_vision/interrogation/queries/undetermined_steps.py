@@ -12,11 +12,10 @@ from itertools import islice, product
 from math import prod
 from typing import NamedTuple
 
-from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.graph import Evidence, Node
 from aam_vision.interrogation.evidence.moves import Ask
-from aam_vision.interrogation.evidence.nodes import Node
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import bits
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses
 from aam_vision.interrogation.queries.first_success import with_atoms
 from aam_vision.model.query import Situation
 from aam_vision.model.strips import GroundAction, Objects, State
@@ -82,10 +81,7 @@ class _Outcomes:
 def reachable_step(evidence: Evidence, starts: Sequence[Node], looks: int = MAX_LOOKS) -> Found:
     """The nearest step with an unknown outcome, by way of steps whose outcome is known.
 
-    Args:
-        evidence: what is known.
-        starts: where a query may begin.
-        looks: how many pairs of a state and a step are looked at.
+    ``looks``: how many pairs of a state and a step are looked at.
     """
     if sum(_number_of_steps(evidence, node.state.objects) for node in starts) > looks:
         return Found(
@@ -122,9 +118,7 @@ def reachable_step(evidence: Evidence, starts: Sequence[Node], looks: int = MAX_
 def constructed_step(evidence: Evidence, looks: int = MAX_LOOKS) -> Found:
     """A step with an unknown outcome in a state made for it, for ``settable`` access.
 
-    Args:
-        evidence: what is known.
-        looks: how many steps, and pairs of a state and a step, are looked at.
+    ``looks``: how many steps, and pairs of a state and a step, are looked at.
     """
     outcomes = _Outcomes(evidence)
     exhausted = True
@@ -147,7 +141,7 @@ def constructed_step(evidence: Evidence, looks: int = MAX_LOOKS) -> Found:
 
 def _constructed(evidence: Evidence) -> Iterator[tuple[GroundAction, Iterator[State] | None]]:
     """Steps and states made for them, None if these are too many; of steps whose atoms coincide alike the first."""
-    problems = {node.state.objects: node.state for node in evidence.nodes if node.initial}
+    problems = {node.state.objects: node.state for node in evidence.initial}
     for initial in problems.values():
         alike: set[tuple[str, tuple[int, ...]]] = set()
         for step in _steps(evidence, initial.objects, only_first=True):

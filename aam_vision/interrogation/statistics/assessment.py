@@ -12,7 +12,7 @@ from math import comb, exp, lgamma, log
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.interrogation.evidence.entries import Entry
+from aam_vision.interrogation.evidence.moves import Entry
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.hypotheses.models import Hypotheses

@@ -17,7 +17,7 @@ from math import perm
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.interrogation.evidence.entries import Asked, Entry
+from aam_vision.interrogation.evidence.moves import Asked, Entry
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.model.strips import Atom, GroundAction, Objects, State, Vocabulary
 

@@ -9,9 +9,8 @@ import numpy as np
 
 from aam_vision.interrogation.evidence.moves import Policy
 from aam_vision.interrogation.examination.examining import Examining
-from aam_vision.interrogation.policies.confirming import confirmed
+from aam_vision.interrogation.policies.decorators import Untellable, confirmed
 from aam_vision.interrogation.policies.registry import policy_for
-from aam_vision.interrogation.policies.untellable import Untellable
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.result import Result, check_prior
 from aam_vision.interrogation.task.resuming import MoveRecord

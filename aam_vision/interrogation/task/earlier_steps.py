@@ -10,8 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from math import comb
 
-from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep, attempted, ruled_out
-from aam_vision.interrogation.evidence.transcript import Transcript
+from aam_vision.interrogation.evidence.transcript import AttemptedStep, Transcript, attempted, ruled_out
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.statistics.counts import ErrorRates
 from aam_vision.model.strips import Location, Mode, PalTuple

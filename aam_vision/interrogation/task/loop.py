@@ -10,16 +10,13 @@ import numpy as np
 
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.enforcing import EnforcingAgent
-from aam_vision.interrogation.evidence.anomalies import unexplained_changes
-from aam_vision.interrogation.evidence.conflict import disagreement
-from aam_vision.interrogation.evidence.entries import Asked, Entry, Walked
-from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.moves import Ask, Move, Policy, Stop, Walk
-from aam_vision.interrogation.evidence.refusal_support import REFUSALS, Claim, unconfirmed
+from aam_vision.interrogation.evidence.anomalies import disagreement, unexplained_changes
+from aam_vision.interrogation.evidence.graph import REFUSALS, Claim, Evidence, unconfirmed
+from aam_vision.interrogation.evidence.moves import Ask, Asked, Entry, Move, Policy, Stop, Walk, Walked
 from aam_vision.interrogation.evidence.transcript import Transcript
-from aam_vision.interrogation.examination.figures import Exam
-from aam_vision.interrogation.examination.pixels import is_steady, unseen_change
-from aam_vision.interrogation.examination.surprises import progress, surprise
+from aam_vision.interrogation.examination.findings import Exam
+from aam_vision.interrogation.examination.looking import is_steady, unseen_change
+from aam_vision.interrogation.examination.predictions import progress, surprise
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.result import CurvePoint, Result

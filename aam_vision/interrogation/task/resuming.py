@@ -14,9 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from aam_vision.agents.encoding import Malformed, field, plan_json, read_plan
-from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.graph import Evidence, Node
 from aam_vision.interrogation.evidence.moves import Aim, Ask, LimitedSearch, Move, Note, Policy, Stop, Walk
-from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.model.query import Situation
 from aam_vision.support.errors import UnusableInput

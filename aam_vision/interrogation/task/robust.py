@@ -2,13 +2,13 @@
 
 An agent that is right is asked nothing new. One that is not shows it: answers contradict each other, or atoms change
 that no step names (``evidence.anomalies``), or a step that was refused is executed when it is attempted once more
-(``policies.confirming``). Then trials are made in states of our own (``weigh``), or, where the agent's access
+(``policies.decorators``). Then trials are made in states of our own (``weigh``), or, where the agent's access
 allows none, its answers are asked for until they are certain (``RepeatingAgent``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import ceil, log
@@ -20,11 +20,10 @@ from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.encoding import Malformed, plan_json, read_plan
 from aam_vision.agents.enforcing import EnforcingAgent
 from aam_vision.interrogation.evidence.anomalies import contradicted_query, shows_error
-from aam_vision.interrogation.evidence.entries import Asked
-from aam_vision.interrogation.evidence.moves import Policy, Stop
-from aam_vision.interrogation.evidence.refusal_support import REFUSALS
+from aam_vision.interrogation.evidence.graph import REFUSALS
+from aam_vision.interrogation.evidence.moves import Asked, Policy, Stop
 from aam_vision.interrogation.examination.diagnosing import diagnose
-from aam_vision.interrogation.examination.diagnosis import Family
+from aam_vision.interrogation.examination.findings import Family
 from aam_vision.interrogation.examination.trials import Trials
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.statistics.assessment import Assessment, assessor_of
@@ -118,7 +117,7 @@ def weigh(
 
 def _stop(hypotheses: Hypotheses, assessment: Assessment, spent: str, confidence: float) -> Stop:
     """How the trials ended: everything is certain, nothing fits, the budget is spent, or no trial settles the rest."""
-    left = hypotheses.size - hypotheses.decided()
+    left = hypotheses.undecided()
     if spent:
         return Stop(False, spent, cut=BUDGET)
     if not left:
@@ -337,7 +336,7 @@ class _Stages:
             )
             result = replace(error.result, why=why, doubt=why, rates=steady.rates)
             raise Interrupted(why, result) from error.__cause__
-        left = result.hypotheses.size - result.hypotheses.decided()
+        left = result.hypotheses.undecided()
         if result.proven and left and not steady.access.restarts:
             said = f"{counted(left, 'line')} of the model {'is' if left == 1 else 'are'} open"
             why = f"{said}, and cannot be told from where the answers began to be weighed"
@@ -430,8 +429,6 @@ class RepeatingAgent(CountingAgent):
         self._mistaken_refusals = 0
         """Refused steps that were executed when they were asked for again."""
         self._executions = 0
-        self._certain_situations: dict[Hashable, Situation] = {}
-        """By handle, the situations that are not looked at any more."""
 
     @property
     def rates(self) -> ErrorRates:
@@ -451,7 +448,7 @@ class RepeatingAgent(CountingAgent):
 
     def initial(self) -> Sequence[Situation]:
         """The situations to begin with; the rates of error are estimated from them first."""
-        return [self._kept(seen) for seen in self._looks.begin(self._starts)]
+        return self._looks.begin(self._starts)
 
     def ask_again(self, query: Query) -> Response:
         """The answer, every refusal of it repeated and its last situation looked at until they are certain.
@@ -475,34 +472,24 @@ class RepeatingAgent(CountingAgent):
             if spent := self._budget.spent(self.counts, steps=len(rest)):
                 raise Spent(spent)
         executed = len(query.plan) - len(rest)
-        return Response(executed, self._looked_at_until_certain(at) if executed else at)
+        return Response(executed, self._looks.settled(at) if executed else at)
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
         """The agent's walk; where its situations cannot be gone back to, in single steps, each looked at."""
         walked: list[WalkStep] = []
-        if self.access.snapshots:
-            for step in super().walk(start, steps, rng):
-                walked.append(WalkStep(start, step.action, self._looked_at_until_certain(step.after)))
+        at_a_time = steps if self.access.snapshots else 1
+        while len(walked) < steps and (taken := super().walk(start, at_a_time, rng)):
+            for step in taken:
+                walked.append(WalkStep(start, step.action, self._looks.settled(step.after)))
                 start = walked[-1].after
-            return walked
-        while len(walked) < steps and (taken := super().walk(start, 1, rng)):
-            walked.append(WalkStep(start, taken[0].action, self._looked_at_until_certain(taken[0].after)))
-            start = walked[-1].after
+            if at_a_time == steps:
+                break
         return walked
 
     @property
     def _refusals_needed(self) -> int:
         """Refusals in a row that are not chance."""
         return max(REFUSALS, ceil(log(self._looks.allowed_error) / log(self._refusal_rate)))
-
-    def _looked_at_until_certain(self, at: Situation) -> Situation:
-        """The situation, looked at until every atom is certain; what cannot be is unknown."""
-        known = self._certain_situations.get(at.handle)
-        return self._kept(self._looks.settled(at)) if known is None else known
-
-    def _kept(self, seen: Situation) -> Situation:
-        """A situation that is not looked at any more, as it was shown first."""
-        return self._certain_situations.setdefault(seen.handle, seen)
 
     def _look(self, at: Situation) -> Situation:
         self._go(at)

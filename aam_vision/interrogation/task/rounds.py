@@ -20,12 +20,10 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 
 from aam_vision.agents.counting import CountingAgent, Counts
-from aam_vision.interrogation.evidence.entries import Asked, Walked
-from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.moves import Ask, Move, Policy, Stop, Walk
-from aam_vision.interrogation.evidence.nodes import Node
+from aam_vision.interrogation.evidence.graph import Evidence, Node
+from aam_vision.interrogation.evidence.moves import Ask, Asked, Move, Policy, Stop, Walk, Walked
 from aam_vision.interrogation.examination.examining import Examining
-from aam_vision.interrogation.examination.surprises import expected
+from aam_vision.interrogation.examination.predictions import expected
 from aam_vision.interrogation.policies.economical import EXPLORE
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.resuming import MoveRecord, note_move, read_move
@@ -152,11 +150,7 @@ class Rounds:
 
         Not where there is a budget, which the policy itself may need.
 
-        Args:
-            ahead: with the walks that are not over; None if all are.
-            before: the move before the first question.
-            evidence: so far.
-            rng: the source of random choices.
+        ``ahead``: with the walks that are not over; None if all are. ``before``: the move before the first question.
         """
         walked = isinstance(before, Walk) and before.why == EXPLORE
         if self._begun or not walked or self.budget != Budget():

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses
 from aam_vision.interrogation.queries.first_success import left_false, with_atoms
 from aam_vision.interrogation.statistics.assessment import MODES, ActionAssessment, Assessment
 from aam_vision.model.strips import Atom, GroundAction, Mode, State

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from aam_vision.interrogation.completeness.indistinguishability import Indistinguishability
-from aam_vision.interrogation.completeness.stopping import NO_WAY, origins
-from aam_vision.interrogation.evidence.refusal_support import REFUSALS, Claim
+from aam_vision.interrogation.completeness.indistinguishability import NO_WAY, Indistinguishability, origins
+from aam_vision.interrogation.evidence.graph import REFUSALS, Claim
 from aam_vision.interrogation.evidence.transcript import Transcript, initial_evidence
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import Literals, bits, union
-from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses, Hypotheses
+from aam_vision.interrogation.task.verdict import OPEN
 from aam_vision.model.strips import Location, PalTuple
 
 CANNOT_MATTER = "cannot matter"
 """No situation that can be reached from the given problems tells the difference."""
-OPEN = "open"
-"""Some query may tell, or it was not shown that none can."""
 NEVER_EXECUTED = "never executed: nothing is known"
 
 
@@ -32,7 +29,8 @@ class Undetermined:
     known: str
     """The knowledge about the group."""
     kind: str = OPEN
-    """``cannot matter``: no reachable situation tells the difference. Else ``open``."""
+    """``cannot matter``: no reachable situation tells the difference. Else ``open``: some query may tell, or it was not
+    shown that none can."""
     settle: str = ""
     """What would settle it, in words; empty for what cannot matter."""
     pals: tuple[PalTuple, ...] = ()
@@ -96,9 +94,7 @@ def _sorted(
     if beyond is None:
         return entry
     literals, effects = beyond
-    bit = 0
-    for pal in entry.pals:
-        bit |= action.index.bit[pal.atom]
+    bit = action.index.mask([pal.atom for pal in entry.pals])
     if entry.location == Location.EFF.value:
         closed = bool(bit & effects)
     else:
@@ -112,9 +108,7 @@ def _reasoned(
     """The same with the reason why no answer can tell it, if there is one."""
     if entry.kind != CANNOT_MATTER:
         return entry
-    bit = 0
-    for pal in entry.pals:
-        bit |= action.index.bit[pal.atom]
+    bit = action.index.mask([pal.atom for pal in entry.pals])
     for literal in (Literals(bit, 0), Literals(0, bit)):
         if (why := reasons.get((entry.action, literal))) is not None:
             return replace(entry, known=f"{entry.known}; {why}")

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
-from aam_vision.interrogation.examination.figures import ENOUGH, Exam
+from aam_vision.interrogation.examination.findings import ENOUGH, Diagnosis, Exam, Family
 from aam_vision.support.wording import counted, some
 
 COMPLETE = "complete"

@@ -10,12 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 
-from aam_vision.interrogation.completeness.stopping import indistinguishability_of
-from aam_vision.interrogation.evidence.conflict import disagreement
-from aam_vision.interrogation.evidence.entries import Asked
-from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.nodes import Edge, Refusal
-from aam_vision.interrogation.evidence.refusal_support import unconfirmed
+from aam_vision.interrogation.completeness.indistinguishability import indistinguishability_of
+from aam_vision.interrogation.evidence.anomalies import disagreement
+from aam_vision.interrogation.evidence.graph import Edge, Evidence, Refusal, unconfirmed
+from aam_vision.interrogation.evidence.moves import Asked
 from aam_vision.interrogation.evidence.transcript import Transcript, initial_evidence
 from aam_vision.interrogation.hypotheses.literals import bits
 from aam_vision.interrogation.hypotheses.models import Hypotheses
@@ -159,11 +157,10 @@ def _refused(model: Model, refusal: Refusal) -> str | None:
 def _open_questions(transcript: Transcript, evidence: Evidence) -> int:
     """The number of undetermined pal tuples of which no proof says that no query could settle them."""
     hypotheses, settable = evidence.hypotheses, transcript.access.constructs
-    left = hypotheses.size - hypotheses.decided()
+    left = hypotheses.undecided()
     if left and not settable:  # under settable access every state can be asked about
         left = indistinguishability_of(evidence).open_questions()
     if not left:
         return 0
-    initial = [node for node in evidence.nodes if node.initial]
-    found = constructed_step(evidence) if settable else reachable_step(evidence, initial)
+    found = constructed_step(evidence) if settable else reachable_step(evidence, evidence.initial)
     return 0 if found.exhausted else left

@@ -11,10 +11,10 @@ initial state of 200,000 tokens.
 
 from __future__ import annotations
 
-from aam_vision.model.pddl.problem import Problem
 from aam_vision.model.pddl.reading import read_domain, read_problem
 from aam_vision.model.pddl.syntax import MAX_BYTES, MAX_DEPTH, MAX_TOKENS, read_goal
 from aam_vision.model.pddl.writing import domain_text, problem_text
+from aam_vision.model.strips import Problem
 
 __all__ = [
     "MAX_BYTES",

@@ -13,9 +13,17 @@ from fractions import Fraction
 from functools import cached_property
 from typing import NamedTuple, NoReturn
 
-from aam_vision.model.outcomes import MAX_OUTCOMES, Assignment, cases
 from aam_vision.model.pddl.syntax import Definition, Expression, Group, Literal, LiteralReader, Word, show
-from aam_vision.model.strips import ActionHeader, Case, Effects, LiftedAtom, Outcome
+from aam_vision.model.strips import (
+    MAX_OUTCOMES,
+    ActionHeader,
+    Assignment,
+    Case,
+    Effects,
+    LiftedAtom,
+    Outcome,
+    cases,
+)
 
 MAX_CONDITIONS = 6
 """Atoms on which the effect of one action may depend."""
@@ -72,13 +80,7 @@ class _Branch(NamedTuple):
 
 
 class EffectReader:
-    """Reads the effect of one action.
-
-    Args:
-        definition: the file.
-        literals: reads its literals.
-        action: whose effect it is.
-    """
+    """Reads the effect of one action."""
 
     def __init__(self, definition: Definition, literals: LiteralReader, action: ActionText) -> None:
         self._definition = definition
@@ -91,9 +93,7 @@ class EffectReader:
     def read(self, effect: Expression, known: Assignment) -> tuple[Case, ...]:
         """The cases of an effect.
 
-        Args:
-            effect: as the file has it.
-            known: values that the precondition gives atoms.
+        ``known``: values that the precondition gives atoms.
 
         Raises:
             UnusableInput: it cannot be read, uses another feature, its probabilities add up to more than one, it has too many

@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from aam_vision.model.pddl.effects import ActionText, EffectReader, marked_types
-from aam_vision.model.pddl.problem import Problem
 from aam_vision.model.pddl.syntax import (
     CHANCE,
     CLASS,
@@ -32,8 +31,6 @@ from aam_vision.model.pddl.syntax import (
     without,
 )
 from aam_vision.model.strips import (
-    MAX_LIFTED_ATOMS,
-    MAX_PAIRS,
     ROOT_TYPE,
     ActionHeader,
     ActionSchema,
@@ -41,10 +38,11 @@ from aam_vision.model.strips import (
     Model,
     Objects,
     Predicate,
+    Problem,
     State,
     Types,
     Vocabulary,
-    count_lifted_atoms,
+    excess,
 )
 
 DOMAIN_SECTIONS = (":requirements", ":types", ":constants", ":predicates", ":action")
@@ -115,9 +113,7 @@ def _without(schema: ActionSchema, instructions: frozenset[str]) -> ActionSchema
 class DomainReader:
     """Reads a domain file: what it declares at once, its actions one by one.
 
-    Args:
-        path: the file.
-        told: what to do about chance or a condition where literals are expected, for messages.
+    ``told``: what to do about chance or a condition where literals are expected, for messages.
 
     Raises:
         UnusableInput: the file cannot be read, or what it declares is no domain.
@@ -167,19 +163,10 @@ class DomainReader:
         """Refuse a domain with too many predicates over the parameters of its actions.
 
         Raises:
-            UnusableInput: there are more than ``MAX_LIFTED_ATOMS``, or too many to be counted.
+            UnusableInput: there are too many (``strips.excess``).
         """
-        if len(self.names.predicates) * len(headers) > MAX_PAIRS:
-            self.definition.refuse(
-                self.definition.name.line,
-                f"{len(self.names.predicates)} predicates and {len(headers)} actions are too many together; use fewer",
-            )
-        if (size := count_lifted_atoms(self.vocabulary, headers)) > MAX_LIFTED_ATOMS:
-            self.definition.refuse(
-                self.definition.name.line,
-                f"{size} predicates with an action's parameters are more than {MAX_LIFTED_ATOMS}; "
-                "use fewer parameters, or arguments",
-            )
+        if too_much := excess(self.vocabulary, headers):
+            self.definition.refuse(self.definition.name.line, "; ".join(too_much))
 
 
 def read_problem(domain: Path | str | Model, problem: Path | str) -> Problem:

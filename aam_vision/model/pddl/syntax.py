@@ -299,10 +299,8 @@ class LiteralReader:
     def literals(self, expression: Expression, kinds: Mapping[str, str], where: str) -> Iterator[Literal]:
         """The literals of a conjunction.
 
-        Args:
-            expression: an atom, ``(not ATOM)``, ``(and ...)`` or ``()``.
-            kinds: the type of every variable (with its ``?``) or object that may be named beside the constants.
-            where: the place, for messages, e.g. ``the effect of move``.
+        ``kinds``: the type of every variable (with its ``?``) or object that may be named beside the constants. ``where``: the
+        place, for messages, e.g. ``the effect of move``.
 
         Raises:
             UnusableInput: it is something else, or an atom does not fit what is declared.

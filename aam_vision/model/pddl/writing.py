@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import floor
 
-from aam_vision.model.pddl.problem import Problem
 from aam_vision.model.strips import (
     ROOT_TYPE,
     ActionHeader,
@@ -17,6 +16,7 @@ from aam_vision.model.strips import (
     LiftedAtom,
     Model,
     Outcome,
+    Problem,
     Vocabulary,
 )
 

@@ -13,12 +13,11 @@ from aam_vision.run.targets.target import Target
 from aam_vision.support.errors import AgentFailed, UnusableInput
 
 if TYPE_CHECKING:
+    from aam_vision.agents.perception import Simulator
     from aam_vision.agents.process import ProcessAgent
     from aam_vision.agents.program import ProgramLimits
     from aam_vision.agents.shown import Conversation
-    from aam_vision.agents.simulator import Simulator
-    from aam_vision.agents.workers import Workers
-    from aam_vision.agents.workers.crew import Crew
+    from aam_vision.agents.workers import Crew, Workers
     from aam_vision.envs.image_domain import Problem
     from aam_vision.model.query import Agent
 
@@ -105,7 +104,7 @@ def program_crew(
         UnusableInput: it does not allow so many.
     """
     from aam_vision.agents.copies import prove
-    from aam_vision.agents.workers.crew import Copy, Held
+    from aam_vision.agents.workers import Copy, Held
 
     allowed = conversation.hello.copies
     if allowed is not None and workers.number > allowed:

@@ -16,8 +16,7 @@ from aam_vision.support.errors import AamWarning, UnusableInput
 if TYPE_CHECKING:
     import numpy as np
 
-    from aam_vision.agents.perception import Box, Perception, Scene
-    from aam_vision.agents.simulator import Simulator
+    from aam_vision.agents.perception import Box, Perception, Scene, Simulator
     from aam_vision.agents.workers import Workers
     from aam_vision.envs.image_domain import Problem
     from aam_vision.model.strips import ActionHeader
@@ -216,8 +215,8 @@ def seen_through(
     import numpy as np
 
     from aam_vision.agents.image import ChanceImageAgent, ImageAgent
-    from aam_vision.agents.noise import NoisySimulator
     from aam_vision.agents.shown import WaryPerception
+    from aam_vision.agents.unreliable import NoisySimulator
     from aam_vision.envs.registry import image_domain
 
     visual = image_domain(env).visual

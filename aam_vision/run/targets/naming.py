@@ -45,7 +45,7 @@ def _check_looks(arguments: Arguments, access: Access) -> None:
         UnusableInput: the situations are states that are asked for.
     """
     if arguments.confirm:
-        from aam_vision.interrogation.chance.looking import check_access
+        from aam_vision.interrogation.task.repeated_looks import check_access
 
         check_access(access)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from aam_vision.agents.perception import Box, Frame
-    from aam_vision.agents.workers.crew import Crew
+    from aam_vision.agents.workers import Crew
     from aam_vision.envs.image_domain import Problem
     from aam_vision.model.strips import GroundAction, Model, State
 

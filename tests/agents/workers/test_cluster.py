@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aam_vision.agents.workers import Workers
-from aam_vision.agents.workers.crew import LOCAL, STARTS, started
+from aam_vision.agents.workers import LOCAL, STARTS, Workers, started
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.result import Result
 from aam_vision.run import targets

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from aam_vision.agents.workers import Workers
-from aam_vision.agents.workers.crew import ATTEMPTS, Crew, Held, ProcessCopy
+from aam_vision.agents.workers import ATTEMPTS, Crew, Held, ProcessCopy, Workers
 from aam_vision.support.errors import AgentFailed, UnusableInput
 from tests.agents.workers import copies_here
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from aam_vision.interrogation.beliefs.candidates import Beliefs, NaturalBeliefs
-from aam_vision.interrogation.evidence.entries import Walked
 from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Walked
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.model.query import Situation, WalkStep

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.interrogation.beliefs.candidates import COOCCURRENCE_SITUATIONS
-from aam_vision.interrogation.beliefs.unexecuted_actions import CoOccurrence
+from aam_vision.interrogation.beliefs.unexecuted_actions import COOCCURRENCE_SITUATIONS, CoOccurrence
 from tests import domains
 from tests.domains import Domain, all_bindings
 from tests.interrogation.runs import walked

@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.interrogation.beliefs.candidates import POSTERIOR_SAMPLES
-from aam_vision.interrogation.beliefs.unexecuted_actions import sample
+from aam_vision.interrogation.beliefs.unexecuted_actions import POSTERIOR_SAMPLES, sample
 from aam_vision.interrogation.hypotheses.literals import Literals
 from tests.profiles import thorough
 

@@ -15,9 +15,9 @@ from time import process_time
 import numpy as np
 
 import aam_vision
+from aam_vision.interrogation.chance.comparing import differences
 from aam_vision.interrogation.chance.going_on import can_go_on, go_on
 from aam_vision.interrogation.chance.interrogating import ChanceResult, Options, interrogate
-from aam_vision.interrogation.chance.versions import differences
 from aam_vision.interrogation.task.loop import Interrupted
 from aam_vision.interrogation.task.verdict import COMPLETE, NOT_STRIPS
 from aam_vision.model.query import Access

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.chance.constancy import Split, Trial, apart, difference, drift
-from aam_vision.interrogation.chance.frequency import Precision
 from aam_vision.interrogation.chance.interrogating import Options, interrogate
-from aam_vision.interrogation.chance.intervals import concentration
+from aam_vision.interrogation.chance.intervals import Precision, concentration
 from aam_vision.interrogation.chance.observations import Setting
 from aam_vision.interrogation.task.verdict import NOT_STRIPS
 from aam_vision.model.query import Access

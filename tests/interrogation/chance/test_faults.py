@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aam_vision.interrogation.chance.comparing import Comparison, Count
+from aam_vision.interrogation.chance.comparing import Comparison, Count, strata
 from aam_vision.interrogation.chance.constancy import Trial
-from aam_vision.interrogation.chance.matching import strata
 from aam_vision.interrogation.chance.observations import Setting
 from aam_vision.interrogation.task.verdict import COMPLETE, NOT_STRIPS
 from aam_vision.model.strips import Atom

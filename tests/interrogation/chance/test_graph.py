@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from itertools import permutations
 
-from aam_vision.interrogation.chance.frequency import Precision
 from aam_vision.interrogation.chance.graph import StateGraph, StepTable
-from aam_vision.interrogation.chance.intervals import concentration
+from aam_vision.interrogation.chance.intervals import Precision, concentration
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.model.strips import State

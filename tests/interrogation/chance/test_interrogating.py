@@ -9,9 +9,8 @@ import pytest
 
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.chance.frequency import Precision, frequencies
 from aam_vision.interrogation.chance.interrogating import ChanceResult, Options, interrogate, most_steps
-from aam_vision.interrogation.chance.intervals import concentration
+from aam_vision.interrogation.chance.intervals import Precision, concentration, frequencies
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE, FAILED, NOT_STRIPS, OPEN
 from aam_vision.model.domains import generate, load

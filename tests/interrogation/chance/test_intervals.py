@@ -1,4 +1,7 @@
-"""Intervals hold their promise however often one looks, and narrow as trials come in."""
+"""Intervals hold their promise however often one looks, and narrow as trials come in.
+
+How often outcomes came: estimates are probabilities, and within what is said of them; what changes is found.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.interrogation.chance.intervals import concentration, evidence, interval, simultaneous, unseen
+from aam_vision.interrogation.chance.intervals import (
+    Precision,
+    concentration,
+    evidence,
+    frequencies,
+    interval,
+    simultaneous,
+    unseen,
+)
 from tests.profiles import thorough
 
 C = concentration(0.05)
+PRECISION = Precision(0.05, 0.05, concentration(0.05))
+COUNT = st.tuples(st.integers(0, 60), st.integers(0, 60), st.integers(0, 3))
+"""Hits, misses, and trials of which it is not known what came of them."""
 
 
 @pytest.mark.parametrize("p", [0.03, 0.2, 0.5, 0.85])
@@ -92,3 +106,19 @@ def test_unseen_outcomes_are_seldom_likelier_than_is_said_at_any_time() -> None:
             for made in range(min(came, 200))
         )
     assert wrong / runs <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
+
+
+@given(st.lists(COUNT, min_size=1, max_size=5))
+def test_estimates_add_up_to_one_and_lie_within_their_intervals(counts: list[tuple[int, int, int]]) -> None:
+    hits, misses, unread = zip(*counts, strict=True)
+    found = frequencies(hits, [a + b for a, b in zip(hits, misses, strict=True)], unread, PRECISION)
+    assert sum(one.probability for one in found) == pytest.approx(1)
+    for one in found:
+        assert 0 <= one.low <= one.probability <= one.high <= 1 + 1e-9
+
+
+def test_an_outcome_that_no_trial_tells_from_the_others_takes_what_they_leave() -> None:
+    told, untold = frequencies([90, 0], [100, 0], [0, 0], PRECISION)
+    assert told.probability == pytest.approx(0.9, abs=0.15)
+    assert told.low <= told.probability <= told.high
+    assert untold.probability <= untold.high < 0.25

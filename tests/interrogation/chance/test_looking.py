@@ -11,8 +11,7 @@ from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.numbered import NumberedAgent
 from aam_vision.agents.unreliable import UnreliableAgent
 from aam_vision.interrogation.chance.interrogating import Options, interrogate
-from aam_vision.interrogation.chance.looking import LookingAgent
-from aam_vision.interrogation.task.repeated_looks import FIRST_LOOKS
+from aam_vision.interrogation.task.repeated_looks import FIRST_LOOKS, LookingAgent
 from aam_vision.interrogation.task.verdict import COMPLETE, NOT_STRIPS
 from aam_vision.model.query import Access, Agent, Query
 from aam_vision.model.strips import GroundAction

@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.completeness import indistinguishability
 from aam_vision.interrogation.completeness.indistinguishability import Indistinguishability, Prospect
-from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
+from aam_vision.interrogation.evidence.moves import Asked
 from aam_vision.interrogation.hypotheses.literals import Literals
-from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses, Hypotheses
 from aam_vision.model.query import Access, Query
 from aam_vision.model.strips import (
     ActionHeader,

@@ -10,7 +10,7 @@ from hypothesis import given
 
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.completeness.proofs import Proof, Proofs
-from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.evidence.moves import Asked
 from aam_vision.interrogation.evidence.transcript import Transcript, initial_evidence
 from aam_vision.interrogation.policies.settable import SettablePolicy
 from aam_vision.interrogation.task.loop import interrogate

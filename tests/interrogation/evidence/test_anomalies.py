@@ -13,7 +13,7 @@ from aam_vision.interrogation.evidence.anomalies import (
     shows_error,
     unexplained_changes,
 )
-from aam_vision.interrogation.evidence.entries import Asked, Entry, Walked
+from aam_vision.interrogation.evidence.moves import Asked, Entry, Walked
 from aam_vision.interrogation.evidence.transcript import Transcript, initial_evidence
 from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
 from aam_vision.model.strips import (

@@ -11,9 +11,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.evidence import conflict
-from aam_vision.interrogation.evidence.conflict import disagreement
-from aam_vision.interrogation.evidence.entries import Asked, Walked
+from aam_vision.interrogation.evidence import anomalies
+from aam_vision.interrogation.evidence.anomalies import disagreement
+from aam_vision.interrogation.evidence.moves import Asked, Walked
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
 from aam_vision.interrogation.policies.settable import SettablePolicy
@@ -88,9 +88,9 @@ def test_what_is_named_contradicts_itself_and_nothing_of_it_can_be_left_out(
         transcript = error.result.transcript.in_single_steps()
     else:
         assume(False)
-    last = conflict._first_contradicted(transcript)
+    last = anomalies._first_contradicted(transcript)
     assert last is not None
-    numbers = [*conflict._culprits(transcript, last), last]
+    numbers = [*anomalies._culprits(transcript, last), last]
     chosen = [transcript.entries[number] for number in numbers]
     assert disagreement(transcript.of(chosen)) is not None
     for left_out in range(len(chosen)):

@@ -1,18 +1,26 @@
-"""What an image hides never misleads: the true model stays possible, recovered values are the true ones."""
+"""What an image hides never misleads: the true model stays possible, recovered values are the true ones.
+
+Refusals that bear a conclusion out: each of them could be wrong, but not all.
+"""
 
 from __future__ import annotations
 
 from itertools import count, pairwise
 from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.interrogation.evidence.entries import Asked, Walked
-from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.interrogation.evidence.graph import Evidence, unconfirmed
+from aam_vision.interrogation.evidence.moves import Asked, Walked
+from aam_vision.interrogation.evidence.transcript import initial_evidence
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.model.query import Query, Response, Situation, WalkStep
+from aam_vision.interrogation.policies.registry import policy_for
+from aam_vision.interrogation.task.loop import DOUBTED, interrogate
+from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
 from aam_vision.model.strips import (
     ActionHeader,
     ActionSchema,
@@ -26,10 +34,11 @@ from aam_vision.model.strips import (
     Types,
     Vocabulary,
 )
+from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.support.errors import InconsistentAgent
 from tests import domains
 from tests.domains import Domain
-from tests.interrogation.runs import assert_sound
+from tests.interrogation.runs import AMPLE, assert_sound
 from tests.profiles import promised, thorough
 
 
@@ -254,3 +263,24 @@ def test_contradictions_are_named() -> None:
     _walk(evidence, _state(), _state(ON))
     with pytest.raises(InconsistentAgent, match=r"switch changed .*lit\(\?x\)"):
         _walk(evidence, _state(), _state(WARM))
+
+
+@thorough(25)
+@given(domains.domains())
+def test_without_asking_again_what_is_proven_is_said_to_rest_on_too_little(domain: Domain) -> None:
+    agent = SymbolicAgent(domain.model, domain.problems, Access.SNAPSHOT)
+    policy = policy_for(Access.SNAPSHOT, "economical", PyperplanPlanner())
+    result = interrogate(agent, policy, np.random.default_rng(0), budget=AMPLE, scrutiny=DOUBTED)
+    assert not (result.proven and result.unconfirmed)
+    evidence = initial_evidence(result.transcript)
+    for entry in result.transcript.entries:
+        evidence.take_in(entry)
+    assert result.unconfirmed == unconfirmed(evidence)
+    for claim in result.unconfirmed:
+        if claim.literals.size() == 1:
+            bit = claim.literals.positive | claim.literals.negative
+            atom = result.hypotheses[claim.action].index.atom(bit)
+            assert all(
+                (pal.action, pal.atom, pal.location.value) != (claim.action, atom, "pre")
+                for pal in result.certain
+            )

@@ -6,10 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from aam_vision.interrogation.evidence.entries import Asked, Walked
-from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.moves import Aim, Ask, Walk
-from aam_vision.interrogation.evidence.refusal_support import REFUSALS, unconfirmed
+from aam_vision.interrogation.evidence.graph import REFUSALS, Evidence, unconfirmed
+from aam_vision.interrogation.evidence.moves import Aim, Ask, Asked, Walk, Walked
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.hypotheses.models import Hypotheses

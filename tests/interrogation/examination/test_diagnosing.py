@@ -11,9 +11,9 @@ import pytest
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.agents.unreliable import UnreliableAgent
-from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.evidence.moves import Asked
 from aam_vision.interrogation.examination.diagnosing import LONGEST
-from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
+from aam_vision.interrogation.examination.findings import Diagnosis, Family
 from aam_vision.interrogation.examination.repetition import random_outcome
 from aam_vision.interrogation.examination.trials import MAX_STEPS, Trial
 from aam_vision.interrogation.task.assembly import Interrogation

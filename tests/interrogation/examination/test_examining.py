@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from aam_vision.agents.numbered import NumberedAgent
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.evidence.entries import Asked, Walked
+from aam_vision.interrogation.evidence.moves import Asked, Walked
 from aam_vision.interrogation.examination.examining import LEAST, SHARE
-from aam_vision.interrogation.examination.figures import ENOUGH, Exam
+from aam_vision.interrogation.examination.findings import ENOUGH, Exam
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.result import Result

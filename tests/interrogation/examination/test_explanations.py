@@ -7,8 +7,7 @@ import re
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from aam_vision.interrogation.examination.explanations import in_own_words, separating_literal
-from aam_vision.interrogation.examination.trials import Trial
+from aam_vision.interrogation.examination.trials import Trial, in_own_words, separating_literal
 from aam_vision.model.query import Situation
 from aam_vision.model.strips import (
     ActionHeader,

@@ -7,8 +7,8 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses
 from aam_vision.model.strips import ActionHeader, Mode, Predicate, Vocabulary
 from tests.profiles import promised, thorough
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.interrogation.hypotheses.action import (
+from aam_vision.interrogation.hypotheses.literals import AtomIndex
+from aam_vision.interrogation.hypotheses.models import (
     ActionHypotheses,
     Changes,
     Effects,
@@ -18,7 +19,6 @@ from aam_vision.interrogation.hypotheses.action import (
     explanation,
     joint_outcomes,
 )
-from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.model.strips import ActionHeader, LiftedAtom, Location, Mode, Predicate, Types, Vocabulary
 from aam_vision.planning.joins import Fact
 from tests.profiles import thorough

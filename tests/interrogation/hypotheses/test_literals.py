@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses, GroundLiterals
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals, union
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses, GroundLiterals
 from aam_vision.model.strips import Atom, State
 from tests import domains
 from tests.domains import Domain

@@ -17,7 +17,7 @@ from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Move
 from aam_vision.interrogation.policies.aia import AiaPolicy
-from aam_vision.interrogation.policies.confirming import Replaying
+from aam_vision.interrogation.policies.decorators import Replaying
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.graph import REFUSALS, Evidence, supported
 from aam_vision.interrogation.evidence.moves import Aim, Ask, Move, Stop
-from aam_vision.interrogation.evidence.refusal_support import REFUSALS, supported
 from aam_vision.interrogation.evidence.transcript import initial_evidence
-from aam_vision.interrogation.policies.confirming import CONFIRM, MAX_ATTEMPTS, Confirming, confirmed
+from aam_vision.interrogation.policies.decorators import CONFIRM, MAX_ATTEMPTS, Confirming, confirmed
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.task.loop import DOUBTED, interrogate
 from aam_vision.interrogation.task.result import Result

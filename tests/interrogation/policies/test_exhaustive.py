@@ -8,8 +8,7 @@ import pytest
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Move, Stop
-from aam_vision.interrogation.policies.confirming import Replaying
-from aam_vision.interrogation.policies.exhaustive import Exhaustive
+from aam_vision.interrogation.policies.decorators import Exhaustive, Replaying
 from aam_vision.interrogation.task.loop import Budget, interrogate
 from aam_vision.interrogation.task.result import Result
 from aam_vision.model.query import Access

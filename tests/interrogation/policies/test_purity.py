@@ -12,12 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.graph import Evidence, Node
 from aam_vision.interrogation.evidence.moves import Move, Policy
-from aam_vision.interrogation.evidence.nodes import Node
-from aam_vision.interrogation.policies.confirming import Confirming
+from aam_vision.interrogation.policies.decorators import Confirming, Exhaustive
 from aam_vision.interrogation.policies.economical import Walker
-from aam_vision.interrogation.policies.exhaustive import Exhaustive
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.policies.settable import ReassessmentPolicy
 from aam_vision.interrogation.task.budget import Budget

@@ -12,7 +12,7 @@ from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Move, Stop
-from aam_vision.interrogation.policies.confirming import Replaying, replay
+from aam_vision.interrogation.policies.decorators import Replaying, replay
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.graph import Evidence, Node
 from aam_vision.interrogation.evidence.moves import Ask, Move, Stop
-from aam_vision.interrogation.evidence.nodes import Node
 from aam_vision.interrogation.policies.trajectory import MAX_FRUITLESS, TrajectoryPolicy
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import interrogate

@@ -10,12 +10,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.completeness.closed_sets import Closure
+from aam_vision.interrogation.completeness.indistinguishability import Closure
 from aam_vision.interrogation.evidence.moves import Ask, Stop
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.policies.decorators import Excusing
 from aam_vision.interrogation.policies.registry import policy_for
-from aam_vision.interrogation.policies.untellable import Excusing
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
 from aam_vision.model.strips import GroundAction, State

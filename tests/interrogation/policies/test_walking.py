@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.evidence.entries import Asked, Walked
 from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.moves import Ask, Move
+from aam_vision.interrogation.evidence.moves import Ask, Asked, Move, Walked
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.policies.economical import (
     LEAST_PATIENCE,

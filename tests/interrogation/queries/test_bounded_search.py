@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.evidence.entries import Asked, Walked
-from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.moves import Ask
-from aam_vision.interrogation.evidence.nodes import Node
+from aam_vision.interrogation.evidence.graph import Evidence, Node
+from aam_vision.interrogation.evidence.moves import Ask, Asked, Walked
 from aam_vision.interrogation.hypotheses.literals import union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.queries.reachability import BoundedSearch, PlannedNearMiss, Reachability

@@ -8,9 +8,8 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses
 from aam_vision.interrogation.hypotheses.literals import Literals
-from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses, Hypotheses
 from aam_vision.interrogation.queries.first_success import near_misses, revealing_step
 from aam_vision.model.strips import State
 from aam_vision.planning.joins import StateIndex

@@ -6,15 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses, GroundLiterals
 from aam_vision.interrogation.hypotheses.literals import Literals, union
-from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses, GroundLiterals, Hypotheses
 from aam_vision.interrogation.queries import possible_facts
 from aam_vision.interrogation.queries.possible_facts import PossibleFacts
 from aam_vision.planning.grounding import Grounding, ground
 from aam_vision.planning.interchangeable import PossibleOperator
-from aam_vision.planning.invariants import always_one_of
-from aam_vision.planning.mutexes import Mutexes
+from aam_vision.planning.mutexes import Mutexes, always_one_of
 from tests import domains
 from tests.domains import Domain
 from tests.profiles import thorough

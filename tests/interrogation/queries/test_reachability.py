@@ -6,10 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.interrogation.evidence.entries import Walked
-from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.nodes import Node
-from aam_vision.interrogation.evidence.problems import by_problem
+from aam_vision.interrogation.evidence.graph import Evidence, Node, by_problem
+from aam_vision.interrogation.evidence.moves import Walked
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, union
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.queries.reachability import KnownReachability, PlannedNearMiss, Reachability

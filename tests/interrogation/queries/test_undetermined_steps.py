@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.moves import Ask
+from aam_vision.interrogation.evidence.moves import Ask, Asked
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.queries.undetermined_steps import constructed_step, reachable_step
 from aam_vision.model.query import Access, Query, Response, Situation

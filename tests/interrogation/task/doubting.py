@@ -8,7 +8,7 @@ import numpy as np
 
 from aam_vision.agents.numbered import NumberedAgent
 from aam_vision.interrogation.evidence.moves import Policy
-from aam_vision.interrogation.policies.confirming import Confirming
+from aam_vision.interrogation.policies.decorators import Confirming
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.result import Result

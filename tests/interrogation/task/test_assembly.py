@@ -9,7 +9,7 @@ import pytest
 
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.policies.aia import AiaPolicy
-from aam_vision.interrogation.policies.confirming import Confirming
+from aam_vision.interrogation.policies.decorators import Confirming
 from aam_vision.interrogation.policies.settable import ReassessmentPolicy, SettablePolicy
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget

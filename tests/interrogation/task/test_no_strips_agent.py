@@ -7,8 +7,8 @@ import pytest
 
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.agents.unreliable import UnreliableAgent
-from aam_vision.interrogation.evidence.entries import Asked
-from aam_vision.interrogation.examination.diagnosis import Family
+from aam_vision.interrogation.evidence.moves import Asked
+from aam_vision.interrogation.examination.findings import Family
 from aam_vision.interrogation.task.loop import Interrupted
 from aam_vision.interrogation.task.robust import interrogate_robustly
 from aam_vision.model import domains as packaged

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.hypotheses.action import ActionHypotheses, joint_outcomes
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
-from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses, Hypotheses, joint_outcomes
 from aam_vision.interrogation.policies.aia import AiaPolicy
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
 from aam_vision.interrogation.policies.settable import SettablePolicy

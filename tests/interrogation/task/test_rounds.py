@@ -11,9 +11,8 @@ from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.journal import Journal
 from aam_vision.agents.journalled import JournalledAgent
-from aam_vision.interrogation.evidence.entries import Asked
 from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.moves import Ask, Move, Stop, Walk
+from aam_vision.interrogation.evidence.moves import Ask, Asked, Move, Stop, Walk
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import Interrupted

@@ -7,7 +7,7 @@ import pytest
 
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.agents.unreliable import UnreliableAgent
-from aam_vision.interrogation.evidence.entries import Asked
+from aam_vision.interrogation.evidence.moves import Asked
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.model.domains import generate, load
 from aam_vision.model.query import Access

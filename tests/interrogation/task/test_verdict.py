@@ -10,13 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision import agent_for, interrogate
-from aam_vision.interrogation.completeness.indistinguishability import Indistinguishability
-from aam_vision.interrogation.completeness.stopping import NO_WAY, origins
+from aam_vision.interrogation.completeness.indistinguishability import NO_WAY, Indistinguishability, origins
 from aam_vision.interrogation.evidence.transcript import initial_evidence
-from aam_vision.interrogation.examination.diagnosis import Diagnosis, Family
-from aam_vision.interrogation.examination.figures import ENOUGH, Exam
-from aam_vision.interrogation.task import result_text
+from aam_vision.interrogation.examination.findings import ENOUGH, Diagnosis, Exam, Family
 from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.result import ending
 from aam_vision.interrogation.task.verdict import (
     BUDGET,
     COMPLETE,
@@ -121,7 +119,7 @@ def test_only_the_whole_ladder_is_complete() -> None:
 def test_a_spent_budget_says_what_is_open_and_which_option_to_raise(budget: Budget, option: str) -> None:
     found = interrogate(agent_for("gripper"), max_queries=budget.queries, max_steps=budget.steps)
     assert found.status == BUDGET
-    told = " ".join(verdict(result_text.ending(found)).sentences)
+    told = " ".join(verdict(ending(found)).sentences)
     assert "budget of 1 " in told
     assert option in told
     assert PLURAL_OF_ONE.search(told) is None

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.evidence.entries import Asked, Walked
+from aam_vision.interrogation.evidence.moves import Asked, Walked
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.policies.aia import AiaPolicy
 from aam_vision.interrogation.policies.settable import SettablePolicy

@@ -1,25 +1,41 @@
-"""Asking again for what rests on too few refusals: a decorator around any policy.
+"""Decorators around any policy: asking again, trying everything before the end, and stopping where what is open cannot matter.
 
-It begins when the policy stops, so that the model is found as soon as without it. Where the agent can go back to a
-situation, the step that was refused there is attempted again; that does not count as a new question. A trajectory goes on
-to any situation that violates just the same, if the model knows a way to one. What cannot be asked again stays
-unconfirmed, and the result says so.
+``Confirming`` asks again for what rests on too few refusals. It begins when the policy stops, so that the model is found as soon as
+without it. Where the agent can go back to a situation, the step that was refused there is attempted again; that does not count as a new
+question. A trajectory goes on to any situation that violates just the same, if the model knows a way to one. What cannot be asked again
+stays unconfirmed, and the result says so.
+
+``Exhaustive`` stops only when nothing is left to ask. A policy asks what is likely to tell most, and may overlook a question in an
+unusual domain. So before it stops without a proof, all steps are tried in all states within the access, as far as these are few. A step
+whose outcome does not follow from what is known is asked for. If it is executed, the policy goes on from there; if it is refused, the
+next one follows at once, since a refusal seldom gives the policy anything to go on with. If there is none, no query could tell any more.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from aam_vision.interrogation.evidence.graph import Evidence, Exchange
-from aam_vision.interrogation.evidence.moves import Aim, Ask, Move, Policy, Stop, Walk
-from aam_vision.interrogation.evidence.nodes import Edge, Node, Refusal
-from aam_vision.interrogation.evidence.refusal_support import REFUSALS, Claim, supported
-from aam_vision.interrogation.hypotheses.literals import union
+from aam_vision.interrogation.completeness.indistinguishability import NONE, Closed, Closure
+from aam_vision.interrogation.evidence.graph import (
+    REFUSALS,
+    Claim,
+    Edge,
+    Evidence,
+    Exchange,
+    Node,
+    Refusal,
+    supported,
+)
+from aam_vision.interrogation.evidence.moves import Aim, Ask, Asked, Move, Policy, Stop, Walk
+from aam_vision.interrogation.hypotheses.literals import Literals, union
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses, Hypotheses
 from aam_vision.interrogation.queries.first_success import asked_for
 from aam_vision.interrogation.queries.reachability import BOLD, PlannedNearMiss, Reachability
+from aam_vision.interrogation.queries.undetermined_steps import Found, constructed_step, reachable_step
 from aam_vision.model.query import Access, Agent, refuses_surely
 from aam_vision.model.strips import GroundAction
 from aam_vision.planning.planner import Limits, Planner
@@ -29,6 +45,12 @@ CONFIRM = "confirm"
 """The purpose of steps that were refused before."""
 MAX_ATTEMPTS = 2 * REFUSALS
 """Times that one conclusion is asked about again."""
+OVERLOOKED = "overlooked"
+"""The purpose of steps that the policy did not ask for."""
+Reasons = Mapping[tuple[str, Literals], str]
+"""By action and undecided literal, why no answer can tell whether the action requires it."""
+Untellable = Callable[[Hypotheses, Closure], Reasons]
+"""Such reasons, given what is undecided and what is proven to be beyond every query."""
 
 
 def _stopped(evidence: Evidence) -> Stop | None:
@@ -153,9 +175,8 @@ def replay(evidence: Evidence, node: Node) -> tuple[Node, tuple[GroundAction, ..
     onward: dict[int, list[Edge]] = defaultdict(list)
     for edge in evidence.edges:
         onward[edge.before.number].append(edge)
-    initial = [start for start in evidence.nodes if start.initial]
-    came: dict[int, Edge | None] = {start.number: None for start in initial}
-    queue = deque(initial)
+    came: dict[int, Edge | None] = {start.number: None for start in evidence.initial}
+    queue = deque(evidence.initial)
     while queue and node.number not in came:
         for edge in onward[queue.popleft().number]:
             if edge.after.number not in came:
@@ -166,3 +187,84 @@ def replay(evidence: Evidence, node: Node) -> tuple[Node, tuple[GroundAction, ..
         steps.append(last.action)
         node = last.before
     return node, tuple(reversed(steps))
+
+
+@dataclass(frozen=True)
+class Exhaustive:
+    """The moves of a policy; and once it stops without a proof, steps with an unknown outcome."""
+
+    policy: Policy
+    access: Access
+
+    def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
+        """The policy's move, a step that it overlooked, or the policy's stop, with a proof if there is one."""
+        found = self._overlooked(evidence) if _was_refused(evidence) else None
+        if found is None or found.ask is None:
+            move = self.policy.next(evidence, rng)
+            if not isinstance(move, Stop) or move.complete or evidence.supposes:
+                return move
+            found = found or self._overlooked(evidence)
+        if found.ask is not None:
+            return replace(found.ask, aims=(Aim(OVERLOOKED, found.ask.plan[-1].name),))
+        if found.exhausted and not self.access.restarts:
+            # complete for all problems, not just for what is left of them
+            found = reachable_step(evidence, evidence.initial)
+        return Stop(True, "no query could tell any more") if found.exhausted else move
+
+    def _overlooked(self, evidence: Evidence) -> Found:
+        if self.access.constructs:
+            return constructed_step(evidence)
+        return reachable_step(evidence, self._starts(evidence))
+
+    def _starts(self, evidence: Evidence) -> Sequence[Node]:
+        """Where a query may begin; under ``reset`` access it may lead to what was seen before."""
+        if self.access.restarts:
+            return evidence.visited
+        return [evidence.current] if evidence.edges or evidence.refusals else evidence.initial
+
+
+def _was_refused(evidence: Evidence) -> bool:
+    """Whether the last question was for an overlooked step, which was refused."""
+    if not evidence.exchanges:
+        return False
+    entry, move = evidence.exchanges[-1].entry, evidence.exchanges[-1].move
+    return (
+        isinstance(entry, Asked)
+        and isinstance(move, Ask)
+        and [aim.purpose for aim in move.aims] == [OVERLOOKED]
+        and entry.response.executed < len(move.plan)
+    )
+
+
+@dataclass(frozen=True)
+class Excusing:
+    """The moves of a policy; its stop is complete if there are such reasons for all that it leaves open."""
+
+    policy: Policy
+    untellable: Untellable
+
+    def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
+        """The policy's move, or its stop with the reasons."""
+        move = self.policy.next(evidence, rng)
+        if not isinstance(move, Stop) or move.complete or move.beyond is None or evidence.supposes:
+            return move
+        hypotheses = evidence.hypotheses
+        beyond = {name: Closed(*move.beyond.get(name, NONE)) for name in hypotheses.actions}
+        reasons = self.untellable(hypotheses, beyond)
+        for name, literal in reasons:
+            beyond[name] = beyond[name].joined(_with_effect(hypotheses[name], literal))
+        if any(_left(action, beyond[name]) for name, action in hypotheses.actions.items()):
+            return replace(move, beyond=beyond, reasons=reasons)
+        return Stop(True, "no query could tell any more", beyond, reasons)
+
+
+def _with_effect(action: ActionHypotheses, literal: Literals) -> Closed:
+    """The literal, and the undecided effect that could only show where it is violated."""
+    bit = literal.positive | literal.negative
+    elsewhere = action.deletes if literal.positive else action.adds
+    shows_there = bit & action.undecided_effects and not bit & elsewhere and not action.index.merges
+    return Closed(literal, bit if shows_there else 0)
+
+
+def _left(action: ActionHypotheses, beyond: Closed) -> bool:
+    return bool(Closed(action.undecided, action.undecided_effects).without(beyond))

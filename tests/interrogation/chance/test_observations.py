@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from aam_vision.interrogation.chance.explaining import Change, change, explain
+from aam_vision.interrogation.chance.observations import Change, change, explain
 
 ATOMS = 4
 EVERYTHING = (1 << ATOMS) - 1

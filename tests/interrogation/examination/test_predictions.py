@@ -10,11 +10,10 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.evidence.entries import Asked, Walked
-from aam_vision.interrogation.evidence.moves import Ask, Stop, Walk
+from aam_vision.interrogation.evidence.moves import Ask, Asked, Stop, Walk, Walked
 from aam_vision.interrogation.evidence.transcript import initial_evidence
-from aam_vision.interrogation.examination.figures import ENOUGH, Exam
-from aam_vision.interrogation.examination.surprises import differing, expected, progress, surprise
+from aam_vision.interrogation.examination.findings import ENOUGH, Exam
+from aam_vision.interrogation.examination.predictions import differing, expected, progress, surprise
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.model.query import Query, Response, Situation, WalkStep

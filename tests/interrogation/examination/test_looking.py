@@ -10,9 +10,9 @@ import pytest
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.image import ImageAgent
 from aam_vision.agents.perception import Frame, Percept, Scene
-from aam_vision.interrogation.evidence.entries import Walked
-from aam_vision.interrogation.examination.diagnosis import Family
-from aam_vision.interrogation.examination.pixels import images_of, is_steady, pixels_differ, unseen_change
+from aam_vision.interrogation.evidence.moves import Walked
+from aam_vision.interrogation.examination.findings import Family
+from aam_vision.interrogation.examination.looking import images_of, is_steady, pixels_differ, unseen_change
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.loop import DOUBTED, Interrupted
 from aam_vision.model.query import Access, Situation

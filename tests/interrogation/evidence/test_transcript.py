@@ -8,9 +8,14 @@ import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from aam_vision.interrogation.evidence.attempted_steps import AttemptedStep, attempted, ruled_out, violated
-from aam_vision.interrogation.evidence.entries import Asked, Walked
-from aam_vision.interrogation.evidence.transcript import Transcript
+from aam_vision.interrogation.evidence.moves import Asked, Walked
+from aam_vision.interrogation.evidence.transcript import (
+    AttemptedStep,
+    Transcript,
+    attempted,
+    ruled_out,
+    violated,
+)
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, bits
 from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
 from aam_vision.model.strips import (

@@ -1,6 +1,7 @@
-"""A crew: several copies of the same thing, each of which does one job at a time.
+"""Copies of something that answers slowly, each in a thread, a process or an actor of its own.
 
-A copy that is lost while it works costs the job that it has and no other: a fresh copy begins the job anew.
+A crew has several of them, each of which does one job at a time. A copy that is lost while it works costs the job that it has and no
+other: a fresh copy begins the job anew.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import signal
 import socket
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
+from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -24,6 +27,8 @@ ATTEMPTS = 20
 """How often a job is begun whose copy is lost."""
 PARTING_S = 5.0
 """Seconds for which the end waits for each thread: one whose copy hangs is left to itself."""
+MOST = 256
+"""Copies at most."""
 
 
 class CopyLost(AamError):
@@ -37,6 +42,7 @@ class Copy(Protocol):
         """What the job returns: a function of a module, called with the thing itself and the arguments.
 
         Raises:
+            AgentFailed: the job raises, in a process of its own.
             CopyLost: the copy has ended.
         """
 
@@ -205,12 +211,7 @@ class Task:
 
 
 class Held:
-    """A copy in this process: what it waits for is elsewhere.
-
-    Args:
-        thing: the thing itself.
-        end: ends it.
-    """
+    """A copy in this process: what it waits for is elsewhere."""
 
     def __init__(self, thing: Any, end: Callable[[], None] = lambda: None) -> None:
         self._thing = thing
@@ -244,8 +245,7 @@ def load(modules: Sequence[str]) -> None:
 class ProcessCopy:
     """A process that makes the thing, and then does jobs with it. It ends with us, and ignores Ctrl-C.
 
-    Args:
-        make: makes the thing; both it and every job's arguments are sent to the process.
+    ``make``: makes the thing; both it and every job's arguments are sent to the process.
     """
 
     def __init__(self, make: Callable[[], Any]) -> None:
@@ -262,12 +262,6 @@ class ProcessCopy:
         return self._process.pid
 
     def call(self, job: Callable[..., Any], *arguments: Any) -> Any:
-        """What the job returns.
-
-        Raises:
-            AgentFailed: the job raises.
-            CopyLost: the process has ended.
-        """
         try:
             self._ours.send((job, arguments))
             done, found = self._ours.recv()
@@ -333,12 +327,6 @@ class RayCopy:
         self._actor = ray.remote(_Holder).options(num_cpus=1, max_restarts=0).remote(make)
 
     def call(self, job: Callable[..., Any], *arguments: Any) -> Any:
-        """What the job returns.
-
-        Raises:
-            AgentFailed: the job raises.
-            CopyLost: the actor or its node has ended.
-        """
         try:
             done, found = self._ray.get(self._actor.call.remote(job, *arguments))
         except self._ray.exceptions.RayError as error:
@@ -428,3 +416,48 @@ def _check_reachable(address: str) -> None:
         raise UnusableInput(
             f"no Ray cluster answers there ({error}); start one with ray start --head", "address", address
         ) from None
+
+
+@dataclass(frozen=True)
+class Workers:
+    """How many copies of an agent answer at a time, and where.
+
+    Raises:
+        UnusableInput: so many there cannot be, or there is only one and it needs no cluster.
+    """
+
+    number: int = 1
+    address: str | None = None
+    """Of a Ray cluster; None for processes of this machine."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.number <= MOST:
+            raise UnusableInput(f"use 1 to {MOST}", "workers", self.number)
+        if self.address is not None and self.number == 1:
+            raise UnusableInput(
+                "says where several workers are: give --workers, too", "address", self.address
+            )
+
+    def crew(
+        self,
+        make: Callable[[], Any],
+        prove: Callable[[Any, Any], Any],
+        here: Callable[[], Copy] | None = None,
+        modules: Sequence[str] = (),
+    ) -> Crew:
+        """The copies.
+
+        Args:
+            make: makes the thing in another process, where it is sent to.
+            prove: a job that tells something of each copy, by which they are compared.
+            here: makes a copy on this machine, where that needs no process of ours.
+            modules: what a process of ours needs to make the thing: loaded once for all of them.
+
+        Raises:
+            UnusableInput: the cluster cannot be used.
+        """
+        if self.address is None:
+            load(modules)
+            return Crew(self.number, here or partial(ProcessCopy, make), prove)
+        ray = connected(self.address, None if self.address != "local" else self.number)
+        return Crew(self.number, partial(RayCopy, ray, make), prove, end=ray.shutdown)
