@@ -224,34 +224,51 @@ def state_json(state: State) -> dict[str, Any]:
     }
 
 
-def read_state(value: object, vocabulary: Vocabulary, objects: Objects) -> State:
+def read_state(
+    value: object, vocabulary: Vocabulary, objects: Objects, known: dict[Atom, Atom] | None = None
+) -> State:
     """Read what ``state_json`` has written; ``unknown`` may be left out.
+
+    Args:
+        value: as JSON has it.
+        vocabulary: of the state.
+        objects: of the state.
+        known: atoms that were read of the same objects, which states share in memory; those read here are added.
 
     Raises:
         Malformed: an atom does not belong to the vocabulary and the objects, or is both true and unknown.
     """
-    true = read_atoms(field(value, "true", list), vocabulary, objects)
-    unknown = read_atoms(optional(value, "unknown", list, []), vocabulary, objects)
+    known = {} if known is None else known
+    true = read_atoms(field(value, "true", list), vocabulary, objects, known)
+    unknown = read_atoms(optional(value, "unknown", list, []), vocabulary, objects, known)
     if both := true & unknown:
         raise Malformed(f"{min(both)} is true and unknown")
     return State(true, objects, unknown)
 
 
-def read_atoms(rows: list[Any], vocabulary: Vocabulary, objects: Objects) -> frozenset[Atom]:
-    """Atoms, ``[predicate, object, ...]`` each.
+def read_atoms(
+    rows: list[Any], vocabulary: Vocabulary, objects: Objects, known: dict[Atom, Atom] | None = None
+) -> frozenset[Atom]:
+    """Atoms, ``[predicate, object, ...]`` each; ``known``: as for ``read_state``.
 
     Raises:
         Malformed: one does not belong to the vocabulary and the objects.
     """
+    known = {} if known is None else known
     found = set()
     for row in rows:
         name, arguments = _named(row, "an atom")
+        if (earlier := known.get(Atom(name, arguments))) is not None:
+            found.add(earlier)
+            continue
         try:
             kinds = vocabulary.predicate(name).types
         except KeyError:
             raise Malformed(f"{show(name)} is not a predicate of the vocabulary") from None
         _check_arguments(row, arguments, kinds, objects)
-        found.add(Atom(name, arguments))
+        atom = Atom(name, arguments)
+        known[atom] = atom
+        found.add(atom)
     return frozenset(found)
 
 

@@ -26,7 +26,7 @@ from aam_vision.agents.image import Passage, digests, returning
 from aam_vision.agents.journal import Journal, Row
 from aam_vision.agents.workers import Crew
 from aam_vision.model.query import Agent, Expected, Query, Response, Situation, WalkStep, unanswered
-from aam_vision.model.strips import ActionHeader, Objects, State, Vocabulary
+from aam_vision.model.strips import ActionHeader, Atom, Objects, State, Vocabulary
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.wording import counted
 
@@ -342,8 +342,11 @@ class Contents:
         for (content,) in journal.contents("objects"):
             kinds = typed(content if isinstance(content, dict) else {}, vocabulary.types)
             self.objects.append(Objects(kinds, vocabulary.types))
+        known: dict[int, dict[Atom, Atom]] = {}
         for number, content in journal.contents("states"):
-            self.states.append((number, read_state(content, vocabulary, _item(self.objects, number))))
+            objects = _item(self.objects, number)
+            state = read_state(content, vocabulary, objects, known.setdefault(number, {}))
+            self.states.append((number, state))
 
     def situation(self, reference: Any) -> Situation:
         """The situation of a reference ``[handle, number of its state]``, with or without the agent's memo."""
