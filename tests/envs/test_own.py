@@ -130,7 +130,7 @@ def test_entry_points_that_cannot_be_used_are_named(installed: Path, name: str, 
 
 
 def test_a_broken_package_is_told_in_one_line(site: Path) -> None:
-    done = _run(site, "--env", "broken")
+    done = _run(site, "--env", "broken", "--quiet")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
 
 

@@ -34,7 +34,7 @@ from aam_vision.interrogation.chance.prior import MARGIN, Prior, Verification
 from aam_vision.interrogation.evidence.transcript import AttemptedStep
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE, FAILED, NOT_STRIPS, OPEN
-from aam_vision.model.query import Access, Agent, Query, Situation
+from aam_vision.model.query import Agent, Query, Situation
 from aam_vision.model.strips import Atom, Model, State
 from aam_vision.support.errors import AgentFailed, InconsistentAgent
 from aam_vision.support.resources import Resources, ResourcesSpent
@@ -316,13 +316,11 @@ class _Interrogation:
 
     def _starts(self) -> list[State]:
         """Where the access allows to go on from, beside where the agent stands and states made for a question."""
-        match self._agent.access:
-            case Access.TRAJECTORY:
-                return [one.state for one in self._initial[:1]] if self._here is None else []
-            case Access.RESET:
-                return [one.state for one in self._initial]
-            case Access.SNAPSHOT | Access.SETTABLE:
-                return list(self._seen)
+        if self._anywhere:
+            return list(self._seen)
+        if self._agent.access.restarts:
+            return [one.state for one in self._initial]
+        return [one.state for one in self._initial[:1]] if self._here is None else []
 
     def _looked(self) -> Outlook:
         """What all situations are worth; these are found anew where the structure has changed."""

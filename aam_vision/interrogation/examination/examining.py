@@ -41,12 +41,13 @@ WALKED = 6
 
 The agent then does what it can do; the model may hold that to be impossible.
 """
-ONE_EPISODE = {Access.RESET: 4, Access.SNAPSHOT: 2, Access.SETTABLE: 2, Access.TRAJECTORY: 2}
-"""By access, what part of the examination is left when plans begin elsewhere, too; before, one episode goes on. Under
-reset access all other histories are short: what runs out after many steps shows only in a long one."""
-EXPECTED = {Access.SNAPSHOT: 1.5, Access.SETTABLE: 2.0}
-"""By access, the interrogation's steps that are reckoned with for each step of its walks, before it is over. In the
-packaged domains it has 1.1 to 2 times as many. Fewer would make histories shorter that are begun then."""
+ONE_EPISODE, OF_SHORT_ONES = 2, 4
+"""What part of the examination is left when plans begin elsewhere, too; before, one episode goes on. The second number is
+for agents that only their initial situations are returned to: all other histories are short there, and what runs out after many
+steps shows only in a long one."""
+EXPECTED, IN_MADE_STATES = 1.5, 2.0
+"""The interrogation's steps that are reckoned with for each step of its walks, before it is over, the second number where states
+can be made. In the packaged domains it has 1.1 to 2 times as many. Fewer would make histories shorter that are begun then."""
 LONG = "examine in one history"
 """Why the plans of that history are asked."""
 MOST_BEGUN = 2
@@ -111,7 +112,9 @@ class Examining:
         if wanted is None:
             walked = [exchange.move for exchange in evidence.exchanges if isinstance(exchange.move, Walk)]
             steps = sum(walk.steps for walk in walked if not walk.examines)
-            wanted = max(LEAST, int(steps * EXPECTED[self.access]) // SHARE)
+            wanted = max(
+                LEAST, int(steps * (IN_MADE_STATES if self.access.constructs else EXPECTED)) // SHARE
+            )
         return self._begun(evidence, NOT_YET, wanted, rng)
 
     def _of_several(
@@ -179,7 +182,11 @@ class Examining:
         """The steps of the one long history."""
         if self.access.constructs:
             return min(wanted, max(1, (wanted - wanted // WALKED) * 2 // 3))
-        return wanted - wanted // ONE_EPISODE[self.access]
+        return wanted - wanted // self._episodes
+
+    @property
+    def _episodes(self) -> int:
+        return OF_SHORT_ONES if self.access.episodic else ONE_EPISODE
 
     def _examination(
         self, evidence: Evidence, stop: Stop, wanted: int, left: int, rng: np.random.Generator
@@ -194,7 +201,7 @@ class Examining:
             deepest = self._deepest(evidence, self._worked_out(evidence), rng)
             return Walk(deepest, wanted // WALKED, "examine", stopped=stop)
         memory = self._worked_out(evidence)
-        late = left <= wanted // ONE_EPISODE[self.access] or self.access.constructs
+        late = left <= wanted // self._episodes or self.access.constructs
         starts = self._starts(evidence, memory, rng, late=late)
         chosen: Chosen | None
         if self.access.constructs and not any(isinstance(move, Ask) for move in done):
