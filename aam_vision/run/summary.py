@@ -76,7 +76,8 @@ def look_lines(told: Mapping[str, Any]) -> list[tuple[str, str]]:
         return []
     text = (
         f"{told['looks']} beside the first ones at {counted(told['situations'], 'situation')}; one look shows "
-        f"{100 * told['misread']:.1f}% of the atoms wrongly; that any is read wrongly has a probability of at most {told['reading_error']:.2g}"
+        f"{100 * told['misread']:.1f}% of the atoms wrongly; if looks err independently of each other, that any is read wrongly has "
+        f"a probability of at most {told['reading_error']:.2g}"
     )
     return [("looks", text)]
 
