@@ -6,9 +6,10 @@ import shutil
 import sqlite3
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from aam_vision.agents.journal import FORMAT, NAME, Journal, NothingRecorded, Row
+from aam_vision.agents.journal import FORMAT, NAME, WENT_ON, Journal, NothingRecorded, Row
 from aam_vision.support.errors import UnusableInput
 
 from .recorded import act
@@ -66,3 +67,35 @@ def test_a_run_that_never_began_is_said_to_have_nothing_recorded(tmp_path: Path)
 
 def test_the_application_id_spells_our_name() -> None:
     assert FORMAT.application.to_bytes(4, "big") == b"AAMV"
+
+
+def test_what_a_run_was_asked_for_is_kept_with_the_versions(tmp_path: Path) -> None:
+    asked = {"env": "gripper", "chance": False}
+    Journal.create(tmp_path, asked, {"d.pddl": "abc"}).close()
+    with Journal.open(tmp_path) as journal:
+        assert (journal.about("arguments"), journal.about("inputs")) == (asked, {"d.pddl": "abc"})
+        versions = journal.about("versions")
+        assert set(versions) == {"aam-vision", "numpy", "python"}
+        assert versions["numpy"] == np.__version__
+
+
+def test_a_run_that_has_gone_on_counts_as_one_with_chance_if_that_explained_it(tmp_path: Path) -> None:
+    asked = {"env": "gripper", "chance": False}
+    with Journal.create(tmp_path, asked, {}) as journal:
+        assert journal.options() == asked
+        journal.note(WENT_ON, {"after": 3, "explained": False})
+        assert journal.options() == asked
+        journal.note(WENT_ON, {"after": 3, "explained": True})
+        assert journal.options() == {"env": "gripper", "chance": True}
+
+
+def test_the_limit_on_the_size_of_a_file_is_the_largest_that_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Journal.create(tmp_path, {}, {}).close()
+    size = max(path.stat().st_size for path in tmp_path.iterdir())
+    monkeypatch.setattr("aam_vision.agents.journal.MAX_BYTES", size)
+    Journal.open(tmp_path).close()
+    monkeypatch.setattr("aam_vision.agents.journal.MAX_BYTES", size - 1)
+    with pytest.raises(UnusableInput, match="larger than"):
+        Journal.open(tmp_path)
