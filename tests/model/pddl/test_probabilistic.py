@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -9,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.model.pddl import domain_text, read_domain, read_problem
+from aam_vision.model.pddl import domain_text, read_domain, read_goal, read_problem
 from aam_vision.model.pddl.writing import written_probabilities
-from aam_vision.model.strips import Effects, LiftedAtom, Model, Outcome
+from aam_vision.model.strips import Atom, Effects, LiftedAtom, Model, Objects, Outcome
 from aam_vision.support.errors import UnusableInput
 from tests.interrogation.chance.domains import PROBLEM, SLIPPERY
 
@@ -108,6 +109,41 @@ def test_probabilities_side_by_side_are_independent(tmp_path: Path) -> None:
         for one in read(tmp_path, both.replace("(free ?h) (prob", "(prob")).schema("drop").outcomes
     )
     assert shares == pytest.approx([0.15, 0.15, 0.35, 0.35])
+
+
+def test_a_probability_of_one_is_certain(tmp_path: Path) -> None:
+    model = read(
+        tmp_path, SLIPPERY.replace("(probabilistic 0.3 (broken ?b))", "(probabilistic 1 (broken ?b))")
+    )
+    assert LiftedAtom("broken", (0,)) in model.schema("drop").add
+
+
+def test_a_goal_is_literals_over_the_objects_of_a_problem(tmp_path: Path) -> None:
+    model = read(tmp_path, SLIPPERY)
+    objects = Objects({"a": "block", "h": "hand"}, model.vocabulary.types)
+    found = read_goal("(holding a) (not (broken a))", model.vocabulary, objects, "--goal")
+    assert found == ({Atom("holding", ("a",))}, {Atom("broken", ("a",))})
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("(holding b)", "'b'"),
+        ("(holding h)", "'h'"),
+        ("(lifted a)", "'lifted'"),
+        ("(and)", "the goal is empty"),
+        ("(holding a", "--goal:1"),
+    ],
+)
+def test_a_goal_that_cannot_be_read_is_one_line_that_says_where_it_comes_from(
+    tmp_path: Path, text: str, told: str
+) -> None:
+    model = read(tmp_path, SLIPPERY)
+    objects = Objects({"a": "block", "h": "hand"}, model.vocabulary.types)
+    with pytest.raises(UnusableInput, match=re.escape(told)) as error:
+        read_goal(text, model.vocabulary, objects, "--goal")
+    assert str(error.value).startswith("--goal")
+    assert "\n" not in str(error.value)
 
 
 def test_a_problem_is_read_without_the_instructions(tmp_path: Path) -> None:
