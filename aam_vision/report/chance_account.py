@@ -99,7 +99,7 @@ class ChanceAccount(Account):
         """What the run has gone on from, and what is open, in sentences."""
         further = (self.run.figures or {}).get("went_on")
         if isinstance(further, dict) and isinstance(why := further.get("why"), str):
-            yield f"Gone on from {printable(why)}."
+            yield f"The run went on from a diagnosis: {printable(why)}."
         executed = {name: one for name, one in self._known.items() if one.executed}
         if never := [name for name in self._known if name not in executed]:
             yield f"Never executed: {english.listed(never)}."

@@ -144,7 +144,8 @@ def lines(told: dict[str, Any]) -> list[tuple[str, str]]:
         sure = "nothing: no model with fixed outcomes explains the answers"
     found = [("status", f"{told['status']}: {told['why']}")]
     if (further := told["went_on"]) is not None:
-        found.append(("gone on", f"from {further['why']}: noticed after {counted(further['steps'], 'step')}"))
+        noticed = f"{further['why']} (after {counted(further['steps'], 'step')})"
+        found.append(("diagnosis", f"{noticed}; from there the run went on to learn outcomes"))
     found += [
         ("assumed", ASSUMED if told["misread"] is None else ASSUMED_OF_LOOKS),
         ("sure", sure),

@@ -129,10 +129,15 @@ def _check_labels(arguments: Arguments) -> None:
         raise UnusableInput("makes classifiers, and --classifiers names some: give one of the two", "label")
 
 
+def options_given(arguments: Arguments, *names: str) -> list[str]:
+    """Those of these options that are not as they usually are."""
+    usual = Arguments()
+    return [name for name in names if getattr(arguments, name) != getattr(usual, name)]
+
+
 def given_about_labels(arguments: Arguments) -> list[str]:
     """The names of options that were given about how labels are asked for."""
-    usual, names = Arguments(), ("labels", "pictures", "ask", "answers")
-    return [name for name in names if getattr(arguments, name) != getattr(usual, name)]
+    return options_given(arguments, "labels", "pictures", "ask", "answers")
 
 
 def _check_controls(arguments: Arguments) -> None:
@@ -145,14 +150,12 @@ def _check_controls(arguments: Arguments) -> None:
         )
     if not (arguments.controls or arguments.bare):
         return
-    usual = Arguments()
     others = (
         "policy", "prior", "workers", "repeated_arguments", "refusal_rate", "cache", "write_ppo",
     )  # fmt: skip
-    for name in others:
-        if getattr(arguments, name) != getattr(usual, name):
-            which = "--controls" if arguments.controls else "--bare"
-            raise UnusableInput(f"cannot be used with {which}", name)
+    for name in options_given(arguments, *others):
+        which = "--controls" if arguments.controls else "--bare"
+        raise UnusableInput(f"cannot be used with {which}", name)
     if arguments.flip_rate and not arguments.confirm:
         raise UnusableInput(
             "one look does not tell what a control did from what was misread: give --confirm, too",
@@ -162,7 +165,6 @@ def _check_controls(arguments: Arguments) -> None:
 
 def _check_chance(arguments: Arguments) -> None:
     """Refuse what cannot be done where steps may have several outcomes."""
-    usual = Arguments()
     if not MIN_WITHIN <= arguments.within <= MAX_WITHIN:
         raise _out_of_range("within", arguments, f"a number from {MIN_WITHIN:g} to {MAX_WITHIN:g}")
     if not arguments.chance:
@@ -170,7 +172,7 @@ def _check_chance(arguments: Arguments) -> None:
             raise UnusableInput(
                 "a step of it may have several outcomes: give --chance, too", "env", arguments.env
             )
-        if arguments.within != usual.within and (arguments.controls or arguments.bare):
+        if options_given(arguments, "within") and (arguments.controls or arguments.bare):
             raise UnusableInput("says how sure probabilities are to be: a run of controls has none", "within")
         return
     if arguments.env is not None and arguments.agent is not None:
@@ -181,10 +183,9 @@ def _check_chance(arguments: Arguments) -> None:
         "policy", "workers", "repeated_arguments", "refusal_rate", "cache", "write_ppo", "controls", "bare",
         "exam",
     )  # fmt: skip
-    for name in others:
-        if getattr(arguments, name) != getattr(usual, name):
-            raise UnusableInput("cannot be used with --chance", name)
-    if arguments.confidence != usual.confidence and not arguments.confirm:
+    for name in options_given(arguments, *others):
+        raise UnusableInput("cannot be used with --chance", name)
+    if options_given(arguments, "confidence") and not arguments.confirm:
         raise UnusableInput("with --chance, says how sure looks are to be: give --confirm, too", "confidence")
 
 

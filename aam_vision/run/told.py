@@ -34,6 +34,7 @@ from aam_vision.report.recorded import images
 from aam_vision.run import targets
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.chance import figures, finish, options_of, progress_of
+from aam_vision.run.checks import options_given
 from aam_vision.run.ended import Ended, accusation, exit_code
 from aam_vision.run.folder import save
 from aam_vision.run.labelling_note import told_unlike, untested, with_other_cause
@@ -132,12 +133,10 @@ class ToldRun:
 
 def goes_on(arguments: Arguments, target: Target, result: Result) -> bool:
     """Whether a run goes on from its diagnosis: the agent tells its states, and nothing was asked for that only STRIPS has."""
-    usual = type(arguments)()
     only = (
         "policy", "prior", "repeated_arguments", "refusal_rate", "flip_rate", "cache", "write_ppo", "confirm",
     )  # fmt: skip
-    asked = any(getattr(arguments, name) != getattr(usual, name) for name in only)
-    return not asked and target.keep_images is None and can_go_on(result)
+    return not options_given(arguments, *only) and target.keep_images is None and can_go_on(result)
 
 
 def _interrogation(arguments: Arguments, target: Target, planner: Planner) -> Interrogation:

@@ -64,7 +64,7 @@ def test_an_agent_that_slips_is_learned_with_its_probabilities(access: str, tmp_
         low, high = outcomes[0]["interval"]
         assert low <= 0.8 <= high
     assert "go works" in (text := explained(folder))
-    assert f"Gone on from {further['why']}." in text
+    assert f"The run went on from a diagnosis: {further['why']}." in text
     assert (folder / "report.html").is_file()
 
 

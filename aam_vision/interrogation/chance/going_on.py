@@ -77,7 +77,6 @@ def go_on(
         rng: for the agent's own walks.
         options: precision, and the budget of both together.
         watch: told after every step.
-
     """
     options, spent = options or Options(), result.counts
     left = replace(
