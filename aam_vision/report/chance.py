@@ -16,7 +16,7 @@ from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.model.strips import Mode
 from aam_vision.report import english
 from aam_vision.report.english import effect, listed
-from aam_vision.support.wording import times
+from aam_vision.support.wording import counted, times
 
 NOTHING, NOTHING_ELSE = "nothing changes", "nothing else changes"
 ASSUMED: Final = "refusals are right, states are seen rightly, and probabilities depend on nothing but the action and what is named, and do not drift"
@@ -25,6 +25,18 @@ ASSUMED_OF_LOOKS: Final = ASSUMED.replace(
     "states are seen rightly", "looks at a situation err independently of each other"
 )
 """The same where every situation was looked at until it was certain."""
+
+
+def courses(actions: Sequence[ActionKnowledge]) -> str:
+    """After how many steps the trials of actions with several outcomes were made: longer courses are taken to be alike; empty if there are none."""
+    since = sorted(step.when.since + 1 for one in actions if one.varies for step in one.steps.course)
+    if not since:
+        return ""
+    middle, last = since[len(since) // 2], since[-1]
+    return (
+        f"trials were made at most {counted(last, 'step')} after the agent was put somewhere, half of them within {middle}: "
+        "longer courses are taken to be like these"
+    )
 
 
 class Way(NamedTuple):

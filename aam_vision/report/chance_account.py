@@ -87,7 +87,9 @@ class ChanceAccount(Account):
         if figures["status"] == NOT_STRIPS:
             false = "So no model with fixed outcomes explains the answers: nothing below is certain."
             return Verdict(f"{NOT_STRIPS}: no model with outcomes fits", why, "", "", (false,))
+        courses = chance.courses(self.knowledge.actions)
         assumed = f"Assumed: {chance.ASSUMED_OF_LOOKS if self.run.looked else chance.ASSUMED}."
+        assumed += f" {courses[:1].upper()}{courses[1:]}." if courses else ""
         widest = max((one.uncertainty for one in self.knowledge.actions if one.executed), default=0.5)
         sure = (
             "With 95% all intervals of an action hold together, however long one looks; "

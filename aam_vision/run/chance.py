@@ -28,7 +28,7 @@ from aam_vision.model.pddl import domain_text
 from aam_vision.model.query import Agent
 from aam_vision.planning.planner import Planner, cpu_seconds
 from aam_vision.report import chance_evaluation as evaluation
-from aam_vision.report.chance import ASSUMED, ASSUMED_OF_LOOKS, not_tried, sentence
+from aam_vision.report.chance import ASSUMED, ASSUMED_OF_LOOKS, courses, not_tried, sentence
 from aam_vision.report.chance_changes import changes, earlier
 from aam_vision.report.chance_changes import lines as changed
 from aam_vision.run import targets
@@ -148,6 +148,7 @@ def lines(told: dict[str, Any]) -> list[tuple[str, str]]:
         found.append(("diagnosis", f"{noticed}; from there the run went on to learn outcomes"))
     found += [
         ("assumed", ASSUMED if told["misread"] is None else ASSUMED_OF_LOOKS),
+        *([("tried", told["courses"])] if told["courses"] else []),
         ("sure", sure),
         *look_lines(told),
     ]
@@ -218,6 +219,7 @@ def figures(
         "not_excluded": {name: _not_excluded(one) for name, one in known.items()},
         "unread": {name: one.unread for name, one in known.items()},
         "never_executed": [name for name, one in known.items() if not one.executed],
+        "courses": courses(result.actions),
         "not_tried": {name: list(one.index.coinciding_constants) for name, one in known.items()},
         "undetermined": [
             {"action": name, "location": "pre", "group": group}

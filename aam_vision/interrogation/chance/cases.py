@@ -26,6 +26,7 @@ from aam_vision.interrogation.chance.observations import (
     Setting,
     explained,
 )
+from aam_vision.interrogation.evidence.transcript import Moment
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.hypotheses.models import ActionHypotheses
 from aam_vision.model.strips import MAX_OUTCOMES, Effects, Outcome
@@ -92,26 +93,26 @@ class CaseKnowledge:
 
     # --- learning --------------------------------------------------------------------------------
 
-    def add(self, held: int, now: int, setting: Setting, place: int) -> bool:
+    def add(self, held: int, now: int, setting: Setting, place: int, when: Moment) -> bool:
         """Learn from an executed step; whether the outcomes are others than before.
 
         Raises:
             InconsistentAgent: the action has too many outcomes.
         """
-        return self._note(held, now, setting, place) and self._explain()
+        return self._note(held, now, setting, place, when) and self._explain()
 
     def lose(self, held: int) -> None:
         """Note an executed step of which it could not be read what came of it."""
         self.steps.lose(held)
         self._frequencies = None
 
-    def _note(self, held: int, now: int, setting: Setting, place: int) -> bool:
+    def _note(self, held: int, now: int, setting: Setting, place: int, when: Moment) -> bool:
         self._shown += _literals(held, len(self._index.atoms))
         for (effect, value), shown in self._contrasts.items():
             if held >> effect & 1 == value:
                 _count(shown, held, 1)
         self._frequencies = None
-        return self.steps.add(held, now, setting, place)
+        return self.steps.add(held, now, setting, place, when)
 
     def _explain(self) -> bool:
         found = explained(self.steps.contexts, self._index.everything)
@@ -194,7 +195,7 @@ class CaseKnowledge:
         if self.varies:
             came = [self._outcome(one.held, one.now) for one in course]
             trials = [
-                Trial(one.held, came[one.place], one.setting, one.place)
+                Trial(one.held, came[one.place], one.setting, one.place, one.when)
                 for one in self.steps.course
                 if came[one.place] >= 0
             ]

@@ -14,6 +14,12 @@ from aam_vision.model.query import Situation
 from aam_vision.support.errors import InconsistentAgent, UnusableInput
 from aam_vision.support.wording import counted, some
 
+_COUNTED = {
+    "attempts": "{} steps of all actions, refused ones included",
+    "steps": "{} steps of all actions",
+    "since": "{} steps since the agent was put where it began",
+}
+
 
 def check_constant(actions: Iterable[ActionKnowledge], *, early: bool = False) -> None:
     """Raises InconsistentAgent if an outcome's frequency surely changes with what cases cannot say.
@@ -51,8 +57,14 @@ def _told(action: ActionKnowledge, found: Difference) -> str:
                 f"depends on what the trial before came to, or on something that lasts and is not named: {one} right after "
                 f"one of the outcomes, {other} after the others"
             )
-        case Split(after=(int(steps), _)):
-            return f"depends on what came {steps} steps before: {one} after one of the outcomes, {other} after the others"
+        case Split(after=(int(back), _)):
+            return f"depends on what came {back} steps before: {one} after one of the outcomes, {other} after the others"
+        case Split(phase=(int(length), _), counted=str(counted)):
+            what = _COUNTED[counted].format(length)
+            return f"goes in cycles of {what}: {one} in one of them, {other} in the others"
+        case Split(begun=int(begun)):
+            steps = "the first step" if begun == 1 else f"the first {begun} steps"
+            return f"depends on how long ago the agent was put where it began: {one} in {steps} since, {other} later"
         case Split(phase=(int(length), _)):
             return f"goes in cycles of {length} steps: {one} in one of them, {other} in the others"
         case Split(named=(int(argument), str(object_))):

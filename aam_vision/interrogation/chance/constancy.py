@@ -2,7 +2,8 @@
 
 Each thing that may make a difference is known before the trial, and is a bet (``intervals``) with a weight of its own, so one may look at
 any time. Trends and changes show in the first trials beside later ones; spells in what came just before; cycles of up to twenty
-steps in the phase, and in what came k steps ago; what the action does not name in objects and in facts about others.
+steps, of the action or of all, in the phase, and in what came k steps ago; a cold start and what tires in how long ago the agent was put
+somewhere; what the action does not name in objects and in facts about others.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from aam_vision.interrogation.chance.intervals import (
     constant,
     interval,
 )
+from aam_vision.interrogation.evidence.transcript import Moment
 
 if TYPE_CHECKING:
     from aam_vision.interrogation.chance.observations import Setting
@@ -32,11 +34,15 @@ LONGEST = 20
 """Trials of a cycle at most."""
 _FIRST, _SPLITS = 16, 16
 """Numbers of trials at which the first are compared with the rest: 16, 24, 32, 48, 64, ..., so many at most."""
+_STARTS = 6
+"""Numbers of steps since the agent was put somewhere at which trials are divided: 1, 2, 4, ..., so many."""
 _MOST = 60
 """Objects and facts that are looked at, each: those that were met first."""
 _PAIRED = 8
 """Facts of which each two are looked at together: those that were met first."""
-_WEIGHTS = {"first": 0.35, "after": 0.2, "phase": 0.15, "named": 0.1, "fact": 0.05, "pair": 0.05, "atom": 0.1}
+_WEIGHTS = {
+    "first": 0.3, "after": 0.2, "phase": 0.1, "clock": 0.05, "begun": 0.05, "named": 0.1, "fact": 0.05, "pair": 0.05, "atom": 0.1
+}  # fmt: skip
 """Shares of the error probability."""
 _DOUBTFUL = 0.0
 """Evidence of a bet, its weight included, from which it is doubted that outcomes come equally often."""
@@ -49,13 +55,14 @@ _REMAINS = 4.0
 
 
 class Trial(NamedTuple):
-    """One trial: the atoms that held before it, the number of its outcome, and in which setting it was made."""
+    """One trial: the atoms that held before it, the number of its outcome, in which setting it was made, and when."""
 
     held: int
     outcome: int
     setting: Setting | None = None
     place: int | None = None
     """How many steps of the action came before; if None, as many as trials."""
+    when: Moment = Moment()
 
 
 class Split(NamedTuple):
@@ -69,6 +76,10 @@ class Split(NamedTuple):
     """What came so many steps before: the outcome."""
     phase: tuple[int, int] | None = None
     """The length of a cycle, and the place in it, from 0."""
+    counted: str | None = None
+    """What the cycle is counted in (a field of ``Moment``); None: the steps of the action."""
+    begun: int | None = None
+    """How many steps at most the agent has taken since it was put somewhere, less one; the others are later."""
     named: tuple[int, str] | None = None
     """The object that an argument was, with the number of that argument."""
     fact: str | None = None
@@ -88,7 +99,7 @@ class Split(NamedTuple):
     @property
     def in_time(self) -> bool:
         """Whether that is when they were made."""
-        return self.first is not None or self.after is not None or self.phase is not None
+        return any(one is not None for one in (self.first, self.after, self.phase, self.begun))
 
 
 class Difference(NamedTuple):
@@ -143,6 +154,7 @@ def difference(
     bets = _Bets([], [], [])
     _by_time(bets, len(trials))
     _by_course(bets, trials, [one.outcome for one in trials] if course is None else course)
+    _by_moment(bets, trials)
     _by_setting(bets, trials)
     _by_atoms(bets, trials, atoms)
     if not bets.cells:
@@ -260,6 +272,20 @@ def _by_course(bets: _Bets, trials: Sequence[Trial], course: Sequence[int]) -> N
         for phase in range(k if k > 1 else 0):
             cell = (places % k == phase).astype(float)
             bets.add("phase", Split(phase=(k, phase)), cell, 1 / ((LONGEST - 1) * k))
+
+
+def _by_moment(bets: _Bets, trials: Sequence[Trial]) -> None:
+    """By the place in a cycle of k steps of all actions, and by how long the agent has been under way."""
+    for counted in Moment._fields:
+        passed = np.array([getattr(one.when, counted) for one in trials])
+        for k in range(2, LONGEST + 1):
+            for phase in range(k):
+                cell = (passed % k == phase).astype(float)
+                share = 1 / (len(Moment._fields) * (LONGEST - 1) * k)
+                bets.add("clock", Split(phase=(k, phase), counted=counted), cell, share)
+    since = np.array([one.when.since for one in trials])
+    for power in range(_STARTS):
+        bets.add("begun", Split(begun=1 << power), (since < 1 << power).astype(float), 1 / _STARTS)
 
 
 def circumstances(trials: Sequence[Trial], atoms: int) -> list[tuple[Split, Numbers]]:

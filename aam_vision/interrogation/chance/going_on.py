@@ -16,6 +16,7 @@ from aam_vision.agents.counting import Counts
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.interrogation.chance.interrogating import ChanceResult, Options, Watch, interrogate
 from aam_vision.interrogation.chance.retelling import observed
+from aam_vision.interrogation.evidence.transcript import Course
 from aam_vision.interrogation.examination.findings import Family
 from aam_vision.interrogation.task.result import Result
 from aam_vision.model.query import Agent, Query, Response, Situation, WalkStep
@@ -85,6 +86,7 @@ def go_on(
         max_queries=None if options.max_queries is None else max(0, options.max_queries - spent.queries),
     )
     begun = _Begun(agent, result.transcript.initial)
-    found = interrogate(begun, rng, left, watch, observed(result.transcript))
+    known = observed(result.transcript, course := Course())
+    found = interrogate(begun, rng, left, watch, known, course)
     both = {one.name: getattr(spent, one.name) + getattr(found.counts, one.name) for one in fields(Counts)}
     return replace(found, options=options, counts=Counts(**both))

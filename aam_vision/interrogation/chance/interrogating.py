@@ -31,7 +31,7 @@ from aam_vision.interrogation.chance.graph import (
 from aam_vision.interrogation.chance.intervals import ALPHA, precision_of
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.chance.prior import MARGIN, Prior, Verification
-from aam_vision.interrogation.evidence.transcript import AttemptedStep
+from aam_vision.interrogation.evidence.transcript import AttemptedStep, Course
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE, FAILED, NOT_STRIPS, OPEN
 from aam_vision.model.query import Agent, Query, Situation
@@ -115,6 +115,7 @@ def interrogate(
     options: Options | None = None,
     watch: Watch | None = None,
     known: Iterable[AttemptedStep] = (),
+    course: Course | None = None,
 ) -> ChanceResult:
     """Interrogate an agent whose steps may have several outcomes and whose refusals are right.
 
@@ -125,12 +126,13 @@ def interrogate(
         options: precision and budget.
         watch: told after every step.
         known: steps that the agent was seen to take before, whatever came of them: what they tell is not asked again.
+        course: counts the agent's steps, those included that it took before; default from now on.
 
     Raises:
         AgentFailed: the agent does not even show where it begins; if it fails later, the status says so.
         UnusableInput: it does not say of every atom of an initial situation whether it is true.
     """
-    steps = interrogation(agent, rng, options, watch, known)
+    steps = interrogation(agent, rng, options, watch, known, course)
     while True:
         try:
             next(steps)
@@ -145,13 +147,21 @@ def interrogation(
     options: Options | None = None,
     watch: Watch | None = None,
     known: Iterable[AttemptedStep] = (),
+    course: Course | None = None,
 ) -> Generator[tuple[ActionKnowledge, ...], None, ChanceResult]:
     """The same step by step: yields what is known of the actions after every step, the agent's own walks aside."""
-    return _Interrogation(agent, rng, options or Options(), watch).run(known)
+    return _Interrogation(agent, rng, options or Options(), watch, course).run(known)
 
 
 class _Interrogation:
-    def __init__(self, agent: Agent, rng: np.random.Generator, options: Options, watch: Watch | None) -> None:
+    def __init__(
+        self,
+        agent: Agent,
+        rng: np.random.Generator,
+        options: Options,
+        watch: Watch | None,
+        course: Course | None,
+    ) -> None:
         self._agent = CountingAgent(EnforcingAgent(agent))
         self._rng = rng
         self._options = options
@@ -169,6 +179,7 @@ class _Interrogation:
         checking.check_known(self._initial)
         self._blocked = False
         """Whether the agent stands where it cannot be read what is true, and cannot be brought back."""
+        self._course = course or Course()
         self._seen: dict[State, Situation] = {one.state: one for one in self._initial}
         """Every situation that was seen, as the agent showed it last."""
         self._here: Situation | None = None
@@ -247,9 +258,12 @@ class _Interrogation:
             walked = self._agent.walk(start, steps, self._rng)
             for step in walked:
                 self._note(step.after)
+                self._course.begin(step.before.state)
+                when = self._course.step(executed=True)
+                self._course.end(step.after.state)
                 if not step.before.state.unknown:
                     self._by_name[step.action.name].was_executed(
-                        step.before.state, step.action.objects, step.after.state
+                        step.before.state, step.action.objects, step.after.state, when
                     )
             if walked:
                 self._stand(walked[-1].after)
@@ -349,13 +363,16 @@ class _Interrogation:
 
     def _try(self, start: Situation, step: Step, trial: bool) -> None:
         """Take a step and learn from the answer."""
+        self._course.begin(start.state)
         response = self._agent.ask(Query(start, (instruction(self._actions, step),)))
+        when = self._course.step(executed=response.executed > 0)
+        self._course.end(response.final.state)
         action = self._actions[step.action]
         self._stand(response.final)
         self._note(start)
         self._note(response.final)
         if response.executed:
-            action.was_executed(start.state, step.objects, response.final.state)
+            action.was_executed(start.state, step.objects, response.final.state, when)
         else:
             action.was_refused(start.state, step.objects)
         if self._verification is not None:

@@ -16,7 +16,7 @@ from aam_vision.interrogation.chance.observations import (
     explained,
     holds,
 )
-from aam_vision.interrogation.evidence.transcript import AttemptedStep
+from aam_vision.interrogation.evidence.transcript import AttemptedStep, Moment
 from aam_vision.interrogation.hypotheses.literals import NOTHING, AtomIndex, Literals, bits, union
 from aam_vision.interrogation.hypotheses.models import ActionHypotheses
 from aam_vision.model.strips import ActionSchema, Case, State
@@ -86,7 +86,7 @@ class ActionKnowledge:
         if step.after is None:
             self.was_refused(before.state, objects)
         else:
-            self.was_executed(before.state, objects, step.after.state)
+            self.was_executed(before.state, objects, step.after.state, step.when)
         return True
 
     def was_refused(self, state: State, objects: tuple[str, ...]) -> None:
@@ -97,7 +97,13 @@ class ActionKnowledge:
         self._forget()
         self.version += self.precondition.failed(held, 0)
 
-    def was_executed(self, state: State, objects: tuple[str, ...], after: State) -> None:
+    def was_executed(
+        self,
+        state: State,
+        objects: tuple[str, ...],
+        after: State,
+        when: Moment = Moment(),  # noqa: B008 - it cannot be changed
+    ) -> None:
         """Learn from an executed step.
 
         Raises:
@@ -125,8 +131,8 @@ class ActionKnowledge:
             self.case(held).lose(held)
             return
         setting = Setting(objects, state.true - self.index.facts(held, objects), state.objects)
-        self.steps.add(held, now, setting)
-        self.version += self.case(held).add(held, now, setting, len(self.steps.course) - 1)
+        self.steps.add(held, now, setting, None, when)
+        self.version += self.case(held).add(held, now, setting, len(self.steps.course) - 1, when)
         if self.executed >= self._look:
             self._look = int(self.executed * _LOOKS[1]) + 1
             self.reconsider()

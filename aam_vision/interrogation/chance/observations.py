@@ -18,6 +18,7 @@ import numpy as np
 
 from aam_vision.interrogation.chance.constancy import ACCUSING
 from aam_vision.interrogation.chance.intervals import Precision, against_one_frequency
+from aam_vision.interrogation.evidence.transcript import Moment
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.model.strips import Atom, Objects
 
@@ -194,12 +195,13 @@ NOWHERE = Setting()
 
 
 class Executed(NamedTuple):
-    """One executed step: the atoms that held before it and after it, its setting, and how many steps of the action came before."""
+    """One executed step: the atoms that held before it and after it, its setting, how many steps of the action came before, and when it was."""
 
     held: int
     now: int
     setting: Setting = NOWHERE
     place: int = 0
+    when: Moment = Moment()
 
 
 class Observations:
@@ -225,10 +227,17 @@ class Observations:
         """Note a step of which it could not be read what came of it."""
         self.unread[held] = self.unread.get(held, 0) + 1
 
-    def add(self, held: int, now: int, setting: Setting = NOWHERE, place: int | None = None) -> bool:
+    def add(
+        self,
+        held: int,
+        now: int,
+        setting: Setting = NOWHERE,
+        place: int | None = None,
+        when: Moment = Moment(),  # noqa: B008 - it cannot be changed
+    ) -> bool:
         """Note a step; whether its change is new in its context."""
         own = self._settings.setdefault(setting, setting)
-        self.course.append(Executed(held, now, own, len(self.course) if place is None else place))
+        self.course.append(Executed(held, now, own, len(self.course) if place is None else place, when))
         here = self.situations.setdefault((own, held), {})
         here[now] = here.get(now, 0) + 1
         afters = self.contexts.setdefault(held, {})

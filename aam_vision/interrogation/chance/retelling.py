@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from aam_vision.interrogation.chance.intervals import Precision
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
-from aam_vision.interrogation.evidence.transcript import AttemptedStep, Transcript, attempted
+from aam_vision.interrogation.evidence.transcript import AttemptedStep, Course, Transcript, attempted
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.support.errors import InconsistentAgent
 
@@ -27,13 +27,15 @@ def retold(transcript: Transcript, precision: Precision) -> Retold:
     return learned(transcript, observed(transcript), precision)
 
 
-def observed(transcript: Transcript) -> Iterator[AttemptedStep]:
+def observed(transcript: Transcript, course: Course | None = None) -> Iterator[AttemptedStep]:
     """The steps of a transcript before and after which the agent was seen, whatever came of them; of walks in single steps.
 
     Of a plan of several steps only a refusal of the first counts: whether another step's outcome is seen depends on what it is.
+
+    ``course``: counts all steps of the transcript.
     """
     single = transcript.in_single_steps()
-    return (step for step in attempted(single) if len(single.entries[step.entry].actions) == 1)
+    return (step for step in attempted(single, course) if len(single.entries[step.entry].actions) == 1)
 
 
 def learned(transcript: Transcript, steps: Iterable[AttemptedStep], precision: Precision) -> Retold:

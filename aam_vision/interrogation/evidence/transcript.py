@@ -7,14 +7,15 @@ which modes every attempted step rules out by the states seen around it alone.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Asked, Entry, Walked
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.model.query import Access, Situation
-from aam_vision.model.strips import ActionHeader, GroundAction, Location, Mode, Vocabulary
+from aam_vision.model.strips import ActionHeader, GroundAction, Location, Mode, State, Vocabulary
 from aam_vision.support.wording import counted
 
 Place = tuple[Location, Mode]
@@ -72,6 +73,41 @@ def initial_evidence(transcript: Transcript) -> Evidence:
     return evidence
 
 
+class Moment(NamedTuple):
+    """When a step is attempted: how many came before it."""
+
+    attempts: int = 0
+    """Steps that were attempted, of all actions."""
+    steps: int = 0
+    """Those that were carried out."""
+    since: int = 0
+    """The same since the agent was last put somewhere, by a question that did not begin where it stood."""
+
+
+class Course:
+    """An agent's steps as they are counted, one after the other."""
+
+    def __init__(self) -> None:
+        self.now = Moment()
+        self._stands: State | None = None
+
+    def begin(self, state: State) -> None:
+        """A question or a walk begins in a state."""
+        if state != self._stands:
+            self.now = self.now._replace(since=0)
+            self._stands = state
+
+    def step(self, *, executed: bool) -> Moment:
+        """A step is attempted; when."""
+        when = self.now
+        self.now = Moment(when.attempts + 1, when.steps + executed, when.since + executed)
+        return when
+
+    def end(self, state: State) -> None:
+        """The agent is seen in a state."""
+        self._stands = state
+
+
 @dataclass(frozen=True)
 class AttemptedStep:
     """One attempted step; the situation before or after it is None where it was not observed."""
@@ -84,25 +120,35 @@ class AttemptedStep:
     executed: bool
     before: Situation | None
     after: Situation | None
+    when: Moment = field(default=Moment(), compare=False)
 
 
-def attempted(transcript: Transcript) -> Iterator[AttemptedStep]:
-    """All attempted steps, in order; the transcript's walks must be in single steps."""
+def attempted(transcript: Transcript, course: Course | None = None) -> Iterator[AttemptedStep]:
+    """All attempted steps, in order; the transcript's walks must be in single steps.
+
+    Args:
+        transcript: of an interrogation.
+        course: counts them; default from its beginning.
+    """
+    course = course or Course()
     for number, entry in enumerate(transcript.entries):
         if not isinstance(entry, Asked):
             for before, action, after in entry.steps:
-                yield AttemptedStep(number, 0, action, True, before, after)
+                course.begin(before.state)
+                yield AttemptedStep(number, 0, action, True, before, after, course.step(executed=True))
+                course.end(after.state)
             continue
         executed, final = entry.response.executed, entry.response.final
+        course.begin(entry.query.initial.state)
         for position, action in enumerate(entry.actions):
             if position == executed:
-                yield AttemptedStep(
-                    number, position, action, False, final if executed else entry.query.initial, None
-                )
-                continue
+                last = final if executed else entry.query.initial
+                yield AttemptedStep(number, position, action, False, last, None, course.step(executed=False))
+                break
             begun = None if position else entry.query.initial
             ended = final if position == executed - 1 else None
-            yield AttemptedStep(number, position, action, True, begun, ended)
+            yield AttemptedStep(number, position, action, True, begun, ended, course.step(executed=True))
+        course.end(final.state)
 
 
 def violated(index: AtomIndex, refused: AttemptedStep) -> Literals:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.model.query import Access
+from aam_vision.model.query import Access, Query, Response
 from aam_vision.model.strips import (
     ActionHeader,
     ActionSchema,
@@ -32,13 +32,19 @@ TYPES = Types({"box": "object", "lamp": "object", "spot": "object"})
 
 
 class Moment(NamedTuple):
-    """What a press may hang on: the situation, the box (and the spot), and how many presses came before."""
+    """What a press may hang on: the situation, the box (and the spot), and how many presses and steps came before."""
 
     state: State
     objects: tuple[str, ...]
     count: int
     rng: np.random.Generator
     memory: dict[str, float]
+    steps: int
+    """Steps of all actions that the agent carried out before."""
+    attempts: int
+    """The same with refused ones."""
+    since: int
+    """Steps carried out since the agent was last put into a situation."""
 
     def own(self, fact: str) -> bool:
         """Whether a fact holds of the box."""
@@ -73,7 +79,8 @@ class Fault:
     depends: frozenset[str] = frozenset()
     """The predicates of the press's own atoms on which it depends."""
     kind: str = "honest"
-    """``honest`` (a model of own atoms with constant rates says all), ``hidden`` (what no atom of it says), or ``time``."""
+    """``honest`` (a model of own atoms with constant rates says all), ``hidden`` (what no atom of it says), ``time`` (since it began), or
+    ``episode`` (since it was last put into a situation)."""
     slips: float = 0.0
     """Of the presses that do not work, the share that makes the box ``bent``."""
 
@@ -142,6 +149,10 @@ FAULTS: tuple[Fault, ...] = (
     Fault("every seventh", lambda now: 0.0 if now.count % 7 == 6 else 0.95, kind="time"),
     Fault("every twelfth", lambda now: 0.0 if now.count % 12 == 11 else 0.85, own=("wet", "old"), kind="time"),
     Fault("spells", _spells, kind="time"),
+    Fault("every ninth step", lambda now: 0.0 if now.steps % 9 == 8 else 0.95, own=("wet", "old"), kind="time"),
+    Fault("every fifth attempt", lambda now: 0.1 if now.attempts % 5 == 2 else 0.9, own=("wet",), kind="time"),
+    Fault("cold start", lambda now: 0.2 if now.since == 0 else 0.9, own=("wet",), kind="episode"),
+    Fault("tires", lambda now: 0.9 if now.since < 6 else 0.4, own=("wet", "old"), kind="episode"),
     Fault("breaks", lambda now: 0.85 if now.count < 80 else 0.4, kind="time"),
 )  # fmt: skip
 
@@ -207,6 +218,10 @@ def model_of(fault: Fault) -> tuple[Model, State]:
 @dataclass
 class _Memory:
     count: int = 0
+    steps: int = 0
+    attempts: int = 0
+    since: int = 0
+    stands: State | None = None
     kept: dict[str, float] = field(default_factory=dict)
 
 
@@ -220,10 +235,29 @@ class FaultyAgent(SymbolicAgent):
         self.pressed: list[Pressed] = []
         self._fault, self._memory = fault, _Memory()
 
+    def ask(self, query: Query) -> Response:
+        response = super().ask(query)
+        self._memory.attempts += response.executed < len(query.plan)
+        return response
+
     def after(self, state: State, action: GroundAction) -> State:
+        memory = self._memory
+        if state != memory.stands:  # or it happens to be put where it stands, which nobody can tell
+            memory.since = 0
+        memory.stands = self._after(state, action)
+        memory.steps += 1
+        memory.attempts += 1
+        memory.since += 1
+        return memory.stands
+
+    def _after(self, state: State, action: GroundAction) -> State:
         if action.name != "press":
             return super().after(state, action)
-        now = Moment(state, action.objects, self._memory.count, self.chance, self._memory.kept)
+        memory = self._memory
+        now = Moment(
+            *(state, action.objects, memory.count, self.chance, memory.kept),
+            *(memory.steps, memory.attempts, memory.since),
+        )
         rate = self._fault.rate(now)
         self._memory.count += 1
         self.pressed.append(Pressed(state, action.objects, rate))

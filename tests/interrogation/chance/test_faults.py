@@ -36,6 +36,8 @@ def test_of_two_atoms_of_which_one_has_to_hold_both_are_certain(access: str) -> 
         ("one box", "depends on which object ?x is"),
         ("spot is taken", "differs with on("),
         ("every seventh", "goes in cycles of 7 steps"),
+        ("every ninth step", "goes in cycles of 9 steps of all actions"),
+        ("every fifth attempt", "goes in cycles of 5 steps of all actions, refused ones included"),
         ("spells", "depends on what the trial before came to"),
     ],
 )
@@ -44,6 +46,15 @@ def test_what_no_word_says_is_told_and_no_atom_is_blamed_for_it(name: str, told:
     assert result.status == NOT_STRIPS
     assert told in result.why
     assert not false_names(result, fault(name))
+
+
+@pytest.mark.parametrize(
+    ("name", "steps"), [("cold start", "the first step"), ("tires", "the first 8 steps")]
+)
+def test_what_hangs_on_how_long_the_agent_was_under_way_is_told(name: str, steps: str) -> None:
+    results = [run(fault(name), seed, "reset", 0.1, 4000)[0] for seed in range(4)]
+    assert all(result.status == NOT_STRIPS for result in results)
+    assert sum(f"in {steps} since" in result.why for result in results) >= 3
 
 
 @pytest.mark.parametrize("name", ["lamp", "lamps differ"])
