@@ -9,6 +9,7 @@ from operator import and_
 from typing import Final, NamedTuple
 
 from aam_vision.interrogation.chance.cases import CaseKnowledge
+from aam_vision.interrogation.chance.checking import beside_own
 from aam_vision.interrogation.chance.intervals import Frequency
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.chance.observations import Change
@@ -181,6 +182,8 @@ def doubt(action: ActionKnowledge) -> str:
     else:
         which = "another outcome" if len(action.outcomes) == 1 else "a further outcome"
         told = f"Not excluded: {which} with a probability of up to {percent(action.unseen, up=True)}."
+    if action.side_effects:
+        told += f" {beside_own(action)}."
     return " ".join([told, *_of_conditions(action)])
 
 

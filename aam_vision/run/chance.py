@@ -19,6 +19,7 @@ from aam_vision.interrogation.chance.interrogating import (
     most_steps,
 )
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
+from aam_vision.interrogation.chance.observations import SideEffect
 from aam_vision.interrogation.chance.prior import Prior
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.task.repeated_looks import LookingAgent
@@ -26,6 +27,7 @@ from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.verdict import FAILED, NOT_STRIPS
 from aam_vision.model.pddl import domain_text
 from aam_vision.model.query import Agent
+from aam_vision.model.strips import Atom
 from aam_vision.planning.planner import Planner, cpu_seconds
 from aam_vision.report import chance_evaluation as evaluation
 from aam_vision.report.chance import ASSUMED, ASSUMED_OF_LOOKS, courses, not_tried, sentence
@@ -219,6 +221,9 @@ def figures(
         "not_excluded": {name: _not_excluded(one) for name, one in known.items()},
         "unread": {name: one.unread for name, one in known.items()},
         "never_executed": [name for name, one in known.items() if not one.executed],
+        "side_effects": {
+            name: [_side_effect(one, *own) for own in one.side_effects.items()] for name, one in known.items()
+        },
         "courses": courses(result.actions),
         "not_tried": {name: list(one.index.coinciding_constants) for name, one in known.items()},
         "undetermined": [
@@ -280,6 +285,17 @@ def _outcomes(action: ActionKnowledge) -> list[dict[str, Any]]:
         ]
         found += sorted(own, key=lambda one: -one["probability"])
     return found
+
+
+def _side_effect(action: ActionKnowledge, effect: SideEffect, seen: tuple[int, Atom]) -> dict[str, Any]:
+    """A change of a fact of which the instruction does not name the objects, and in how many steps it was seen."""
+    names = action.index.header.parameters
+    return {
+        "effect": effect.text(names),
+        "steps": seen[0],
+        "executed": action.executed,
+        "first": str(seen[1]),
+    }
 
 
 def _conditions(action: ActionKnowledge) -> dict[str, Any]:

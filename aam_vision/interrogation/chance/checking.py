@@ -78,6 +78,18 @@ def _told(action: ActionKnowledge, found: Difference) -> str:
     raise AssertionError(found.by)
 
 
+def beside_own(action: ActionKnowledge) -> str:
+    """In a line, which facts an action changes of which its instruction does not name the objects, and what would; empty if none."""
+    name, names, told = action.index.header.name, action.index.header.parameters, list[str]()
+    for effect, (made, example) in action.side_effects.items():
+        kinds = dict.fromkeys(one for one in effect.arguments if isinstance(one, str))
+        cure = f", which a parameter of type {' and one of type '.join(kinds)} would name" if kinds else ""
+        told.append(
+            f"{effect.text(names)} (in {made} of {counted(action.executed, 'step')}, {example} first){cure}"
+        )
+    return f"{name} also brings about {some(told, 3)}" if told else ""
+
+
 def _doubted(actions: Iterable[ActionKnowledge]) -> str:
     """In a line, the first action whose outcomes may not come equally often, where trials did not settle it; empty if there is none."""
     for action in actions:
@@ -117,7 +129,13 @@ def ending(
     """
     if never := [one.index.header.name for one in actions if not one.executed]:
         return True, f"never executed: {some(never, 3)}"
-    if left := unsettled_dependence(actions) or _doubted(actions) or _not_considered(actions, steps, graph):
+    beside = "; ".join(told for one in actions if (told := beside_own(one)))
+    if (
+        left := beside
+        or unsettled_dependence(actions)
+        or _doubted(actions)
+        or _not_considered(actions, steps, graph)
+    ):
         return True, left
     told = "no step that can be reached tells any more"
     wide = [one.index.header.name for one in actions if one.executed and one.wide]

@@ -13,14 +13,15 @@ from aam_vision.interrogation.chance.observations import (
     Explanation,
     Observations,
     Setting,
+    SideEffect,
     explained,
     holds,
+    side_effects,
 )
 from aam_vision.interrogation.evidence.transcript import AttemptedStep, Moment
 from aam_vision.interrogation.hypotheses.literals import NOTHING, AtomIndex, Literals, bits, union
 from aam_vision.interrogation.hypotheses.models import ActionHypotheses
-from aam_vision.model.strips import ActionSchema, Case, State
-from aam_vision.support.errors import InconsistentAgent
+from aam_vision.model.strips import ActionSchema, Atom, Case, State
 
 _REQUIRED = 0.5, 0.15
 """How probable it is that a positive and a negative literal is required that held in every execution: orders tests only."""
@@ -66,6 +67,8 @@ class ActionKnowledge:
         self._worth: dict[int, float] = {}
         self._compared: list[tuple[State, tuple[str, ...], int]] | None = None
         """See ``comparisons``; None where it has to be found anew."""
+        self.side_effects: dict[SideEffect, tuple[int, Atom]] = {}
+        """Changes of facts of which its instruction does not name the objects: in how many steps, and the first of them."""
         self.named: dict[tuple[str, ...], int] = {}
         """How often an executed step named which objects."""
         self._unexplained = 0
@@ -107,16 +110,15 @@ class ActionKnowledge:
         """Learn from an executed step.
 
         Raises:
-            InconsistentAgent: it changed something that its instruction does not name, it was executed where a proven
-                precondition did not hold, or it has too many outcomes.
+            InconsistentAgent: it was executed where a proven precondition did not hold, or it has too many outcomes.
         """
         held, _ = self.index.values(state, objects)
         now, hidden = self.index.values(after, objects)
         own = self.index.facts(held ^ now, objects)
         if other := (state.true ^ after.true) - own - after.unknown:
-            raise InconsistentAgent(
-                f"{self.index.header.name} changed {min(map(str, other))}, of which its instruction does not name the objects"
-            )
+            for effect, example in side_effects(other, objects, state).items():
+                made, first = self.side_effects.get(effect, (0, example))
+                self.side_effects[effect] = made + 1, first
         self.version += self.precondition.succeeded(held, 0)
         self._forget()
         if self.index.shared(

@@ -20,7 +20,7 @@ from aam_vision.interrogation.chance.constancy import ACCUSING
 from aam_vision.interrogation.chance.intervals import Precision, against_one_frequency
 from aam_vision.interrogation.evidence.transcript import Moment
 from aam_vision.interrogation.hypotheses.literals import Literals
-from aam_vision.model.strips import Atom, Objects
+from aam_vision.model.strips import Atom, Objects, State
 
 _SEARCH = 20_000
 """Assignments that are tried for a cover of a given size."""
@@ -202,6 +202,31 @@ class Executed(NamedTuple):
     setting: Setting = NOWHERE
     place: int = 0
     when: Moment = Moment()
+
+
+class SideEffect(NamedTuple):
+    """A change of a fact of which the instruction does not name all objects."""
+
+    added: bool
+    predicate: str
+    arguments: tuple[int | str, ...]
+    """Parameters by their place, other objects by their type."""
+
+    def text(self, names: Sequence[str]) -> str:
+        """``open(another door)``; ``names`` are the parameters of the action."""
+        told = [f"?{names[one]}" if isinstance(one, int) else f"another {one}" for one in self.arguments]
+        return f"{'' if self.added else 'not '}{self.predicate}({', '.join(told)})"
+
+
+def side_effects(changed: Iterable[Atom], named: Sequence[str], before: State) -> dict[SideEffect, Atom]:
+    """What the changes of facts are, of which not all objects are ``named``: each kind with the first of its atoms."""
+    found: dict[SideEffect, Atom] = {}
+    for atom in sorted(changed, key=str):
+        arguments = tuple(
+            named.index(one) if one in named else before.objects.get(one, one) for one in atom.objects
+        )
+        found.setdefault(SideEffect(atom not in before.true, atom.predicate, arguments), atom)
+    return found
 
 
 class Observations:

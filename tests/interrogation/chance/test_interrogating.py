@@ -223,14 +223,17 @@ class Elsewhere(Unchanged):
         return Situation(state, state)
 
 
-@pytest.mark.parametrize(
-    ("wrong", "told"),
-    [(Capricious, "refused although"), (Elsewhere, "of which its instruction does not name the objects")],
-)
-def test_an_agent_that_no_such_model_describes_is_named(wrong: type[Unchanged], told: str) -> None:
-    result = interrogate(wrong(agent(Access.RESET)), np.random.default_rng(0))
+def test_an_agent_whose_refusals_no_precondition_explains_is_named() -> None:
+    result = interrogate(Capricious(agent(Access.RESET)), np.random.default_rng(0))
     assert result.status == NOT_STRIPS
-    assert told in result.why
+    assert "refused although" in result.why
+
+
+def test_changes_of_things_that_are_not_named_are_told_beside_what_is_learned() -> None:
+    result = interrogate(Elsewhere(agent(Access.RESET)), np.random.default_rng(0))
+    assert result.status == OPEN
+    assert "also brings about broken(another " in result.why
+    assert "which a parameter of type " in result.why
 
 
 LAMPS = 11
