@@ -7,7 +7,6 @@ generated problems, and draws the paper's points beside ours (``fama.svg``).
 from __future__ import annotations
 
 import io
-import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -109,17 +108,6 @@ def fama(
         table.save(out, file)
         write_atomically(out / f"{file}.md", page(file, table, provenance(len(jobs), results, jobs)))
     drawn = {name: curves(rows, name) for name in names}
-    told = {
-        name: {
-            series: {
-                count: {"mean": round(mean(known), 6), "least": min(known), "greatest": max(known)}
-                for count, known in found.items()
-            }
-            for series, found in lines.items()
-        }
-        for name, lines in drawn.items()
-    }
-    write_atomically(out / "fama.json", json.dumps(told) + "\n")
     write_atomically(out / "fama.svg", draw(drawn))
     print(f"figure: {out / 'fama.svg'}", file=sys.stderr)
     return int(failed > 0)
