@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import jinja2
 import torch
 
 from aam_vision.classifiers.architecture import CAMERA, SHARED
@@ -17,6 +16,7 @@ from aam_vision.classifiers.store import Card, WeightFiles, alone, save, weaknes
 from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.support.commandline import write_atomically
 from aam_vision.support.errors import UnusableInput
+from aam_vision.support.templates import rendered
 
 if TYPE_CHECKING:
     from torch import nn
@@ -115,16 +115,12 @@ def model_card(card: Card) -> str:
 
     Every figure is one of ``card.figures``, as measured when the training ended; older weights lack some.
     """
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("aam_vision.training"),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    return environment.get_template("card.md.jinja").render(
+    command = "train" if card.looks_sha256 is None or alone(card) else "label"
+    return rendered(
+        "aam_vision.training",
+        "card.md.jinja",
         card=card,
         camera=card.network == CAMERA,
-        command="train" if card.looks_sha256 is None or alone(card) else "label",
+        command=command,
         weaknesses=weaknesses(card),
     )

@@ -9,7 +9,6 @@ from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
 
-import jinja2
 from markupsafe import Markup
 
 from aam_vision.model.pddl import domain_text
@@ -20,6 +19,7 @@ from aam_vision.report.album import Picture, picture
 from aam_vision.report.chance import percent
 from aam_vision.report.events import LETTER_HEIGHT
 from aam_vision.support import wording
+from aam_vision.support.templates import rendered
 
 MAX_IMAGES_BYTES = 2_500_000
 """Bytes of all images in a page: above that they are made smaller."""
@@ -41,19 +41,14 @@ def page(account: Account) -> str:
         *(shown.image for event in events if event is not None for shown in event.shown),
     ]
     curves = chart.curves(account)
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("aam_vision.report"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["variables"] = _variables
     css, script = (
         (files("aam_vision.report") / "templates" / name).read_text(encoding="utf-8")
         for name in ("report.css", "report.js")
     )
-    return environment.get_template("report.html.jinja").render(
+    return rendered(
+        "aam_vision.report",
+        "report.html.jinja",
+        {"variables": _variables},
         css=Markup(css),
         script=Markup(script),
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from math import cos, radians, sin
 from typing import Final
 
-import jinja2
-
 from aam_vision.envs.tabletop.layouts import BALL, BLOCK, CRATE, STEEL
+from aam_vision.support.templates import rendered
 
 HALF: Final = {BLOCK: 0.02, BALL: 0.02, STEEL: 0.02, CRATE: 0.036}
 """Half the width of a thing, in metres: half the edge, or the radius."""
@@ -71,14 +70,10 @@ def body(number: int) -> str:
 
 def scene_xml(kinds: Sequence[str]) -> str:
     """The scene with things of these kinds, all at the origin; every look is one of its materials."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("aam_vision.envs.tabletop"),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     right, away, up = LOOKED_AT
-    return environment.get_template("scene.xml.jinja").render(
+    return rendered(
+        "aam_vision.envs.tabletop",
+        "scene.xml.jinja",
         **{name: value for name, value in globals().items() if name.isupper()},
         kinds=kinds,
         body=body,
