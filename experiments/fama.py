@@ -364,9 +364,8 @@ def _literals(model: Model) -> set[tuple[str, str, object]]:
 
 
 class Point(NamedTuple):
-    """After so many traces or queries: the published accuracy, and seconds for each of them."""
+    """The published accuracy after so many traces or queries, and seconds for each of them."""
 
-    after: int
     accuracy: float
     seconds: float
 
@@ -376,9 +375,8 @@ def _published(learner: str) -> dict[str, dict[int, Point]]:
     found: dict[str, dict[int, Point]] = {}
     for row in csv.DictReader(Path(__file__).with_name("fama_published.csv").read_text("utf-8").splitlines()):
         if row["learner"] == learner:
-            after = int(row["after"])
-            point = Point(after, float(row["accuracy"]), float(row["seconds"]))
-            found.setdefault(row["domain"], {})[after] = point
+            point = Point(float(row["accuracy"]), float(row["seconds"]))
+            found.setdefault(row["domain"], {})[int(row["after"])] = point
     return found
 
 
