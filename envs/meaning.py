@@ -12,11 +12,13 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Container, Iterable
-from contextvars import Context, copy_context
+from concurrent.futures import Future, wait
+from contextvars import copy_context
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
-from queue import Empty, SimpleQueue
-from typing import Any, NamedTuple
+from queue import SimpleQueue
+from typing import Any
 
 import numpy as np
 
@@ -341,25 +343,15 @@ class TookTooLong(AamError):
     """Raised when a call did not return in time; nothing more can be called."""
 
 
-class _Call(NamedTuple):
-    """A function, its arguments, and the context variables of who calls it (NumPy's handling of errors is one)."""
-
-    function: Callable[..., Any]
-    arguments: tuple[Any, ...]
-    context: Context
-
-
-class _Outcome(NamedTuple):
-    value: Any
-    error: BaseException | None = None
+Call = tuple[Future[Any], Callable[[], Any]]
+"""What waits for the result, and what makes it, with the context variables of who asks (NumPy's handling of errors is one)."""
 
 
 class BoundedCalls:
     """Makes calls one after the other in one thread, which begins with the first of them."""
 
     def __init__(self) -> None:
-        self._calls: SimpleQueue[_Call | None] = SimpleQueue()
-        self._outcomes: SimpleQueue[_Outcome] = SimpleQueue()
+        self._calls: SimpleQueue[Call | None] = SimpleQueue()
         self._begun = False
         self._stuck = False
 
@@ -373,28 +365,23 @@ class BoundedCalls:
             raise TookTooLong("an earlier call has not returned")
         if not self._begun:
             self._begun = True
-            threading.Thread(target=_work, args=(self._calls, self._outcomes), daemon=True).start()
+            threading.Thread(target=_work, args=(self._calls,), daemon=True).start()
             weakref.finalize(self, self._calls.put, None)
-        self._calls.put(_Call(function, arguments, copy_context()))
-        try:
-            outcome = self._outcomes.get(timeout=seconds)
-        except Empty:
-            self._stuck = True
-            raise TookTooLong(f"did not return within {seconds:g} s") from None
-        except BaseException:  # Ctrl-C: the result of this call would be taken for that of the next one
-            self._stuck = True
-            raise
-        if outcome.error is not None:
-            raise outcome.error
-        return outcome.value
+        found: Future[Any] = Future()
+        self._stuck = True  # until it has returned: Ctrl-C may come before
+        self._calls.put((found, partial(copy_context().run, function, *arguments)))
+        if not wait([found], seconds).done:
+            raise TookTooLong(f"did not return within {seconds:g} s")
+        self._stuck = False
+        return found.result()
 
 
-def _work(calls: SimpleQueue[_Call | None], outcomes: SimpleQueue[_Outcome]) -> None:
+def _work(calls: SimpleQueue[Call | None]) -> None:
     """Make calls until there are no more."""
     while (call := calls.get()) is not None:
+        found, made = call
         try:
-            outcome = _Outcome(call.context.run(call.function, *call.arguments))
+            found.set_result(made())
         except BaseException as error:
-            outcome = _Outcome(None, error)
-        outcomes.put(outcome)
-        del call, outcome  # nothing of a call is kept until the next one
+            found.set_exception(error)
+        del call, found, made  # nothing of a call is kept until the next one

@@ -17,17 +17,6 @@ from aam_vision.envs.board_env import Instructed
 from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.support.errors import UnusableInput
 
-__all__ = [
-    "DOMAINS",
-    "ImageDomain",
-    "asked",
-    "board_domain",
-    "image_domain",
-    "known",
-    "make_simulator",
-    "names",
-]
-
 
 def names() -> tuple[str, ...]:
     """All image domains, those of installed packages last; ``minigrid:TASK`` stands for every task."""

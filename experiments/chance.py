@@ -22,11 +22,8 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 import typer
 
-from aam_vision.agents.numbered import NumberedAgent
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.agents.unreliable import UnreliableAgent
 from aam_vision.interrogation.chance.interrogating import Options, interrogate
-from aam_vision.interrogation.task.repeated_looks import LookingAgent
 from aam_vision.model.pddl import read_domain, read_problem
 from aam_vision.model.query import Access, Agent
 from aam_vision.model.strips import (
@@ -92,18 +89,6 @@ def chance(
     ] = None,
     steps: Annotated[int, typer.Option(min=1, help="With --random: steps in each at most.")] = 1000,
     conditional: Annotated[bool, typer.Option(help="With --random: with conditional effects.")] = False,
-    slips: Annotated[
-        float | None,
-        typer.Option(
-            min=0.01, max=0.5, help="With --random: every action has one other outcome, of this probability."
-        ),
-    ] = None,
-    flips: Annotated[
-        float,
-        typer.Option(
-            min=0, max=0.3, help="With --random: probability that an atom is seen wrongly, at each look anew."
-        ),
-    ] = 0,
     first_seed: FirstSeed = 0,
     scale: Scale = Scale(out=Path("runs/chance")),
 ) -> int:
@@ -112,23 +97,12 @@ def chance(
     Examples:
         python -m experiments.chance --domains qace --seeds 10
         python -m experiments.chance --random 500 --first-seed 1000
-        python -m experiments.chance --random 50 --slips 0.2 --flips 0.05
     """
-    kinds = chosen(
-        "access", access, [one.value for one in Access], ["reset", "snapshot" if flips else "settable"]
-    )
+    kinds = chosen("access", access, [one.value for one in Access], ["reset", "settable"])
     if (random is None) == (domains is None):
         raise UnusableInput("give either --domains FOLDER or --random N")
-    if flips and "settable" in kinds:
-        raise UnusableInput(
-            "a state that is asked for cannot be looked at again: use reset, snapshot or trajectory",
-            "access",
-            "settable",
-        )
-    if slips is not None and conditional:
-        raise UnusableInput("give either --slips or --conditional")
     if random is not None:
-        of_each = {"steps": steps, "conditional": conditional, "slips": slips, "flips": flips}
+        of_each = {"steps": steps, "conditional": conditional}
         jobs: list[Parameters] = [
             {"access": kind, **of_each, **seeds}
             for kind in kinds
@@ -227,14 +201,12 @@ comparison = Summary(
 # --- random domains -----------------------------------------------------------------------------
 
 
-def batch(
-    *, access: str, steps: int, conditional: bool, slips: float | None, flips: float, seed: int, count: int
-) -> Row:
+def batch(*, access: str, steps: int, conditional: bool, seed: int, count: int) -> Row:
     """As many random domains from this seed on."""
     began = process_time()
     sums, found = Counter[str](), []
     for one in range(seed, seed + count):
-        judged = _random(one, Access(access), steps, conditional=conditional, slips=slips, flips=flips)
+        judged = _random(one, Access(access), steps, conditional=conditional)
         if judged is None:
             continue
         sums.update(["runs", str(judged["status"])])
@@ -247,22 +219,14 @@ def batch(
     return {"total": dict(sums), "found": found, "seconds": round(process_time() - began, 2)}
 
 
-def _random(
-    seed: int, access: Access, steps: int, *, conditional: bool, slips: float | None, flips: float
-) -> Row | None:
+def _random(seed: int, access: Access, steps: int, *, conditional: bool) -> Row | None:
     """One random domain; None if it is one in which objects may be named twice."""
-    if slips is not None:
-        truth, domain = random_slips(seed, slips)
-    else:
-        truth, domain = (random_conditional if conditional else random_chance)(seed)
+    truth, domain = (random_conditional if conditional else random_chance)(seed)
     if domain.repeated:
         return None
     agent: Agent = SymbolicAgent(
         truth, domain.problems, access, refuses_surely=True, chance=np.random.default_rng([seed, 4])
     )
-    if flips:
-        misread = UnreliableAgent(NumberedAgent(agent), flips, 0.0, np.random.default_rng([seed, 7]))
-        agent = LookingAgent(misread)
     result = interrogate(agent, np.random.default_rng(seed), Options(max_steps=steps))
     held_out = sample_transitions(truth, domain.problems, HELD_OUT_STEPS, np.random.default_rng([seed, 11]))
     found = [one for one in result.actions if one.dependence.atoms]
@@ -314,8 +278,7 @@ coverage = Summary(
 
 # Small random domains with chance: those of ``random_strips`` with several outcomes for about half of the actions.
 #
-# With slips, every action has one other outcome, of the same probability in all. With conditional effects, what about half of
-# the actions do depends on one atom, or on whether two literals hold.
+# With conditional effects, what about half of the actions do depends on one atom, or on whether two literals hold.
 
 
 CHANCE = 0.6
@@ -329,42 +292,20 @@ CONDITIONAL = 0.5
 """Share of the actions with conditional effects."""
 CONJUNCTION = 0.3
 """Share of the conditions that are two literals."""
-Pool = Sequence[LiftedAtom]
-"""The atoms that an outcome may be about."""
 
 
 def random_chance(seed: int) -> tuple[Model, Domain]:
     """A model with chance, and the domain without it that it was made of, which has the problems."""
-
-    def outcomes(rng: np.random.Generator, whole: Effects, pool: Pool) -> dict[Effects, float]:
-        if rng.random() >= CHANCE:
-            return {whole: 1.0}
-        others = OUTCOMES[int(rng.integers(len(OUTCOMES)))] - 1
-        drawn = dict.fromkeys([whole, *(_varied(rng, whole, pool) for _ in range(others))])
-        shares = LEAST + (1 - LEAST * len(drawn)) * rng.dirichlet(np.ones(len(drawn)))
-        return dict(zip(drawn, shares.tolist(), strict=True))
-
-    return _with_outcomes(seed, outcomes)
-
-
-def random_slips(seed: int, probability: float) -> tuple[Model, Domain]:
-    """A model in which every action slips with this probability: nothing changes, or some of the effects come, or another one."""
-
-    def outcomes(rng: np.random.Generator, whole: Effects, pool: Pool) -> dict[Effects, float]:
-        slip = Effects() if rng.random() < 0.5 else _varied(rng, whole, pool)
-        return {whole: 1.0 - probability, slip: probability} if slip != whole else {whole: 1.0}
-
-    return _with_outcomes(seed, outcomes)
-
-
-def _with_outcomes(
-    seed: int, outcomes: Callable[[np.random.Generator, Effects, Pool], dict[Effects, float]]
-) -> tuple[Model, Domain]:
-    """A random domain in which the effects of every action come with others, and the domain as it was."""
     domain, rng, actions = random_domain(seed), np.random.default_rng([seed, 5]), []
     for schema in domain.model.actions:
         pool = lifted_atoms(domain.model.vocabulary, schema.header)
-        drawn = outcomes(rng, Effects(schema.add, schema.delete - schema.add), pool)
+        whole = Effects(schema.add, schema.delete - schema.add)
+        drawn = {whole: 1.0}
+        if rng.random() < CHANCE:
+            others = OUTCOMES[int(rng.integers(len(OUTCOMES)))] - 1
+            effects = dict.fromkeys([whole, *(_varied(rng, whole, pool) for _ in range(others))])
+            shares = LEAST + (1 - LEAST * len(effects)) * rng.dirichlet(np.ones(len(effects)))
+            drawn = dict(zip(effects, shares.tolist(), strict=True))
         found = Case(outcomes=tuple(Outcome(share, effects) for effects, share in drawn.items()))
         actions.append(replace(schema.bare, cases=(found,)))
     return Model(domain.model.vocabulary, tuple(actions)), domain
@@ -401,7 +342,7 @@ def _conditional(rng: np.random.Generator, model: Model, schema: ActionSchema) -
     return replace(schema.bare, cases=found) if len(found) > 1 else schema
 
 
-def _varied(rng: np.random.Generator, whole: Effects, pool: Pool) -> Effects:
+def _varied(rng: np.random.Generator, whole: Effects, pool: Sequence[LiftedAtom]) -> Effects:
     """Some of the effects, and sometimes another one."""
 
     def some(atoms: frozenset[LiftedAtom]) -> set[LiftedAtom]:

@@ -189,16 +189,9 @@ def guarded(work: Callable[..., Any], job: Any, gibibytes: float | None) -> Outc
         return {"error": f"over its limit of {gibibytes:g} GiB" if gibibytes else f"MemoryError: {error}"}
     except Exception as error:
         told = f"{type(error).__name__}: {error}"
-        return {
-            "error": f"over its limit of {gibibytes:g} GiB ({told})"
-            if gibibytes and _lacks_memory(error)
-            else told
-        }
-
-
-def _lacks_memory(error: Exception) -> bool:
-    """Whether C code that does not check for memory may have raised it, or the loader of a library that did not fit."""
-    return isinstance(error, SystemError | ImportError) and not isinstance(error, ModuleNotFoundError)
+        # from C code that does not check for memory, or the loader of a library that did not fit
+        lacking = isinstance(error, SystemError | ImportError) and not isinstance(error, ModuleNotFoundError)
+        return {"error": f"over its limit of {gibibytes:g} GiB ({told})" if gibibytes and lacking else told}
 
 
 @contextmanager
@@ -270,7 +263,9 @@ def workforce(backend: str, processes: int, address: str | None) -> Iterator[Wor
     """
     check_backend(backend, processes, address)
     if backend == "loky":
-        yield Workforce(processes if processes > 0 else _cores(), LokyWorker)
+        from loky import cpu_count
+
+        yield Workforce(processes if processes > 0 else int(cpu_count()), LokyWorker)
         return
     ray = connected(address or os.environ.get("RAY_ADDRESS"), processes if processes > 0 else None)
     try:
@@ -336,12 +331,6 @@ class _Caller:
 
     def call(self, call: Callable[..., Any], *arguments: Any) -> Any:
         return call(*arguments)
-
-
-def _cores() -> int:
-    from loky import cpu_count
-
-    return int(cpu_count())
 
 
 def _ray() -> Any:

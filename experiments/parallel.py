@@ -25,6 +25,7 @@ from aam_vision.agents.copies import CopiedSimulator, StatelessCopies, prove
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.image import ImageAgent
 from aam_vision.agents.perception import Simulator
+from aam_vision.agents.unreliable import SimulatorDecorator
 from aam_vision.agents.workers import Crew, ProcessCopy, Workers
 from aam_vision.envs.registry import image_domain
 from aam_vision.interrogation.task.assembly import Interrogation
@@ -63,22 +64,16 @@ class SlowAgent(AgentDecorator):
         return walked
 
 
-class SlowSimulator:
+class SlowSimulator(SimulatorDecorator):
     """A simulator that takes its time for every step that is attempted."""
 
     def __init__(self, simulator: Simulator, seconds: float) -> None:
-        self._simulator = simulator
+        super().__init__(simulator)
         self._seconds = seconds
-        self.scene = simulator.scene
-        self.start = simulator.start
-        self.snapshot = simulator.snapshot
-        self.restore = simulator.restore
-        self.frame = simulator.frame
-        self.choose = simulator.choose
 
     def instruct(self, name: str, objects: tuple[str, ...]) -> bool:
         sleep(self._seconds)
-        return self._simulator.instruct(name, objects)
+        return super().instruct(name, objects)
 
 
 def slow_agent(agent: Agent, seconds: float) -> Agent:

@@ -12,7 +12,8 @@ from typing import Annotated
 
 import typer
 
-from aam_vision.envs.registry import DOMAINS, board_domain
+from aam_vision.envs import DOMAINS
+from aam_vision.envs.registry import board_domain
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.model.query import Access
 from aam_vision.planning.engines import planner_named

@@ -30,9 +30,9 @@ from aam_vision.interrogation.chance.interrogating import Options, interrogation
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
-from experiments.hand import hand
 from experiments.jobs import Experiment, FirstSeed, Scale, batches
 from experiments.tables import Row, Summary, as_named, per, pooled, total
+from experiments.weak_dependence import hand
 
 BATCH = 20
 """Comparisons in one job."""

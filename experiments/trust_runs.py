@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from math import comb
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import process_time
@@ -305,7 +304,6 @@ def wrong(hypotheses: Hypotheses, attempt: Attempt) -> bool:
 
 
 LEVEL = 0.95
-HALVINGS = 40
 
 
 def literal_right(fault: Fault, diagnosis: Diagnosis) -> bool | None:
@@ -340,25 +338,7 @@ def _is_honest(fault: Fault, example: Example) -> bool:
 
 def interval(seen: int, tried: int) -> tuple[float, float]:
     """The exact (Clopper-Pearson) 95% interval of a probability, from a number of successes."""
-    tail = (1 - LEVEL) / 2
-    low = 0.0 if not seen else _where(lambda p: 1 - _at_most(seen - 1, tried, p) < tail)
-    high = 1.0 if seen == tried else _where(lambda p: _at_most(seen, tried, p) >= tail)
-    return low, high
+    from scipy.stats import binomtest  # what the image simulators need brings it along
 
-
-def _at_most(count: int, tried: int, probability: float) -> float:
-    return sum(
-        comb(tried, one) * probability**one * (1 - probability) ** (tried - one) for one in range(count + 1)
-    )
-
-
-def _where(below: Callable[[float], bool]) -> float:
-    """The probability up to which this holds."""
-    low, high = 0.0, 1.0
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        if below(middle):
-            low = middle
-        else:
-            high = middle
-    return (low + high) / 2
+    found = binomtest(seen, tried).proportion_ci(LEVEL)
+    return float(found.low), float(found.high)

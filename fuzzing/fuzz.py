@@ -15,25 +15,18 @@ def main() -> None:
     import atheris
 
     with atheris.instrument_imports(include=["aam_vision", "fuzzing"]):
-        from fuzzing.entrances import ENTRANCES, SEEDS, WORDS
+        from fuzzing.entrances import ENTRANCES, SEEDS
 
     name, *options = sys.argv[1:]
     with TemporaryDirectory() as folder:
-        corpus = Path(folder, "corpus")
-        corpus.mkdir()
         for number, seed in enumerate(SEEDS[name]):
-            (corpus / str(number)).write_bytes(seed)
-        words = Path(folder, "words")
-        words.write_text("".join(f'"{_escaped(word)}"\n' for word in WORDS[name]), encoding="ascii")
+            Path(folder, str(number)).write_bytes(seed)
+        words = Path(__file__).with_name(f"{name}.dict")
         atheris.Setup(
-            [sys.argv[0], str(corpus), f"-dict={words}", "-timeout=5", "-rss_limit_mb=2048", *options],
+            [sys.argv[0], folder, f"-dict={words}", "-timeout=5", "-rss_limit_mb=2048", *options],
             ENTRANCES[name],
         )
         atheris.Fuzz()
-
-
-def _escaped(word: bytes) -> str:
-    return "".join(f"\\x{byte:02x}" for byte in word)
 
 
 if __name__ == "__main__":

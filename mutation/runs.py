@@ -19,8 +19,6 @@ from contextlib import chdir
 from dataclasses import dataclass
 from pathlib import Path
 
-# The modules that are mutated, and the tests that must notice: those of their own package alone.
-
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -44,65 +42,11 @@ def _files_of(path: Path) -> list[Path]:
     return [file for file in path.glob("*.py") if file.name != "__init__.py"] if path.is_dir() else [path]
 
 
-TARGETS = (
-    Target(
-        "hypotheses",
-        ("aam_vision/interrogation/hypotheses",),
-        ("tests/interrogation/hypotheses",),
-    ),
-    Target(
-        "evidence",
-        ("aam_vision/interrogation/evidence",),
-        ("tests/interrogation/evidence",),
-    ),
-    Target(
-        "completeness",
-        ("aam_vision/interrogation/completeness",),
-        ("tests/interrogation/completeness",),
-    ),
-    Target(
-        "examination",
-        ("aam_vision/interrogation/examination",),
-        ("tests/interrogation/examination",),
-    ),
-    Target(
-        "classifiers",
-        (
-            "aam_vision/classifiers/legality.py",
-            "aam_vision/classifiers/reading.py",
-            "aam_vision/classifiers/tracking.py",
-        ),
-        (
-            "tests/classifiers/test_legal_boards.py",
-            "tests/classifiers/test_legality.py",
-            "tests/classifiers/test_perception.py",
-            "tests/classifiers/test_reading.py",
-            "tests/classifiers/test_tracking.py",
-        ),
-    ),
-    Target(
-        "image",
-        ("aam_vision/agents/image.py",),
-        (
-            "tests/agents/test_image.py",
-            "tests/agents/test_image_expecting.py",
-            "tests/agents/test_image_resuming.py",
-            "tests/agents/test_image_situations.py",
-        ),
-    ),
-    Target("evaluation", ("aam_vision/report/evaluation.py",), ("tests/report/evaluation",)),
-    Target("pddl", ("aam_vision/model/pddl",), ("tests/model/pddl",)),
-    Target(
-        "journal",
-        ("aam_vision/agents/encoding.py", "aam_vision/agents/journal.py", "aam_vision/agents/journalled.py"),
-        (
-            "tests/agents/test_encoding.py",
-            "tests/agents/test_journal.py",
-            "tests/agents/test_journalled.py",
-            "tests/agents/test_strange_journals.py",
-        ),
-    ),
+TARGETS = tuple(
+    Target(name, tuple(facts["modules"]), tuple(facts["tests"]))
+    for name, facts in tomllib.loads((ROOT / "mutation" / "targets.toml").read_text("utf-8")).items()
 )
+"""The modules that are mutated, and the tests that must notice."""
 
 
 EQUIVALENT = ROOT / "mutation" / "equivalent.toml"

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import ast
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fuzzing.entrances import ENTRANCES, SEEDS, WORDS, Complaint, resealed
+from fuzzing.entrances import ENTRANCES, SEEDS, Complaint, resealed
 from tests.profiles import thorough
 
+DICTIONARIES = Path(__file__).parents[1] / "fuzzing"
+WORDS = {
+    name: [ast.literal_eval(f"b{line}") for line in (DICTIONARIES / f"{name}.dict").read_text().splitlines()]
+    for name in ENTRANCES
+}
 SECONDS = 5.0
 """Of CPU time, which no load on the machine makes longer."""
 

@@ -23,18 +23,18 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.agents.perception import Completion, Frame, Percept, Scene, VisualVocabulary
+from aam_vision.agents.perception import NO_LABEL, Completion, Frame, Percept, Scene, VisualVocabulary
 from aam_vision.classifiers.camera.perception import CameraPerception
 from aam_vision.classifiers.camera.plan import SceneAtoms, plan_of
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.classifiers.store import describe
 from aam_vision.envs.image_domain import ImageDomain, Pictures
+from aam_vision.envs.labelled import Labels, label, things_at
 from aam_vision.model.strips import State
 from aam_vision.training.boards import check
 from aam_vision.training.camera import answers, showing
 from aam_vision.training.corruptions import CLEAN, Corruption
-from aam_vision.training.labels import NO_LABEL, Labels, label, things_at
 
 Reader = BoardPerception | CameraPerception
 

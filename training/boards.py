@@ -24,15 +24,16 @@ from safetensors.torch import save as dump_tensors
 from torch import Tensor
 
 import aam_vision
-from aam_vision.agents.perception import Frame, Scene, VisualVocabulary
+from aam_vision.agents.perception import NO_LABEL, Frame, Scene, VisualVocabulary
 from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.classifiers.board import resample_scene
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.classifiers.store import describe
 from aam_vision.envs.image_domain import ImageDomain, Pictures
+from aam_vision.envs.labelled import label
 from aam_vision.model.strips import State
 from aam_vision.support.errors import UnusableInput
-from aam_vision.training.labels import NO_LABEL, check_legal, label
+from aam_vision.training.labels import check_legal
 
 Batch = tuple[Tensor, Tensor, Tensor]
 """Boards (N, 3, h, w) float32, pooling (N, cells, places) float32, labels (N, heads, places) int8."""

@@ -15,14 +15,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import interpolate
 
-from aam_vision.agents.perception import Mask, Reading, Scene, VisualVocabulary
+from aam_vision.agents.perception import NO_LABEL, Mask, Reading, Scene, VisualVocabulary
 from aam_vision.classifiers.camera.network import SHRUNK, resized
 from aam_vision.classifiers.camera.plan import CameraPlan, SceneAtoms, Size, seen_size
 from aam_vision.envs.image_domain import ImageDomain
-from aam_vision.envs.labelled import Labelled
+from aam_vision.envs.labelled import Labelled, Labels
 from aam_vision.model.strips import State
 from aam_vision.support.errors import UnusableInput
-from aam_vision.training.labels import NO_LABEL, Labels
 
 UNKNOWN: Final = 255
 """Of a look: where its things are in a picture is not known."""

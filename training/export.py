@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aam_vision.support.commandline import run_command
+from aam_vision.support.commandline import run_command, write_atomically
 from aam_vision.support.errors import UnusableInput
 
 if TYPE_CHECKING:
@@ -49,10 +49,8 @@ def export(
 
     model = onnx.load_from_string(content)
     model.metadata_props.add(key="card", value=paths(domain.name, weights).card.read_text("utf-8"))
-    partial = out.with_name(out.name + ".partial")
     try:
-        partial.write_bytes(model.SerializeToString())
-        partial.replace(out)
+        write_atomically(out, model.SerializeToString())
     except OSError as error:
         raise UnusableInput(f"cannot write {out} ({error.strerror or error}): name another file") from None
     print(f"{out}: {out.stat().st_size} bytes, heads {', '.join(heads)}")

@@ -26,18 +26,19 @@ import numpy as np
 import torch
 
 from aam_vision.agents.encoding import loads
-from aam_vision.agents.perception import Frame, Scene, VisualVocabulary
+from aam_vision.agents.perception import NO_LABEL, Frame, Scene, VisualVocabulary
 from aam_vision.classifiers.architecture import CELL_PIXELS, CROP_PIXELS
 from aam_vision.classifiers.camera.perception import CameraPerception
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.reading import SceneIndex
+from aam_vision.envs.labelled import Labels
 from aam_vision.model.strips import Atom, State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.files import read_limited
 from aam_vision.support.pictures import NoPicture, read_picture
 from aam_vision.training.boards import Example, examples, place_looks
 from aam_vision.training.described import PROBLEM, read_description
-from aam_vision.training.labels import NO_LABEL, Labels, Said, check_legal, check_possible, labels_of, without
+from aam_vision.training.labels import Said, check_legal, check_possible, labels_of, without
 
 LABELS: Final = "labels.jsonl"
 """Name of the file in a folder of labelled images."""

@@ -11,23 +11,10 @@ from numpy.typing import NDArray
 
 from aam_vision.agents.perception import NO_LABEL, Exactly, Never, VisualVocabulary
 from aam_vision.classifiers.reading import SceneIndex
-from aam_vision.envs.labelled import Labels, label, things_at
+from aam_vision.envs.labelled import Labels, label
 from aam_vision.model.strips import State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.wording import counted
-
-__all__ = [
-    "NO_LABEL",
-    "Labels",
-    "Said",
-    "check_legal",
-    "check_possible",
-    "label",
-    "labels_of",
-    "possible",
-    "things_at",
-    "without",
-]
 
 
 def check_legal(vocabulary: VisualVocabulary, index: SceneIndex, state: State) -> None:

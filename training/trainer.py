@@ -25,12 +25,12 @@ from torch import Generator, Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 from torch.utils.data import DataLoader
 
+from aam_vision.agents.perception import NO_LABEL
 from aam_vision.classifiers.networks import Network
 from aam_vision.classifiers.store import Card, describe
 from aam_vision.classifiers.torchvision_cure import cure_torchvision
 from aam_vision.support.errors import UnusableInput, reason
 from aam_vision.training.folder import Labellable
-from aam_vision.training.labels import NO_LABEL
 
 cure_torchvision()
 

@@ -7,30 +7,10 @@ from collections.abc import Iterable, Sequence
 
 from aam_vision.model.strips import ActionHeader, LiftedAtom, Mode, Vocabulary
 
-_PREPOSITIONS = frozenset(
-    [
-        "above",
-        "at",
-        "before",
-        "behind",
-        "below",
-        "beside",
-        "by",
-        "for",
-        "from",
-        "in",
-        "inside",
-        "into",
-        "near",
-        "of",
-        "on",
-        "onto",
-        "over",
-        "to",
-        "under",
-        "with",
-    ]
-)
+_PREPOSITIONS = frozenset([
+    "above", "at", "before", "behind", "below", "beside", "by", "for", "from", "in", "inside", "into",
+    "near", "of", "on", "onto", "over", "to", "under", "with",
+])  # fmt: skip
 _VERBS = frozenset(["carrying", "facing", "grasping", "holding", "touching", "wearing"])
 """Verbs whose object is the only argument: ``holding(?key)`` says it of the agent."""
 _ADJECTIVE = re.compile(r".*(?:ed|able|ible|open|clear|free|empty|full|dry|wet|idle)$")

@@ -107,13 +107,9 @@ def applicable(
     return [
         (schema, objects)
         for schema in model.actions
-        for objects in bindings(index, schema.header, sorted(schema.positive, key=_key), repeated=repeated)
+        for objects in bindings(index, schema.header, sorted(schema.positive, key=str), repeated=repeated)
         if schema.applicable(state, objects)
     ]
-
-
-def _key(atom: LiftedAtom) -> str:
-    return f"{atom.predicate}{atom.arguments}"
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,35 @@
-"""The page of a run: ``report.html``."""
+"""The page of a run, ``report.html``: one file that fetches nothing, and runs no code of others."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from base64 import b64encode
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+
+from markupsafe import Markup
 
 from aam_vision.model.pddl import domain_text
 from aam_vision.model.strips import Location, Mode
-from aam_vision.report import chart, english, rendering
+from aam_vision.report import chart, english
 from aam_vision.report.account import MAX_LINES, Account, Line
+from aam_vision.report.album import Picture, picture
 from aam_vision.report.chance import percent
 from aam_vision.report.events import LETTER_HEIGHT
 from aam_vision.support import wording
+from aam_vision.support.templates import rendered
+
+MAX_IMAGES_BYTES = 2_500_000
+"""Bytes of all images in a page: above that they are made smaller."""
+
+_SIZES = ((240, 32), (180, 24), (120, 16), (80, 12))
+"""Widths in pixels and numbers of colours, tried in turn where images take too much space."""
 
 
 def page(account: Account) -> str:
-    """The page of a run, as HTML."""
+    """The page of a run, as HTML; all values are escaped."""
     why = {line: account.why(line) for action in account.actions for line in action.lines}
     events = [*(account.questions or ()), *(step.event for steps in why.values() for step in steps)]
     events += [one.example for action in account.actions for one in action.outcomes or ()]
@@ -26,8 +41,17 @@ def page(account: Account) -> str:
         *(shown.image for event in events if event is not None for shown in event.shown),
     ]
     curves = chart.curves(account)
-    return rendering.rendered(
+    css, script = (
+        (files("aam_vision.report") / "templates" / name).read_text(encoding="utf-8")
+        for name in ("report.css", "report.js")
+    )
+    return rendered(
+        "aam_vision.report",
         "report.html.jinja",
+        {"variables": _variables},
+        css=Markup(css),
+        script=Markup(script),
+        script_hash=b64encode(sha256(script.encode()).digest()).decode(),
         account=account,
         chart=chart,
         controls=account.controls,
@@ -39,7 +63,7 @@ def page(account: Account) -> str:
         most=max((curve.points[-1][0] for curve in curves), default=0),
         most_lines=MAX_LINES,
         pddl=_pddl(account, why),
-        pictures=rendering.pictures(account.run.folder, names),
+        pictures=_pictures(account.run.folder, names),
         screen=screen,
         percent=percent,
         times=wording.times,
@@ -75,3 +99,22 @@ def _literal(account: Account, line: Line) -> str:
     arguments = [f"?{names[a]}" if isinstance(a, int) else a for a in atom.arguments]
     text = f"({' '.join([atom.predicate, *arguments])})"
     return text if line.mode is Mode.POSITIVE else f"(not {text})"
+
+
+def _pictures(folder: Path, names: Iterable[str]) -> dict[str, Picture]:
+    """The images of these names, so small that the page stays small."""
+    full = {name: one for name in dict.fromkeys(names) if (one := picture(folder, name)) is not None}
+    found = full
+    for width, colours in _SIZES:
+        if sum(len(one.png) for one in found.values()) <= MAX_IMAGES_BYTES:
+            break
+        found = {name: one.smaller(width, colours) for name, one in full.items()}
+    return found
+
+
+def _variables(text: str) -> Markup:
+    """A text with its ``?names`` marked, so that no line is broken within one."""
+    return Markup("").join(  # plain text is escaped
+        Markup('<span class="variable">{}</span>').format(part) if part.startswith("?") else part
+        for part in re.split(r"(\?[a-z0-9_-]+)", text)
+    )

@@ -15,7 +15,8 @@ from aam_vision.agents.perception import Frame, Given
 from aam_vision.agents.protocol import read_shown, shown_json
 from aam_vision.agents.shown import WaryPerception
 from aam_vision.classifiers.perception import BoardPerception
-from aam_vision.envs.registry import DOMAINS, board_domain
+from aam_vision.envs import DOMAINS
+from aam_vision.envs.registry import board_domain
 from aam_vision.model.strips import Objects, Vocabulary
 from aam_vision.support.errors import AamError
 from tests.profiles import thorough

@@ -24,7 +24,8 @@ from aam_vision.agents.program import ProgramLimits
 from aam_vision.agents.protocol import read_hello, read_shown, shown_json
 from aam_vision.agents.shown import Conversation, ProgramSimulator, WaryPerception
 from aam_vision.classifiers.perception import BoardPerception
-from aam_vision.envs.registry import DOMAINS, board_domain, make_simulator
+from aam_vision.envs import DOMAINS
+from aam_vision.envs.registry import board_domain, make_simulator
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result

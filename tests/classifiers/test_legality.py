@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from aam_vision.agents.perception import Never
 from aam_vision.classifiers.legality import Legality
 from aam_vision.classifiers.reading import SceneIndex
+from aam_vision.envs.labelled import label
 from aam_vision.envs.registry import board_domain
-from aam_vision.training.labels import label
 from tests.profiles import thorough
 
 LOW, HIGH = np.full((5, 1), 0.1, np.float32), np.full((5, 1), 0.9, np.float32)

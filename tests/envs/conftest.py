@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from aam_vision.envs import DOMAINS
 from aam_vision.envs.board import Layout
 from aam_vision.envs.pddlgym_world import Outcome, SimulatedState, World
-from aam_vision.envs.registry import DOMAINS, board_domain
+from aam_vision.envs.registry import board_domain
 
 PROBLEMS = {"sokoban": {"train": 5, "test": 4}, "doors": {"train": 3, "test": 10}}
 ALL = [

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 from aam_vision.classifiers.reading import SceneIndex
+from aam_vision.envs import DOMAINS
 from aam_vision.envs.pddlgym_domains import static_atoms
-from aam_vision.envs.registry import DOMAINS, board_domain
+from aam_vision.envs.registry import board_domain
 from aam_vision.envs.sokoban import cell_of
 from aam_vision.model.strips import Atom
 from aam_vision.training.labels import check_legal
@@ -131,7 +132,8 @@ def test_random_choices_do_not_depend_on_the_order_of_sets() -> None:
     code = (
         "import numpy as np, hashlib\n"
         "from itertools import islice\n"
-        "from aam_vision.envs.registry import DOMAINS, board_domain, make_simulator\n"
+        "from aam_vision.envs import DOMAINS\n"
+        "from aam_vision.envs.registry import board_domain, make_simulator\n"
         "seen = []\n"
         "for name in DOMAINS:\n"
         "    rng = np.random.default_rng(5)\n"

@@ -14,8 +14,9 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import aam_vision.envs  # noqa: F401 - registers the environments
+from aam_vision.envs import DOMAINS
 from aam_vision.envs.board_env import BoardEnv
-from aam_vision.envs.registry import DOMAINS, board_domain
+from aam_vision.envs.registry import board_domain
 from aam_vision.model.strips import GroundAction
 from aam_vision.support.errors import UnusableInput
 from tests.envs.conftest import load

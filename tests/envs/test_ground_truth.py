@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aam_vision.envs.registry import DOMAINS, board_domain
+from aam_vision.envs import DOMAINS
+from aam_vision.envs.registry import board_domain
 from aam_vision.model.strips import State, lifted_atoms
 from tests.envs.conftest import ALL, load, walk
 from tests.envs.ground_truth import ground_truth_model, held_out_problems, problem_pddl

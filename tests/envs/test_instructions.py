@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from aam_vision.agents.perception import Simulator
+from aam_vision.envs import DOMAINS
 from aam_vision.envs.board_env import Instructed
-from aam_vision.envs.registry import DOMAINS, board_domain, make_simulator
+from aam_vision.envs.registry import board_domain, make_simulator
 from aam_vision.model.strips import Atom
 from aam_vision.support.errors import UnusableInput
 

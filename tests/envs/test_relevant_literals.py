@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from aam_vision.envs import DOMAINS
 from aam_vision.envs.pddlgym_world import World
-from aam_vision.envs.registry import DOMAINS, board_domain
+from aam_vision.envs.registry import board_domain
 from tests.envs.conftest import load
 
 

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from aam_vision.agents.perception import Defined, Given, Perceived, Reading, Scene
+from aam_vision.envs import DOMAINS
 from aam_vision.envs.pddlgym_domains import UNTYPED, parsed
-from aam_vision.envs.registry import DOMAINS, board_domain
+from aam_vision.envs.registry import board_domain
 from aam_vision.envs.sokoban import move_dir
 from aam_vision.model.strips import Atom, State
 from tests.envs.conftest import ALL, load, walk

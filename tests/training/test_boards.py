@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 import torch
 
-from aam_vision.agents.perception import Perceived
+from aam_vision.agents.perception import NO_LABEL, Perceived
 from aam_vision.classifiers.reading import SceneIndex
+from aam_vision.envs.labelled import label
 from aam_vision.envs.registry import board_domain
 from aam_vision.model.strips import Atom
 from aam_vision.training.assessment import expected
 from aam_vision.training.augmentation import augment
 from aam_vision.training.cells import BoardBatches, CellTask, loss_of
-from aam_vision.training.labels import NO_LABEL, label
 from aam_vision.training.trainer import calibrate
 
 from .toys import toy_boards

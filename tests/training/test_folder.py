@@ -11,7 +11,8 @@ from PIL import Image
 
 from aam_vision.agents.perception import Perceived
 from aam_vision.classifiers.architecture import CELL_PIXELS
-from aam_vision.envs.registry import DOMAINS, board_domain
+from aam_vision.envs import DOMAINS
+from aam_vision.envs.registry import board_domain
 from aam_vision.model.strips import State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.boards import examples

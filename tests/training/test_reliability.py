@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from aam_vision.agents.perception import NO_LABEL
 from aam_vision.training.assessment import Reliability
-from aam_vision.training.labels import NO_LABEL
 
 
 def _added(*images):

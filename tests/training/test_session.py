@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from aam_vision.agents.perception import Defined
+from aam_vision.agents.perception import NO_LABEL, Defined
 from aam_vision.classifiers.networks import SHARED, make_network
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import describe, load, save, weaknesses
@@ -21,7 +21,6 @@ from aam_vision.support.commandline import Progress
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training import session
 from aam_vision.training.cells import CellTask
-from aam_vision.training.labels import NO_LABEL
 from aam_vision.training.session import train_domain
 from aam_vision.training.settings import TrainingSettings
 from aam_vision.training.trainer import CELLS, Confusion, StartingPoint, TrainingOptions, teach

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from aam_vision.agents.perception import NO_LABEL
 from aam_vision.envs.board import BoardDomain
 from aam_vision.envs.board_env import Snapshot
 from aam_vision.envs.image_domain import ImageDomain
-from aam_vision.envs.labelled import Labelled
+from aam_vision.envs.labelled import Labelled, label
 from aam_vision.envs.own import OwnEnvironment
 from aam_vision.envs.shown import Shown
 from aam_vision.model.strips import Atom, State
 from aam_vision.support.errors import UnusableInput, reason
 from aam_vision.training.labelling.pool import AskedAtom, LabelQuestion, Walked
-from aam_vision.training.labels import NO_LABEL, label
 
 
 class SimulatorLabels:

@@ -12,8 +12,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from aam_vision.agents.perception import NO_LABEL
 from aam_vision.classifiers.legality import Truth
 from aam_vision.classifiers.perception import BoardPerception
+from aam_vision.envs.labelled import Labels
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.wording import counted
 from aam_vision.training.folder import Labellable
@@ -21,7 +23,6 @@ from aam_vision.training.labelling.boards import SAME, BoardLearner
 from aam_vision.training.labelling.pool import AskedAtom, LabelQuestion, Pool, SiteAnswers
 from aam_vision.training.labelling.rounds import IN_A_ROW, Answer
 from aam_vision.training.labelling.settings import Way
-from aam_vision.training.labels import NO_LABEL, Labels
 
 TOLERATED: Final = 0.2
 """Largest share of wrong answers about looks at random, by its upper bound, with which asking stops: .02, as for whole pictures, would

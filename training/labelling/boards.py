@@ -12,12 +12,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.agents.perception import Reading, VisualVocabulary
+from aam_vision.agents.perception import NO_LABEL, Reading, VisualVocabulary
 from aam_vision.classifiers.architecture import SHARED
 from aam_vision.classifiers.legality import Truth
 from aam_vision.classifiers.networks import weights_of
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.recognition import Recognition
+from aam_vision.envs.labelled import Labels
 from aam_vision.model.strips import State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.resampling import resized
@@ -28,7 +29,6 @@ from aam_vision.training.labelling.pool import NO_LOOK, KnownLooks, LabelQuestio
 from aam_vision.training.labelling.references import labelled_looks
 from aam_vision.training.labelling.rounds import Answer, Elsewhere, Learner, least_labelled
 from aam_vision.training.labelling.settings import ACTIVE, Way
-from aam_vision.training.labels import NO_LABEL, Labels
 from aam_vision.training.trainer import calibrated, teach
 
 AUDITED: Final = 2

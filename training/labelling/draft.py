@@ -18,11 +18,11 @@ from aam_vision.agents.perception import Frame, Never, Reading, VisualVocabulary
 from aam_vision.classifiers.legality import Truth
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.reading import SceneIndex
+from aam_vision.envs.labelled import Labels
 from aam_vision.model.strips import Atom, State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.wording import counted
 from aam_vision.training.labelling.pool import NO_LOOK, LabelQuestion, Pool
-from aam_vision.training.labels import Labels
 
 KEYS: Final = "123456789abcdefghijklmopqrtvwxyz"
 """By which answers are toggled: neither n, s, u nor 0, which mean something else."""

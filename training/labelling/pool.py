@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from aam_vision.agents.perception import Frame, Scene, VisualVocabulary
+from aam_vision.agents.perception import NO_LABEL, Frame, Scene, VisualVocabulary
 from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.classifiers.board import resample_scene
 from aam_vision.classifiers.legality import Probabilities, Truth
@@ -27,11 +27,12 @@ from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.classifiers.recognition import Recognition
 from aam_vision.envs.board import BoardDomain
 from aam_vision.envs.image_domain import ImageDomain, Problem
+from aam_vision.envs.labelled import Labels, label
 from aam_vision.envs.own import SPLIT, OwnEnvironment
 from aam_vision.model.strips import State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.boards import Example
-from aam_vision.training.labels import NO_LABEL, Labels, label, possible
+from aam_vision.training.labels import possible
 
 MOST: Final = 400
 """Pictures of a pool: more of them show rarer things, and take longer to be compared."""

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from aam_vision.agents.encoding import Malformed, loads
-from aam_vision.agents.perception import Frame
+from aam_vision.agents.perception import NO_LABEL, Frame
 from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.envs.labelled import Labelled
 from aam_vision.model.strips import State
@@ -35,7 +35,7 @@ from aam_vision.training.folder import (
 )
 from aam_vision.training.labelling.pool import AskedAtom, LabelQuestion, Pool, Walked
 from aam_vision.training.labelling.rounds import Answer
-from aam_vision.training.labels import BETWEEN, NO_LABEL, Said, check_possible, labels_of
+from aam_vision.training.labels import BETWEEN, Said, check_possible, labels_of
 
 Key = tuple[bytes, str, str]
 """What tells a picture and its problem from others, a classifier and a place; both are empty where all of the picture is asked."""

@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from aam_vision.agents.perception import NO_LABEL
 from aam_vision.classifiers.looks import (
     EDGE,
     LabelledLooks,
@@ -18,9 +19,9 @@ from aam_vision.classifiers.looks import (
     distances_in_sizes,
     in_sizes,
 )
+from aam_vision.envs.labelled import Labels
 from aam_vision.training.boards import Example
 from aam_vision.training.labelling.pool import Pool
-from aam_vision.training.labels import NO_LABEL, Labels
 
 SLACK: Final = 1.2
 """Boards that were not labelled may differ so many times more than labelled ones do from each other: a larger one refuses less."""

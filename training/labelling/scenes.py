@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from typing import Final
 
-from aam_vision.agents.perception import Percept
+from aam_vision.agents.perception import NO_LABEL, Percept
 from aam_vision.classifiers.architecture import CAMERA
 from aam_vision.classifiers.camera.network import CameraNetwork
 from aam_vision.classifiers.camera.perception import CameraPerception
@@ -30,7 +30,6 @@ from aam_vision.training.labelling.montage import Montage, Parts, backdrop_of, t
 from aam_vision.training.labelling.pool import LabelQuestion, Walked
 from aam_vision.training.labelling.rounds import Answer, Learner, least_labelled, upper_bound
 from aam_vision.training.labelling.settings import ACTIVE, Way
-from aam_vision.training.labels import NO_LABEL
 from aam_vision.training.places import PlaceTask
 from aam_vision.training.trainer import calibrated, teach
 

@@ -19,11 +19,11 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, Final, Protocol
 from urllib.parse import parse_qs
 
-import jinja2
 from markupsafe import Markup
 
 from aam_vision.agents.encoding import Malformed, loads
 from aam_vision.support.errors import UnusableInput, reason
+from aam_vision.support.templates import rendered
 from aam_vision.training.labelling.desk import Stale
 
 if TYPE_CHECKING:
@@ -227,21 +227,13 @@ def served(shown: Shown, port: int = 0) -> Iterator[str]:
 
 def page(token: str) -> tuple[str, dict[str, str]]:
     """The page that sends a token along, and the headers that go with every answer of its server."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("aam_vision.training.labelling"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    folder = files("aam_vision.training.labelling") / "templates"
+    package = "aam_vision.training.labelling"
+    folder = files(package) / "templates"
     style, *scripts = (
         (folder / name).read_text(encoding="utf-8") for name in ("label.css", "label.js", "describe.js")
     )
     script = "".join(scripts)
-    html = environment.get_template("label.html.jinja").render(
-        css=Markup(style), script=Markup(script), token=token
-    )
+    html = rendered(package, "label.html.jinja", css=Markup(style), script=Markup(script), token=token)
     only = [b64encode(sha256(text.encode()).digest()).decode() for text in (script, style)]
     policy = (
         f"default-src 'none'; script-src 'sha256-{only[0]}'; style-src 'sha256-{only[1]}'; img-src blob: data:; "

@@ -61,7 +61,9 @@ class Pictures:
             for (caption, _), (columns, _) in zip(shown, sizes, strict=True)
         ]
         blocks = [
-            _half_blocks(one, *size) if self.graphics is Graphics.BLOCKS else _room(*size)
+            _half_blocks(one, *size)
+            if self.graphics is Graphics.BLOCKS
+            else [[Segment(" " * size[0])]] * size[1]
             for (_, one), size in zip(shown, sizes, strict=True)
         ]
         last = max(rows for _, rows in sizes) - 1
@@ -92,13 +94,9 @@ class Pictures:
 def remove(kind: Graphics, console: Console) -> None:
     """Remove images that stay on the terminal when its rows are erased."""
     if text := clearing(kind):
-        console.control(_control(text))
-
-
-def _control(text: str) -> Control:
-    made = Control()
-    made.segment = Segment(text, None, [(ControlType.CURSOR_FORWARD, 0)])
-    return made
+        control = Control()
+        control.segment = Segment(text, None, [(ControlType.CURSOR_FORWARD, 0)])
+        console.control(control)
 
 
 def _share(width: int, pictures: int) -> int:
@@ -109,10 +107,6 @@ def _fitting(picture: Picture, columns: int, rows: int) -> tuple[int, int]:
     """Columns and rows of the largest size that fits, cells being twice as high as wide."""
     scale = min(columns / picture.width, 2 * rows / picture.height)
     return max(0, int(picture.width * scale)), max(0, round(picture.height * scale / 2))
-
-
-def _room(columns: int, rows: int) -> list[list[Segment]]:
-    return [[Segment(" " * columns)] for _ in range(rows)]
 
 
 def _half_blocks(picture: Picture, columns: int, rows: int) -> list[list[Segment]]:

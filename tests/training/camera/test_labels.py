@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from aam_vision.agents.perception import Percept
+from aam_vision.agents.perception import NO_LABEL, Percept
 from aam_vision.classifiers.camera.plan import SceneAtoms, plan_of
 from aam_vision.classifiers.store import describe
 from aam_vision.envs.image_domain import Pictures
@@ -16,7 +16,6 @@ from aam_vision.training.assessment import PerceptionScores, assess, samples
 from aam_vision.training.augmentation import retaken
 from aam_vision.training.camera import UNKNOWN, answers, lessons, places, row
 from aam_vision.training.corruptions import CAMERA_CORRUPTIONS
-from aam_vision.training.labels import NO_LABEL
 from tests.classifiers.camera.piles import LOOKS, VOCABULARY, random_state, scene
 
 from .drawn import SIZE, DrawnDomain

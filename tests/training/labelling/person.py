@@ -12,10 +12,10 @@ from hashlib import sha256
 
 import numpy as np
 
+from aam_vision.envs.labelled import label
 from aam_vision.envs.registry import board_domain
 from aam_vision.training.labelling.answers import SimulatorLabels
 from aam_vision.training.labelling.pool import walk
-from aam_vision.training.labels import label
 
 STEPS = 20
 QUICK = (

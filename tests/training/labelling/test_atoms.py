@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from aam_vision.classifiers.architecture import CELL_PIXELS
+from aam_vision.envs.labelled import label
 from aam_vision.envs.registry import board_domain
 from aam_vision.support.commandline import Progress
 from aam_vision.training.labelling import atoms, boards
@@ -14,7 +15,6 @@ from aam_vision.training.labelling.atoms import AtomLearner
 from aam_vision.training.labelling.pool import Pool, walk
 from aam_vision.training.labelling.rounds import LabellingRounds
 from aam_vision.training.labelling.settings import Way
-from aam_vision.training.labels import label
 
 DOMAIN = board_domain("sokoban")
 

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 import torch
 
+from aam_vision.agents.perception import NO_LABEL
 from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.classifiers.recognition import Recognition
+from aam_vision.envs.labelled import label
 from aam_vision.envs.registry import board_domain
 from aam_vision.support.commandline import Progress
 from aam_vision.training.labelling import boards
@@ -17,7 +19,6 @@ from aam_vision.training.labelling.pool import NO_LOOK, KnownLooks, Pool, walk
 from aam_vision.training.labelling.references import labelled_looks
 from aam_vision.training.labelling.rounds import LabellingRounds
 from aam_vision.training.labelling.settings import RANDOM, Way
-from aam_vision.training.labels import NO_LABEL, label
 
 
 @pytest.fixture(scope="module")

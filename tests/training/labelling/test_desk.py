@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from aam_vision.classifiers.architecture import CELL_PIXELS
+from aam_vision.envs.labelled import label
 from aam_vision.envs.registry import board_domain
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.folder import labelled_images, read_labels
@@ -12,7 +13,6 @@ from aam_vision.training.labelling.desk import Desk, Stale
 from aam_vision.training.labelling.draft import PictureSheets
 from aam_vision.training.labelling.pool import LabelQuestion, Pool, walk
 from aam_vision.training.labelling.record import LabelRecord
-from aam_vision.training.labels import label
 from tests.training.labelling.asker import Asker
 
 DOMAIN = board_domain("sokoban")

@@ -5,12 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aam_vision.agents.perception import NO_LABEL
 from aam_vision.classifiers.reading import SceneIndex
+from aam_vision.envs.labelled import label
 from aam_vision.envs.registry import board_domain
 from aam_vision.model.strips import State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.labelling.draft import Draft, Guess
-from aam_vision.training.labels import NO_LABEL, label
 from tests.profiles import thorough
 
 CLEAR, PLAYER, STONE, STONE_ON_GOAL, GOAL = range(5)

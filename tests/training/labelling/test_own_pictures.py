@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 
 from aam_vision.agents.perception import board_box
+from aam_vision.envs.labelled import label
 from aam_vision.envs.registry import board_domain
 from aam_vision.support.commandline import Progress, run_command
 from aam_vision.support.errors import UnusableInput
@@ -24,7 +25,6 @@ from aam_vision.training.labelling.answers import SimulatorLabels
 from aam_vision.training.labelling.own_pictures import chosen, label_pictures, pictures_of, vocabulary_named
 from aam_vision.training.labelling.pool import walk
 from aam_vision.training.labelling.settings import Session
-from aam_vision.training.labels import label
 from tests.report.test_browser import CHROMIUM
 from tests.training.labelling.person import Person
 

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from aam_vision.agents.perception import Given, Perceived, Reading
 from aam_vision.classifiers.reading import SceneIndex
+from aam_vision.envs.labelled import label as labels_of
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.described import described
 from aam_vision.training.label import label
 from aam_vision.training.labelling.draft import Draft, Guess
 from aam_vision.training.labelling.own_pictures import pddl_vocabulary, vocabulary_named
-from aam_vision.training.labels import label as labels_of
 from tests.profiles import thorough
 
 LAMPS = """(define (domain lamps)

@@ -3,16 +3,17 @@
 import numpy as np
 import pytest
 
+from aam_vision.agents.perception import NO_LABEL
 from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.classifiers.looks import distances
 from aam_vision.classifiers.recognition import Recognition
+from aam_vision.envs.labelled import label
 from aam_vision.envs.registry import board_domain
 from aam_vision.training.labelling.answers import SimulatorLabels
 from aam_vision.training.labelling.boards import Open, at_random, most_telling
 from aam_vision.training.labelling.pool import NO_LOOK, KnownLooks, Pool, rarest, walk
 from aam_vision.training.labelling.references import labelled_looks
 from aam_vision.training.labelling.rounds import least_labelled
-from aam_vision.training.labels import NO_LABEL, label
 
 
 @pytest.fixture(scope="module", params=["sokoban", "doors"])

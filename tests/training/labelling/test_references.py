@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 
-from aam_vision.agents.perception import board_box
+from aam_vision.agents.perception import NO_LABEL, board_box
 from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.recognition import Recognition
 from aam_vision.classifiers.store import read
+from aam_vision.envs.labelled import label
 from aam_vision.envs.registry import board_domain
 from aam_vision.training.labelling.answers import SimulatorLabels
 from aam_vision.training.labelling.boards import read_elsewhere
 from aam_vision.training.labelling.pool import KnownLooks, Pool, walk
 from aam_vision.training.labelling.references import LEAST, labelled_looks
-from aam_vision.training.labels import NO_LABEL, label
 
 DOMAIN = board_domain("sokoban")
 

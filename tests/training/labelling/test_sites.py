@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
+from aam_vision.agents.perception import NO_LABEL
 from aam_vision.classifiers.architecture import CELL_PIXELS
+from aam_vision.envs.labelled import label
 from aam_vision.envs.registry import board_domain
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.labelling.answers import SimulatorLabels
 from aam_vision.training.labelling.atoms import most_telling_head, strangest_look
 from aam_vision.training.labelling.pool import NO_LOOK, AskedAtom, Pool, SiteAnswers, Sites, walk
-from aam_vision.training.labels import NO_LABEL, label
 
 CLEAR, PLAYER, STONE, STONE_ON_GOAL, GOAL = range(5)
 
