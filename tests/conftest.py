@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
 from tests.profiles import PROFILE, WHOLE, thorough
+
+if TYPE_CHECKING:
+    from tests.finished import ChanceRuns, Runs, StartedRuns
 
 settings.register_profile(PROFILE, thorough(100))
 settings.load_profile(PROFILE)
@@ -49,3 +53,30 @@ def _ray_token() -> Iterator[None]:
         environment.setenv("RAY_AUTH_MODE", "token")
         environment.setenv("RAY_AUTH_TOKEN", secrets.token_hex(32))
         yield
+
+
+# What makes a run is not installed where images alone are tested (make test-pillow), so it is imported where it is needed.
+
+
+@pytest.fixture(scope="session")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> StartedRuns:
+    """The run of each environment, in a process of its own."""
+    from tests.finished import StartedRuns, place_for_all
+
+    return StartedRuns(place_for_all(tmp_path_factory))
+
+
+@pytest.fixture(scope="session")
+def run_of(tmp_path_factory: pytest.TempPathFactory) -> Runs:
+    """The folder of a finished run of an environment."""
+    from tests.finished import place_for_all, runs_of
+
+    return runs_of(place_for_all(tmp_path_factory))
+
+
+@pytest.fixture(scope="session")
+def chance_run_of(tmp_path_factory: pytest.TempPathFactory) -> ChanceRuns:
+    """The folder of a finished run of an agent with chance."""
+    from tests.finished import chance_runs_of, place_for_all
+
+    return chance_runs_of(place_for_all(tmp_path_factory))

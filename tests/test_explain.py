@@ -22,9 +22,7 @@ from aam_vision.report.claims import named
 from aam_vision.report.recorded import read_run
 from aam_vision.support.errors import UnusableInput
 from tests.commands import called
-from tests.report.conftest import Runs, run_of
-
-__all__ = ["run_of"]
+from tests.finished import Runs
 
 GRIPPER = """(define (problem p) (:domain gripper-typed) (:objects a b - room x - ball l - gripper)
   (:init (at_robby a) (at x a) (free l)) (:goal (and (at x b))))"""

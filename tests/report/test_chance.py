@@ -22,8 +22,8 @@ from aam_vision.report.chance_account import ChanceAccount
 from aam_vision.report.page import page
 from aam_vision.report.recorded import read_run
 from aam_vision.support.errors import UnusableInput
+from tests.finished import ChanceRuns
 from tests.interrogation.chance.domains import DOOR_PROBLEM, DOORS
-from tests.report.conftest import ChanceRuns
 
 CHROMIUM = shutil.which("chromium")
 

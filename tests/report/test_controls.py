@@ -25,7 +25,7 @@ from aam_vision.run import targets
 from aam_vision.run.arguments import Arguments
 from aam_vision.support.errors import UnusableInput
 from tests.controls.runs import lamps
-from tests.report.conftest import Runs
+from tests.finished import Runs
 
 
 @pytest.fixture(scope="module")

@@ -21,8 +21,8 @@ from aam_vision.report.account import account_of
 from aam_vision.report.page import page
 from aam_vision.report.recorded import read_run
 from aam_vision.support.errors import UnusableInput
+from tests.finished import ChanceRuns, Runs
 from tests.profiles import thorough
-from tests.report.conftest import ChanceRuns, Runs
 
 PLAIN = st.sampled_from(
     [

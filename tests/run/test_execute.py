@@ -19,6 +19,7 @@ from aam_vision.run.arguments import Arguments
 from aam_vision.run.command import interrogate_agent
 from aam_vision.support.commandline import run_command
 from tests.controls.runs import lamps as controls_of_lamps
+from tests.finished import Runs
 
 
 def execute(*arguments: str | Path) -> tuple[int, str, str]:
@@ -56,13 +57,10 @@ def test_a_plan_may_name_the_control_as_one_action_with_conditional_effects(
     assert "2. press(b), here press-off(b): done" in out.getvalue()
 
 
-@pytest.fixture(scope="module")
-def doors(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+def doors(run_of: Runs) -> Path:
     """A run of Doors by its controls, from images."""
-    folder = tmp_path_factory.mktemp("doors")
-    with contextlib.redirect_stdout(io.StringIO()):
-        assert interrogate_agent(Arguments("doors", controls=True, out=folder, quiet=True)) == 0
-    return folder
+    return run_of("doors", controls=True)
 
 
 def copied(run: Path, to: Path) -> Path:

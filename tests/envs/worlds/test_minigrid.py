@@ -21,7 +21,7 @@ from aam_vision.model.strips import State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.assessment import expected
 from aam_vision.training.labels import check_legal
-from tests.profiles import first
+from tests.profiles import first, scaled
 
 TASKS = (
     "LavaGapS5",
@@ -56,7 +56,7 @@ def test_the_intended_model_is_what_the_simulator_does(name: str) -> None:
     assert world.truth is not None
     model, done, told_of = world.truth(), set[str](), {header.name for header in world.headers}
     for seed in range(250):
-        if seed >= 30 and done == told_of:
+        if seed >= scaled(30) and done == told_of:
             break
         simulator = world.simulator(("seed", seed % 10))
         env = simulator._env
