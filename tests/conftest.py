@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import secrets
 from collections.abc import Iterator
@@ -31,8 +32,13 @@ LONG = (
 """Files with tests that take ten seconds and more: begun last, they would leave one of the workers idle."""
 
 
+ALLOCATIONS_UNTIL_COLLECTION = 10_000
+"""As a run has it (``aam_vision.support.commandline``). With Python's 700, thousands of tests are looked through for cycles all the time."""
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Leave out what is for the night, unless somebody says which marks to try."""
+    """Leave out what is for the night, unless somebody says which marks to try. What is collected now stays."""
+    gc.disable()
     if not WHOLE and not config.option.markexpr:
         config.option.markexpr = "not nightly"
 
@@ -40,6 +46,12 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with long tests."""
     items.sort(key=lambda item: not item.nodeid.startswith(LONG))
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.set_threshold(ALLOCATIONS_UNTIL_COLLECTION)
+    gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)
