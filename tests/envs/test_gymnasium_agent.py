@@ -37,7 +37,7 @@ from tests.envs.corridor import (
     two_left,
     vocabulary,
 )
-from tests.envs.refusals import told_by
+from tests.refusals import told_by
 
 
 def _learned(subject: ImageAgent, budget: Budget | None = None) -> Any:

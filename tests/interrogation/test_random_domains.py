@@ -76,7 +76,7 @@ def _learned(domain: Domain, kind: str, seed: int, walk_steps: int = 100, hidden
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@thorough(120)
+@thorough(60)
 @given(
     domains.domains(constants=True),
     st.integers(0, 3),
