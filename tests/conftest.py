@@ -6,6 +6,7 @@ import gc
 import os
 import secrets
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -84,6 +85,18 @@ def run_of(tmp_path_factory: pytest.TempPathFactory) -> Runs:
     from tests.finished import place_for_all, runs_of
 
     return runs_of(place_for_all(tmp_path_factory))
+
+
+@pytest.fixture(scope="session")
+def lamps_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run of two lamps that one control switches; another control never does anything."""
+    from tests.controls.runs import lamps
+    from tests.finished import made_once, place_for_all
+
+    def make(place: Path) -> None:
+        assert lamps(place)[0] == 0
+
+    return made_once(place_for_all(tmp_path_factory) / "lamps", make) / "run"
 
 
 @pytest.fixture(scope="session")

@@ -28,14 +28,6 @@ from tests.controls.runs import lamps
 from tests.finished import Runs
 
 
-@pytest.fixture(scope="module")
-def lamps_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two lamps that one control switches; another control never does anything."""
-    code, run = lamps(tmp_path_factory.mktemp("lamps"))
-    assert code == 0
-    return run
-
-
 @pytest.fixture(params=["doors", "lamps"])
 def run(request: pytest.FixtureRequest, run_of: Runs) -> Path:
     if request.param == "doors":
