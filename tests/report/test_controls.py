@@ -196,48 +196,6 @@ def test_a_run_that_has_not_found_its_operators_is_refused_in_one_line(
         read_run(copy)
 
 
-@pytest.mark.parametrize("content", ["", "{}", '[{"operator": "press-on"}]', None])
-def test_a_damaged_mapping_is_refused_in_one_line(
-    lamps_run: Path, tmp_path: Path, content: str | None
-) -> None:
-    copy = shutil.copytree(lamps_run, tmp_path / "run")
-    (copy / "controls.json").unlink()
-    if content is not None:
-        (copy / "controls.json").write_text(content, encoding="utf-8")
-    with pytest.raises(UnusableInput, match=r"controls\.json"):
-        account_of(read_run(copy))
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("unexplained", "two"),
-        ("unexplained", None),
-        ("native_steps", [1]),
-        ("native_equivalent", "all"),
-        ("native_equivalent", 2),
-        ("certain_within", ""),
-        ("certain_beyond", 3),
-    ],
-)
-def test_damaged_figures_are_refused_in_one_line(
-    lamps_run: Path, tmp_path: Path, name: str, value: object
-) -> None:
-    copy = shutil.copytree(lamps_run, tmp_path / "run")
-    figures = json.loads((copy / "result.json").read_text(encoding="utf-8"))
-    (copy / "result.json").write_text(json.dumps(figures | {name: value}), encoding="utf-8")
-    with pytest.raises(UnusableInput, match=r"result\.json: damaged.*\Z"):
-        read_run(copy)
-
-
-def test_markup_in_the_texts_of_a_run_is_text_on_the_page(lamps_run: Path, tmp_path: Path) -> None:
-    copy = shutil.copytree(lamps_run, tmp_path / "run")
-    figures = json.loads((copy / "result.json").read_text(encoding="utf-8"))
-    figures["certain_beyond"] = figures["certain_within"] = "<script>alert(1)</script>"
-    (copy / "result.json").write_text(json.dumps(figures), encoding="utf-8")
-    assert "<script>alert" not in page(account_of(read_run(copy)))
-
-
 def test_a_later_run_in_the_same_folder_leaves_nothing_of_the_operators(tmp_path: Path) -> None:
     _, run = lamps(tmp_path)
     assert (run / "operators" / "transcript.sqlite").is_file()
