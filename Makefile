@@ -40,7 +40,7 @@ test: $(VENV)/ready $(VENV)/fast-downward $(VENV)/ray
 .PHONY: check
 check: lint test
 
-# Half as many random examples as `make test` has, always the same: those that `make mutants` measures the tests by.
+# A third as many random examples as `make test` has, always the same.
 check: export AAM_PROFILE := ci
 
 ## nightly: the tests with all agents and seeds, and ten times as many random examples, other ones every time

@@ -162,7 +162,7 @@ def contest(*, env: str, peer: str, seed: int, steps: int, seconds: float, size:
     """
     with TemporaryDirectory(prefix="peer-") as name:
         folder = Path(name)
-        truth, states = _prepare(folder, env, size, seed)
+        truth, states = prepared(folder, env, size, seed)
         began = monotonic()
         ended, why = _process(folder, seconds, "learn", peer, str(steps), str(seed))
         row: Row = {"ended": ended, "why": why, "learning_s": round(monotonic() - began, 2)}
@@ -185,7 +185,7 @@ def contest(*, env: str, peer: str, seed: int, steps: int, seconds: float, size:
         return row
 
 
-def _prepare(folder: Path, env: str, size: int, seed: int) -> tuple[Model, list[State]]:
+def prepared(folder: Path, env: str, size: int, seed: int) -> tuple[Model, list[State]]:
     """The files that the processes share; the truth, and states to compare with it.
 
     Names lose their hyphens and underscores: unified-planning's writer, which peers use, turns hyphens into

@@ -65,13 +65,18 @@ TAUGHT = {
 }
 """Environments of packages that those pages make: they are not here."""
 FEW_QUESTIONS = ["--max-queries", "2", "--max-steps", "40"]
+"""The last word on what a run may cost."""
+RUN_ELSEWHERE = frozenset({"tabletop"})
+"""Environments whose start alone takes seconds: the tests of their own pages run them, and of other pages their commands are parsed."""
 
 
 class Reader:
     """Somebody who follows a page from top to bottom, in a folder with the files that pages name for any file."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, run_elsewhere: frozenset[str] = frozenset()) -> None:
         self.folder = folder
+        self.left_out = run_elsewhere | TAUGHT
+        """Environments whose commands are parsed only."""
         self.names: dict[str, Any] = {"__name__": "page"}
         """The names that the Python blocks have defined so far."""
         self.unmade: set[str] = set()
@@ -151,17 +156,12 @@ class Reader:
         options = _parsed(module, arguments, where)
         made = {str(path) for name in ("out", "html", "record") if (path := options.get(name)) is not None}
         needed = {str(value) for name, value in options.items() if value is not None} - made
-        taught = options.get("env") in TAUGHT
+        left_out = options.get("env") in self.left_out
         asks = bool(options.get("label"))  # somebody, at a page
-        if module not in QUICK or taught or asks or any(_within(path, self.unmade) for path in needed):
+        if module not in QUICK or left_out or asks or any(_within(path, self.unmade) for path in needed):
             self.unmade |= made
             return
-        if (
-            module == "aam_vision.run"
-            and options["env"] not in (None, *SYMBOLIC)
-            and not command.shown
-            and options["max_queries"] is options["max_steps"] is None
-        ):
+        if module == "aam_vision.run" and options["env"] not in (None, *SYMBOLIC) and not command.shown:
             arguments = [*arguments, *FEW_QUESTIONS]
         done = called(module, *arguments, cwd=self.folder)
         printed = done.stdout + done.stderr
@@ -211,7 +211,7 @@ def test_the_commands_of_a_page_print_what_it_shows(page, tmp_path, monkeypatch)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("COLUMNS", "80")
-    reader = Reader(tmp_path)
+    reader = Reader(tmp_path, RUN_ELSEWHERE)
     for block in blocks(page):
         reader.follow(block)
 

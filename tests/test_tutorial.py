@@ -16,7 +16,8 @@ import pytest
 from aam_vision.interrogation.task.verdict import COMPLETE
 from aam_vision.model.pddl import read_domain
 from tests import documentation
-from tests.profiles import first
+from tests.profiles import NIGHTLY, first
+from tests.test_docs import FEW_QUESTIONS
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "docs" / "tutorials" / "own-environment.md").read_text(encoding="utf-8")
@@ -90,14 +91,17 @@ def test_the_tutorial_works_as_it_is_written(folder: Path) -> None:
         if command[0] == "pip":
             continue  # the package is there, and so is MiniGrid
         assert command[:2] == ["python", "-m"], command
+        few: list[str] = []
         if command[2] == "aam_vision.run":  # what the page does in Python comes before it, in one process
             told = _done(folder, "-c", "\n".join(code))
-        explained = _done(folder, *command[1:])
+            few = [] if NIGHTLY else FEW_QUESTIONS
+        explained = _done(folder, *command[1:], *few)
     (learned,) = (text for _, title, text in BLOCKS if title == "learned")
     assert learned.strip() in told, "the page shows what the code prints"
     assert re.search(r"^\d+ queries; complete$", told, re.MULTILINE)
     result = json.loads((folder / "runs" / "doorkey" / "result.json").read_text(encoding="utf-8"))
-    assert (result["status"], result["exact"], result["doubt"]) == (COMPLETE, True, None)
+    assert result["doubt"] is None
+    assert (result["status"], result["exact"]) == (COMPLETE, True) or not NIGHTLY
     assert result["queries"] <= 60
     assert "holding" in explained
     assert (folder / "runs" / "doorkey" / "report.html").is_file()

@@ -119,7 +119,7 @@ def missing_words(
     """
     known = dict.fromkeys([*unexplained, *(pair.other for pair in pairs), *transitions])
     seen, left = list(known)[:TRIED_ON], list(pairs)
-    made = _candidate_words(vocabulary, [one.before for one in seen])
+    made = candidate_words(vocabulary, [one.before for one in seen])
     words = [word for word in made if word.predicate not in vocabulary.predicates]
     chosen: list[Word] = []
     while left and len(chosen) < MOST:
@@ -176,7 +176,7 @@ def _said(state: State, words: Sequence[Word]) -> State:
 # --- the words ---------------------------------------------------------------------------------
 
 
-def _candidate_words(vocabulary: Vocabulary, states: Sequence[State]) -> Iterator[Word]:
+def candidate_words(vocabulary: Vocabulary, states: Sequence[State]) -> Iterator[Word]:
     """All words over what changes, the simplest first."""
     kinds, stated = vocabulary.types, vocabulary.predicates
     first = {state.objects: state.rows for state in reversed(states)}

@@ -185,7 +185,7 @@ def execute_plan(
 
     Examples:
         >>> import aam_vision
-        >>> agent = aam_vision.agent_for("doors", controls=True)
+        >>> agent = aam_vision.agent_for("doors", problems=[0], controls=True)
         >>> result = aam_vision.interrogate_controls(agent)
         >>> print(aam_vision.execute_plan(agent, result, goal="(unlocked room-1)"))
         1. moveto(loc-3-0, loc-0-0, room-0)

@@ -62,7 +62,7 @@ def interrogate_agent(arguments: Arguments) -> int:
         return _resume(arguments, arguments.resume, began)
     check(arguments)
     folder = arguments.out or _new_folder(_name(arguments))
-    return _run(_labelled(arguments, folder) if arguments.label else arguments, folder, None, began)
+    return _run(with_labels(arguments, folder) if arguments.label else arguments, folder, None, began)
 
 
 def _name(arguments: Arguments) -> str:
@@ -80,7 +80,7 @@ def _new_folder(name: str) -> Path:
     return next(folder for folder in folders if not folder.exists())
 
 
-def _labelled(arguments: Arguments, folder: Path) -> Arguments:
+def with_labels(arguments: Arguments, folder: Path) -> Arguments:
     """The options of a run whose classifiers learn from labels that are asked for here, and kept in its folder."""
     from aam_vision.envs.registry import image_domain
     from aam_vision.training.labelling.session import label_walks

@@ -346,7 +346,7 @@ class FaultyAgent:
 
     def ask(self, query: Query) -> Response:
         """Attempt the steps of a plan, as far as they are executed."""
-        start = world = self._world(query.initial)
+        start = world = self.world_of(query.initial)
         executed = 0
         for step in query.plan:
             outcome = self.attempt(world, step)
@@ -361,7 +361,7 @@ class FaultyAgent:
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
         """Attempt steps that an honest agent could execute; those that are refused are not shown."""
-        world, before = self._world(start), start
+        world, before = self.world_of(start), start
         walked: list[WalkStep] = []
         for _ in range(steps):
             for _ in range(TRIES):
@@ -390,7 +390,7 @@ class FaultyAgent:
         self.nature.passed(step, outcome.executed)
         return outcome
 
-    def _world(self, situation: Situation) -> World:
+    def world_of(self, situation: Situation) -> World:
         """The world as it is in a situation: the present one, if the agent stands there."""
         handle = situation.handle
         if isinstance(handle, State):

@@ -11,8 +11,8 @@ from aam_vision.agents.perception import Scene, board_box
 from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.classifiers.board import resample_boards, resample_scene
 from aam_vision.model.strips import Objects, Types
-from aam_vision.support.errors import UnusableInput
 from aam_vision.support.resampling import resized
+from tests.refusals import told_by
 
 
 def _grey(picture):
@@ -66,9 +66,7 @@ def test_the_size_of_the_image_hardly_matters(scale):
     ],
 )
 def test_what_is_no_image_of_a_board_is_refused_in_one_line(frame):
-    with pytest.raises(UnusableInput) as caught:
-        resample_scene(frame, _board(5, 5), CELL_PIXELS)
-    assert "\n" not in str(caught.value)
+    told_by(lambda: resample_scene(frame, _board(5, 5), CELL_PIXELS))
 
 
 @pytest.mark.parametrize("boxes", [None, {(0, 1): (0.1, 0.5, 0.2, 0.7), (2, 0): (0.0, 1.0, 0.3, 0.4)}])

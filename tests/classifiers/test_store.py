@@ -27,6 +27,7 @@ from aam_vision.classifiers.store import (
 )
 from aam_vision.model.strips import Predicate, Types
 from aam_vision.support.errors import UnusableInput
+from tests.refusals import told_by
 
 VOCABULARY = VisualVocabulary(
     "toy",
@@ -55,10 +56,7 @@ def folder(tmp_path):
 
 
 def _refused(folder, vocabulary=VOCABULARY):
-    with pytest.raises(UnusableInput) as caught:
-        load(vocabulary, "toy", folder)
-    message = str(caught.value)
-    assert "\n" not in message
+    message = told_by(lambda: load(vocabulary, "toy", folder))
     assert "aam_vision.training.train --env toy" in message
     return message
 

@@ -15,7 +15,7 @@ import pytest
 import aam_vision
 from aam_vision.agents.perception import Defined, VisualVocabulary
 from aam_vision.controls.giving import Giving, TwoWays
-from aam_vision.controls.lookalikes import Pair, _candidate_words, diagnosed, missing_words
+from aam_vision.controls.lookalikes import Pair, candidate_words, diagnosed, missing_words
 from aam_vision.controls.operators import Transition
 from aam_vision.controls.result import ControlsResult
 from aam_vision.envs import sources
@@ -69,7 +69,7 @@ def _added(line: str) -> Defined:
 def test_a_word_means_what_its_line_says() -> None:
     rng = np.random.default_rng(0)
     states = [_state(rng) for _ in range(200)]
-    words = list(_candidate_words(VISUAL.vocabulary(), states))
+    words = list(candidate_words(VISUAL.vocabulary(), states))
     kinds = {word.source.partition("(")[0] for word in words}
     assert kinds == {"nowhere", "some", "every", "at_least", "together"}
     assert len({word.predicate.name for word in words}) == len(words)
@@ -96,7 +96,7 @@ def test_unknown_facts_decide_only_where_they_leave_one_possibility() -> None:
             )
             for values in product([True, False], repeat=4)
         ]
-        for word in _candidate_words(VISUAL.vocabulary(), [_state(rng) for _ in range(5)]):
+        for word in candidate_words(VISUAL.vocabulary(), [_state(rng) for _ in range(5)]):
             true, unknown = word.rows(partly)
             possible = [word.rows(world)[0] for world in worlds]
             assert true == set.intersection(*map(set, possible)), word.line

@@ -183,5 +183,5 @@ def _put(env: Any, token: tuple[int, tuple[bool, ...]]) -> None:
 
 
 def two_left(simulator: GymnasiumSimulator) -> tuple[str, str]:
-    at = simulator._env.unwrapped.at
+    at = simulator.present.at
     return f"cell-{at}", f"cell-{max(at - 1, 0)}"

@@ -21,7 +21,7 @@ from aam_vision.model.strips import Atom
 from aam_vision.support.errors import UnusableInput
 from tests.envs.corridor import INSTRUCTIONS, LENGTH, LIGHT, SCENE, Corridor, Eyes, cell, vocabulary
 from tests.envs.corridor import environment as with_instructions
-from tests.envs.refusals import told_by
+from tests.refusals import told_by
 
 
 class Doing(IntEnum):

@@ -15,7 +15,7 @@ from aam_vision.support.errors import AamWarning
 from tests.envs.corridor import (
     TYPES,
 )
-from tests.envs.refusals import told_by
+from tests.refusals import told_by
 
 
 def _frozen_lake(restore: Any, **options: Any) -> GymnasiumSimulator:

@@ -33,10 +33,11 @@ from tests.envs.corridor import (
     WAYS,
     Corridor,
     agent,
+    environment,
     two_left,
     vocabulary,
 )
-from tests.envs.refusals import told_by
+from tests.refusals import told_by
 
 
 def _learned(subject: ImageAgent, budget: Budget | None = None) -> Any:
@@ -61,13 +62,13 @@ def test_several_problems_are_the_resets_of_several_seeds() -> None:
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 def test_a_refused_instruction_changes_nothing(way: Any) -> None:
     simulator = GymnasiumSimulator(Corridor(), INSTRUCTIONS, SCENE, way)
-    here = simulator._env.unwrapped.at
+    here = simulator.present.at
     assert simulator.instruct("light", (f"cell-{here}",))
     frame = simulator.frame()
     assert not simulator.instruct("light", (f"cell-{here}",)), "it is lit already"
     assert not simulator.instruct("light", (f"cell-{(here + 1) % LENGTH}",)), "it is not there"
     assert np.array_equal(frame, simulator.frame())
-    assert simulator._env.unwrapped.at == here
+    assert simulator.present.at == here
 
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
@@ -98,7 +99,7 @@ def test_an_instruction_may_stand_for_several_actions_and_be_told_by_anything() 
         pass
     assert simulator.instruct("run", ("cell-0", "cell-2"))
     assert not simulator.instruct("run", ("cell-2", "cell-3")), "one step only"
-    assert simulator._env.unwrapped.at == 2
+    assert simulator.present.at == 2
 
 
 def test_after_the_end_nothing_can_be_done_and_a_warning_says_so_once_unless_the_user_says_otherwise() -> (
@@ -113,7 +114,7 @@ def test_after_the_end_nothing_can_be_done_and_a_warning_says_so_once_unless_the
                 if (chosen := simulator.choose(rng)) is None:
                     break
                 simulator.instruct(*chosen)
-            assert all(simulator._env.unwrapped.lit)
+            assert all(simulator.present.lit)
             assert (simulator.choose(rng) is None) == stops
         assert [(one.category, "after an episode's end" in str(one.message)) for one in warned] == (
             [(AamWarning, True)] if stops else []
@@ -197,11 +198,9 @@ def test_an_own_way_back_that_leads_elsewhere_or_raises() -> None:
 
 
 def test_an_environment_that_changes_its_ways_later_fails_as_an_agent() -> None:
-    subject = agent(restore="replay")
-    simulator = subject._simulators[0]
-    assert isinstance(simulator, GymnasiumSimulator)
+    simulator = environment(restore="replay").simulator(("seed", 0))
     there = simulator.snapshot()
-    simulator._env.unwrapped.reset = lambda **given: setattr(simulator._env.unwrapped, "lit", [True] * LENGTH)
+    simulator.present.reset = lambda **given: setattr(simulator.present, "lit", [True] * LENGTH)
     with pytest.raises(AgentFailed, match="another image where it was brought back to"):
         simulator.restore(there)
 

@@ -27,8 +27,8 @@ from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import AamWarning, UnusableInput
 from aam_vision.training.label import label
 from aam_vision.training.train import train
-from tests.envs.refusals import told_by
 from tests.profiles import crossed
+from tests.refusals import told_by
 
 SIDE, PIXELS = 4, 16
 MOVES = {"up": 0, "down": 1, "left": 2, "right": 3}

@@ -57,7 +57,7 @@ def _walk(agent: FaultyAgent, steps: int, seed: int = 0) -> Iterator[tuple[Situa
         query = Query(here, (step,))
         response = agent.ask(query)
         yield here, query, response
-        here, world = response.final, agent._world(response.final)
+        here, world = response.final, agent.world_of(response.final)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -167,7 +167,7 @@ def test_a_delayed_effect_comes_with_the_next_executed_step() -> None:
         for (_, query, response), (_, then, after) in pairwise(asked):
             step, before = query.plan[0], query.initial.state
             atom = fault.effect.ground(step.objects)
-            honest = fault.setting.outcome(agent._world(query.initial).state, step)
+            honest = fault.setting.outcome(agent.world_of(query.initial).state, step)
             if step.name not in fault.actions or not response.executed or honest is None:
                 continue
             if before.value(atom) == honest.value(atom):
@@ -244,7 +244,7 @@ def test_chance_strikes_as_often_as_it_says(family: str) -> None:
         assert isinstance(fault, Chance)
         assert fault.rate is not None
         query = next(query for _, query, _ in _walk(agent, 200) if query.plan[0].name in fault.actions)
-        honest = agent.fault.setting.outcome(agent._world(query.initial).state, query.plan[0])
+        honest = agent.fault.setting.outcome(agent.world_of(query.initial).state, query.plan[0])
         struck = 0
         for _ in range(600):
             response = agent.ask(query)
@@ -256,7 +256,7 @@ def test_chance_strikes_as_often_as_it_says(family: str) -> None:
 def test_looks_are_misread_rarely_and_the_world_never_departs(family: str) -> None:
     for agent in _agents(family):
         (start, *_) = agent.initial()
-        true = agent._world(start).state
+        true = agent.world_of(start).state
         looks = [agent.ask(Query(start, ())).final.state for _ in range(1000)]
         misread = sum(look != true for look in looks)
         assert 0 < misread < 3 * 1000 * LOOK_RATE
@@ -292,4 +292,4 @@ def test_a_lagging_image_shows_the_state_before() -> None:
     for agent in _agents("lagging image"):
         for here, _, response in _walk(agent, 30):
             if response.executed:
-                assert response.final.state == agent._world(here).state
+                assert response.final.state == agent.world_of(here).state

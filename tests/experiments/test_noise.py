@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 
 from experiments.noise import noisy_interrogation, summary
+from tests.profiles import crossed
 
 JOB = {"env": "gripper", "seed": 0, "size": 2, "max_steps": 1000, "confirm": False}
 
 
-@pytest.mark.parametrize("access", ["settable", "snapshot", "reset", "trajectory"])
-@pytest.mark.parametrize("rate", [0.0, 0.1])
+@pytest.mark.parametrize(
+    ("access", "rate"), crossed(["settable", "snapshot", "reset", "trajectory"], [0.1, 0.0])
+)
 def test_a_run_is_exact_or_says_that_it_is_in_doubt(access: str, rate: float) -> None:
     rates = {"access": access, "flip_rate": rate, "refusal_rate": 0.0}
     row = noisy_interrogation(**JOB, **rates)  # type: ignore[arg-type]

@@ -59,7 +59,7 @@ def test_text_that_is_not_a_model_is_a_row(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_peers_get_names_that_they_can_read_and_keywords_as_they_are(tmp_path: Path) -> None:
-    truth, states = contests._prepare(tmp_path, "termes", 1, 0)
+    truth, states = contests.prepared(tmp_path, "termes", 1, 0)
     text = (tmp_path / "domain.pddl").read_text()
     assert ":negative-preconditions" in text
     assert not any("_" in predicate.name for predicate in truth.vocabulary.predicates)

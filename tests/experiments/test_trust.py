@@ -30,6 +30,7 @@ from experiments.trust import (
     trust,
 )
 from experiments.trust_runs import PER_SITUATION, robot, trusted
+from tests.profiles import crossed
 
 
 def test_the_mixture_has_all_kinds_of_agents_under_all_accesses() -> None:
@@ -43,18 +44,20 @@ def test_the_mixture_has_all_kinds_of_agents_under_all_accesses() -> None:
     assert len({tuple(sorted(case.items())) for case in cases}) == len(cases)
 
 
-@pytest.mark.parametrize("access", ACCESSES)
 @pytest.mark.parametrize(
-    "case",
-    [
-        {"agent": "gripper", "flip_rate": 0.1, "refusal_rate": 0.02},
-        {"agent": "gripper", "flip_rate": 0.05, "flips": PER_SITUATION},
-        {"agent": "program: crash"},
-        {"agent": "program: refusal"},
-        {"agent": "fault: effect depends on own atom"},
-        {"agent": "fault: silent no-op"},
-    ],
-    ids=lambda case: " ".join(map(str, case.values())),
+    ("case", "access"),
+    crossed(
+        [
+            {"agent": "gripper", "flip_rate": 0.1, "refusal_rate": 0.02},
+            {"agent": "gripper", "flip_rate": 0.05, "flips": PER_SITUATION},
+            {"agent": "program: crash"},
+            {"agent": "program: refusal"},
+            {"agent": "fault: effect depends on own atom"},
+            {"agent": "fault: silent no-op"},
+        ],
+        ACCESSES,
+    ),
+    ids=lambda one: one if isinstance(one, str) else " ".join(map(str, one.values())),
 )
 def test_a_run_ends_right_or_says_what_is_wrong(case: dict[str, object], access: str) -> None:
     row = trusted(**case, access=access, exam=None, seed=0, size=2)
@@ -62,8 +65,10 @@ def test_a_run_ends_right_or_says_what_is_wrong(case: dict[str, object], access:
     assert row["wrong"] == 0
 
 
-@pytest.mark.parametrize("access", ACCESSES)
-@pytest.mark.parametrize("agent", ["miconic", "fault: honest", "fault: honest, arguments in another order"])
+@pytest.mark.parametrize(
+    ("agent", "access"),
+    crossed(["miconic", "fault: honest", "fault: honest, arguments in another order"], ACCESSES),
+)
 def test_an_honest_agent_is_not_accused(agent: str, access: str) -> None:
     case = {"agent": agent, "access": access, "flip_rate": 0.0, "refusal_rate": 0.0, "flips": "per look"}
     row = trusted(**case, exam=None, seed=1, size=1)

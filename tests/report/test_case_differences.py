@@ -11,15 +11,12 @@ import pytest
 from aam_vision.compare import compare_models
 from aam_vision.report.differences import compared
 from aam_vision.support.errors import UnusableInput
-from tests.controls.runs import lamps
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of two lamps: ``press`` lights one that is off, and quenches one that is on."""
-    code, folder = lamps(tmp_path_factory.mktemp("lamps"))
-    assert code == 0
-    return folder
+@pytest.fixture
+def run(lamps_run: Path) -> Path:
+    """``press`` lights a lamp that is off, and quenches one that is on."""
+    return lamps_run
 
 
 def _renamed(run: Path, to: Path) -> Path:

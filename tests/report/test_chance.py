@@ -7,7 +7,6 @@ import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -22,8 +21,8 @@ from aam_vision.report.chance_account import ChanceAccount
 from aam_vision.report.page import page
 from aam_vision.report.recorded import read_run
 from aam_vision.support.errors import UnusableInput
+from tests.finished import ChanceRuns
 from tests.interrogation.chance.domains import DOOR_PROBLEM, DOORS
-from tests.report.conftest import ChanceRuns
 
 CHROMIUM = shutil.which("chromium")
 
@@ -132,30 +131,6 @@ def test_no_bar_of_one_case_stands_for_an_action_with_several(chance_run_of: Cha
     assert "pull" in several
     for deed in account.screen.abilities.deeds:
         assert (deed.found is None) is (deed.action in several)
-
-
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        ({"why": None}, "'why' is null"),
-        ({"steps": "many"}, "'steps' is"),
-        ({"differences": [7, {"text": 3}]}, None),
-        ({"env": "<script>alert(1)</script>\x1b[2J"}, None),
-    ],
-)
-def test_figures_of_a_stranger_do_no_harm(
-    chance_run_of: ChanceRuns, tmp_path: Path, change: dict[str, Any], told: str | None
-) -> None:
-    run = shutil.copytree(chance_run_of(), tmp_path / "copy")
-    figures = json.loads((run / "result.json").read_text())
-    (run / "result.json").write_text(json.dumps(figures | change))
-    if told is not None:
-        with pytest.raises(UnusableInput, match=told):
-            read_run(run)
-        return
-    text = page(ChanceAccount(read_run(run)))
-    assert "<script>alert" not in text
-    assert "\x1b" not in text
 
 
 def test_a_run_that_was_stopped_is_told_as_far_as_it_went(chance_run_of: ChanceRuns, tmp_path: Path) -> None:

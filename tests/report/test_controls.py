@@ -25,15 +25,7 @@ from aam_vision.run import targets
 from aam_vision.run.arguments import Arguments
 from aam_vision.support.errors import UnusableInput
 from tests.controls.runs import lamps
-from tests.report.conftest import Runs
-
-
-@pytest.fixture(scope="module")
-def lamps_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two lamps that one control switches; another control never does anything."""
-    code, run = lamps(tmp_path_factory.mktemp("lamps"))
-    assert code == 0
-    return run
+from tests.finished import Runs
 
 
 @pytest.fixture(params=["doors", "lamps"])
@@ -202,48 +194,6 @@ def test_a_run_that_has_not_found_its_operators_is_refused_in_one_line(
     (copy / "result.json").unlink()
     with pytest.raises(UnusableInput, match="before its operators were known; go on with --resume"):
         read_run(copy)
-
-
-@pytest.mark.parametrize("content", ["", "{}", '[{"operator": "press-on"}]', None])
-def test_a_damaged_mapping_is_refused_in_one_line(
-    lamps_run: Path, tmp_path: Path, content: str | None
-) -> None:
-    copy = shutil.copytree(lamps_run, tmp_path / "run")
-    (copy / "controls.json").unlink()
-    if content is not None:
-        (copy / "controls.json").write_text(content, encoding="utf-8")
-    with pytest.raises(UnusableInput, match=r"controls\.json"):
-        account_of(read_run(copy))
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("unexplained", "two"),
-        ("unexplained", None),
-        ("native_steps", [1]),
-        ("native_equivalent", "all"),
-        ("native_equivalent", 2),
-        ("certain_within", ""),
-        ("certain_beyond", 3),
-    ],
-)
-def test_damaged_figures_are_refused_in_one_line(
-    lamps_run: Path, tmp_path: Path, name: str, value: object
-) -> None:
-    copy = shutil.copytree(lamps_run, tmp_path / "run")
-    figures = json.loads((copy / "result.json").read_text(encoding="utf-8"))
-    (copy / "result.json").write_text(json.dumps(figures | {name: value}), encoding="utf-8")
-    with pytest.raises(UnusableInput, match=r"result\.json: damaged.*\Z"):
-        read_run(copy)
-
-
-def test_markup_in_the_texts_of_a_run_is_text_on_the_page(lamps_run: Path, tmp_path: Path) -> None:
-    copy = shutil.copytree(lamps_run, tmp_path / "run")
-    figures = json.loads((copy / "result.json").read_text(encoding="utf-8"))
-    figures["certain_beyond"] = figures["certain_within"] = "<script>alert(1)</script>"
-    (copy / "result.json").write_text(json.dumps(figures), encoding="utf-8")
-    assert "<script>alert" not in page(account_of(read_run(copy)))
 
 
 def test_a_later_run_in_the_same_folder_leaves_nothing_of_the_operators(tmp_path: Path) -> None:

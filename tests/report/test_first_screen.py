@@ -33,8 +33,9 @@ from aam_vision.run.targets import from_environment
 from aam_vision.support.errors import UnusableInput
 from tests import domains
 from tests.domains import Domain
+from tests.finished import Runs
 from tests.profiles import thorough
-from tests.report.conftest import KINDS, Runs
+from tests.report.conftest import KINDS
 from tests.report.diagnosed import STEP, WHY, diagnosed
 from tests.report.test_controls import text_of
 

@@ -21,33 +21,21 @@ from aam_vision.report.account import account_of
 from aam_vision.report.page import page
 from aam_vision.report.recorded import read_run
 from aam_vision.support.errors import UnusableInput
+from tests.finished import ChanceRuns, Runs
 from tests.profiles import thorough
-from tests.report.conftest import ChanceRuns, Runs
+from tests.refusals import told_by
 
+MARKUP = "<script>alert(1)</script>"
 PLAIN = st.sampled_from(
-    [
-        None,
-        True,
-        -1,
-        0,
-        1,
-        10**12,
-        10**400,
-        -(10**30),
-        0.5,
-        1e308,
-        "",
-        "at",
-        "\x1b[2J",
-        "\ud800",
-        "../x",
-        [],
-        {},
-        [[]],
-        {"a": []},
-    ]
+    (
+        *(None, True, -1, 0, 1, 10**12, 10**400, -(10**30), 0.5, 1e308),
+        *("", "at", "\x1b[2J", "\ud800", "../x", MARKUP),
+        *([], {}, [[]], {"a": []}),
+    )
 )
 """Replacements for a value; JSON has all of these."""
+TEXTS = st.sampled_from(["", "[]", "{", "{}", "7", "\x00", '[{"operator": "press-on"}]'])
+"""Replacements for a file."""
 VALUES = {"about": ("name", "value"), "objects": ("number", "content"), "states": ("number", "content")}
 VALUES |= {f"entries {column}": ("number", column) for column in ("question", "answer", "random")}
 
@@ -67,11 +55,17 @@ def _changed(draw: st.DrawFn, value: Any) -> Any:
 
 
 def _change(draw: st.DrawFn, folder: Path) -> None:
-    """A value of the journal, or of the figures."""
-    place = draw(st.sampled_from([*VALUES, "about", "result.json"]))
-    if place == "result.json":
+    """A value of the journal, of the figures or of the mapping of controls, or one of these files as a whole."""
+    files = [file.name for file in (folder / "result.json", folder / "controls.json") if file.exists()]
+    place = draw(st.sampled_from([*VALUES, "about", *files]))
+    if place in files:
         file = folder / place
-        file.write_text(json.dumps(_changed(draw, json.loads(file.read_text()))))
+        text = file.read_text()
+        try:
+            changed = json.dumps(_changed(draw, json.loads(text))) if draw(st.integers(0, 5)) else draw(TEXTS)
+        except json.JSONDecodeError:  # of an earlier change
+            changed = draw(TEXTS)
+        file.write_text(changed)
         return
     key, column = VALUES[place]
     table = place.split()[0]
@@ -87,7 +81,10 @@ def _told(folder: Path) -> str:
     try:
         account = account_of(read_run(folder))
         terminal.overview(account, console)
-        page(account).encode("utf-8", "strict")
+        shown = page(account)
+        shown.encode("utf-8", "strict")
+        assert MARKUP not in shown
+        assert "\x1b" not in shown
     except UnusableInput as error:
         return str(error)
     assert isinstance(console.file, io.StringIO)
@@ -114,18 +111,26 @@ def test_malformed_notes_are_refused(note: tuple[str, object], run_of: Runs, tmp
     assert "\x1b" not in _told(tmp_path)
 
 
-@pytest.mark.parametrize("env", ["gripper", "doors", "chance"])
-def test_a_run_with_a_changed_value_is_read_or_refused(
-    env: str, run_of: Runs, chance_run_of: ChanceRuns, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    whole = chance_run_of(within=0.3) if env == "chance" else run_of(env)
+@pytest.fixture(params=["gripper", "doors", "chance", "controls"])
+def whole(request: pytest.FixtureRequest, run_of: Runs, chance_run_of: ChanceRuns, lamps_run: Path) -> Path:
+    """A run of each kind."""
+    if request.param == "controls":
+        return lamps_run
+    return chance_run_of(within=0.3) if request.param == "chance" else run_of(request.param)
 
+
+def test_a_run_with_a_changed_value_is_read_or_refused(
+    whole: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     @thorough(40)
     @given(st.data())
     def holds(data: st.DataObject) -> None:
         folder = tmp_path_factory.mktemp("changed")
-        for name in (NAME, "result.json", "model.pddl"):
-            shutil.copy(whole / name, folder)
+        for name in (NAME, "result.json", "model.pddl", "controls.json", "operators"):
+            if (whole / name).is_dir():
+                shutil.copytree(whole / name, folder / name)
+            elif (whole / name).exists():
+                shutil.copy(whole / name, folder)
         for _ in range(data.draw(st.integers(1, 2))):
             data.draw(st.composite(_change)(folder))
         told = _told(folder)
@@ -134,3 +139,31 @@ def test_a_run_with_a_changed_value_is_read_or_refused(
         shutil.rmtree(folder)
 
     holds()
+
+
+@pytest.mark.parametrize(
+    ("whole", "change"),
+    [
+        ("gripper", {"env": 3}),
+        *(("chance", change) for change in ({"why": None}, {"steps": "many"})),
+        *(("controls", {"unexplained": value}) for value in ("two", None)),
+        *(("controls", {"native_equivalent": value}) for value in ("all", 2)),
+        *(("controls", change) for change in ({"native_steps": [1]}, {"certain_within": ""})),
+        ("controls", {"certain_beyond": 3}),
+    ],
+    indirect=["whole"],
+)
+def test_figures_that_cannot_be_are_refused(whole: Path, change: dict[str, object], tmp_path: Path) -> None:
+    copy = shutil.copytree(whole, tmp_path / "run")
+    figures = json.loads((copy / "result.json").read_text())
+    (copy / "result.json").write_text(json.dumps(figures | change))
+    assert "result.json: damaged" in told_by(lambda: read_run(copy))
+
+
+def test_markup_in_any_figure_is_text_on_the_page(whole: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(whole, tmp_path / "run")
+    figures = json.loads((copy / "result.json").read_text())
+    for name, value in figures.items():
+        if isinstance(value, str):
+            (copy / "result.json").write_text(json.dumps({**figures, name: MARKUP}))
+            assert "\x1b" not in _told(copy)

@@ -14,7 +14,7 @@ from aam_vision.report import video as module
 from aam_vision.report.album import FOLDER
 from aam_vision.report.recorded import read_run
 from aam_vision.report.video import video
-from tests.report.conftest import Runs
+from tests.finished import Runs
 
 
 def _frames(gif: bytes) -> list[np.ndarray]:

@@ -20,7 +20,7 @@ from aam_vision.report.page import page
 from aam_vision.report.recorded import read_run
 from aam_vision.report.told_account import WeighedAccount
 from aam_vision.support.errors import UnusableInput
-from tests.report.conftest import Runs
+from tests.finished import Runs
 
 
 @pytest.fixture(scope="module")

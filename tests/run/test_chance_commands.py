@@ -28,11 +28,9 @@ from aam_vision.report.prediction import Forecast
 from aam_vision.report.recorded import read_run
 from aam_vision.run.execution.replanning import pursue
 from aam_vision.support.commandline import run_command
+from tests.finished import ChanceRuns, Runs
 from tests.interrogation.chance.agents import read
 from tests.interrogation.chance.domains import DOOR_PROBLEM, DOORS, SLIPPERY
-from tests.report.conftest import ChanceRuns, Runs, chance_run_of, run_of
-
-__all__ = ["chance_run_of", "run_of"]
 
 COMMANDS = {"compare": compare_models, "ask": ask_model, "execute": execute_plan}
 PLAN = "(grab a h)\n(drop a h)\n(grab b h)\n"

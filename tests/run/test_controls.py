@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from aam_vision.model.pddl import read_domain
+from tests.finished import OUTPUT, Runs
 
 from .commands import PROMISED, WEIGHTS, command
 
@@ -20,19 +21,19 @@ PROBLEM = """(define (problem two) (:domain lamp) (:objects a - lamp b - lamp)
   (:init (on a) (off b)) (:goal (and (on b))))"""
 
 
-def test_an_environment_is_learned_from_images_by_its_controls(tmp_path: Path) -> None:
-    done = command("--env", "doors", "--controls", "--out", tmp_path / "run", "--quiet", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    result = json.loads((tmp_path / "run" / "result.json").read_text(encoding="utf-8"))
+def test_an_environment_is_learned_from_images_by_its_controls(run_of: Runs) -> None:
+    run = run_of("doors", controls=True)
+    result = json.loads((run / "result.json").read_text(encoding="utf-8"))
     assert result["controls"] == ["moveto(?location - location)", "pick(?key - key)"]
     assert result["native_equivalent"] == 1.0
     assert result["native_steps"] == 1000
     assert result["unexplained"] == 0
     assert result["steps"] <= 250
     assert set(PROMISED) <= result.keys()
-    assert "\nagent         It has 2 controls.\n              moveto: if ?room is unlocked" in done.stdout
-    model = read_domain(tmp_path / "run" / "model.pddl")
-    mapping = json.loads((tmp_path / "run" / "controls.json").read_text(encoding="utf-8"))
+    printed = (run.parent / OUTPUT).read_text(encoding="utf-8")
+    assert "\nagent         It has 2 controls.\n              moveto: if ?room is unlocked" in printed
+    model = read_domain(run / "model.pddl")
+    mapping = json.loads((run / "controls.json").read_text(encoding="utf-8"))
     assert [one["operator"] for one in mapping] == [header.name for header in model.headers]
     assert {one["operator"]: one["control"] for one in mapping} == {"moveto": "moveto", "pick": "pick"}
 
@@ -43,8 +44,8 @@ def test_nothing_is_complete_that_classifiers_read_which_have_not_passed_their_t
     card = json.loads((tmp_path / "doors.json").read_text(encoding="utf-8"))
     card["figures"]["unseen"]["exact"] = 396
     (tmp_path / "doors.json").write_text(json.dumps(card), encoding="utf-8")
-    given = "--env", "doors", "--controls", "--classifiers", tmp_path, "--out", tmp_path / "run", "--quiet"
-    done = command(*given, cwd=tmp_path)
+    given = "--env", "doors", "--problem", "0", "--controls", "--classifiers", tmp_path, "--out", "run"
+    done = command(*given, "--quiet", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     result = json.loads((tmp_path / "run" / "result.json").read_text(encoding="utf-8"))
     assert result["status"] == "open"

@@ -18,7 +18,7 @@ from aam_vision.execute import execute_plan
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.command import interrogate_agent
 from aam_vision.support.commandline import run_command
-from tests.controls.runs import lamps as controls_of_lamps
+from tests.finished import Runs
 
 
 def execute(*arguments: str | Path) -> tuple[int, str, str]:
@@ -32,37 +32,26 @@ def execute(*arguments: str | Path) -> tuple[int, str, str]:
         return run_command(execute_plan), out.getvalue(), err.getvalue()
 
 
-@pytest.fixture(scope="module")
-def lamps(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run of two lamps, which one control switches."""
-    code, run = controls_of_lamps(tmp_path_factory.mktemp("lamps"))
-    assert code == 0
-    return run
-
-
 def test_a_plan_may_name_the_control_as_one_action_with_conditional_effects(
-    lamps: Path, tmp_path: Path
+    lamps_run: Path, tmp_path: Path
 ) -> None:
-    figures = json.loads((lamps / "result.json").read_text(encoding="utf-8"))
+    figures = json.loads((lamps_run / "result.json").read_text(encoding="utf-8"))
     assert [one["action"] for one in figures["conditional"]] == ["press(?l - lamp)"]
-    assert "(:action press\n" in (lamps / "model-when.pddl").read_text(encoding="utf-8")
-    assert "(when (off ?l)" in (lamps / "report.html").read_text(encoding="utf-8")
+    assert "(:action press\n" in (lamps_run / "model-when.pddl").read_text(encoding="utf-8")
+    assert "(when (off ?l)" in (lamps_run / "report.html").read_text(encoding="utf-8")
     (tmp_path / "plan.txt").write_text("press(b)\npress(b)\npress-off(a)\n", encoding="utf-8")
-    code, said, _ = execute(lamps, "--plan", tmp_path / "plan.txt")
+    code, said, _ = execute(lamps_run, "--plan", tmp_path / "plan.txt")
     assert (code, said.splitlines()[-1]) == (0, "Carried out: all 3 steps came out as predicted.")
     with contextlib.redirect_stdout(io.StringIO()) as out:
-        ask_model(lamps, tmp_path / "plan.txt")
+        ask_model(lamps_run, tmp_path / "plan.txt")
     assert "1. press(b), here press-on(b): done" in out.getvalue()
     assert "2. press(b), here press-off(b): done" in out.getvalue()
 
 
-@pytest.fixture(scope="module")
-def doors(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture
+def doors(run_of: Runs) -> Path:
     """A run of Doors by its controls, from images."""
-    folder = tmp_path_factory.mktemp("doors")
-    with contextlib.redirect_stdout(io.StringIO()):
-        assert interrogate_agent(Arguments("doors", controls=True, out=folder, quiet=True)) == 0
-    return folder
+    return run_of("doors", controls=True)
 
 
 def copied(run: Path, to: Path) -> Path:
@@ -80,18 +69,20 @@ def test_a_goal_is_reached_in_an_environment_that_is_seen_in_images(doors: Path,
         assert getattr(images, "n_frames", 1) == 3
 
 
-def test_a_plan_is_carried_out_and_a_goal_may_be_a_file(lamps: Path, tmp_path: Path) -> None:
+def test_a_plan_is_carried_out_and_a_goal_may_be_a_file(lamps_run: Path, tmp_path: Path) -> None:
     (tmp_path / "plan.txt").write_text("(press-on b)\npress-off(a) ; off again\n", encoding="utf-8")
-    code, said, _ = execute(lamps, "--plan", tmp_path / "plan.txt")
+    code, said, _ = execute(lamps_run, "--plan", tmp_path / "plan.txt")
     assert (code, said.splitlines()[-1]) == (0, "Carried out: all 2 steps came out as predicted.")
     assert "   press(b): as predicted; +on(b), -off(b)" in said.splitlines()
     (tmp_path / "goal").write_text("(and (off a)\n(not (off b)))", encoding="utf-8")
-    code, said, _ = execute(lamps, "--goal", tmp_path / "goal")
+    code, said, _ = execute(lamps_run, "--goal", tmp_path / "goal")
     assert (code, len(said.splitlines())) == (0, 6)
 
 
-def test_a_problem_that_the_run_has_never_seen(lamps: Path) -> None:
-    code, said, _ = execute(lamps, "--problem", lamps.parent / "other.pddl", "--goal", "(on b) (on c)")
+def test_a_problem_that_the_run_has_never_seen(lamps_run: Path) -> None:
+    code, said, _ = execute(
+        lamps_run, "--problem", lamps_run.parent / "other.pddl", "--goal", "(on b) (on c)"
+    )
     assert code == 0
     assert "problem other.pddl: 2 steps" in said
 
@@ -105,8 +96,8 @@ def test_a_board_that_was_not_interrogated(doors: Path) -> None:
     )
 
 
-def test_what_comes_out_otherwise_is_named_and_ends_the_plan(lamps: Path, tmp_path: Path) -> None:
-    wrong = copied(lamps, tmp_path)
+def test_what_comes_out_otherwise_is_named_and_ends_the_plan(lamps_run: Path, tmp_path: Path) -> None:
+    wrong = copied(lamps_run, tmp_path)
     model = (wrong / "model.pddl").read_text(encoding="utf-8")
     (wrong / "model.pddl").write_text(model.replace("(not (off ?l))", "", 1), encoding="utf-8")
     code, said, _ = execute(wrong, "--goal", "(on b) (off a)")
@@ -133,27 +124,27 @@ def test_what_comes_out_otherwise_is_named_and_ends_the_plan(lamps: Path, tmp_pa
     ],
 )
 def test_what_cannot_be_used_is_one_line_and_nothing_is_done(
-    lamps: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: tuple[str, ...], said: str
+    lamps_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: tuple[str, ...], said: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    before = {path: path.read_bytes() for path in lamps.rglob("*.*") if path.is_file()}
-    code, printed, errors = execute(lamps, *given)
+    before = {path: path.read_bytes() for path in lamps_run.rglob("*.*") if path.is_file()}
+    code, printed, errors = execute(lamps_run, *given)
     assert (code, printed) == (2, "")
     (line,) = [one for one in errors.splitlines() if not one.startswith("Loading")]
     assert line.startswith("error: ")
     assert said in line
-    assert {path: path.read_bytes() for path in lamps.rglob("*.*") if path.is_file()} == before
+    assert {path: path.read_bytes() for path in lamps_run.rglob("*.*") if path.is_file()} == before
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_plan_with_an_unknown_operator_is_refused(lamps: Path, tmp_path: Path) -> None:
+def test_a_plan_with_an_unknown_operator_is_refused(lamps_run: Path, tmp_path: Path) -> None:
     (tmp_path / "plan.txt").write_text("(press-on b)\n(light a)\n", encoding="utf-8")
-    code, _, errors = execute(lamps, "--plan", tmp_path / "plan.txt")
+    code, _, errors = execute(lamps_run, "--plan", tmp_path / "plan.txt")
     assert code == 2
     assert "line 2: no action 'light'; the model has press-off, press-on" in errors
 
 
-def test_a_folder_without_such_a_run_is_refused(lamps: Path, tmp_path: Path) -> None:
+def test_a_folder_without_such_a_run_is_refused(lamps_run: Path, tmp_path: Path) -> None:
     goal = "--goal", "(on a)"
     assert "no such folder" in execute(tmp_path / "nothing", *goal)[2]
     assert "no run is recorded" in execute(tmp_path, *goal)[2]
@@ -165,7 +156,7 @@ def test_a_folder_without_such_a_run_is_refused(lamps: Path, tmp_path: Path) -> 
         ("model.pddl", None, "holds no model"),
         ("transcript.sqlite", None, "no run is recorded"),
     ):
-        run = shutil.copytree(lamps, tmp_path / "copy", dirs_exist_ok=True)
+        run = shutil.copytree(lamps_run, tmp_path / "copy", dirs_exist_ok=True)
         if content is None:
             (run / name).unlink()
         else:

@@ -7,7 +7,7 @@ import pytest
 from aam_vision.classifiers.store import read
 from aam_vision.envs.registry import board_domain
 from aam_vision.run.arguments import Arguments
-from aam_vision.run.command import _labelled, interrogate_agent
+from aam_vision.run.command import interrogate_agent, with_labels
 from aam_vision.run.labelling_note import labelled
 from aam_vision.support.commandline import run_command
 from aam_vision.training.labelling import boards, pool
@@ -20,7 +20,7 @@ def test_the_run_reads_with_what_it_learned_and_tells_the_labels(tmp_path, monke
     monkeypatch.setattr(boards, "FREE", 6)
     monkeypatch.setattr(pool, "walk", lambda *given: walk(*given[:3], 20))
     given = Arguments(env="slidetile", label=True, labels="simulator", pictures=3)
-    arguments = _labelled(given, tmp_path / "run")
+    arguments = with_labels(given, tmp_path / "run")
     assert arguments.classifiers == tmp_path / "run" / "labels"
     read(board_domain("slidetile").visual, "slidetile", arguments.classifiers)
     lines = (arguments.classifiers / "labels.jsonl").read_text().splitlines()
@@ -38,7 +38,7 @@ def test_single_answers_are_enough_to_begin_with(tmp_path, monkeypatch):
     monkeypatch.setattr(boards, "FREE", 6)
     monkeypatch.setattr(pool, "walk", lambda *given: walk(*given[:3], 20))
     given = Arguments(env="slidetile", label=True, labels="simulator", ask="atoms", answers=15)
-    arguments = _labelled(given, tmp_path / "run")
+    arguments = with_labels(given, tmp_path / "run")
     read(board_domain("slidetile").visual, "slidetile", arguments.classifiers)
     found = labelled(arguments.classifiers)
     assert found["labelled_atoms"] == 15

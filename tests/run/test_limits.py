@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from aam_vision.run.checks import RESULTS
+from tests.finished import started
 
-from .commands import started
+from .commands import command
 
 ENDING = 15.0
 """CPU seconds, at most, until a run has ended once its time is spent."""
@@ -39,7 +40,7 @@ def test_a_run_whose_time_is_spent_writes_what_it_knows_and_goes_on(
     assert figures["status"] == "budget"
     assert figures["missing"] == f"{seconds:g} CPU seconds were spent (--max-seconds)"
     assert seconds <= figures["cpu_s"] < seconds + ENDING
-    again = started("--resume", folder, "--max-seconds", str(10 * seconds), "--quiet", cwd=tmp_path)
+    again = command("--resume", folder, "--max-seconds", str(10 * seconds), "--quiet", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
     further = json.loads((folder / "result.json").read_text())
     assert further["steps"] > figures["steps"] or further["status"] == "complete"

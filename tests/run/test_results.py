@@ -10,11 +10,13 @@ import pytest
 from aam_vision.interrogation.task.verdict import COMPLETE, OPEN
 from aam_vision.run.summary import TIMES
 from tests import documentation
+from tests.commands import ROOT
+from tests.finished import Run, StartedRuns, started
 
-from .commands import PROMISED, ROOT, Run, Runs, command, started
+from .commands import PROMISED, command
 
 
-def test_the_readme_shows_what_the_demo_prints(runs: Runs) -> None:
+def test_the_readme_shows_what_the_demo_prints(runs: StartedRuns) -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert "-m aam_vision.run --env sokoban --seed 0 --out runs/demo" in makefile, "as the run here"
     demo, *_ = documentation.commands(documentation.blocks(ROOT / "README.md")[0])
@@ -24,7 +26,7 @@ def test_the_readme_shows_what_the_demo_prints(runs: Runs) -> None:
 
 
 @pytest.mark.parametrize(("env", "queries"), [("doors", 10), ("sokoban", 30)])
-def test_the_agent_is_learned_exactly_with_few_questions(runs: Runs, env: str, queries: int) -> None:
+def test_the_agent_is_learned_exactly_with_few_questions(runs: StartedRuns, env: str, queries: int) -> None:
     run = runs[env]
     assert run.done.returncode == 0, run.done.stderr
     figures = run.figures
@@ -39,7 +41,7 @@ def test_the_agent_is_learned_exactly_with_few_questions(runs: Runs, env: str, q
 
 
 @pytest.mark.parametrize("env", ["doors", "sokoban"])
-def test_the_figures_are_those_promised_and_add_up(runs: Runs, env: str) -> None:
+def test_the_figures_are_those_promised_and_add_up(runs: StartedRuns, env: str) -> None:
     figures = runs[env].figures
     assert set(PROMISED) <= set(figures)
     assert (figures["env"], figures["seed"]) == (env, 0)
@@ -62,7 +64,7 @@ def test_the_figures_are_those_promised_and_add_up(runs: Runs, env: str) -> None
 
 
 @pytest.mark.parametrize("env", ["doors", "sokoban"])
-def test_the_model_is_pddl_that_other_tools_read(runs: Runs, env: str) -> None:
+def test_the_model_is_pddl_that_other_tools_read(runs: StartedRuns, env: str) -> None:
     from unified_planning.io import PDDLReader
 
     from aam_vision.model.pddl import read_domain
@@ -80,7 +82,7 @@ def test_the_model_is_pddl_that_other_tools_read(runs: Runs, env: str) -> None:
 
 
 @pytest.mark.parametrize("env", ["doors", "sokoban"])
-def test_results_go_to_stdout_and_progress_to_stderr(runs: Runs, env: str) -> None:
+def test_results_go_to_stdout_and_progress_to_stderr(runs: StartedRuns, env: str) -> None:
     run = runs[env]
     assert run.model.read_text() in run.done.stdout
     assert "queries" in run.done.stdout
@@ -92,7 +94,7 @@ def test_results_go_to_stdout_and_progress_to_stderr(runs: Runs, env: str) -> No
     assert not list(run.folder.glob("*.partial"))
 
 
-def test_the_same_seed_gives_the_same_figures_in_another_process(runs: Runs, tmp_path: Path) -> None:
+def test_the_same_seed_gives_the_same_figures_in_another_process(runs: StartedRuns, tmp_path: Path) -> None:
     again = started(
         "--env", "doors", "--seed", "0", "--out", "again", "--quiet", cwd=tmp_path, hash_seed="4711"
     )
@@ -107,7 +109,7 @@ def test_the_same_seed_gives_the_same_figures_in_another_process(runs: Runs, tmp
 
 @pytest.mark.parametrize("env", ["doors", "sokoban"])
 def test_a_plan_with_the_learned_model_reaches_the_goal_in_the_simulator(
-    runs: Runs, env: str, tmp_path: Path
+    runs: StartedRuns, env: str, tmp_path: Path
 ) -> None:
     """PDDL files only, pyperplan's own parser, grounder and search, and PDDLGym to judge."""
     from pyperplan.grounding import ground
@@ -134,9 +136,8 @@ def test_a_plan_with_the_learned_model_reaches_the_goal_in_the_simulator(
 
 
 def test_an_agent_with_a_noisy_camera_is_learned_exactly(tmp_path: Path) -> None:
-    done = command(
-        *("--env", "doors", "--seed", "1", "--image-noise", "0.2", "--out", "out", "--quiet"), cwd=tmp_path
-    )
+    asked = ("--env", "doors", "--problem", "0", "--seed", "1", "--image-noise", "0.2")
+    done = command(*asked, "--out", "out", "--quiet", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     found = json.loads((tmp_path / "out" / "result.json").read_text())
     assert found["exact"]

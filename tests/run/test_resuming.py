@@ -12,8 +12,9 @@ import pytest
 
 from aam_vision.run.summary import TIMES
 from aam_vision.support.commandline import NOT_EXPLAINED
+from tests.finished import Run, StartedRuns
 
-from .commands import Run, Runs, command
+from .commands import command
 
 
 def _stripped(figures: dict[str, Any]) -> dict[str, Any]:
@@ -22,7 +23,7 @@ def _stripped(figures: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("env", ["doors"])
 def test_a_run_that_has_ended_can_be_made_again_from_its_transcript_alone(
-    runs: Runs, env: str, tmp_path: Path
+    runs: StartedRuns, env: str, tmp_path: Path
 ) -> None:
     run = runs[env]
     folder = tmp_path / "moved"

@@ -32,7 +32,7 @@ def _imported(tmp_path: Path, *arguments: str) -> set[str]:
 
 
 def test_a_run_on_images_needs_no_torch_and_no_plots(tmp_path: Path) -> None:
-    imported = _imported(tmp_path, "--env", "doors", "--max-queries", "2")
+    imported = _imported(tmp_path, "--env", "doors", "--problem", "0", "--max-queries", "2")
     assert imported >= SIMULATION
     assert not imported & (HEAVY | {"unified_planning"})
 
@@ -43,4 +43,5 @@ def test_a_symbolic_run_needs_no_simulator_either(tmp_path: Path) -> None:
 
 
 def test_torch_is_imported_where_it_is_asked_for(tmp_path: Path) -> None:
-    assert "torch" in _imported(tmp_path, "--env", "doors", "--max-queries", "1", "--backend", "torch")
+    asked = ("--env", "doors", "--problem", "0", "--max-queries", "1", "--backend", "torch")
+    assert "torch" in _imported(tmp_path, *asked)

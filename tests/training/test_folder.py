@@ -17,6 +17,7 @@ from aam_vision.model.strips import State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.boards import examples
 from aam_vision.training.folder import labelled_images, perceived_atoms
+from tests.refusals import told_by
 from tests.support.test_pictures import BAD
 
 DOMAIN = board_domain("sokoban")
@@ -44,10 +45,7 @@ def folder(tmp_path, layout):
 
 
 def _refused(folder):
-    with pytest.raises(UnusableInput) as caught:
-        labelled_images(DOMAIN, folder)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
+    return told_by(lambda: labelled_images(DOMAIN, folder))
 
 
 def test_labelled_images_are_what_the_simulator_would_have_given(folder, layout):

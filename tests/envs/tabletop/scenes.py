@@ -18,7 +18,7 @@ from aam_vision.envs.tabletop.layouts import (
     rearranged,
 )
 from aam_vision.envs.tabletop.skills import SKILLS
-from aam_vision.model.strips import Atom, GroundAction, State
+from aam_vision.model.strips import Atom, GroundAction, LiftedAtom, Model, State
 
 TRUTH = intended()
 RED, GREEN, BLUE, BALL_, STEEL_, CRATE_ = range(6)
@@ -62,3 +62,11 @@ def possible(table: TabletopEnv) -> list[GroundAction]:
     """The skills that the intended model holds to be possible now."""
     now = state(table)
     return [told for told in all_told(table) if TRUTH.schema(told.name).applicable(now, told.objects)]
+
+
+def assert_physics(model: Model) -> None:
+    """The model says what nobody wrote down: nothing stays on a ball, and steel is too heavy."""
+    schemas = {schema.header.name: schema for schema in model.actions}
+    assert LiftedAtom("ball", (1,)) in schemas["stack"].negative
+    assert LiftedAtom("steel", (0,)) in schemas["pick-up"].negative
+    assert LiftedAtom("clear", (0,)) in schemas["pick-up"].positive & schemas["unstack"].positive

@@ -24,7 +24,7 @@ from aam_vision.envs.tabletop.layouts import (
     rearranged,
 )
 from aam_vision.model.strips import Atom
-from tests.envs.refusals import told_by
+from tests.refusals import told_by
 
 from .scenes import BALL_, BLUE, CRATE_, GREEN, RED, STEEL_, THINGS, layout, possible, random_scene
 

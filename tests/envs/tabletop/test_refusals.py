@@ -8,7 +8,7 @@ import pytest
 
 from aam_vision.envs.tabletop.environment import TabletopEnv
 from aam_vision.envs.tabletop.layouts import Layout, Pile
-from tests.envs.refusals import told_by
+from tests.refusals import told_by
 
 from .scenes import BALL_, BLUE, CRATE_, GREEN, RED, STEEL_, THINGS, layout
 

@@ -15,6 +15,8 @@ from aam_vision.run.targets.naming import from_environment
 from aam_vision.support.errors import UnusableInput
 from tests.profiles import first
 
+from .scenes import assert_physics
+
 pytest.importorskip("torch")
 
 
@@ -38,6 +40,8 @@ def test_the_model_is_the_intended_one_from_pictures_alone(name: str) -> None:
     assert result.proven
     assert result.counts.queries <= 25
     assert result.counts.steps <= 300
+    if name == NAME:
+        assert_physics(result.model)
 
 
 def test_the_exported_file_is_a_model_with_its_card(tmp_path) -> None:

@@ -21,7 +21,7 @@ from aam_vision.model.strips import State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.assessment import expected
 from aam_vision.training.labels import check_legal
-from tests.profiles import first
+from tests.profiles import first, scaled
 
 TASKS = (
     "LavaGapS5",
@@ -56,16 +56,16 @@ def test_the_intended_model_is_what_the_simulator_does(name: str) -> None:
     assert world.truth is not None
     model, done, told_of = world.truth(), set[str](), {header.name for header in world.headers}
     for seed in range(250):
-        if seed >= 30 and done == told_of:
+        if seed >= scaled(30) and done == told_of:
             break
         simulator = world.simulator(("seed", seed % 10))
-        env = simulator._env
-        world.shake(env.unwrapped, rng)
-        simulator._seen = None
-        here, before = simulator.snapshot(), world.true_state(env.unwrapped, simulator.scene)
+        env = simulator.present
+        world.shake(env, rng)
+        simulator._seen = None  # it was changed behind the simulator's back
+        here, before = simulator.snapshot(), world.true_state(env, simulator.scene)
         for told in world.instructions:
             header = told.header
-            for objects in told.meant(env.unwrapped):
+            for objects in told.meant(env):
                 kinds = [simulator.scene.objects.members(kind) for kind in header.types]
                 if not all(one in members for one, members in zip(objects, kinds, strict=True)):
                     continue
@@ -74,7 +74,7 @@ def test_the_intended_model_is_what_the_simulator_does(name: str) -> None:
                 assert simulator.instruct(header.name, objects) is applicable, (header.name, objects, seed)
                 if applicable:
                     done.add(header.name)
-                    after = world.true_state(simulator._env.unwrapped, simulator.scene)
+                    after = world.true_state(simulator.present, simulator.scene)
                     assert after.true == schema.successor(before, objects).true, (header.name, objects)
                 simulator.restore(here)
     assert done == told_of

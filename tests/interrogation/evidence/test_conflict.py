@@ -11,8 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.evidence import anomalies
-from aam_vision.interrogation.evidence.anomalies import disagreement
+from aam_vision.interrogation.evidence.anomalies import contradicting_entries, disagreement
 from aam_vision.interrogation.evidence.moves import Asked, Walked
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
@@ -88,9 +87,8 @@ def test_what_is_named_contradicts_itself_and_nothing_of_it_can_be_left_out(
         transcript = error.result.transcript.in_single_steps()
     else:
         assume(False)
-    last = anomalies._first_contradicted(transcript)
-    assert last is not None
-    numbers = [*anomalies._culprits(transcript, last), last]
+    numbers = contradicting_entries(transcript)
+    assert numbers is not None
     chosen = [transcript.entries[number] for number in numbers]
     assert disagreement(transcript.of(chosen)) is not None
     for left_out in range(len(chosen)):

@@ -34,10 +34,21 @@ GOING_BACK = [Access.SETTABLE, Access.SNAPSHOT, Access.RESET]
 
 
 def interrogated(agent: Agent, seed: int = 0) -> Result:
+    """The result, with a diagnosis, if there is one, that is one short line with its examples."""
     try:
-        return Interrogation(agent, exam=60).run(np.random.default_rng(seed))
+        result = Interrogation(agent, exam=60).run(np.random.default_rng(seed))
     except Interrupted as error:
-        return error.result
+        result = error.result
+    if (found := result.diagnosis) is not None:
+        assert len(found.why) <= LONGEST
+        assert found.why.startswith(found.culprit)
+        assert len(found.examples) <= 2
+        assert found.steps <= MAX_STEPS
+        assert 0 <= found.seen <= found.tried
+        assert result.not_strips is bool(result.doubt)
+        if result.not_strips:
+            assert (result.status, result.certain) == ("not-strips", {})
+    return result
 
 
 def diagnosis_of(agent: Agent, seed: int = 0) -> Diagnosis:
@@ -177,20 +188,12 @@ def test_the_literal_is_named_that_the_hypotheses_lack(access: Access) -> None:
     assert literal_right(agent.fault, found)
 
 
-@pytest.mark.parametrize(("family", "access"), crossed(FAULTY, Access))
-def test_a_diagnosis_is_one_short_line_with_its_examples(family: str, access: Access) -> None:
-    result = interrogated(faulty_agent(family, access, 1), seed=1)
-    found = result.diagnosis
-    if found is None:
-        return
-    assert len(found.why) <= LONGEST
-    assert found.why.startswith(found.culprit)
-    assert len(found.examples) <= 2
-    assert found.steps <= MAX_STEPS
-    assert 0 <= found.seen <= found.tried
-    assert result.not_strips is bool(result.doubt)
-    if result.not_strips:
-        assert (result.status, result.certain) == ("not-strips", {})
+@pytest.mark.nightly
+@pytest.mark.parametrize("access", Access)
+@pytest.mark.parametrize("family", FAULTY)
+def test_every_family_is_told_in_one_short_line(family: str, access: Access) -> None:
+    """By day, those of the other tests."""
+    interrogated(faulty_agent(family, access, 1), seed=1)
 
 
 def test_a_camera_that_flickers_is_told_from_an_agent_that_is_random() -> None:

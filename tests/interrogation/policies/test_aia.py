@@ -40,8 +40,7 @@ from aam_vision.planning.ppo import DistinguishingProblem, add_palm
 from aam_vision.report import evaluation
 from tests import domains
 from tests.domains import Domain
-from tests.interrogation.runs import assert_sound, read_mode
-from tests.profiles import crossed, promised, thorough
+from tests.profiles import crossed, thorough
 
 PAPER = {
     "gripper": 17,
@@ -57,7 +56,6 @@ PAPER = {
 }
 """Queries of the paper's own implementation (its table of domains)."""
 AMPLE = Budget(queries=2000, steps=10_000)
-REPEATED = "the same question came up again: nothing more can be learnt"
 
 
 def _policy(**settings: int) -> AiaPolicy:
@@ -91,21 +89,6 @@ def test_packaged_domains_are_learned_with_no_more_queries_than_the_paper_report
     assert result.counts.walk_steps <= 500
 
 
-@promised(60)
-@given(domains.domains(), st.integers(0, 3), st.sampled_from([0, 10, 500]))
-def test_a_random_domain_is_learned_exactly(domain: Domain, seed: int, walk_steps: int) -> None:
-    """Up to effects that restate a precondition, whatever the signs, and whatever walks have shown."""
-    result = _interrogate(
-        domain.model, domain.problems, seed=seed, policy=_policy(walk_steps=walk_steps, states=20)
-    )
-    assert "budget" not in result.why, "the interrogation does not end"
-    assert result.why != REPEATED
-    assert_sound(result.hypotheses, domain.model)
-    if result.proven:
-        for pal in result.hypotheses.pal_tuples():
-            assert read_mode(result.model, pal) is read_mode(domain.model, pal), pal
-
-
 @thorough(60)
 @given(domains.domains(), st.integers(0, 3))
 def test_an_action_that_was_ever_executed_is_resolved_entirely(domain: Domain, seed: int) -> None:
@@ -114,15 +97,6 @@ def test_an_action_that_was_ever_executed_is_resolved_entirely(domain: Domain, s
         if action.successes:
             assert not action.undecided
             assert not action.undecided_effects
-
-
-@thorough(30)
-@given(domains.domains(constants=True), st.integers(0, 3))
-def test_constants_do_no_harm(domain: Domain, seed: int) -> None:
-    result = _interrogate(domain.model, domain.problems, seed=seed)
-    assert "budget" not in result.why
-    assert result.why != REPEATED
-    assert_sound(result.hypotheses, domain.model)
 
 
 @thorough(40)
@@ -156,21 +130,6 @@ def _pruned(
     if consistent[0] == consistent[1]:
         return []
     return [problem.j if consistent[0] else problem.i]
-
-
-@thorough(15)
-@given(domains.domains())
-def test_the_same_seed_asks_the_same_questions(domain: Domain) -> None:
-    def transcript() -> list[str]:
-        lines: list[str] = []
-
-        def watch(move: Move, evidence: Evidence, agent: CountingAgent) -> None:
-            lines.append(f"{move.plan if isinstance(move, Ask) else type(move)} {agent.counts}")
-
-        _interrogate(domain.model, domain.problems, seed=5, watch=watch)
-        return lines
-
-    assert transcript() == transcript()
 
 
 @thorough(30)

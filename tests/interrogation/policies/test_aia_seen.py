@@ -47,7 +47,7 @@ from aam_vision.report import evaluation
 from aam_vision.support.errors import UnusableInput
 from tests import domains
 from tests.domains import Domain
-from tests.interrogation.runs import assert_learned_soundly, assert_sound
+from tests.interrogation.runs import assert_sound
 from tests.profiles import promised
 
 AMPLE = Budget(queries=2000, steps=20_000)
@@ -94,17 +94,6 @@ def _run(domain: Domain, access: Access, seed: int, *, walk_steps: int = 100, hi
     if hiding:
         agent = Hiding(agent)
     return interrogate(agent, _aia(access, walk_steps), np.random.default_rng(seed), budget=AMPLE)
-
-
-@promised(60)
-@given(domains.domains(), SEEN, st.integers(0, 3), st.sampled_from([0, 10, 100]), st.booleans())
-def test_a_random_domain_is_learned_soundly(
-    domain: Domain, access: Access, seed: int, walk_steps: int, hiding: bool
-) -> None:
-    """Whatever atoms are not seen; and the interrogation ends by itself."""
-    result = _run(domain, access, seed, walk_steps=walk_steps, hiding=hiding)
-    assert_learned_soundly(result, domain.model)
-    assert result.why != REPEATED
 
 
 @promised(60)

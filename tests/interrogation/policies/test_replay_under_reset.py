@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.agents.counting import CountingAgent
@@ -18,10 +18,9 @@ from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
 from aam_vision.model.query import Access
 from aam_vision.planning.planner import Limits
-from aam_vision.report import evaluation
 from tests import domains
 from tests.domains import Domain
-from tests.interrogation.runs import AMPLE, assert_learned_soundly
+from tests.interrogation.runs import AMPLE
 from tests.profiles import thorough
 
 Watch = Callable[[Move, Evidence, CountingAgent], None]
@@ -32,23 +31,6 @@ def _run(domain: Domain, seed: int = 0, watch: Watch = lambda move, evidence, ag
     agent = SymbolicAgent(domain.model, domain.problems, Access.RESET)
     policy = Replaying(EconomicalPolicy(limits=Limits(states=1000)))
     return interrogate(agent, policy, np.random.default_rng(seed), budget=AMPLE, watch=watch)
-
-
-@thorough(40)
-@given(domains.domains(), st.integers(0, 3))
-def test_a_random_domain_is_learned_soundly(domain: Domain, seed: int) -> None:
-    assert_learned_soundly(_run(domain, seed), domain.model)
-
-
-@thorough(40)
-@given(domains.domains())
-def test_a_complete_model_is_equivalent_wherever_the_agent_can_get(domain: Domain) -> None:
-    states = domains.reachable(domain.model, domain.problems, limit=400)
-    assume(states is not None)
-    assert states is not None
-    result = _run(domain)
-    if result.proven:
-        assert evaluation.equivalent(result.model, domain.model, states)
 
 
 @thorough(25)

@@ -29,8 +29,8 @@ from aam_vision.model.strips import (
 from aam_vision.report import evaluation
 from tests import domains
 from tests.domains import Domain
-from tests.interrogation.runs import AMPLE, assert_sound, read_mode
-from tests.profiles import promised, thorough
+from tests.interrogation.runs import AMPLE
+from tests.profiles import thorough
 
 ALLOWED = {
     "gripper": 10,
@@ -50,18 +50,6 @@ ALLOWED = {
 def _interrogate(model: Model, problems: list[State], seed: int) -> Result:
     agent = SymbolicAgent(model, problems, Access.SETTABLE)
     return interrogate(agent, SettablePolicy(), np.random.default_rng(seed), budget=AMPLE)
-
-
-@promised(60)
-@given(domains.domains(), st.integers(0, 3))
-def test_a_random_domain_is_learned_exactly(domain: Domain, seed: int) -> None:
-    """Whatever can be bound at all is decided, in any mode, any number of negative preconditions included."""
-    result = _interrogate(domain.model, list(domain.problems), seed)
-    assert_sound(result.hypotheses, domain.model)
-    assert result.why != "the same question came up again: nothing more can be learnt"
-    if result.proven and not domain.model.vocabulary.constants:
-        for pal in result.hypotheses.pal_tuples():
-            assert read_mode(result.model, pal) is read_mode(domain.model, pal), pal
 
 
 @pytest.mark.parametrize("name", packaged.DOMAINS)

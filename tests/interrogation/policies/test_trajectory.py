@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.agents.counting import CountingAgent
@@ -23,7 +23,7 @@ from aam_vision.report import evaluation
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.hiding import HidingAgent
-from tests.interrogation.runs import AMPLE, assert_learned_soundly
+from tests.interrogation.runs import AMPLE
 from tests.profiles import first, thorough
 
 PEERS = {"gripper": 8, "blocksworld": 16, "miconic": 17, "satellite": 29, "logistics": 39}
@@ -38,23 +38,6 @@ def _policy() -> TrajectoryPolicy:
 def _run(domain: Domain, seed: int = 0) -> Result:
     agent = SymbolicAgent(domain.model, domain.problems[:1], Access.TRAJECTORY)
     return interrogate(agent, _policy(), np.random.default_rng(seed), budget=AMPLE)
-
-
-@thorough(40)
-@given(domains.domains(), st.integers(0, 3))
-def test_a_random_domain_is_learned_soundly(domain: Domain, seed: int) -> None:
-    assert_learned_soundly(_run(domain, seed), domain.model)
-
-
-@thorough(40)
-@given(domains.domains())
-def test_a_complete_model_is_equivalent_wherever_the_agent_can_get(domain: Domain) -> None:
-    states = domains.reachable(domain.model, domain.problems[:1], limit=400)
-    assume(states is not None)
-    assert states is not None
-    result = _run(domain)
-    if result.proven:
-        assert evaluation.equivalent(result.model, domain.model, states)
 
 
 class Observed:

@@ -12,7 +12,7 @@ from aam_vision.model.strips import State
 from experiments.random_strips import Domain, ground_atoms, random_domain
 from tests.profiles import scaled
 
-SEEDS = range(scaled(40))
+SEEDS = range(scaled(60))
 
 
 def _evidence(domain: Domain, access: Access) -> tuple[SymbolicAgent, Evidence]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.agents.counting import CountingAgent
@@ -14,52 +14,11 @@ from aam_vision.interrogation.policies.economical import EconomicalPolicy
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import Interrupted, interrogate
 from aam_vision.model.query import Query, Response
-from aam_vision.report import evaluation
 from aam_vision.support.errors import AgentFailed
 from tests import domains
 from tests.domains import Domain
-from tests.interrogation.runs import AMPLE, assert_learned_soundly, assert_sound, read_mode, run
-from tests.profiles import promised, thorough
-
-
-@promised(60)
-@given(domains.domains(), st.integers(0, 3))
-def test_a_random_domain_is_learned_soundly(domain: Domain, seed: int) -> None:
-    result = run(domain, seed=seed)
-    assert_learned_soundly(result, domain.model)
-    assert result.proven is (result.why == "no query could tell any more")
-
-
-@promised(60)
-@given(domains.domains())
-def test_a_complete_model_is_equivalent_wherever_the_agent_can_get(domain: Domain) -> None:
-    states = domains.reachable(domain.model, domain.problems, limit=400)
-    assume(states is not None)
-    assert states is not None
-    result = run(domain)
-    if not result.proven:
-        return
-    assert evaluation.equivalent(result.model, domain.model, states)
-    if not result.undetermined:
-        for pal in result.hypotheses.pal_tuples():
-            schema = result.model.schema(pal.action)
-            assert schema.mode(pal.atom, pal.location) is read_mode(domain.model, pal)
-
-
-@thorough(20)
-@given(domains.domains())
-def test_the_same_seed_asks_the_same_questions(domain: Domain) -> None:
-    def transcript() -> list[str]:
-        lines: list[str] = []
-
-        def watch(move: Move, evidence: Evidence, agent: CountingAgent) -> None:
-            plan = move.plan if isinstance(move, Ask) else getattr(move, "steps", "")
-            lines.append(f"{type(move).__name__} {plan} {agent.counts}")
-
-        run(domain, seed=5, watch=watch)
-        return lines
-
-    assert transcript() == transcript()
+from tests.interrogation.runs import AMPLE, assert_sound, run
+from tests.profiles import thorough
 
 
 @thorough(25)

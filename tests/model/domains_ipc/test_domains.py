@@ -28,6 +28,7 @@ from aam_vision.planning.joins import StateIndex, bindings
 from aam_vision.report.evaluation import successors
 from aam_vision.support.errors import UnusableInput
 from tests.profiles import thorough
+from tests.refusals import told_by
 
 ROOT = Path(__file__).resolve().parents[3]
 IPC = Path(os.environ.get("AAM_IPC", ROOT.parent / "shared" / "ipc"))
@@ -160,10 +161,8 @@ def test_problems_can_be_written_and_read_back(
 @pytest.mark.parametrize("name", ["", "Gripper", "../pddl/gripper", "no\nsuch" * 99])
 def test_an_unknown_name_names_the_known_ones(name: str) -> None:
     for call in (lambda: load(name), lambda: generate(name, 1, np.random.default_rng(0))):
-        with pytest.raises(UnusableInput) as caught:
-            call()
-        assert "\n" not in str(caught.value)
-        assert all(known in str(caught.value) for known in DOMAINS)
+        told = told_by(call)
+        assert all(known in told for known in DOMAINS)
 
 
 def test_sizes_start_at_one() -> None:

@@ -1,4 +1,4 @@
-"""The one line in which an environment is refused."""
+"""The one line in which something is refused."""
 
 from __future__ import annotations
 

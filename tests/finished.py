@@ -1,0 +1,139 @@
+"""Finished runs, made once for all tests that look at them, whatever process they run in. They are for reading only."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import pytest
+
+from aam_vision.run.arguments import Arguments
+from aam_vision.run.command import interrogate_agent
+from tests.commands import ROOT
+from tests.interrogation.chance.domains import PROBLEM, SLIPPERY
+
+Runs = Callable[..., Path]
+ChanceRuns = Callable[..., Path]
+OUTPUT = "stdout"
+"""The file beside the folder of a run with what the run has printed."""
+
+
+def place_for_all(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all processes of these tests share."""
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+
+def made_once(place: Path, make: Callable[[Path], None]) -> Path:
+    """The folder, in which ``make`` is called by whichever process comes first; others wait for it."""
+    with place.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not place.with_suffix(".made").exists():
+            shutil.rmtree(place, ignore_errors=True)  # left by a test that failed
+            place.mkdir()
+            make(place)
+            place.with_suffix(".made").touch()
+    return place
+
+
+def started(*arguments: str | Path, cwd: Path, hash_seed: str = "0") -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": hash_seed}
+    return subprocess.run(
+        [sys.executable, "-m", "aam_vision.run", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env=environment,
+        check=False,
+        timeout=300,
+    )
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run in a process of its own, and what it left behind."""
+
+    env: str
+    done: subprocess.CompletedProcess[str]
+    folder: Path
+
+    @property
+    def figures(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((self.folder / "result.json").read_text())
+        return found
+
+    @property
+    def model(self) -> Path:
+        return self.folder / "model.pddl"
+
+
+class StartedRuns:
+    """The run of each environment with seed 0, as a user starts it."""
+
+    def __init__(self, place: Path) -> None:
+        self._place = place
+
+    def __getitem__(self, env: str) -> Run:
+        def make(place: Path) -> None:
+            (place / "envs").mkdir()  # a user's own package of that name is none of ours
+            (place / "envs" / "__init__.py").write_text("raise RuntimeError('the wrong envs')")
+            done = started("--env", env, "--seed", "0", "--out", place / "out", cwd=place)
+            (place / "answer.json").write_text(json.dumps([done.returncode, done.stdout, done.stderr]))
+
+        place = made_once(self._place / f"started-{env}", make)
+        answer = json.loads((place / "answer.json").read_text())
+        return Run(env, subprocess.CompletedProcess([], *answer), place / "out")
+
+
+def _finished(arguments: Arguments, place: Path) -> None:
+    """Make a run in this process."""
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        assert interrogate_agent(arguments) == 0
+    (place / OUTPUT).write_text(printed.getvalue(), encoding="utf-8")
+
+
+def runs_of(place: Path) -> Runs:
+    """The folder of a run of an environment with some options."""
+    alone = StartedRuns(place)
+
+    def run(env: str, **options: Any) -> Path:
+        if env in ("doors", "sokoban") and not options:
+            return alone[env].folder
+        return made_once(
+            place / _name(env, options),
+            lambda made: _finished(Arguments(env, out=made / "run", quiet=True, **options), made),
+        ) / "run"  # fmt: skip
+
+    return run
+
+
+def chance_runs_of(place: Path) -> ChanceRuns:
+    """The folder of a run of an agent with chance: of the hand that slips, or of another domain."""
+
+    def run(domain: str = SLIPPERY, problem: str = PROBLEM, **options: Any) -> Path:
+        def make(made: Path) -> None:
+            (made / "d.pddl").write_text(domain)
+            (made / "p.pddl").write_text(problem)
+            given = {"within": 0.1, **options}
+            files = {"domain": made / "d.pddl", "problem": [str(made / "p.pddl")]}
+            _finished(Arguments(**files, chance=True, out=made / "run", quiet=True, **given), made)
+
+        return made_once(place / _name(domain + problem, options, "chance"), make) / "run"
+
+    return run
+
+
+def _name(of: str, options: dict[str, Any], kind: str | None = None) -> str:
+    return f"{kind or of}-{crc32(repr((of, sorted(options.items()))).encode()):08x}"
