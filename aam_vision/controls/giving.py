@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence, Set
+from collections.abc import Hashable, Iterable, Sequence, Set
 from itertools import product
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from aam_vision.agents.enforcing import EnforcingAgent
 from aam_vision.agents.image import image_test
 from aam_vision.controls.discovery import Grouped
 from aam_vision.controls.operators import Transition, idle
-from aam_vision.model.query import Agent, Query, Response, Situation
+from aam_vision.model.query import Agent, Course, Query, Response, Situation, expect
 from aam_vision.model.strips import ActionHeader, GroundAction, Objects, State
 from aam_vision.planning.joins import StateIndices
 from aam_vision.support.errors import AamError, AgentFailed
@@ -63,12 +63,18 @@ class Given(NamedTuple):
 class Giving:
     """An agent whose instructions are controls, and all transitions that it has shown.
 
-    ``agent``: every one of its instructions is always carried out; its access is ``snapshot``.
+    ``agent``: every one of its instructions is always carried out; its access is ``snapshot``. ``copies``: how many copies of it
+    answer at a time.
     """
 
     def __init__(
-        self, agent: Agent, max_steps: int | None = None, resources: Resources | None = None
+        self,
+        agent: Agent,
+        max_steps: int | None = None,
+        resources: Resources | None = None,
+        copies: int = 1,
     ) -> None:
+        self.copies = copies
         self.agent = CountingAgent(EnforcingAgent(agent))
         self.controls = agent.headers
         self.transitions: dict[str, list[Transition]] = {control.name: [] for control in agent.headers}
@@ -148,6 +154,19 @@ class Giving:
         if self._stopped:
             raise StepsSpent("the agent is asked nothing more")
         return self.agent.ask(query)
+
+    def expect(self, ways: Iterable[tuple[Situation, Sequence[GroundAction]]]) -> None:
+        """Have copies of the agent begin with ways that will probably be taken; what is given, and in which order, stays the same."""
+        courses = []
+        for here, controls in ways if self.copies > 1 else ():
+            for number, control in enumerate(controls):
+                if (known := self.known(here, control)) is None:
+                    courses.append(Course(here, tuple((one,) for one in controls[number:])))
+                    break
+                here = known[1]
+        if courses and not self._stopped:
+            with self._resources.undisturbed():
+                expect(self.agent, courses)
 
     def give(self, situation: Situation, control: GroundAction) -> tuple[Transition, Situation]:
         """What comes of a control in a situation, and where it leads; it is given once only.

@@ -158,6 +158,7 @@ def give_the_rest(giving: Giving, rules: Rules, model: Model, most: int) -> Tran
     """Give every control where it was not given, if these are so many at most; the first that surprises, if any does."""
     predicted, given = ControlModel(model, rules.discovery.operators), 0
     while left := _left(giving, most - given):
+        giving.expect([(here, [control]) for here, control in left])
         for here, control in left:
             given += 1
             transition, _ = giving.give(here, control)

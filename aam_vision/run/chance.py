@@ -31,14 +31,12 @@ from aam_vision.report import chance_evaluation as evaluation
 from aam_vision.report.chance import ASSUMED, ASSUMED_OF_LOOKS, not_tried, sentence
 from aam_vision.report.chance_changes import changes, earlier
 from aam_vision.report.chance_changes import lines as changed
-from aam_vision.run import targets
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.ended import Ended, exit_code
 from aam_vision.run.folder import save
 from aam_vision.run.summary import look_figures, look_lines, under
 from aam_vision.run.targets.target import Target
 from aam_vision.support.commandline import Progress
-from aam_vision.support.errors import UnusableInput
 from aam_vision.support.resources import MEGABYTES, Resources
 from aam_vision.support.wording import counted
 
@@ -61,10 +59,10 @@ class ChanceRun:
         UnusableInput: the agent or an option cannot be used.
     """
 
-    def __init__(self, arguments: Arguments, planner: Planner) -> None:
+    def __init__(self, arguments: Arguments, planner: Planner, target: Target) -> None:
         self._arguments = arguments
-        self.target = targets.of(arguments)
-        self._prior = _prior(arguments, self.target)
+        self.target = target
+        self._prior = _prior(arguments, target)
 
     def go(self, folder: Path, journal: Journal, began: float) -> Ended:
         """Interrogate, and save and print what was learned.
@@ -121,15 +119,11 @@ def _prior(arguments: Arguments, target: Target) -> Prior | None:
     """What was learned earlier, if that is given.
 
     Raises:
-        UnusableInput: it cannot be used; the agent has been closed.
+        UnusableInput: it cannot be used.
     """
     if arguments.prior is None:
         return None
-    try:
-        return earlier(arguments.prior, target.agent, None if arguments.agent else arguments.seed)
-    except UnusableInput:
-        target.close()
-        raise
+    return earlier(arguments.prior, target.agent, None if arguments.agent else arguments.seed)
 
 
 def lines(told: dict[str, Any]) -> list[tuple[str, str]]:

@@ -151,7 +151,7 @@ def _check_controls(arguments: Arguments) -> None:
     if not (arguments.controls or arguments.bare):
         return
     others = (
-        "policy", "prior", "workers", "repeated_arguments", "refusal_rate", "cache", "write_ppo",
+        "policy", "repeated_arguments", "refusal_rate", "write_ppo",
     )  # fmt: skip
     for name in options_given(arguments, *others):
         which = "--controls" if arguments.controls else "--bare"
@@ -180,8 +180,7 @@ def _check_chance(arguments: Arguments) -> None:
             "needs an environment, or a program that tells its states: give --env or --agent", "chance"
         )
     others = (
-        "policy", "workers", "repeated_arguments", "refusal_rate", "cache", "write_ppo", "controls", "bare",
-        "exam",
+        "policy", "workers", "repeated_arguments", "refusal_rate", "write_ppo", "controls", "bare",
     )  # fmt: skip
     for name in options_given(arguments, *others):
         raise UnusableInput("cannot be used with --chance", name)
