@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from aam_vision.controls.cases import Condition
 from aam_vision.controls.operators import Operator, Transition
-from aam_vision.controls.reach import Bindings, Node, Place, Reach, Way
+from aam_vision.controls.reach import Bindings, Place, Reach, Way
 from aam_vision.controls.rules import Rule, Rules
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, bits
 from aam_vision.model.strips import ActionHeader, GroundAction, LiftedAtom, State, Vocabulary
@@ -124,10 +124,7 @@ class Checker:
     def way(self, rules: Rules) -> Way | None:
         """The way to where most can be refuted for the fewest steps; None if there is nothing to refute near."""
         self._bring_up_to_date(rules)
-        return self._reach.best(self._options())
-
-    def _options(self) -> Iterator[tuple[float, Node, GroundAction]]:
-        """The controls that can refute anything, and how much for each step."""
+        best, found = 0.0, None
         for node in self._reach.nodes():
             given = self._giving.given_in(node.state)
             for one in self._checked.values():
@@ -135,11 +132,14 @@ class Checker:
                     continue
                 more = False
                 for control, gain in self._gains(one, node.place):
-                    if gain and control not in given:
-                        more = True
-                        yield gain / node.steps, node, control
+                    if not gain or control in given:
+                        continue
+                    more = True
+                    if gain / (len(node.way) + 1) > best:
+                        best, found = gain / (len(node.way) + 1), Way(node.start, (*node.way, control))
                 if not more:
                     one.spent.add(node.place)
+        return found
 
     def _gains(self, one: _Checked, place: Place) -> Iterator[tuple[GroundAction, int]]:
         operator = one.rule.operator

@@ -176,27 +176,19 @@ class Coverage:
 
         ``worth_of`` is given the most for each step so far: of what is worth no more, any bound on the worth will do.
         """
-        return self._reach.best(self._options_for(headers, spent, worth_of))
-
-    def _options_for(
-        self,
-        headers: Sequence[ActionHeader],
-        spent: set[Place],
-        worth_of: Callable[[Node, GroundAction, float], float],
-    ) -> Iterator[tuple[float, Node, GroundAction]]:
-        """The controls that are worth anything, and how much for each step."""
-        best = 0.0
+        best, found = 0.0, None
         for number, node in enumerate(self._reach.nodes()):
             if node.place in spent:
                 continue
             left = False
             for control in self._ways(node, number, headers):
                 worth = worth_of(node, control, best)
-                if worth > 0:
-                    left, best = True, max(best, worth / node.steps)
-                    yield worth / node.steps, node, control
+                left = left or worth > 0
+                if worth / node.steps > best:
+                    best, found = worth / node.steps, Way(node.start, (*node.way, control))
             if not left and not self._some_left_out(node, headers):
                 spent.add(node.place)
+        return found
 
     def _worth_above(self, node: Node, control: GroundAction, best: float) -> float:
         """What a control is worth; where that is no more than the best for each step, what it was worth some time."""

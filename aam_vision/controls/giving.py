@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Hashable, Iterable, Sequence, Set
 from itertools import product
 from typing import NamedTuple
@@ -99,6 +100,10 @@ class Giving:
         self._known: dict[tuple[State, GroundAction], Transition] = {}
         self._from: dict[State, set[GroundAction]] = {}
         self._left: set[State] = set()
+        self._ahead: deque[tuple[Situation, Sequence[GroundAction]]] = deque()
+        """Ways that will probably be taken."""
+        self._begun: set[tuple[Hashable, GroundAction]] = set()
+        """The first controls of those that copies have begun with, and that were not given yet."""
 
     @property
     def dead(self) -> list[ActionHeader]:
@@ -155,15 +160,20 @@ class Giving:
             raise StepsSpent("the agent is asked nothing more")
         return self.agent.ask(query)
 
-    def expect(self, ways: Iterable[tuple[Situation, Sequence[GroundAction]]]) -> None:
-        """Have copies of the agent begin with ways that will probably be taken; what is given, and in which order, stays the same."""
+    def foresee(self, ways: Iterable[tuple[Situation, Sequence[GroundAction]]]) -> None:
+        """Have copies of the agent begin with ways that will probably be taken, a few at a time, and forget earlier ones.
+
+        What is given, and in which order, stays the same.
+        """
+        self._ahead, self._begun = deque(ways if self.copies > 1 else ()), set()
+        self._begin()
+
+    def _begin(self) -> None:
         courses = []
-        for here, controls in ways if self.copies > 1 else ():
-            for number, control in enumerate(controls):
-                if (known := self.known(here, control)) is None:
-                    courses.append(Course(here, tuple((one,) for one in controls[number:])))
-                    break
-                here = known[1]
+        while self._ahead and len(self._begun) < self.copies:
+            here, controls = self._ahead.popleft()
+            self._begun.add((here.handle, controls[0]))
+            courses.append(Course(here, tuple((one,) for one in controls)))
         if courses and not self._stopped:
             with self._resources.undisturbed():
                 expect(self.agent, courses)
@@ -188,6 +198,8 @@ class Giving:
 
     def _given(self, situation: Situation, control: GroundAction) -> tuple[Transition, Situation]:
         response = self.agent.ask(Query(situation, (control,)))
+        self._begun.discard((situation.handle, control))
+        self._begin()
         if not response.executed:
             raise AgentFailed(f"the agent refused {control}, which is a control and can always be given")
         after = response.final

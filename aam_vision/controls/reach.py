@@ -11,9 +11,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
-from heapq import nlargest
 from itertools import islice
-from operator import itemgetter
 from typing import NamedTuple
 
 from aam_vision.controls.giving import Giving
@@ -365,13 +363,6 @@ class Reach:
                 if after not in known:
                     known.add(after)
                     waiting.append(Node(after, node.start, (*node.way, control)))
-
-    def best(self, options: Iterable[tuple[float, Node, GroundAction]]) -> Way | None:
-        """The way to the control that is worth most; copies of the agent begin with the next best ones, too."""
-        found = nlargest(self.giving.copies, options, key=itemgetter(0))
-        ways = [Way(node.start, (*node.way, control)) for _, node, control in found]
-        self.giving.expect(ways)
-        return ways[0] if ways else None
 
     def standpoint(self, place: Place, control: GroundAction) -> Standpoint:
         """The standpoint of a control in a situation."""

@@ -77,7 +77,7 @@ class Arguments:
     )
     exam: int | None = option(
         "Steps of the examination before a model counts as complete; default a quarter of the interrogation's, 60 at least; "
-        "none with --controls or --bare, where a walk follows anyway.",
+        "none with --controls or --bare, where a walk follows anyway, nor with --chance, where intervals say how sure all is.",
         min=0,
         heading="How sure it is to be",
     )

@@ -84,7 +84,9 @@ class ChanceRun:
 def options_of(arguments: Arguments, resources: Resources, prior: Prior | None = None) -> Options:
     """How sure the figures are to be, and what they may cost."""
     most = most_steps(arguments.within) if arguments.max_steps is None else arguments.max_steps
-    return Options(arguments.within, 1 - CONFIDENCE, most, prior, resources, arguments.max_queries)
+    return Options(
+        arguments.within, 1 - CONFIDENCE, most, prior, resources, arguments.max_queries, arguments.exam or 0
+    )
 
 
 def finish(
@@ -153,6 +155,8 @@ def lines(told: dict[str, Any]) -> list[tuple[str, str]]:
     if lost := sum(told["unread"].values()):
         allow = "intervals and what is not excluded allow for any outcome of these"
         found.append(("unread", f"{counted(lost, 'executed step')} led to what could not be read; {allow}"))
+    if told["exam_steps"]:
+        found.append(("examined", f"{counted(told['exam_steps'], 'step')} at random told nothing new"))
     if told["differences"] is not None:
         found += changed(told)
     spent = f"{told['walk_steps']} walked, {told['failed_steps']} failed, {told['resets']} resets"
@@ -206,9 +210,10 @@ def figures(
         "failed_steps": counts.failed_steps,
         "walk_steps": counts.walk_steps,
         "resets": counts.resets,
+        "exam_steps": result.exam_steps,
         **look_figures(looking),
         "outcomes": {name: _outcomes(one) for name, one in known.items()},
-        "outcomes_certain": {name: one.certain for name, one in known.items()},
+        "outcomes_certain": {name: one.certain and not result.contradicted for name, one in known.items()},
         "not_excluded": {name: _not_excluded(one) for name, one in known.items()},
         "unread": {name: one.unread for name, one in known.items()},
         "never_executed": [name for name, one in known.items() if not one.executed],
@@ -307,7 +312,9 @@ def _comparison(target: Target, result: ChanceResult, seed: int) -> dict[str, An
         truth, target.held_out(), TRANSITIONS, np.random.default_rng([seed, 2])
     )
     states = list(dict.fromkeys(step.before for step in held_out))[:STATES]
-    checks = [evaluation.check(one, truth.schema(one.index.header.name)) for one in result.actions]
+    # where no model explains the answers, nothing is called certain
+    claims = () if result.contradicted else result.actions
+    checks = [evaluation.check(one, truth.schema(one.index.header.name)) for one in claims]
     return {
         "variational_distance": round(evaluation.variational_distance(result.model, truth, held_out), 6),
         "exact": evaluation.exact(result.model, truth),
