@@ -17,7 +17,7 @@ import numpy as np
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.controls.giving import Giving
 from aam_vision.controls.rules import ControlModel, Rules
-from aam_vision.model.query import Agent, Query, Response, Situation, WalkStep
+from aam_vision.model.query import Query, Response, Situation, WalkStep
 from aam_vision.model.strips import GroundAction
 from aam_vision.support.errors import AamError
 
@@ -31,10 +31,12 @@ class _Expected(NamedTuple):
 class _PredictedAgent:
     """An agent that does what a model predicts; ``ways`` are the controls that it was given, from situations that were seen."""
 
-    def __init__(self, agent: Agent, predicted: ControlModel) -> None:
+    def __init__(self, giving: Giving, predicted: ControlModel) -> None:
+        agent = giving.agent
         self.vocabulary, self.headers, self.access = agent.vocabulary, agent.headers, agent.access
         self.ways: list[tuple[Situation, list[GroundAction]]] = []
         self._predicted = predicted
+        self._seen = {one.handle for one in (*giving.initial(), *[given.after for given in giving.given])}
         self._ends: dict[Hashable, int] = {}
         """By expected situation in which a way ends so far, the number of the way."""
         self._situations = 0
@@ -48,17 +50,17 @@ class _PredictedAgent:
         here = query.initial
         for control in query.plan:
             way = self._ends.pop(here.handle, None)
-            if way is None and not isinstance(here.handle, _Expected):
+            if here.handle in self._seen:
                 way = len(self.ways)
                 self.ways.append((here, []))
-            after = self._predicted.next_states(here.state, control)
-            here = Situation(
-                _Expected(self._situations), next(iter(after)) if len(after) == 1 else here.state
-            )
+            found = self._predicted.next_states(here.state, control)
+            state = next(iter(found)) if len(found) == 1 else here.state
             self._situations += 1
+            handle = state if here.handle == here.state else _Expected(self._situations)
+            here = Situation(handle, state)
             if way is not None:  # else it goes on from the midst of a way
                 self.ways[way][1].append(control)
-                self._ends[here.handle] = way
+                self._ends[handle] = way
         return Response(len(query.plan), here)
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
@@ -74,7 +76,7 @@ def foreseen(
     walks: Callable[[Giving, Rules, np.random.Generator], object],
 ) -> list[tuple[Situation, list[GroundAction]]]:
     """The ways that walks will probably take; neither what is known nor the generator changes."""
-    agent = _PredictedAgent(giving.agent, predicted)
+    agent = _PredictedAgent(giving, predicted)
     counting = CountingAgent(agent)
     counting.counts = replace(giving.agent.counts)
     memo = {id(giving.agent): counting, id(giving.indices): giving.indices}
