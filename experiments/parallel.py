@@ -50,9 +50,6 @@ class SlowAgent(AgentDecorator):
         super().__init__(agent)
         self._seconds = seconds
 
-    def initial(self) -> Sequence[Situation]:
-        return self.agent.initial()
-
     def ask(self, query: Query) -> Response:
         response = self.agent.ask(query)
         sleep(self._seconds * min(response.executed + 1, len(query.plan)))

@@ -86,8 +86,6 @@ class CachedAgent(AgentDecorator):
         self._identity = identity
         self.found = 0
         """How many answers were known."""
-        self.initial = agent.initial
-        self.walk = agent.walk
 
     def ask(self, query: Query) -> Response:
         """The known answer, or the agent's.

@@ -44,9 +44,6 @@ class CountingAgent(AgentDecorator):
         self._asked: set[tuple[Hashable, tuple[GroundAction, ...]]] = set()
         self._at: Hashable = None
 
-    def initial(self) -> Sequence[Situation]:
-        return self.agent.initial()
-
     def ask(self, query: Query) -> Response:
         key = (query.initial.handle, query.plan)
         response = self.ask_again(query)

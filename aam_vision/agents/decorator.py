@@ -21,7 +21,7 @@ from aam_vision.model.strips import ActionHeader, Vocabulary
 
 
 class AgentDecorator:
-    """An agent around another one, with the same instructions, vocabulary and access."""
+    """An agent around another one, with the same instructions, vocabulary and access; it passes on what it does not define itself."""
 
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
@@ -41,6 +41,15 @@ class AgentDecorator:
     @property
     def refuses_surely(self) -> bool:
         return refuses_surely(self.agent)
+
+    def initial(self) -> Sequence[Situation]:
+        return self.agent.initial()
+
+    def ask(self, query: Query) -> Response:
+        return self.agent.ask(query)
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        return self.agent.walk(start, steps, rng)
 
     def expect(self, questions: Sequence[Expected]) -> None:
         """Pass on what will be asked next."""
@@ -63,9 +72,6 @@ class AnnouncedAgent(AgentDecorator):
     def initial(self) -> Sequence[Situation]:
         self._announce("looking at the initial situations")
         return self.agent.initial()
-
-    def ask(self, query: Query) -> Response:
-        return self.agent.ask(query)
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
         self._announce(

@@ -19,6 +19,7 @@ import numpy as np
 
 import aam_vision
 from aam_vision.agents.encoding import Malformed, dumps, loads, parts
+from aam_vision.agents.encoding import field as read
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.resources import ResourcesSpent
 
@@ -226,6 +227,13 @@ class NothingRecorded(UnusableInput):
     """Raised when a run ended before its journal was begun: there is nothing to resume."""
 
 
+class WentOn(NamedTuple):
+    """After how many exchanges a run has gone on from a diagnosis, and whether that explained the answers."""
+
+    after: int
+    explained: bool
+
+
 class Journal:
     """An open journal. Only one process at a time can open it.
 
@@ -334,10 +342,20 @@ class Journal:
 
     def options(self) -> Any:
         """The options of the run; one that has gone on from a diagnosis counts as one with chance."""
-        found, further = self.about("arguments"), self.about(WENT_ON)
-        if isinstance(found, dict) and isinstance(further, dict) and further.get("explained"):
+        found, further = self.about("arguments"), self.went_on()
+        if isinstance(found, dict) and further is not None and further.explained:
             return {**found, "chance": True}
         return found
+
+    def went_on(self) -> WentOn | None:
+        """How the run has gone on from a diagnosis; None if it has not.
+
+        Raises:
+            UnusableInput: the note of that is damaged.
+        """
+        told = self.about(WENT_ON)
+        with _guarded(self.path):
+            return None if told is None else WentOn(read(told, "after", int), read(told, "explained", bool))
 
     def note(self, name: str, value: object) -> None:
         """Keep a note about the run as a whole."""

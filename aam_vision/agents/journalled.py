@@ -25,7 +25,7 @@ from aam_vision.agents.encoding import (
 from aam_vision.agents.image import Passage, digests, returning
 from aam_vision.agents.journal import Journal, Row
 from aam_vision.agents.workers import Crew
-from aam_vision.model.query import Agent, Expected, Query, Response, Situation, WalkStep, unanswered
+from aam_vision.model.query import Agent, Expected, Query, Response, Situation, WalkStep
 from aam_vision.model.strips import ActionHeader, Atom, Objects, State, Vocabulary
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.wording import counted
@@ -138,10 +138,10 @@ class JournalledAgent(AgentDecorator):
         self._journal.add("moves", self._moves_made, content)
 
     def expect(self, questions: Sequence[Expected]) -> None:
-        """Pass on what will be asked next, but for what is recorded, in part or as a whole."""
-        if left := unanswered(questions, len(self._rows) - self._done):
+        """Pass on what will be asked next, once all that is recorded has been answered."""
+        if self.live:
             self._catch_up()
-            super().expect(left)
+            super().expect(questions)
 
     def image(self, situation: Situation) -> str | None:
         """The name of the image that is kept of a situation, if there is one and the agent is back where it was."""

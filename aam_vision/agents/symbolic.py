@@ -77,12 +77,7 @@ class SymbolicAgent(ModelAgent):
 
     def ask(self, query: Query) -> Response:
         """Run the plan as far as it goes."""
-        state, executed = query.initial.state, 0
-        for action in query.plan:
-            if not self._model.schema(action.name).applicable(state, action.objects):
-                break
-            state = self.after(state, action)
-            executed += 1
+        executed, state = self._model.run(query.initial.state, query.plan, self.after)
         return Response(executed, Situation(state, state))
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:

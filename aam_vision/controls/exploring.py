@@ -248,6 +248,8 @@ def explore(giving: Giving, near: Near, rng: np.random.Generator) -> Discovery:
     discovery, initial, chooser = found(giving), list(giving.initial()), Chooser(giving, rng)
     least = max(LEAST, PER_CONTROL * len(giving.controls))
     rules = Rules(discovery, giving)
+    for one in giving.given:  # to try what was found earlier
+        chooser.note(one.before.state, one.transition.control, rules)
     quiet = idle = ways = sought = 0
     while idle < IDLE and giving.steps < MOST + least:
         here, before = start(giving, initial, rng), giving.steps

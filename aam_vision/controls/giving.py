@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence, Set
+from collections import deque
+from collections.abc import Hashable, Iterable, Sequence, Set
 from itertools import product
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ from aam_vision.agents.enforcing import EnforcingAgent
 from aam_vision.agents.image import image_test
 from aam_vision.controls.discovery import Grouped
 from aam_vision.controls.operators import Transition, idle
-from aam_vision.model.query import Agent, Query, Response, Situation
+from aam_vision.model.query import Agent, Course, Query, Response, Situation, expect
 from aam_vision.model.strips import ActionHeader, GroundAction, Objects, State
 from aam_vision.planning.joins import StateIndices
 from aam_vision.support.errors import AamError, AgentFailed
@@ -63,12 +64,18 @@ class Given(NamedTuple):
 class Giving:
     """An agent whose instructions are controls, and all transitions that it has shown.
 
-    ``agent``: every one of its instructions is always carried out; its access is ``snapshot``.
+    ``agent``: every one of its instructions is always carried out; its access is ``snapshot``. ``copies``: how many copies of it
+    answer at a time.
     """
 
     def __init__(
-        self, agent: Agent, max_steps: int | None = None, resources: Resources | None = None
+        self,
+        agent: Agent,
+        max_steps: int | None = None,
+        resources: Resources | None = None,
+        copies: int = 1,
     ) -> None:
+        self.copies = copies
         self.agent = CountingAgent(EnforcingAgent(agent))
         self.controls = agent.headers
         self.transitions: dict[str, list[Transition]] = {control.name: [] for control in agent.headers}
@@ -93,6 +100,10 @@ class Giving:
         self._known: dict[tuple[State, GroundAction], Transition] = {}
         self._from: dict[State, set[GroundAction]] = {}
         self._left: set[State] = set()
+        self._ahead: deque[tuple[Situation, Sequence[GroundAction]]] = deque()
+        """Ways that will probably be taken."""
+        self._begun: set[tuple[Hashable, GroundAction]] = set()
+        """The first controls of those that copies have begun with, and that were not given yet."""
 
     @property
     def dead(self) -> list[ActionHeader]:
@@ -149,6 +160,24 @@ class Giving:
             raise StepsSpent("the agent is asked nothing more")
         return self.agent.ask(query)
 
+    def foresee(self, ways: Iterable[tuple[Situation, Sequence[GroundAction]]]) -> None:
+        """Have copies of the agent begin with ways that will probably be taken, a few at a time, and forget earlier ones.
+
+        What is given, and in which order, stays the same.
+        """
+        self._ahead, self._begun = deque(ways if self.copies > 1 else ()), set()
+        self._begin()
+
+    def _begin(self) -> None:
+        courses = []
+        while self._ahead and len(self._begun) < self.copies:
+            here, controls = self._ahead.popleft()
+            self._begun.add((here.handle, controls[0]))
+            courses.append(Course(here, tuple((one,) for one in controls)))
+        if courses and not self._stopped:
+            with self._resources.undisturbed():
+                expect(self.agent, courses)
+
     def give(self, situation: Situation, control: GroundAction) -> tuple[Transition, Situation]:
         """What comes of a control in a situation, and where it leads; it is given once only.
 
@@ -169,6 +198,8 @@ class Giving:
 
     def _given(self, situation: Situation, control: GroundAction) -> tuple[Transition, Situation]:
         response = self.agent.ask(Query(situation, (control,)))
+        self._begun.discard((situation.handle, control))
+        self._begin()
         if not response.executed:
             raise AgentFailed(f"the agent refused {control}, which is a control and can always be given")
         after = response.final

@@ -20,6 +20,7 @@ from aam_vision.controls.giving import Given, Giving, StepsSpent, TwoWays
 from aam_vision.controls.lookalikes import diagnosed
 from aam_vision.controls.misreading import Misread, doubted, two_ways
 from aam_vision.controls.operators import Transition
+from aam_vision.controls.prior import Prior, try_earlier
 from aam_vision.controls.result import ControlsResult
 from aam_vision.controls.rules import Refuted, Rules, control_headers
 from aam_vision.controls.watching import Watched, give_the_rest, repeat, watch
@@ -68,6 +69,10 @@ class Options:
     """Called with a line when operators were discovered."""
     resources: Resources = field(default_factory=Resources)
     """Time and memory that may be taken."""
+    copies: int = 1
+    """How many copies of the agent answer at a time; with several the same controls are given."""
+    prior: Prior | None = None
+    """What an earlier run has found out."""
 
 
 def interrogate(
@@ -92,7 +97,7 @@ def interrogate(
 
 class _Rounds:
     def __init__(self, agent: Agent, seed: int, options: Options, planner: Planner) -> None:
-        self._giving = Giving(agent, options.max_steps, options.resources)
+        self._giving = Giving(agent, options.max_steps, options.resources, options.copies)
         self._near = Near(self._giving)
         self._options = options
         self._planner = planner
@@ -114,6 +119,8 @@ class _Rounds:
         first = 0
         try:
             with self._options.resources.interrupting():
+                if self._options.prior is not None:
+                    try_earlier(giving, self._options.prior)
                 discovery = explore(giving, self._near, np.random.default_rng([self._seed, 1]))
                 while True:
                     self._rounds += 1

@@ -253,7 +253,8 @@ class ControlsResult:
 
     @property
     def mapping(self) -> list[dict[str, Any]]:
-        """The contents of ``controls.json``: for every operator its control, and where its arguments are."""
+        """The contents of ``controls.json``: for every operator of the model its control, and where its arguments are."""
+        known = {header.name for header in self.model.headers}  # none where nothing was interrogated
         return [
             {
                 "operator": operator.header.name,
@@ -266,6 +267,7 @@ class ControlsResult:
                 },
             }
             for operator in self.operators
+            if operator.header.name in known
         ]
 
     @property

@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from aam_vision.agents.bare import random_control
+from aam_vision.controls.ahead import foreseen
 from aam_vision.controls.exploring import STRIDE, start
 from aam_vision.controls.giving import Giving, ground
 from aam_vision.controls.operators import Transition
@@ -52,6 +54,15 @@ def watch(giving: Giving, rules: Rules, model: Model, rng: np.random.Generator) 
     What was given in a situation that looks the same is not given again, and does not count. Where hardly anything is left
     to give, all of it is given, so that nothing else can happen; that was not chosen at random, and does not count.
     """
+    if giving.copies > 1:
+        predicted = ControlModel(model, rules.discovery.operators)
+        giving.foresee(foreseen(giving, rules, predicted, rng, partial(_watched, model)))
+    seen = _watched(model, giving, rules, rng)
+    giving.foresee(())
+    return seen
+
+
+def _watched(model: Model, giving: Giving, rules: Rules, rng: np.random.Generator) -> Watched:
     predicted = ControlModel(model, rules.discovery.operators)
     initial = list(giving.initial())
     in_a_row, surprise = _histories(giving, rules, predicted, initial, rng)
@@ -158,6 +169,7 @@ def give_the_rest(giving: Giving, rules: Rules, model: Model, most: int) -> Tran
     """Give every control where it was not given, if these are so many at most; the first that surprises, if any does."""
     predicted, given = ControlModel(model, rules.discovery.operators), 0
     while left := _left(giving, most - given):
+        giving.foresee((here, [control]) for here, control in left)
         for here, control in left:
             given += 1
             transition, _ = giving.give(here, control)

@@ -122,15 +122,6 @@ Expected = Query | WalkRequest | Course
 """A question that is about to be asked."""
 
 
-def unanswered(questions: Sequence[Expected], answers: int) -> list[Expected]:
-    """The questions that come after so many answers; a course that has begun is left out."""
-    left = list(questions)
-    while left and answers > 0:
-        first = left.pop(0)
-        answers -= len(first.plans) if isinstance(first, Course) else 1
-    return left
-
-
 class Agent(Protocol):
     """A black box: its instructions, the user's vocabulary, and answers. Never its model."""
 

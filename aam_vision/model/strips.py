@@ -385,14 +385,22 @@ class Model:
     def _by_name(self) -> dict[str, ActionSchema]:
         return {schema.header.name: schema for schema in self.actions}
 
-    def run(self, state: State, plan: Iterable[GroundAction]) -> tuple[int, State]:
-        """The answer of a model without cases to a plan outcome query: steps executed and the state reached."""
+    def run(
+        self,
+        state: State,
+        plan: Iterable[GroundAction],
+        after: Callable[[State, GroundAction], State] | None = None,
+    ) -> tuple[int, State]:
+        """The answer to a plan outcome query: steps executed and the state reached.
+
+        ``after`` gives the state after a step that can be done, of a model with cases.
+        """
         executed = 0
         for action in plan:
             schema = self.schema(action.name)
             if not schema.applicable(state, action.objects):
                 break
-            state = schema.successor(state, action.objects)
+            state = schema.successor(state, action.objects) if after is None else after(state, action)
             executed += 1
         return executed, state
 

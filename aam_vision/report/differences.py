@@ -8,7 +8,7 @@ from itertools import islice, permutations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aam_vision.controls.mapping import Carrier, read_carriers
+from aam_vision.controls.mapping import Carrier, Carriers, read_carriers
 from aam_vision.model.pddl import read_domain, read_problem
 from aam_vision.model.strips import ActionSchema, LiftedAtom, Location, Mode, Model, Vocabulary
 from aam_vision.report import english
@@ -182,11 +182,12 @@ class Pair(NamedTuple):
         """How many literals only one of them requires."""
         return sum(map(len, self.required))
 
-    def __str__(self) -> str:
-        called = "" if self.one.name == self.other.name else f", called {self.other.name} by B"
+    def text(self, first: str = "A", second: str = "B") -> str:
+        """The case in words, with names for the two runs."""
+        called = "" if self.one.name == self.other.name else f", called {self.other.name} by {second}"
         told = [
             f"only {run} requires {english.listed(some)}"
-            for run, some in zip("AB", self.required, strict=True)
+            for run, some in zip((first, second), self.required, strict=True)
             if some
         ]
         return f"{self.one.name} ({self.one.carrier.control}{called}): {'; '.join(told)}"
@@ -200,13 +201,17 @@ class Cases:
     only_one: list[Case]
     only_other: list[Case]
 
+    def texts(self, first: str = "A", second: str = "B") -> list[str]:
+        """The difference in words, with names for the two runs."""
+        told = [f"only {first}: {case}" for case in self.only_one]
+        told += [f"only {second}: {case}" for case in self.only_other]
+        told += [f"both: {pair.text(first, second)}" for pair in self.pairs if pair.size]
+        same = sum(not pair.size for pair in self.pairs)
+        return [*told, f"{counted(same, 'case')} of controls in both runs"]
+
     def lines(self) -> Iterator[str]:
-        """The difference, in lines."""
-        told = [f"only A: {case}" for case in self.only_one]
-        told += [f"only B: {case}" for case in self.only_other]
-        told += [f"both: {pair}" for pair in self.pairs if pair.size]
-        told.append(f"{counted(sum(not pair.size for pair in self.pairs), 'case')} of controls in both runs")
-        for text in told:
+        """The same as lines of a terminal."""
+        for text in self.texts():
             yield from lines(text, indent=2)
 
     def json(self) -> dict[str, Any]:
@@ -232,12 +237,20 @@ def compared(first: Path, second: Path) -> Cases:
     models = [read_domain(run / "model.pddl") for run in (first, second)]
     if len({frozenset(model.vocabulary.predicates) for model in models}) > 1:
         raise UnusableInput(f"{first} and {second}: have other predicates; give runs with one vocabulary")
-    mappings = [read_carriers(run, model) for run, model in zip((first, second), models, strict=True)]
-    ours, left = (
-        [Case(schema, carriers[schema.header.name], model.vocabulary) for schema in model.actions]
-        for model, carriers in zip(models, mappings, strict=True)
+    ours, theirs = (
+        cases(model, read_carriers(run, model)) for run, model in zip((first, second), models, strict=True)
     )
-    found = Cases([], [], left)
+    return matched(ours, theirs)
+
+
+def cases(model: Model, carriers: Carriers) -> list[Case]:
+    """The cases that a model of operators tells of."""
+    return [Case(schema, carriers[schema.header.name], model.vocabulary) for schema in model.actions]
+
+
+def matched(ours: Sequence[Case], theirs: Iterable[Case]) -> Cases:
+    """The cases of two runs with one vocabulary: those of one control with the same effects are the same case."""
+    found = Cases([], [], left := [*theirs])
     for case in ours:
         pairs = [pair for rival in left for pair in _pairs(case, rival)]
         if not pairs:

@@ -10,7 +10,7 @@ from typing import Any
 
 from aam_vision.agents.encoding import MAX_NAMES, Malformed, field, read_vocabulary
 from aam_vision.agents.image import points
-from aam_vision.agents.journal import OPERATORS, WENT_ON, Journal, NothingRecorded, Row
+from aam_vision.agents.journal import OPERATORS, Journal, NothingRecorded, Row
 from aam_vision.agents.journalled import Contents, memo
 from aam_vision.agents.perception import Box, Point
 from aam_vision.interrogation.chance.prior import MARGIN
@@ -224,9 +224,9 @@ class _Reader:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._rows = journal.rows()
-        further = journal.about(WENT_ON)
-        if further is not None and not field(further, "explained", bool):
-            self._rows = self._rows[: field(further, "after", int)]
+        further = journal.went_on()
+        if further is not None and not further.explained:
+            self._rows = self._rows[: further.after]
         about = journal.about("agent")
         if journal.about("finished") is None and (about is None or not self._rows):
             raise UnusableInput(

@@ -53,7 +53,7 @@ class Arguments:
         "Also learn what happens when one object is named twice (symbolic agents only)."
     )
     prior: Path | None = option(
-        "A model learned earlier (PDDL), with --chance also the folder of its run: verify it, and say what is different now."
+        "A model learned earlier (PDDL), or the folder of its run: verify it, and say what is different now."
     )
     agent_seconds: float = option("Wall time that it may take for one answer.", 60.0)
     agent_memory: int = option("Megabytes of memory that it may take.", 4096, min=1)
@@ -77,7 +77,7 @@ class Arguments:
     )
     exam: int | None = option(
         "Steps of the examination before a model counts as complete; default a quarter of the interrogation's, 60 at least; "
-        "none with --controls or --bare, where a walk follows anyway.",
+        "none with --controls or --bare, where a walk follows anyway, nor with --chance, where intervals say how sure all is.",
         min=0,
         heading="How sure it is to be",
     )
@@ -153,15 +153,22 @@ class Arguments:
         others = [one.name for one in fields(self) if one not in _kept()]
         return replace(self, **{name: getattr(command, name) for name in others})
 
+    @property
+    def prior_model(self) -> Path | None:
+        """The model learned earlier, in the folder of its run if that is given."""
+        return self.prior / "model.pddl" if self.prior is not None and self.prior.is_dir() else self.prior
+
     def inputs(self) -> dict[str, str]:
         """The SHA-256 of every file that was named: a run is resumed with the same files only.
 
         Raises:
             UnusableInput: a file cannot be read.
         """
-        prior = self.prior / "model.pddl" if self.prior is not None and self.prior.is_dir() else self.prior
+        prior = self.prior_model
         named = [prior] if self.domain is None else [self.domain, *(self.problem or ()), prior]
         paths = [Path(path) for path in named if path is not None]
+        if prior is not None and (self.controls or self.bare):
+            paths.append(prior.with_name("controls.json"))
         if self.classifiers is not None:
             paths += sorted(Path(self.classifiers).glob("*.safetensors"))[:100]
         return {str(path.absolute()): _digest(path) for path in paths}

@@ -33,14 +33,12 @@ from aam_vision.report import chance_evaluation as evaluation
 from aam_vision.report.chance import ASSUMED, ASSUMED_OF_LOOKS, courses, not_tried, sentence
 from aam_vision.report.chance_changes import changes, earlier
 from aam_vision.report.chance_changes import lines as changed
-from aam_vision.run import targets
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.ended import Ended, exit_code
 from aam_vision.run.folder import save
 from aam_vision.run.summary import look_figures, look_lines, under
 from aam_vision.run.targets.target import Target
 from aam_vision.support.commandline import Progress
-from aam_vision.support.errors import UnusableInput
 from aam_vision.support.resources import MEGABYTES, Resources
 from aam_vision.support.wording import counted
 
@@ -63,10 +61,10 @@ class ChanceRun:
         UnusableInput: the agent or an option cannot be used.
     """
 
-    def __init__(self, arguments: Arguments, planner: Planner) -> None:
+    def __init__(self, arguments: Arguments, planner: Planner, target: Target) -> None:
         self._arguments = arguments
-        self.target = targets.of(arguments)
-        self._prior = _prior(arguments, self.target)
+        self.target = target
+        self._prior = _prior(arguments, target)
 
     def go(self, folder: Path, journal: Journal, began: float) -> Ended:
         """Interrogate, and save and print what was learned.
@@ -88,7 +86,9 @@ class ChanceRun:
 def options_of(arguments: Arguments, resources: Resources, prior: Prior | None = None) -> Options:
     """How sure the figures are to be, and what they may cost."""
     most = most_steps(arguments.within) if arguments.max_steps is None else arguments.max_steps
-    return Options(arguments.within, 1 - CONFIDENCE, most, prior, resources, arguments.max_queries)
+    return Options(
+        arguments.within, 1 - CONFIDENCE, most, prior, resources, arguments.max_queries, arguments.exam or 0
+    )
 
 
 def finish(
@@ -123,15 +123,11 @@ def _prior(arguments: Arguments, target: Target) -> Prior | None:
     """What was learned earlier, if that is given.
 
     Raises:
-        UnusableInput: it cannot be used; the agent has been closed.
+        UnusableInput: it cannot be used.
     """
     if arguments.prior is None:
         return None
-    try:
-        return earlier(arguments.prior, target.agent, None if arguments.agent else arguments.seed)
-    except UnusableInput:
-        target.close()
-        raise
+    return earlier(arguments.prior, target.agent, None if arguments.agent else arguments.seed)
 
 
 def lines(told: dict[str, Any]) -> list[tuple[str, str]]:
@@ -162,6 +158,8 @@ def lines(told: dict[str, Any]) -> list[tuple[str, str]]:
     if lost := sum(told["unread"].values()):
         allow = "intervals and what is not excluded allow for any outcome of these"
         found.append(("unread", f"{counted(lost, 'executed step')} led to what could not be read; {allow}"))
+    if told["exam_steps"]:
+        found.append(("examined", f"{counted(told['exam_steps'], 'step')} at random told nothing new"))
     if told["differences"] is not None:
         found += changed(told)
     spent = f"{told['walk_steps']} walked, {told['failed_steps']} failed, {told['resets']} resets"
@@ -215,9 +213,10 @@ def figures(
         "failed_steps": counts.failed_steps,
         "walk_steps": counts.walk_steps,
         "resets": counts.resets,
+        "exam_steps": result.exam_steps,
         **look_figures(looking),
         "outcomes": {name: _outcomes(one) for name, one in known.items()},
-        "outcomes_certain": {name: one.certain for name, one in known.items()},
+        "outcomes_certain": {name: one.certain and not result.contradicted for name, one in known.items()},
         "not_excluded": {name: _not_excluded(one) for name, one in known.items()},
         "unread": {name: one.unread for name, one in known.items()},
         "never_executed": [name for name, one in known.items() if not one.executed],
@@ -331,7 +330,9 @@ def _comparison(target: Target, result: ChanceResult, seed: int) -> dict[str, An
         truth, target.held_out(), TRANSITIONS, np.random.default_rng([seed, 2])
     )
     states = list(dict.fromkeys(step.before for step in held_out))[:STATES]
-    checks = [evaluation.check(one, truth.schema(one.index.header.name)) for one in result.actions]
+    # where no model explains the answers, nothing is called certain
+    claims = () if result.contradicted else result.actions
+    checks = [evaluation.check(one, truth.schema(one.index.header.name)) for one in claims]
     return {
         "variational_distance": round(evaluation.variational_distance(result.model, truth, held_out), 6),
         "exact": evaluation.exact(result.model, truth),

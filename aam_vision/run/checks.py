@@ -18,6 +18,22 @@ MAX_AGENT_MEMORY = 2**40
 """Megabytes."""
 MIN_WITHIN, MAX_WITHIN = 0.002, 0.4
 """Half widths of intervals: narrower ones would take millions of steps."""
+NOT_WITH_CONTROLS = {
+    "policy": "the paper's policy is about instructions that are told",
+    "write_ppo": "the paper's policy is about instructions that are told",
+    "repeated_arguments": "what a control points out is found, not given",
+    "refusal_rate": "a control can always be given, so none is refused",
+}
+NOT_WITH_CHANCE = {
+    "policy": "the paper's policy is about agents without chance",
+    "write_ppo": "the paper's policy is about agents without chance",
+    "repeated_arguments": "two atoms may be one fact, and which of them changed cannot be told",
+    "refusal_rate": "a refusal by mistake looks like a precondition",
+    "workers": "the next trial depends on what came of the last, and no number of trials proves that copies of a random agent are the same",
+    "controls": "what a control carries out is told from what it always does",
+    "bare": "what a control carries out is told from what it always does",
+}
+"""Options for which there is no such thing, each with the reason (docs/reference/commands.md)."""
 RESULTS = ("model.pddl", "model-when.pddl", "result.json", "report.html", "truth.pddl", "controls.json")
 """The files that a run writes into its folder at its end."""
 
@@ -150,12 +166,9 @@ def _check_controls(arguments: Arguments) -> None:
         )
     if not (arguments.controls or arguments.bare):
         return
-    others = (
-        "policy", "prior", "workers", "repeated_arguments", "refusal_rate", "cache", "write_ppo",
-    )  # fmt: skip
-    for name in options_given(arguments, *others):
-        which = "--controls" if arguments.controls else "--bare"
-        raise UnusableInput(f"cannot be used with {which}", name)
+    which = "--controls" if arguments.controls else "--bare"
+    for name in options_given(arguments, *NOT_WITH_CONTROLS):
+        raise UnusableInput(f"cannot be used with {which}: {NOT_WITH_CONTROLS[name]}", name)
     if arguments.flip_rate and not arguments.confirm:
         raise UnusableInput(
             "one look does not tell what a control did from what was misread: give --confirm, too",
@@ -179,12 +192,8 @@ def _check_chance(arguments: Arguments) -> None:
         raise UnusableInput(
             "needs an environment, or a program that tells its states: give --env or --agent", "chance"
         )
-    others = (
-        "policy", "workers", "repeated_arguments", "refusal_rate", "cache", "write_ppo", "controls", "bare",
-        "exam",
-    )  # fmt: skip
-    for name in options_given(arguments, *others):
-        raise UnusableInput("cannot be used with --chance", name)
+    for name in options_given(arguments, *NOT_WITH_CHANCE):
+        raise UnusableInput(f"cannot be used with --chance: {NOT_WITH_CHANCE[name]}", name)
     if options_given(arguments, "confidence") and not arguments.confirm:
         raise UnusableInput("with --chance, says how sure looks are to be: give --confirm, too", "confidence")
 

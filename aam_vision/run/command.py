@@ -14,6 +14,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from aam_vision.run import targets
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.checks import check, check_unused, given_about_labels, recorded_arguments
 from aam_vision.run.recording import check_images, check_recording, recording
@@ -134,10 +135,12 @@ def _run(arguments: Arguments, folder: Path, resumed: Journal | None, began: flo
     if resumed is None:
         check_unused(folder, force=arguments.force)
     with told_if_slow(f"Loading {_name(arguments)}", quiet=arguments.quiet, seconds=FIRST_LINE):
-        run = _kind(arguments)(arguments, planner)
-    with closing(run.target):
+        kind = _kind(arguments)
+        target = targets.of(arguments)
+    with closing(target):
+        run = kind(arguments, planner, target)
         if arguments.record is not None:
-            check_images(arguments.record, run.target)
+            check_images(arguments.record, target)
         from aam_vision.agents.journal import Journal
         from aam_vision.run.folder import clear, keep_images, note_origins
 
@@ -148,8 +151,8 @@ def _run(arguments: Arguments, folder: Path, resumed: Journal | None, began: flo
         ):
             if resumed is None:
                 clear(folder)
-            keep_images(run.target, folder)
-            note_origins(run.target, journal)
+            keep_images(target, folder)
+            note_origins(target, journal)
             try:
                 ended = run.go(folder, journal, began)
             except KeyboardInterrupt:

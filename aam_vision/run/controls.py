@@ -18,22 +18,24 @@ from aam_vision.agents.journal import Journal
 from aam_vision.agents.journalled import JournalledAgent
 from aam_vision.controls.conditional import Split, conditional_text
 from aam_vision.controls.interrogating import Options, interrogate
-from aam_vision.controls.mapping import CONDITIONAL
+from aam_vision.controls.mapping import CONDITIONAL, carriers, read_carriers
 from aam_vision.controls.misreading import Misread
 from aam_vision.controls.operators import Transition
+from aam_vision.controls.prior import Prior
 from aam_vision.controls.result import ControlsResult
 from aam_vision.controls.result import figures as result_figures
 from aam_vision.interrogation.task.repeated_looks import LookingAgent
+from aam_vision.interrogation.task.result import check_prior
 from aam_vision.interrogation.task.verdict import FAILED
-from aam_vision.model.pddl import domain_text
+from aam_vision.model.pddl import domain_text, read_domain
 from aam_vision.model.query import Agent
 from aam_vision.model.strips import ActionHeader, GroundAction, LiftedAtom, State
 from aam_vision.planning.planner import Planner, cpu_seconds
 from aam_vision.report.abilities import ControlNames, abilities
 from aam_vision.report.album import FOLDER as FRAMES
+from aam_vision.report.differences import Cases, cases, matched
 from aam_vision.report.doubtful import drawn
 from aam_vision.report.recorded import images
-from aam_vision.run import targets
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.ended import Ended, accusation, exit_code
 from aam_vision.run.folder import save
@@ -69,10 +71,11 @@ class ControlsRun:
         AgentFailed: the agent cannot be started.
     """
 
-    def __init__(self, arguments: Arguments, planner: Planner) -> None:
+    def __init__(self, arguments: Arguments, planner: Planner, target: Target) -> None:
         self._arguments = arguments
         self._planner = planner
-        self.target = targets.of(arguments)
+        self.target = target
+        self._prior = _prior(arguments, target)
 
     def go(self, folder: Path, journal: Journal, began: float) -> Ended:
         """Interrogate, and save and print what was learned.
@@ -81,7 +84,7 @@ class ControlsRun:
             AgentFailed: before there was anything to learn.
         """
         arguments, target = self._arguments, self.target
-        agent: Agent = JournalledAgent(target.agent, journal, target.generators)
+        agent: Agent = JournalledAgent(target.agent, journal, target.generators, target.crew)
         looking = LookingAgent(agent, arguments.confidence, whole=False) if arguments.confirm else None
         progress = Progress()
         options = Options(
@@ -90,12 +93,36 @@ class ControlsRun:
             arguments.exam,
             (lambda text: None) if arguments.quiet else progress.stage,
             Resources(arguments.max_seconds, MEGABYTES),
+            target.copies,
+            self._prior,
         )
         with progress.never_silent(AT_WORK, quiet=arguments.quiet):
             result = interrogate(looking or agent, arguments.seed, options, self._planner)
-        told = _save(folder, arguments, self.target, result, looking, journal, perf_counter() - began)
+        differences = None if self._prior is None else _differences(self._prior, result)
+        told = _save(folder, arguments, target, result, differences, looking, journal, perf_counter() - began)
         status = told["status"]
         return Ended(status, status != FAILED, _why(told, folder), exit_code(status))
+
+
+def _prior(arguments: Arguments, target: Target) -> Prior | None:
+    """What an earlier run found out, if that is given: its folder, or the model in it.
+
+    Raises:
+        UnusableInput: it cannot be used, or is of an agent with other predicates or controls.
+    """
+    path = arguments.prior_model
+    if path is None:
+        return None
+    model = read_domain(path)
+    check_prior(model, target.agent.vocabulary, model.headers, arguments.prior)
+    return Prior(model, read_carriers(path.parent, model, target.agent.headers))
+
+
+def _differences(prior: Prior, result: ControlsResult) -> Cases:
+    """The cases of controls that only the earlier run has, or only this one, or that begin elsewhere now."""
+    model = result.model
+    now = cases(model, carriers(result.mapping, model) if model.headers else {})
+    return matched(cases(prior.model, prior.carriers), now)
 
 
 def _why(told: dict[str, Any], folder: Path) -> str:
@@ -115,6 +142,7 @@ def _save(
     arguments: Arguments,
     target: Target,
     result: ControlsResult,
+    differences: Cases | None,
     looking: LookingAgent | None,
     journal: Journal,
     wall_s: float,
@@ -131,6 +159,7 @@ def _save(
         "unlike": [one._asdict() for one in unfamiliar],
         **figures_of_controls(arguments, result, partial(images, journal)),
         **look_figures(looking),
+        "differences": None if differences is None else differences.json(),
         **figures(arguments, target, result, wall_s),
     }
     if strange := told_unlike(unfamiliar, target.problems, target.name):
@@ -143,13 +172,13 @@ def _save(
         told["why"] = told["missing"] = _told_misread(result.misread, told["misread"], arguments, folder)
     if result.conditional.actions:
         write_atomically(folder / CONDITIONAL, conditional_text(result.model, result.conditional))
-    known_operators = {header.name for header in result.model.headers}  # none where nothing was interrogated
-    mapping = [one for one in result.mapping if one["operator"] in known_operators]
-    write_atomically(folder / "controls.json", json.dumps(mapping, indent=2) + "\n")
+    write_atomically(folder / "controls.json", json.dumps(result.mapping, indent=2) + "\n")
     carried = {operator.header.name: operator.control for operator in result.operators}
     names = ControlNames(tuple(control.name for control in result.controls), carried, result.idle)
     can = abilities(result.model, carried, complete=result.proven, controls=names)
     summary = [*under("agent", can.parts), *result_figures(result)]
+    if differences is not None:
+        summary += under("differences", differences.texts("before", "now"))
     summary += [*look_lines(told), *lines(told)]
     save(folder, journal, domain_text(result.model), told, summary, truth=None)  # its operators are others
     return told

@@ -31,7 +31,6 @@ from aam_vision.model.strips import Model
 from aam_vision.planning.planner import Clock, Planner, TimedPlanner, cpu_seconds
 from aam_vision.report.display import Display, Sights
 from aam_vision.report.recorded import images
-from aam_vision.run import targets
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.chance import figures, finish, options_of, progress_of
 from aam_vision.run.checks import options_given
@@ -53,19 +52,13 @@ class ToldRun:
         UnusableInput: the agent or an option cannot be used.
     """
 
-    def __init__(self, arguments: Arguments, planner: Planner) -> None:
+    def __init__(self, arguments: Arguments, planner: Planner, target: Target) -> None:
         if arguments.write_ppo is not None:
             check_writable(arguments.write_ppo, "--write-ppo")
         self._arguments = arguments
         self._planner = TimedPlanner(planner)
-        self.target = targets.of(arguments)
-        try:
-            self._interrogation = _interrogation(arguments, self.target, self._planner)
-            if arguments.cache is not None:
-                self.target = targets.cached(self.target, arguments.cache)
-        except UnusableInput:
-            self.target.close()
-            raise
+        self.target = target
+        self._interrogation = _interrogation(arguments, target, self._planner)
 
     def go(self, folder: Path, journal: Journal, began: float) -> Ended:
         """Interrogate, and save and print what was learned.
@@ -167,10 +160,9 @@ def _prior(arguments: Arguments, target: Target) -> Model | None:
     Raises:
         UnusableInput: the file cannot be used, or is a model of another agent.
     """
-    if arguments.prior is None:
+    if arguments.prior_model is None:
         return None
-
-    model = read_domain(arguments.prior)
+    model = read_domain(arguments.prior_model)
     check_prior(model, target.agent.vocabulary, target.agent.headers, arguments.prior)
     return model
 

@@ -1,38 +1,164 @@
-"""What goes with every kind of run: a video of its images, Ctrl-C and going on, and a folder that held another kind of run."""
+"""What goes with every kind of agent: a table of agents and of what is put around them, judged against the truth.
+
+Each cell ends with the right model, or says that something is missing, and calls nothing certain that is wrong.
+What is refused has a reason, which the reference tells.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
 
+from aam_vision.agents import reference_agent
+from aam_vision.model.pddl import read_domain
+from aam_vision.report.differences import differences
+from aam_vision.run.checks import NOT_WITH_CHANCE, NOT_WITH_CONTROLS
 from aam_vision.run.summary import TIMES
+from tests.interrogation.chance.domains import PROBLEM as HANDS
+from tests.interrogation.chance.domains import SLIPPERY
+from tests.profiles import crossed
 
 from .commands import ROOT, command
 from .test_controls import LAMP, PROBLEM
+
+ROBOT = """(define (domain robot) (:requirements :typing) (:types room ball)
+  (:predicates (robot-in ?r - room) (lies-in ?b - ball ?r - room) (holds ?b - ball) (free))
+  (:action go :parameters (?from - room ?to - room) :precondition (robot-in ?from)
+    :effect (and (robot-in ?to) (not (robot-in ?from))))
+  (:action take :parameters (?what - ball ?where - room)
+    :precondition (and (robot-in ?where) (lies-in ?what ?where) (free))
+    :effect (and (holds ?what) (not (lies-in ?what ?where)) (not (free))))
+  (:action put :parameters (?what - ball ?where - room) :precondition (and (robot-in ?where) (holds ?what))
+    :effect (and (lies-in ?what ?where) (free) (not (holds ?what)))))"""
+"""What ``reference_agent`` does."""
+AGENTS = {
+    "sokoban": ("--env", "sokoban"),
+    "doors' controls": ("--env", "doors", "--controls"),
+    "tabletop": ("--env", "tabletop"),
+    "gripper": ("--env", "gripper"),
+    "slippery": ("--domain", "d.pddl", "--problem", "p.pddl", "--chance", "--within", "0.2"),
+    "explodingblocks": ("--env", "explodingblocks", "--chance", "--within", "0.2"),
+    "program": ("--agent", shlex.join([sys.executable, reference_agent.__file__])),
+}
+AROUND = {
+    "workers": ("--workers", "4"),
+    "prior": ("--prior", "earlier"),
+    "max-steps": ("--max-steps", "40"),
+    "exam": ("--exam", "60"),
+    "flips": ("--flip-rate", "0.05"),
+    "record": ("--record", "film.gif"),
+    "killed": (),
+}
+LOOKED_AGAIN = {
+    "doors' controls": ("--confirm",),
+    "slippery": ("--confirm", "--access", "snapshot"),
+    "explodingblocks": ("--confirm",),
+}
+"""Where one look does not tell a misread state from what the agent does."""
+NO_IMAGES = "shows no images"
+REFUSED = {
+    ("slippery", "workers"): NOT_WITH_CHANCE["workers"],
+    ("explodingblocks", "workers"): NOT_WITH_CHANCE["workers"],
+    **{(agent, "record"): NO_IMAGES for agent in ("gripper", "slippery", "program")},
+}
+
+
+@pytest.mark.parametrize(("agent", "around"), crossed(AGENTS, AROUND))
+def test_everything_goes_with_every_kind_of_agent(agent: str, around: str, tmp_path: Path) -> None:
+    (tmp_path / "d.pddl").write_text(SLIPPERY, encoding="utf-8")
+    (tmp_path / "p.pddl").write_text(HANDS, encoding="utf-8")
+    given, run = AGENTS[agent], tmp_path / "run"
+    if around in ("prior", "killed"):
+        assert command(*given, "--out", "earlier", cwd=tmp_path).returncode == 0
+    if around == "killed":
+        _cut(tmp_path / "earlier", run)
+        done = command("--resume", run, *(given if agent == "program" else ()), cwd=tmp_path)
+        assert _figures(run) == _figures(tmp_path / "earlier")
+    else:
+        looks = LOOKED_AGAIN.get(agent, ()) if around == "flips" else ()
+        done = command(*given, *AROUND[around], *looks, "--out", run, cwd=tmp_path)
+    if why := REFUSED.get((agent, around)):
+        assert (done.returncode, done.stdout, run.exists()) == (2, "", False)
+        assert why in done.stderr
+        return
+    assert done.returncode == 0, done.stderr
+    if around == "record":
+        with Image.open(tmp_path / "film.gif") as shown:
+            assert shown.n_frames > 1  # type: ignore[attr-defined]
+    if around == "exam" and _figures(run)["status"] == "complete":
+        assert _figures(run)["exam_steps"] >= 60
+    _judge(run, complete=around not in ("max-steps", "flips") and agent != "explodingblocks")
+
+
+def _cut(whole: Path, to: Path) -> None:
+    """What is left of a run that was killed half-way."""
+    to.mkdir()
+    with (
+        closing(sqlite3.connect(whole / "transcript.sqlite")) as before,
+        closing(sqlite3.connect(to / "transcript.sqlite")) as after,
+    ):
+        before.backup(after)
+        (entries,) = after.execute("SELECT count(*) FROM entries").fetchone()
+        after.execute("DELETE FROM entries WHERE number > ?", (entries // 2,))
+        after.execute("DELETE FROM about WHERE name = 'finished'")
+        after.commit()
+
+
+def _judge(run: Path, *, complete: bool) -> None:
+    """Compare a run with the truth; ``complete``: whether it is to have ended so."""
+    told = _figures(run)
+    assert told["status"] in (("complete",) if complete else ("complete", "open", "budget"))
+    if "native_equivalent" in told:
+        assert told["native_equivalent"] == 1 or told["status"] == "budget"
+        return
+    if "wrong_certain" in told:
+        assert told["wrong_certain"] == 0
+        assert told["intervals_right"] == told["intervals"]
+        return
+    if not (run / "truth.pddl").exists():
+        (run / "truth.pddl").write_text(ROBOT, encoding="utf-8")
+    wrong = differences(read_domain(run / "model.pddl"), read_domain(run / "truth.pddl"))
+    unsure = {
+        (one["action"], one["location"], text.removeprefix("not "))
+        for one in told["undetermined"]
+        for text in one["group"]
+    }
+    assert {(one.action, one.location.value, one.text) for one in wrong} <= unsure
+    assert told["equivalent"] or told["equivalent"] is None or not complete
+
+
+def _figures(run: Path) -> dict[str, Any]:
+    """The contents of ``result.json``, but for the seconds that the run took."""
+    told = json.loads((run / "result.json").read_text(encoding="utf-8"))
+    return {name: value for name, value in told.items() if name not in TIMES}
+
+
+def test_the_reference_says_why_what_is_refused_cannot_exist() -> None:
+    text = (ROOT / "docs" / "reference" / "commands.md").read_text(encoding="utf-8")
+    for refused in (NOT_WITH_CONTROLS, NOT_WITH_CHANCE):
+        for name, why in refused.items():
+            assert any(
+                f"`--{name.replace('_', '-')}`" in line and why in line for line in text.splitlines()
+            ), name
+
 
 KINDS = {
     "told": ("--env", "doors"),
     "controls": ("--env", "maze", "--controls"),
     "chance": ("--env", "explodingblocks", "--chance", "--within", "0.2", "--max-steps", "90"),
 }
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_images_of_any_run_become_a_video(kind: str, tmp_path: Path) -> None:
-    film = tmp_path / "film.gif"
-    done = command(*KINDS[kind], "--record", film, "--out", "run", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert f"{film}: " in done.stderr
-    with Image.open(film) as shown:
-        assert shown.n_frames > 1  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -55,9 +181,7 @@ def test_any_run_that_was_interrupted_goes_on_to_the_same_result(kind: str, tmp_
     assert said.endswith("interrupted; go on with --resume cut\n")
     again = command("--resume", "cut", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
-    results = [json.loads((tmp_path / run / "result.json").read_text()) for run in ("whole", "cut")]
-    first, second = ({name: one[name] for name in one if name not in TIMES} for one in results)
-    assert first == second
+    assert _figures(tmp_path / "whole") == _figures(tmp_path / "cut")
 
 
 def _recorded(folder: Path) -> int:
@@ -76,28 +200,68 @@ def test_any_run_ends_at_a_budget_of_queries(kind: str, tmp_path: Path) -> None:
     assert found["status"] == ("complete" if kind == "controls" else "budget")
 
 
-def test_controls_are_learned_of_an_agent_that_is_misread(tmp_path: Path) -> None:
-    given = ("--env", "maze", "--controls", "--flip-rate", "0.05")
-    refused = command(*given, "--out", "run", cwd=tmp_path)
+BEHIND = ("--domain", "d.pddl", "--problem", "p.pddl", "--bare", "press(?l)=light,quench")
+
+
+def _lamps(folder: Path) -> None:
+    (folder / "d.pddl").write_text(LAMP, encoding="utf-8")
+    (folder / "p.pddl").write_text(PROBLEM, encoding="utf-8")
+
+
+def test_a_domain_behind_controls_is_learned_though_it_is_misread(tmp_path: Path) -> None:
+    _lamps(tmp_path)
+    refused = command(*BEHIND, "--flip-rate", "0.05", "--out", "run", cwd=tmp_path)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr.startswith("error: --flip-rate: one look does not tell what a control did")
-    done = command(*given, "--confirm", "--out", "run", cwd=tmp_path)
+    done = command(*BEHIND, "--flip-rate", "0.05", "--confirm", "--out", "run", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    found = json.loads((tmp_path / "run" / "result.json").read_text())
+    found = _figures(tmp_path / "run")
     assert (found["status"], found["native_equivalent"]) == ("complete", 1.0)
+    assert found["operators"] == ["press-off(?l - lamp)", "press-on(?l - lamp)"]
     assert found["looks"] > found["situations"] > 0
     assert 0.04 < found["misread"] < 0.06
 
 
-def test_a_domain_behind_controls_is_learned_though_it_is_misread(tmp_path: Path) -> None:
-    (tmp_path / "d.pddl").write_text(LAMP, encoding="utf-8")
-    (tmp_path / "p.pddl").write_text(PROBLEM, encoding="utf-8")
-    given = ("--domain", "d.pddl", "--problem", "p.pddl", "--bare", "press(?l)=light,quench")
-    done = command(*given, "--flip-rate", "0.05", "--confirm", "--out", "run", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    found = json.loads((tmp_path / "run" / "result.json").read_text())
+@pytest.mark.parametrize("around", [("--workers", "2"), ("--cache", "answers")])
+def test_copies_and_a_cache_change_nothing_of_what_controls_are_given(
+    around: tuple[str, str], tmp_path: Path
+) -> None:
+    _lamps(tmp_path)
+    assert command(*BEHIND, "--out", "alone", cwd=tmp_path).returncode == 0
+    for _ in range(2):  # the second time all answers are in the cache
+        done = command(*BEHIND, *around, "--out", "run", "--force", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert _figures(tmp_path / "run") == _figures(tmp_path / "alone")
+
+
+def test_what_an_earlier_run_found_of_controls_is_compared_and_not_believed(tmp_path: Path) -> None:
+    """What has changed, or was never so, is told, and the model is the one that is found without the earlier run."""
+    _lamps(tmp_path)
+    assert command(*BEHIND, "--out", "before", cwd=tmp_path).returncode == 0
+    same = command(*BEHIND, "--prior", "before", "--out", "same", cwd=tmp_path)
+    assert same.returncode == 0, same.stderr
+    assert not _figures(tmp_path / "same")["differences"]["different"]
+    sticking = LAMP.replace("(and (off ?l) (not (on ?l)))", "(and (off ?l))")
+    (tmp_path / "d.pddl").write_text(sticking, encoding="utf-8")
+    assert command(*BEHIND, "--out", "anew", cwd=tmp_path).returncode == 0
+    now = command(*BEHIND, "--prior", "before/model.pddl", "--out", "now", cwd=tmp_path)
+    assert now.returncode == 0, now.stderr
+    found = _figures(tmp_path / "now")
     assert (found["status"], found["native_equivalent"]) == ("complete", 1.0)
-    assert found["operators"] == ["press-off(?l - lamp)", "press-on(?l - lamp)"]
+    assert (tmp_path / "now" / "model.pddl").read_text() == (tmp_path / "anew" / "model.pddl").read_text()
+    assert found["differences"]["different"]
+    assert "differences   only before: " in now.stdout
+    again = command("--resume", "now", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    (tmp_path / "before" / "controls.json").write_text("[]", encoding="utf-8")
+    for given in (("--prior", "before", *BEHIND), ("--resume", "now")):
+        refused = (
+            command(*given, "--out", "no", cwd=tmp_path)
+            if "--prior" in given
+            else command(*given, cwd=tmp_path)
+        )
+        assert refused.returncode == 2
+        assert len(refused.stderr.splitlines()) == 1
 
 
 def test_nothing_is_left_of_a_run_that_another_kind_overwrites(tmp_path: Path) -> None:

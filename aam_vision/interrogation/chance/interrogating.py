@@ -70,6 +70,8 @@ class Options:
     resources: Resources = field(default_factory=Resources)
     """Time and memory that may be taken."""
     max_queries: int | None = None
+    exam: int = 0
+    """Steps drawn at random that have to tell nothing new, one after the other, before it ends as complete."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,8 @@ class ChanceResult:
     status: str
     why: str
     counts: Counts
+    exam_steps: int = 0
+    """Steps drawn at random since anything new was told."""
 
     @property
     def complete(self) -> bool:
@@ -197,6 +201,8 @@ class _Interrogation:
         """How many trials were made in a situation."""
         self._varying: dict[int, dict[State, int]] = {}
         """The same by action, of those with chance."""
+        self._examined, self._examined_version = 0, -1
+        """Steps of the examination, since the structure was this."""
         self._open: list[int] = []
         """The numbers of the situations of the graph from which the access allows to go on, whatever came before."""
 
@@ -214,7 +220,7 @@ class _Interrogation:
                     status, why = OPEN, "the last situation is not known, and the access allows no way back"
                     break
                 with resources.interrupting():
-                    found = self._next()
+                    found = self._next() or self._exam_step()
                 if found is None:
                     break
                 self._try(*found)
@@ -233,7 +239,8 @@ class _Interrogation:
             status, why = NOT_STRIPS, str(error)
         except AgentFailed as error:
             status, why = FAILED, str(error)
-        return ChanceResult(self._model(), self._actions, self._options, status, why, self._agent.counts)
+        counts = self._agent.counts
+        return ChanceResult(self._model(), self._actions, self._options, status, why, counts, self._examined)
 
     def _model(self) -> Model:
         return Model(self._agent.vocabulary, tuple(one.schema() for one in self._actions))
@@ -287,6 +294,25 @@ class _Interrogation:
                 self._outlook = self._looked()
                 found = self._best(self._outlook)
         return found
+
+    def _exam_step(self) -> tuple[Situation, Step, bool] | None:
+        """A step at random, where none is worth anything; None once so many in a row have told nothing new."""
+        if self._examined_version != self._versions():
+            self._examined, self._examined_version = 0, self._versions()
+        if self._examined >= self._options.exam:
+            return None
+        starts = [self._seen[state] for state in self._starts()]
+        if self._here is not None:
+            starts.append(self._here)
+        start = starts[int(self._rng.integers(len(starts)))]
+        steps: dict[int, list[Step]] = {}
+        for step in self._table.all(start.state):
+            steps.setdefault(step.action, []).append(step)
+        if not steps:
+            return None
+        own = list(steps.values())[int(self._rng.integers(len(steps)))]
+        self._examined += 1
+        return start, own[int(self._rng.integers(len(own)))], False
 
     def _best(self, outlook: Outlook) -> tuple[Situation, Step, bool] | None:
         """The same among the situations of a graph."""

@@ -5,7 +5,7 @@ interrogation has ended.
 """
 
 from aam_vision.run.targets.controls import controlled
-from aam_vision.run.targets.copied import cached, unreliable
+from aam_vision.run.targets.copied import unreliable
 from aam_vision.run.targets.images import PerceptionSettings
 from aam_vision.run.targets.naming import check_name, from_environment, has_chance, is_imported, names, of
 from aam_vision.run.targets.programs import from_program
@@ -15,7 +15,6 @@ from aam_vision.run.targets.target import Target
 __all__ = [
     "PerceptionSettings",
     "Target",
-    "cached",
     "check_name",
     "controlled",
     "from_environment",

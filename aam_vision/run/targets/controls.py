@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aam_vision.model.query import Access
+from aam_vision.run.targets.copied import copied_symbolic
 from aam_vision.run.targets.images import PerceptionSettings, from_images, settings_of
-from aam_vision.run.targets.symbolic import tell_left_out
+from aam_vision.run.targets.symbolic import identity, tell_left_out
 from aam_vision.run.targets.target import Target, access_of, check_problems
 from aam_vision.support.errors import UnusableInput
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from aam_vision.agents.bare import Control
+    from aam_vision.agents.workers import Workers
     from aam_vision.model.strips import GroundAction, Model, State
     from aam_vision.run.arguments import Arguments
 
@@ -24,14 +26,15 @@ CONTROL = re.compile(r"\s*(?P<name>[^\s()=,]+)\s*\((?P<parameters>[^()=]*)\)\s*=
 WRITE = "write e.g. 'move(?dir)=push,move', with the control, its parameters and the operators that it may carry out"
 
 
-def with_controls(arguments: Arguments) -> Target:
+def with_controls(arguments: Arguments, workers: Workers) -> Target:
     """The agent that a run's arguments name, by its controls.
 
     Raises:
         UnusableInput: there is no such thing, or its controls are not known.
     """
     if arguments.domain is not None:
-        return from_bare(arguments.domain, arguments.problem or (), arguments.bare or (), arguments.access)
+        bare = from_bare(arguments.domain, arguments.problem or (), arguments.bare or (), arguments.access)
+        return copied_symbolic(bare, workers)
     if arguments.agent is not None:
         from aam_vision.run.targets.programs import from_program, from_shown_program
 
@@ -43,10 +46,12 @@ def with_controls(arguments: Arguments) -> Target:
             access=arguments.access,
             seconds=arguments.agent_seconds,
             megabytes=arguments.agent_memory,
+            workers=workers,
             controls=True,
         )
     assert arguments.env is not None, "one or the other is given"
-    return controlled(arguments.env, arguments.problem or (), arguments.access, settings_of(arguments))
+    settings = settings_of(arguments)
+    return controlled(arguments.env, arguments.problem or (), arguments.access, settings, workers)
 
 
 def from_bare(domain: Path, problems: Sequence[str], bare: Sequence[str], access: str | None) -> Target:
@@ -71,6 +76,7 @@ def from_bare(domain: Path, problems: Sequence[str], bare: Sequence[str], access
         agent,
         truth=lambda: model,
         held_out=lambda: initial,
+        identity=f"{identity(model)} {' '.join(sorted(bare))}",
         native_steps=lambda count, rng: _walked(agent, initial, count, rng),
     )
 
@@ -118,11 +124,17 @@ def _walked(
     return found
 
 
-def controlled(env: str, problems: Sequence[str], access: str | None, settings: PerceptionSettings) -> Target:
+def controlled(
+    env: str,
+    problems: Sequence[str],
+    access: str | None,
+    settings: PerceptionSettings,
+    workers: Workers | None = None,
+) -> Target:
     """An environment that is seen in images, by its controls.
 
     Raises:
         UnusableInput: its controls are not known, or there is no such problem, access or weights.
     """
     allowed = access_of(access, (Access.SNAPSHOT,), "--controls")
-    return from_images(env, allowed, problems, settings, controls=True)
+    return from_images(env, allowed, problems, settings, workers, controls=True)

@@ -84,11 +84,12 @@ def with_crew(target: Target, crew: Crew) -> Target:
     return replace(target, crew=crew, close=close)
 
 
-def simulator_crew(env: str, problems: Sequence[Problem], workers: Workers) -> Crew:
-    """Copies of an image environment's simulators."""
+def simulator_crew(env: str, problems: Sequence[Problem], workers: Workers, controls: bool) -> Crew:
+    """Copies of an image environment's simulators, which are instructed, or given its ``controls``."""
     from aam_vision.agents.copies import prove_simulators
 
-    return workers.crew(partial(_simulators, env, tuple(problems)), prove_simulators, modules=SIMULATING)
+    make = partial(_simulators, env, tuple(problems), controls)
+    return workers.crew(make, prove_simulators, modules=SIMULATING)
 
 
 def program_crew(
@@ -126,11 +127,11 @@ def _itself(agent: Agent) -> Agent:
     return agent
 
 
-def _simulators(env: str, problems: Sequence[Problem]) -> list[Simulator]:
+def _simulators(env: str, problems: Sequence[Problem], controls: bool) -> list[Simulator]:
     from aam_vision.envs.registry import image_domain
 
     domain = image_domain(env)
-    return [domain.simulator(problem) for problem in problems]
+    return [domain.simulator(problem, controls=controls) for problem in problems]
 
 
 def _program(

@@ -74,14 +74,13 @@ def from_images(
         check_access(access, workers)
     domain = asked(env, controls=controls, chance=chance is not None)
     chosen = problems_of(env, problems, domain.interrogated, access)
-    crew = simulator_crew(env, chosen, workers) if several and workers is not None else None
+    crew = simulator_crew(env, chosen, workers, controls) if several and workers is not None else None
     try:
         clear = [domain.simulator(problem, controls=controls, chance=chance) for problem in chosen]
-        if crew is None:
-            return _seen(env, chosen, access, settings, clear, controls=controls, chance=chance)
-        # they begin while the classifiers are loaded
-        copies = [CopiedSimulator(one.scene, number, crew) for number, one in enumerate(clear)]
-        return with_crew(_seen(env, chosen, access, settings, copies), crew)
+        if crew is not None:  # they begin while the classifiers are loaded
+            clear = [CopiedSimulator(one.scene, number, crew) for number, one in enumerate(clear)]
+        target = _seen(env, chosen, access, settings, clear, controls=controls, chance=chance)
+        return target if crew is None else with_crew(target, crew)
     except BaseException:
         if crew is not None:
             crew.close()
@@ -103,12 +102,18 @@ def _seen(
     Warns:
         AamWarning: no classifier reads the images of an environment that is known by its controls.
     """
+    from aam_vision.agents.copies import CopiedSimulator
     from aam_vision.envs.registry import image_domain
 
     domain, plain = image_domain(env), not controls and chance is None
     told = None if plain or settings.classifiers is not None else domain.stand_in()
     perception: Perception
     if told is not None:
+        if any(isinstance(one, CopiedSimulator) for one in clear):
+            raise UnusableInput(
+                f"the states of {env} are told by its function `shown`, which sees no copy: give --classifiers, too",
+                "workers",
+            )
         if settings.noise:
             raise UnusableInput(
                 f"no classifier reads the images of {env}: give --classifiers, too", "image_noise"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from aam_vision.agents.workers import Workers
 from aam_vision.run.targets.chance import with_chance
 from aam_vision.run.targets.controls import with_controls
-from aam_vision.run.targets.copied import copied_symbolic, unreliable
+from aam_vision.run.targets.copied import cached, copied_symbolic, unreliable
 from aam_vision.run.targets.images import PerceptionSettings, from_images, settings_of
 from aam_vision.run.targets.programs import from_program, from_shown_program
 from aam_vision.run.targets.symbolic import from_generated, from_pddl
@@ -26,16 +26,27 @@ def of(arguments: Arguments) -> Target:
     Raises:
         UnusableInput: there is no such thing, or it cannot be used in this way.
     """
-    target = with_controls(arguments) if arguments.controls or arguments.bare else _told(arguments)
+    workers = Workers(arguments.workers, arguments.address)
+    kind = with_controls if arguments.controls or arguments.bare else _told
+    target = kind(arguments, workers)
+    try:
+        return _decorated(arguments, target)
+    except UnusableInput:
+        target.close()
+        raise
+
+
+def _decorated(arguments: Arguments, target: Target) -> Target:
+    """The target with the faults that are asked for, and the cache.
+
+    Raises:
+        UnusableInput: it cannot be used in this way.
+    """
     if arguments.chance:
-        try:
-            _check_looks(arguments, target.agent.access)
-        except UnusableInput:
-            target.close()
-            raise
+        _check_looks(arguments, target.agent.access)
     if arguments.flip_rate or arguments.refusal_rate:
-        return unreliable(target, arguments.flip_rate, arguments.refusal_rate, arguments.seed)
-    return target
+        target = unreliable(target, arguments.flip_rate, arguments.refusal_rate, arguments.seed)
+    return target if arguments.cache is None else cached(target, arguments.cache)
 
 
 def _check_looks(arguments: Arguments, access: Access) -> None:
@@ -50,16 +61,13 @@ def _check_looks(arguments: Arguments, access: Access) -> None:
         check_access(access)
 
 
-def _told(arguments: Arguments) -> Target:
+def _told(arguments: Arguments, workers: Workers) -> Target:
     """An agent whose instructions are told. The chance of a domain or an environment is drawn from the seed."""
     import numpy as np
 
     given = arguments.problem or []
-    workers = Workers(arguments.workers, arguments.address)
     chance = np.random.default_rng([arguments.seed, 4]) if arguments.chance else None
     if arguments.agent is not None and arguments.env is not None:
-        if workers.number > 1:
-            raise UnusableInput("a program that shows images answers alone: use 1", "workers", workers.number)
         return from_shown_program(arguments)
     if arguments.agent is not None:
         return from_program(

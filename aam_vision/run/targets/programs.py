@@ -63,7 +63,7 @@ def from_program(
         process_agent(conversation, allowed, chosen),
         truth=None,
         held_out=list,
-        identity=conversation.identity if hello.deterministic and hello.access.constructs else None,
+        identity=conversation.identity if hello.deterministic and allowed.constructs else None,
         close=conversation.close,
     )
     if workers is None or workers.number == 1:
@@ -101,6 +101,8 @@ def from_shown_program(arguments: Arguments) -> Target:
     command, env = arguments.agent, arguments.env
     assert command is not None
     assert env is not None
+    if arguments.workers > 1:
+        raise UnusableInput("a program that shows images answers alone: use 1", "workers", arguments.workers)
     if env in domains.DOMAINS:
         raise UnusableInput("shows no images; leave it out, or name an image environment", "env", env)
     if arguments.repeated_arguments:

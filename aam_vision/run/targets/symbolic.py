@@ -80,7 +80,7 @@ def symbolic(
         truth=lambda: model,
         held_out=lambda: held_out,
         generators=() if chance is None else (chance,),
-        identity=_identity(model) if chance is None else None,
+        identity=identity(model) if chance is None else None,
     )
 
 
@@ -117,7 +117,7 @@ def from_generated(
     return symbolic(env, names, model, states, initial[GENERATED_PROBLEMS:], access, repeated=repeated)
 
 
-def _identity(model: Model) -> str:
+def identity(model: Model) -> str:
     """A digest of the agent's model."""
     from aam_vision.model.pddl import domain_text
 
