@@ -1,0 +1,129 @@
+"""Histories made for it tell facts apart that explain all attempts so far: the shortest one at whose end they predict differently.
+
+The states on the way are those that the simplest explanation predicts, beginning where the problems begin.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from aam_vision.interrogation.memory.facts import Explanation, Explanations, InventedFact, Rows, Strictest
+from aam_vision.interrogation.memory.histories import RecordingAgent
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.model.query import Query, Situation
+from aam_vision.model.strips import GroundAction, State
+from aam_vision.planning.joins import StateIndex, bindings
+
+STATES = 400
+"""Pairs of a state and what the other fact is then that are searched for a difference."""
+BINDINGS = 60
+"""Steps of one action that are compared in one state, at most."""
+QUESTIONS = 150
+"""Questions that tell facts apart, at most."""
+
+Plan = tuple[GroundAction, ...]
+
+
+class Question(NamedTuple):
+    """A history from an initial situation at whose last step two facts predict differently."""
+
+    start: Situation
+    plan: Plan
+
+
+def telling_apart(best: Explanation, other: Explanation, initial: Sequence[Situation]) -> Question | None:
+    """The shortest history that tells two explanations apart; None if none was found.
+
+    One that refutes either goes before one of which only one of them predicts the end.
+    """
+    spare: Question | None = None
+    came: dict[tuple[State, Rows], tuple[Situation, Plan]] = {}
+    waiting: deque[tuple[State, Rows]] = deque()
+    for situation in initial:
+        key = situation.state, Rows()
+        if key not in came:
+            came[key] = situation, ()
+            waiting.append(key)
+    name = best.fact.predicate.name
+    while waiting:
+        state, rows = key = waiting.popleft()
+        start, way = came[key]
+        own = frozenset([atom for atom in state.true if atom.predicate != name])
+        theirs = other.fact.added(State(own, state.objects), rows)
+        for step, certain in _steps(best, other, state, theirs):
+            told = other.actions[step.name].executes(theirs, step.objects)
+            if certain is not told:
+                question = Question(start, (*way, step))
+                if certain is not None and told is not None:
+                    return question
+                spare = spare or question
+            if certain and len(came) < STATES:
+                after = best.model.schema(step.name).successor(state, step.objects)
+                led = after, other.fact.after(rows, step)
+                if led not in came:
+                    came[led] = start, (*way, step)
+                    waiting.append(led)
+    return spare
+
+
+def _steps(
+    best: Explanation, other: Explanation, state: State, theirs: State
+) -> Iterator[tuple[GroundAction, bool | None]]:
+    """Steps that one of them executes for certain, with what the best one says of each."""
+    mine, others = StateIndex(state), StateIndex(theirs)
+    for name, action in best.actions.items():
+        found = dict.fromkeys(_bound(action, mine))
+        found.update(dict.fromkeys(_bound(other.actions[name], others)))
+        for row in found:
+            yield GroundAction(name, row), action.executes(state, row)
+
+
+def _bound(action: Strictest, index: StateIndex) -> Iterator[tuple[str, ...]]:
+    required = sorted(action.index.select(action.positive), key=str)
+    return islice(bindings(index, action.index.header, required, repeated=False), BINDINGS)
+
+
+class VersionSpace:
+    """The facts that explain all that an agent did, as few and simple ones as do."""
+
+    def __init__(self, agent: RecordingAgent) -> None:
+        self._agent = agent
+        self._facts: list[InventedFact] = []
+        self.asked = 0
+
+    @property
+    def _attempts(self) -> Explanations:
+        agent = self._agent
+        return Explanations(agent.vocabulary, agent.headers, agent.histories.attempts)
+
+    def left(self) -> list[Explanation]:
+        """The explanations by the simplest facts, and by those with one change more, simplest first."""
+        attempts = self._attempts
+        found = attempts.by(self._facts)
+        if not found or len(found[0].fact.changes) > len(self._facts[0].changes):
+            found = attempts.smallest()
+        self._facts = [one.fact for one in found]
+        return found
+
+    def tell_apart(self, budget: Budget, steps: int) -> list[Explanation]:
+        """Ask until no history tells those that are left apart, or no more may be asked.
+
+        Args:
+            budget: of the whole interrogation.
+            steps: that were made before.
+        """
+        while True:
+            found = self.left()
+            question = self._next(found) if found and self.asked < QUESTIONS else None
+            if question is None or budget.steps is not None and steps + len(question.plan) > budget.steps:
+                return found
+            self.asked += 1
+            steps += len(question.plan)
+            self._agent.ask(Query(*question))
+
+    def _next(self, found: Sequence[Explanation]) -> Question | None:
+        best, initial = found[0], self._agent.initial()
+        return next((one for other in found[1:] if (one := telling_apart(best, other, initial))), None)

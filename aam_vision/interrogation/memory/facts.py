@@ -1,0 +1,356 @@
+"""Invented facts: what an agent may remember, and which of that explains all that it did.
+
+A fact is of the whole, or of each object of a type. All are false when a history begins; whatever may be true then is the same fact with
+the other sign. Steps that are executed set and unset it. A fact explains the attempts of an interrogation if, with it, some STRIPS model
+does: for each action the strictest precondition that its executed steps allow is violated by all of its refused ones, and no atom was
+added, deleted and left by it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from typing import NamedTuple
+
+from aam_vision.interrogation.hypotheses.literals import AtomIndex
+from aam_vision.interrogation.memory.histories import BEGINNING, Attempt
+from aam_vision.model.strips import (
+    ROOT_TYPE,
+    ActionHeader,
+    ActionSchema,
+    Atom,
+    GroundAction,
+    Model,
+    Predicate,
+    State,
+    Vocabulary,
+)
+
+NAME = "memory-1"
+MOST = 4
+"""Changes of a fact by actions, at most, that are looked for."""
+MOST_TRIED = 6_000
+"""Facts of one kind that are tried, at most."""
+SAMPLED = 40
+"""Executed, and refused, steps of an action that are looked at first: most facts already fail on them."""
+Row = tuple[str, ...]
+Rows = frozenset[Row]
+
+
+class Change(NamedTuple):
+    """What an executed step of an action does to a fact."""
+
+    action: str
+    place: int | None
+    """The parameter that names the fact's object; None for a fact of the whole."""
+    value: bool
+
+    def row(self, objects: Sequence[str]) -> Row:
+        """The objects of the fact that a step changes."""
+        return () if self.place is None else (objects[self.place],)
+
+
+@dataclass(frozen=True)
+class InventedFact:
+    """A fact that no predicate of the vocabulary speaks of."""
+
+    predicate: Predicate
+    changes: tuple[Change, ...]
+
+    @property
+    def kind(self) -> str | None:
+        """The type of the objects that it is of; None if it is of the whole."""
+        return self.predicate.types[0] if self.predicate.types else None
+
+    @cached_property
+    def _by_action(self) -> Mapping[str, list[Change]]:
+        found: dict[str, list[Change]] = defaultdict(list)
+        for change in sorted(self.changes, key=lambda one: one.value):  # deletes come first, as in PDDL
+            found[change.action].append(change)
+        return found
+
+    def after(self, rows: Rows, step: GroundAction) -> Rows:
+        """The objects of which it is true after an executed step."""
+        for change in self._by_action.get(step.name, ()):
+            row = change.row(step.objects)
+            rows = rows | {row} if change.value else rows - {row}
+        return rows
+
+    def added(self, state: State, rows: Rows) -> State:
+        """A state with the fact, true of these objects."""
+        atoms = frozenset([Atom(self.predicate.name, row) for row in rows])
+        return State(state.true | atoms, state.objects, state.unknown)
+
+    def within(self, vocabulary: Vocabulary) -> Vocabulary:
+        """The vocabulary, with the fact's predicate as its last."""
+        return replace(vocabulary, predicates=(*vocabulary.predicates, self.predicate))
+
+    def followed(self, attempts: Sequence[Attempt]) -> list[Rows]:
+        """The objects of which it is true after each attempt."""
+        found: list[Rows] = []
+        for parent, action, executed, *_ in attempts:
+            rows = Rows() if parent == BEGINNING else found[parent]
+            found.append(self.after(rows, action) if executed else rows)
+        return found
+
+
+class _Seen(NamedTuple):
+    """What one attempt shows of the atoms of its action that are in the vocabulary."""
+
+    parent: int
+    action: GroundAction
+    executed: bool
+    held: int
+    unknown: int
+    slots: tuple[tuple[int, Row], ...]
+    """The bits of the fact's atoms, each with its objects."""
+
+
+class Strictest(NamedTuple):
+    """What is known of one action once a fact is added."""
+
+    index: AtomIndex
+    positive: int
+    """Atoms that held before all executed steps, as far as was seen: the action may need them."""
+    negative: int
+    refusals: tuple[tuple[int, int], ...]
+    """For each refusal the literals of these that did not hold, one of which is needed."""
+    add: int
+    delete: int
+
+    def executes(self, state: State, objects: Sequence[str]) -> bool | None:
+        """Whether a step is executed for certain (True) or refused for certain (False); None if neither."""
+        held, _ = self.index.values(state, tuple(objects))
+        lacking, excess = self.positive & ~held, self.negative & held
+        if not lacking and not excess:
+            return True
+        sure = any(not (one & ~lacking or other & ~excess) for one, other in self.refusals)
+        return False if sure else None
+
+
+class Explanation:
+    """A fact, and what follows from it and all attempts about every action."""
+
+    def __init__(self, fact: InventedFact, actions: Mapping[str, Strictest]) -> None:
+        self.fact = fact
+        self.actions = actions
+
+    @cached_property
+    def model(self) -> Model:
+        """The strictest model that explains the attempts; the fact's own changes are effects in it."""
+        schemas = []
+        for one in self.actions.values():
+            own = [change for change in self.fact.changes if change.action == one.index.header.name]
+            bits = {True: 0, False: 0}
+            for change in own:
+                arguments = () if change.place is None else (change.place,)
+                bits[change.value] |= one.index.mask(
+                    [a for a in one.index.atoms if a == (self.fact.predicate.name, arguments)]
+                )
+            select = one.index.select
+            needs = select(one.positive), select(one.negative)
+            effects = select(one.add | bits[True]), select(one.delete | bits[False])
+            schemas.append(ActionSchema(one.index.header, *needs, *effects))
+        return Model(next(iter(self.actions.values())).index.vocabulary, tuple(schemas))
+
+
+class Explanations:
+    """The facts that explain some attempts."""
+
+    def __init__(
+        self, vocabulary: Vocabulary, headers: Sequence[ActionHeader], attempts: Sequence[Attempt]
+    ) -> None:
+        self._vocabulary = vocabulary
+        self._headers = {header.name: header for header in headers}
+        self._attempts = attempts
+        self._done = {one.action.name for one in attempts if one.executed}
+        self._effects = {name: self._effects_of(name) for name in self._headers}
+
+    @property
+    def steady(self) -> bool:
+        """Whether no atom of the vocabulary was added, deleted and left by the same action."""
+        return all(found is not None for found in self._effects.values())
+
+    def smallest(self) -> list[Explanation]:
+        """The facts that explain all attempts with fewest changes, and those with one more, simplest first."""
+        if not self.steady:
+            return []
+        kinds: list[str | None] = [None, *self._kinds()]
+        trials = [self._trials(kind) for kind in kinds]
+        found: list[Explanation] = []
+        fewest = MOST
+        for size in range(1, MOST + 1):
+            if size > fewest + 1:
+                break
+            for trial in trials:
+                own = list(trial.explaining(size))
+                found += own
+                if own and fewest == MOST:
+                    fewest = size
+        return found
+
+    def by(self, facts: Sequence[InventedFact]) -> list[Explanation]:
+        """The explanations by those of some facts that explain all attempts."""
+        if not self.steady:
+            return []
+        trials = {kind: self._trials(kind) for kind in {one.kind: None for one in facts}}
+        return [found for fact in facts if (found := trials[fact.kind].explained_by(fact))]
+
+    def _kinds(self) -> list[str]:
+        """The types of which a fact may be: those of parameters, and what they are kinds of; narrow ones last."""
+        types = self._vocabulary.types
+        spoken = {kind for header in self._headers.values() for own in header.types for kind in types.ancestry(own)}
+        known = sorted(spoken, key=lambda kind: (len(list(types.ancestry(kind))), kind))
+        # of two types with the same parameters the wider one says the same
+        served = {kind: self._places(kind) for kind in known}
+        return [
+            kind
+            for number, kind in enumerate(known)
+            if served[kind] and all(served[kind] != served[other] for other in known[:number])
+        ]
+
+    def _places(self, kind: str) -> list[tuple[str, int]]:
+        types = self._vocabulary.types
+        return [
+            (name, place)
+            for name, header in self._headers.items()
+            for place, own in enumerate(header.types)
+            if types.is_a(own, kind)
+        ]
+
+    def _trials(self, kind: str | None) -> _Trials:
+        predicate = Predicate(NAME, () if kind is None else (kind,))
+        places = [(name, None) for name in self._headers] if kind is None else self._places(kind)
+        options = [
+            Change(name, place, value) for name, place in places if name in self._done for value in (True, False)
+        ]
+        vocabulary = InventedFact(predicate, ()).within(self._vocabulary)
+        indexes = {name: AtomIndex(vocabulary, header) for name, header in self._headers.items()}
+        return _Trials(predicate, options, indexes, self._attempts, self._effects)
+
+    def _effects_of(self, name: str) -> tuple[int, int] | None:
+        """The atoms that an action was seen to add, and to delete; None if it did neither always."""
+        index = AtomIndex(self._vocabulary, self._headers[name])
+        on = off = added = deleted = 0
+        for one in self._attempts:
+            if one.action.name != name or one.after is None:
+                continue
+            objects = one.action.objects
+            now, hidden = index.values(one.after, objects)
+            known = index.everything & ~(hidden | index.shared(objects))
+            on, off = on | known & now, off | known & ~now
+            if one.before is not None:
+                was, unknown = index.values(one.before, objects)
+                added |= known & now & ~was & ~unknown
+                deleted |= known & was & ~now & ~unknown
+        return None if (added | deleted) & on & off else (added, deleted)
+
+
+class _Trials:
+    """Facts of one kind, tried on some attempts."""
+
+    def __init__(
+        self,
+        predicate: Predicate,
+        options: Sequence[Change],
+        indexes: Mapping[str, AtomIndex],
+        attempts: Sequence[Attempt],
+        effects: Mapping[str, tuple[int, int] | None],
+    ) -> None:
+        self._predicate = predicate
+        self._options = options
+        self._indexes = indexes
+        self._effects = effects
+        self._own = {
+            name: sum(bit for atom, bit in index.bit.items() if atom.predicate == predicate.name)
+            for name, index in indexes.items()
+        }
+        self._seen = [self._of(one) for one in attempts]
+        self._sample = self._sampled()
+
+    def explaining(self, size: int) -> Iterator[Explanation]:
+        """The facts with so many changes that explain all attempts."""
+        tried = 0
+        for changes in combinations(self._options, size):
+            if not any(change.value for change in changes) or _contrary(changes):
+                continue
+            tried += 1
+            if tried > MOST_TRIED:
+                return
+            if found := self.explained_by(InventedFact(self._predicate, changes)):
+                yield found
+
+    def explained_by(self, fact: InventedFact) -> Explanation | None:
+        """What follows from a fact; None if it does not explain all attempts."""
+        if self._strictest(fact, self._sample) is None:
+            return None
+        found = self._strictest(fact, self._seen)
+        return None if found is None else Explanation(fact, found)
+
+    def _of(self, one: Attempt) -> _Seen:
+        index, name = self._indexes[one.action.name], self._predicate.name
+        objects, own = one.action.objects, self._own[one.action.name]
+        held, unknown = (0, index.everything & ~own) if one.before is None else index.values(one.before, objects)
+        slots = tuple((bit, row) for bit, (predicate, row) in index.grounded(objects) if predicate == name)
+        return _Seen(one.parent, one.action, one.executed, held, unknown, slots)
+
+    def _sampled(self) -> list[_Seen]:
+        """Attempts of the actions that nothing visible explains, and what was before them."""
+        plain = self._strictest(InventedFact(self._predicate, ()), self._seen, partial=True)
+        assert plain is not None
+        kept: dict[tuple[str, bool], list[int]] = defaultdict(list)
+        for number, one in enumerate(self._seen):
+            if one.action.name not in plain:
+                kept[one.action.name, one.executed].append(number)
+        wanted: set[int] = set()
+        for numbers in kept.values():
+            for number in numbers[:: max(1, len(numbers) // SAMPLED)]:
+                while number != BEGINNING and number not in wanted:
+                    wanted.add(number)
+                    number = self._seen[number].parent
+        order = {old: new for new, old in enumerate(sorted(wanted))}
+        order[BEGINNING] = BEGINNING
+        return [self._seen[old]._replace(parent=order[self._seen[old].parent]) for old in sorted(wanted)]
+
+    def _strictest(
+        self, fact: InventedFact, seen: Sequence[_Seen], *, partial: bool = False
+    ) -> dict[str, Strictest] | None:
+        """What follows about every action; None if that does not explain all, unless what it explains is wanted."""
+        positive = {name: index.everything for name, index in self._indexes.items()}
+        negative = dict(positive)
+        refused: dict[str, list[tuple[int, int]]] = {name: [] for name in self._indexes}
+        after: list[Rows] = []
+        nothing: Rows = frozenset()
+        changing = {change.action for change in fact.changes}
+        for parent, action, executed, held, unknown, slots in seen:
+            rows = nothing if parent == BEGINNING else after[parent]
+            for bit, row in slots:
+                if row in rows:
+                    held |= bit
+            if executed:
+                positive[action.name] &= held | unknown
+                negative[action.name] &= ~held | unknown
+                after.append(fact.after(rows, action) if action.name in changing else rows)
+            else:
+                refused[action.name].append((held, unknown))
+                after.append(rows)
+        found: dict[str, Strictest] = {}
+        for name, index in self._indexes.items():
+            own, never = positive[name], negative[name]
+            lacking = {(own & ~held, never & (held | unknown)) for held, unknown in refused[name]}
+            if (0, 0) in lacking:
+                if partial:
+                    continue
+                return None
+            effects = self._effects[name]
+            assert effects is not None, "only steady actions are tried"
+            found[name] = Strictest(index, own, never, tuple(sorted(lacking)), *effects)
+        return found
+
+
+def _contrary(changes: Sequence[Change]) -> bool:
+    """Whether an action both sets and unsets the fact of the same object."""
+    return len({(change.action, change.place) for change in changes}) < len(changes)

@@ -1,0 +1,125 @@
+"""Histories: all that an agent attempted since it was reset, or put into a state, refused steps included.
+
+The attempts of an interrogation are a tree: each follows the one before it in the same history, and many may follow one where an
+access leads back to a situation. What is hidden is taken to begin the same with every history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from aam_vision.agents.decorator import AgentDecorator
+from aam_vision.interrogation.evidence.moves import Asked, Entry, Walked
+from aam_vision.interrogation.evidence.transcript import Transcript
+from aam_vision.model.query import Access, Agent, Query, Response, Situation, WalkStep
+from aam_vision.model.strips import GroundAction, State
+
+BEGINNING = -1
+"""Stands for the attempt before the first one of a history."""
+
+
+class Attempt(NamedTuple):
+    """One attempted step; a state is None where it was not seen."""
+
+    parent: int
+    """The number of the attempt before it, or ``BEGINNING``."""
+    action: GroundAction
+    executed: bool
+    before: State | None
+    after: State | None
+
+
+class Histories:
+    """The attempts of an interrogation, in the order in which they were made.
+
+    Args:
+        access: of the agent.
+        initial: where its problems begin.
+    """
+
+    def __init__(self, access: Access, initial: Iterable[Situation]) -> None:
+        self.attempts: list[Attempt] = []
+        self._access = access
+        self._initial = {situation.handle for situation in initial}
+        self._came: dict[Hashable, int] = dict.fromkeys(self._initial, BEGINNING)
+        """By handle the last attempt before the situation."""
+        self._stands: Hashable = None
+
+    def before(self, start: Situation) -> int:
+        """The number of the attempt that a question follows which begins there."""
+        if self._access.constructs:
+            return BEGINNING
+        if self._access.episodic and start.handle in self._initial and start.handle != self._stands:
+            return BEGINNING  # it has been reset since it left
+        return self._came.get(start.handle, BEGINNING)
+
+    def add(self, entry: Entry) -> int:
+        """Take in a question or a walk with its answer; the number of the attempt that it follows."""
+        if isinstance(entry, Asked):
+            begun = self.before(entry.query.initial)
+            self._ask(begun, entry)
+            return begun
+        if not entry.steps:
+            return BEGINNING
+        begun = last = self.before(entry.steps[0].before)
+        for before, action, after in entry.steps:
+            last = self._attempt(last, action, True, before.state, after.state)
+            self._arrive(after, last)
+        return begun
+
+    def _ask(self, begun: int, entry: Asked) -> None:
+        start, plan = entry.query.initial, entry.query.plan
+        executed, final = entry.response.executed, entry.response.final
+        last = begun
+        for position, action in enumerate(plan[: executed + 1]):
+            done = position < executed
+            seen_before = start.state if not position else None if done else final.state
+            after = final.state if position == executed - 1 else None
+            last = self._attempt(last, action, done, seen_before, after)
+        self._arrive(final, last)
+
+    def _attempt(
+        self, parent: int, action: GroundAction, executed: bool, before: State | None, after: State | None
+    ) -> int:
+        if before is None and parent != BEGINNING:
+            before = self.attempts[parent].after
+        self.attempts.append(Attempt(parent, action, executed, before, after))
+        return len(self.attempts) - 1
+
+    def _arrive(self, situation: Situation, last: int) -> None:
+        self._stands = situation.handle
+        if self._access.returns:  # a snapshot stays as it was when it was made
+            self._came.setdefault(situation.handle, last)
+        else:
+            self._came[situation.handle] = last
+
+
+class RecordingAgent(AgentDecorator):
+    """An agent whose exchanges are kept, after those of an interrogation that was made before."""
+
+    def __init__(self, agent: Agent, transcript: Transcript) -> None:
+        super().__init__(agent)
+        self.transcript = transcript
+        self.histories = Histories(transcript.access, transcript.initial)
+        for entry in transcript.entries:
+            self.histories.add(entry)
+
+    def initial(self) -> Sequence[Situation]:
+        return self.transcript.initial
+
+    def ask(self, query: Query) -> Response:
+        response = self.agent.ask(query)
+        self._keep(Asked(Query(query.initial, query.plan[: response.told]), response))
+        return response
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        walked = self.agent.walk(start, steps, rng)
+        self._keep(Walked(tuple(walked)))
+        return walked
+
+    def _keep(self, entry: Entry) -> None:
+        self.transcript = self.transcript.of((*self.transcript.entries, entry))
+        self.histories.add(entry)

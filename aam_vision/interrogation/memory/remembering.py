@@ -1,0 +1,145 @@
+"""An agent seen together with an invented fact: to the engine it is an agent like any other, with one predicate more.
+
+Whether the fact is true follows from the history, so a situation is one with its history. Where any state can be set, a history is made
+anew for every question: such an agent is asked as if it had snapshots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+
+from aam_vision.agents.decorator import AgentDecorator
+from aam_vision.interrogation.evidence.moves import Asked, Entry, Walked
+from aam_vision.interrogation.evidence.transcript import Transcript
+from aam_vision.interrogation.memory.facts import InventedFact, Rows
+from aam_vision.interrogation.memory.histories import BEGINNING, Histories, RecordingAgent
+from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
+from aam_vision.model.strips import GroundAction, State, Vocabulary
+from aam_vision.support.errors import InconsistentAgent
+
+Plan = tuple[GroundAction, ...]
+
+
+def with_fact(transcript: Transcript, fact: InventedFact) -> Transcript:
+    """What was asked and shown, with the fact in every situation."""
+    histories, entries = Histories(transcript.access, transcript.initial), list[Entry]()
+    seen = _Seen(fact, transcript.access)
+    for entry in transcript.entries:
+        begun = histories.add(entry)
+        entries.append(seen.entry(entry, seen.rows(histories, begun)))
+    return Transcript(
+        fact.within(transcript.vocabulary),
+        transcript.headers,
+        seen.access,
+        tuple(seen.situation(one, Rows()) for one in transcript.initial),
+        tuple(entries),
+        transcript.repeated,
+    )
+
+
+class RememberingAgent(AgentDecorator):
+    """An agent in whose situations an invented fact is seen.
+
+    Raises:
+        InconsistentAgent: a history did not come out as it did before.
+    """
+
+    def __init__(self, agent: RecordingAgent, fact: InventedFact) -> None:
+        super().__init__(agent)
+        self._recorded = agent
+        self._seen = _Seen(fact, agent.access)
+        self._vocabulary = fact.within(agent.vocabulary)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return self._vocabulary
+
+    @property
+    def access(self) -> Access:
+        return self._seen.access
+
+    def initial(self) -> Sequence[Situation]:
+        return [self._seen.situation(one, Rows()) for one in self._recorded.initial()]
+
+    def ask(self, query: Query) -> Response:
+        start, way = self._seen.origin(query.initial)
+        histories = self._recorded.histories
+        begun = histories.before(start)
+        asked = Query(start, (*way, *query.plan))
+        response = self._recorded.ask(asked)
+        if response.executed < len(way):
+            raise InconsistentAgent(f"{way[response.executed]}: executed, and refused after the same history")
+        final = self._seen.entry(Asked(asked, response), self._seen.rows(histories, begun))
+        assert isinstance(final, Asked)
+        reached = final.response.final
+        if way and self._seen.visible(query.initial) != response.final.state and response.executed == len(way):
+            raise InconsistentAgent(f"{way[-1]}: it led elsewhere after the same history")
+        told = None if response.told is None else max(0, response.told - len(way))
+        return Response(response.executed - len(way), reached, told)
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        """A walk from there, or from where its history begins if the agent would forget that."""
+        origin, _ = self._seen.origin(start)
+        begun = self._recorded.histories.before(origin)
+        walked = Walked(tuple(self._recorded.walk(origin, steps, rng)))
+        found = self._seen.entry(walked, self._seen.rows(self._recorded.histories, begun))
+        assert isinstance(found, Walked)
+        return found.steps
+
+
+class _Seen:
+    """Situations as they are seen with the fact."""
+
+    def __init__(self, fact: InventedFact, access: Access) -> None:
+        self._fact = fact
+        self._made_anew = access.constructs
+        self.access = Access.SNAPSHOT if access.constructs else access
+        self._after: list[Rows] = []
+
+    def rows(self, histories: Histories, number: int) -> Rows:
+        """The objects of which the fact is true after an attempt."""
+        for parent, action, executed, *_ in histories.attempts[len(self._after) :]:
+            rows = Rows() if parent == BEGINNING else self._after[parent]
+            self._after.append(self._fact.after(rows, action) if executed else rows)
+        return Rows() if number == BEGINNING else self._after[number]
+
+    def situation(self, plain: Situation, rows: Rows, way: Plan = (), start: State | None = None) -> Situation:
+        """A situation of the agent's own; ``way`` leads there from ``start``, where any state can be set."""
+        handle: Hashable = plain.handle
+        if self._made_anew:
+            handle = (start or plain.state, way)
+        return Situation(handle, self._fact.added(plain.state, rows))
+
+    def origin(self, situation: Situation) -> tuple[Situation, Plan]:
+        """The agent's own situation in which a question begins, and the steps that lead on from there."""
+        if not self._made_anew:
+            return Situation(situation.handle, self.visible(situation)), ()
+        assert isinstance(situation.handle, tuple)
+        state, way = situation.handle
+        return Situation(state, state), way
+
+    def visible(self, situation: Situation) -> State:
+        """The state without the fact."""
+        state, name = situation.state, self._fact.predicate.name
+        return State(frozenset([one for one in state.true if one.predicate != name]), state.objects, state.unknown)
+
+    def entry(self, entry: Entry, rows: Rows) -> Entry:
+        """A question or a walk with its answer; ``rows``: of which objects the fact is true where it begins."""
+        if isinstance(entry, Asked):
+            start, plan, executed = entry.query.initial, entry.query.plan, entry.response.executed
+            after = rows
+            for step in plan[:executed]:
+                after = self._fact.after(after, step)
+            final = self.situation(entry.response.final, after, plan[:executed], start.state)
+            begun = Query(self.situation(start, rows), plan)
+            return Asked(begun, Response(executed, final, entry.response.told))
+        found: list[WalkStep] = []
+        way: Plan = ()
+        for before, action, after_it in entry.steps:
+            origin = entry.steps[0].before.state
+            here = self.situation(before, rows, way, origin)
+            rows, way = self._fact.after(rows, action), (*way, action)
+            found.append(WalkStep(here, action, self.situation(after_it, rows, way, origin)))
+        return Walked(tuple(found))
