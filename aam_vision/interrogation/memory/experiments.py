@@ -17,9 +17,11 @@ from aam_vision.model.query import Query, Situation
 from aam_vision.model.strips import GroundAction, State
 from aam_vision.planning.joins import StateIndex, bindings
 
-STATES = 400
+STATES = 250
 """Pairs of a state and what the other fact is then that are searched for a difference."""
-BINDINGS = 60
+FURTHER = 30
+"""Such pairs that are searched for a history that refutes one of both, once one was found that may."""
+BINDINGS = 40
 """Steps of one action that are compared in one state, at most."""
 QUESTIONS = 150
 """Questions that tell facts apart, at most."""
@@ -40,6 +42,7 @@ def telling_apart(best: Explanation, other: Explanation, initial: Sequence[Situa
     One that refutes either goes before one of which only one of them predicts the end.
     """
     spare: Question | None = None
+    further = FURTHER
     came: dict[tuple[State, Rows], tuple[Situation, Plan]] = {}
     waiting: deque[tuple[State, Rows]] = deque()
     for situation in initial:
@@ -48,7 +51,8 @@ def telling_apart(best: Explanation, other: Explanation, initial: Sequence[Situa
             came[key] = situation, ()
             waiting.append(key)
     name = best.fact.predicate.name
-    while waiting:
+    while waiting and further:
+        further -= spare is not None
         state, rows = key = waiting.popleft()
         start, way = came[key]
         own = frozenset([atom for atom in state.true if atom.predicate != name])
@@ -72,18 +76,19 @@ def telling_apart(best: Explanation, other: Explanation, initial: Sequence[Situa
 def _steps(
     best: Explanation, other: Explanation, state: State, theirs: State
 ) -> Iterator[tuple[GroundAction, bool | None]]:
-    """Steps that one of them executes for certain, with what the best one says of each."""
+    """Steps that one of them executes for certain, and some others, with what the best one says of each."""
     mine, others = StateIndex(state), StateIndex(theirs)
     for name, action in best.actions.items():
-        found = dict.fromkeys(_bound(action, mine))
-        found.update(dict.fromkeys(_bound(other.actions[name], others)))
+        found = dict.fromkeys(_bound(action, mine, action.positive))
+        found.update(dict.fromkeys(_bound(their := other.actions[name], others, their.positive)))
+        found.update(dict.fromkeys(_bound(action, mine, 0)))
         for row in found:
             yield GroundAction(name, row), action.executes(state, row)
 
 
-def _bound(action: Strictest, index: StateIndex) -> Iterator[tuple[str, ...]]:
-    required = sorted(action.index.select(action.positive), key=str)
-    return islice(bindings(index, action.index.header, required, repeated=False), BINDINGS)
+def _bound(action: Strictest, index: StateIndex, required: int) -> Iterator[tuple[str, ...]]:
+    atoms = sorted(action.index.select(required), key=str)
+    return islice(bindings(index, action.index.header, atoms, repeated=False), BINDINGS)
 
 
 class VersionSpace:
@@ -92,7 +97,14 @@ class VersionSpace:
     def __init__(self, agent: RecordingAgent) -> None:
         self._agent = agent
         self._facts: list[InventedFact] = []
+        self._same: set[tuple[object, ...]] = set()
+        """Pairs of explanations that no history tells apart, as far as was searched."""
+        self._ruled_out: set[InventedFact] = set()
         self.asked = 0
+
+    def rule_out(self, fact: InventedFact) -> None:
+        """Leave a fact out: an interrogation has contradicted it."""
+        self._ruled_out.add(fact)
 
     @property
     def _attempts(self) -> Explanations:
@@ -102,9 +114,9 @@ class VersionSpace:
     def left(self) -> list[Explanation]:
         """The explanations by the simplest facts, and by those with one change more, simplest first."""
         attempts = self._attempts
-        found = attempts.by(self._facts)
+        found = attempts.by([one for one in self._facts if one not in self._ruled_out])
         if not found or len(found[0].fact.changes) > len(self._facts[0].changes):
-            found = attempts.smallest()
+            found = attempts.smallest(self._ruled_out)
         self._facts = [one.fact for one in found]
         return found
 
@@ -118,7 +130,7 @@ class VersionSpace:
         while True:
             found = self.left()
             question = self._next(found) if found and self.asked < QUESTIONS else None
-            if question is None or budget.steps is not None and steps + len(question.plan) > budget.steps:
+            if question is None or (budget.steps is not None and steps + len(question.plan) > budget.steps):
                 return found
             self.asked += 1
             steps += len(question.plan)
@@ -126,4 +138,11 @@ class VersionSpace:
 
     def _next(self, found: Sequence[Explanation]) -> Question | None:
         best, initial = found[0], self._agent.initial()
-        return next((one for other in found[1:] if (one := telling_apart(best, other, initial))), None)
+        for other in found[1:]:
+            pair = best.key, other.key
+            if pair in self._same:
+                continue
+            if question := telling_apart(best, other, initial):
+                return question
+            self._same.add(pair)
+        return None

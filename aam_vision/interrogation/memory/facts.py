@@ -9,7 +9,7 @@ added, deleted and left by it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -18,7 +18,6 @@ from typing import NamedTuple
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.memory.histories import BEGINNING, Attempt
 from aam_vision.model.strips import (
-    ROOT_TYPE,
     ActionHeader,
     ActionSchema,
     Atom,
@@ -139,6 +138,11 @@ class Explanation:
         self.actions = actions
 
     @cached_property
+    def key(self) -> tuple[object, ...]:
+        """What it predicts follows from this."""
+        return self.fact, *(one[1:] for one in self.actions.values())
+
+    @cached_property
     def model(self) -> Model:
         """The strictest model that explains the attempts; the fact's own changes are effects in it."""
         schemas = []
@@ -165,17 +169,31 @@ class Explanations:
     ) -> None:
         self._vocabulary = vocabulary
         self._headers = {header.name: header for header in headers}
-        self._attempts = attempts
         self._done = {one.action.name for one in attempts if one.executed}
-        self._effects = {name: self._effects_of(name) for name in self._headers}
+        self._effects = {
+            name: _effects(AtomIndex(vocabulary, header), attempts) for name, header in self._headers.items()
+        }
+        self.steady = all(one.steady for one in self._effects.values())
+        """Whether no atom of the vocabulary was added, deleted and left by the same action, as far as is seen and follows."""
+        self._attempts = self._predicted(attempts) if self.steady else []
 
-    @property
-    def steady(self) -> bool:
-        """Whether no atom of the vocabulary was added, deleted and left by the same action."""
-        return all(found is not None for found in self._effects.values())
+    def _predicted(self, attempts: Sequence[Attempt]) -> list[Attempt]:
+        """The attempts with the states that were not seen, as far as they follow from those before."""
+        found: list[Attempt] = []
+        for one in attempts:
+            before, after = one.before, one.after
+            if before is None and one.parent != BEGINNING:
+                before = found[one.parent].after
+            if one.executed and before is not None:
+                expected = self._effects[one.action.name].after(before, one.action.objects)
+                if after is not None and (expected.true ^ after.true) - expected.unknown - after.unknown:
+                    self.steady = False  # a plan has led elsewhere than its steps do
+                after = expected if after is None else after
+            found.append(one._replace(before=before, after=after if one.executed else before))
+        return found
 
-    def smallest(self) -> list[Explanation]:
-        """The facts that explain all attempts with fewest changes, and those with one more, simplest first."""
+    def smallest(self, but: Collection[InventedFact] = ()) -> list[Explanation]:
+        """The facts, but for some, that explain all attempts with fewest changes, and those with one more, simplest first."""
         if not self.steady:
             return []
         kinds: list[str | None] = [None, *self._kinds()]
@@ -186,7 +204,7 @@ class Explanations:
             if size > fewest + 1:
                 break
             for trial in trials:
-                own = list(trial.explaining(size))
+                own = [one for one in trial.explaining(size) if one.fact not in but]
                 found += own
                 if own and fewest == MOST:
                     fewest = size
@@ -202,7 +220,9 @@ class Explanations:
     def _kinds(self) -> list[str]:
         """The types of which a fact may be: those of parameters, and what they are kinds of; narrow ones last."""
         types = self._vocabulary.types
-        spoken = {kind for header in self._headers.values() for own in header.types for kind in types.ancestry(own)}
+        spoken = {
+            kind for header in self._headers.values() for own in header.types for kind in types.ancestry(own)
+        }
         known = sorted(spoken, key=lambda kind: (len(list(types.ancestry(kind))), kind))
         # of two types with the same parameters the wider one says the same
         served = {kind: self._places(kind) for kind in known}
@@ -225,28 +245,59 @@ class Explanations:
         predicate = Predicate(NAME, () if kind is None else (kind,))
         places = [(name, None) for name in self._headers] if kind is None else self._places(kind)
         options = [
-            Change(name, place, value) for name, place in places if name in self._done for value in (True, False)
+            Change(name, place, value)
+            for name, place in places
+            if name in self._done
+            for value in (True, False)
         ]
         vocabulary = InventedFact(predicate, ()).within(self._vocabulary)
         indexes = {name: AtomIndex(vocabulary, header) for name, header in self._headers.items()}
         return _Trials(predicate, options, indexes, self._attempts, self._effects)
 
-    def _effects_of(self, name: str) -> tuple[int, int] | None:
-        """The atoms that an action was seen to add, and to delete; None if it did neither always."""
-        index = AtomIndex(self._vocabulary, self._headers[name])
-        on = off = added = deleted = 0
-        for one in self._attempts:
-            if one.action.name != name or one.after is None:
-                continue
-            objects = one.action.objects
-            now, hidden = index.values(one.after, objects)
-            known = index.everything & ~(hidden | index.shared(objects))
-            on, off = on | known & now, off | known & ~now
-            if one.before is not None:
-                was, unknown = index.values(one.before, objects)
-                added |= known & now & ~was & ~unknown
-                deleted |= known & was & ~now & ~unknown
-        return None if (added | deleted) & on & off else (added, deleted)
+
+class _Effects(NamedTuple):
+    """What executed steps of an action were seen to do to its atoms in the vocabulary."""
+
+    index: AtomIndex
+    on: int
+    """Atoms that were true afterwards some time."""
+    off: int
+    added: int
+    deleted: int
+
+    @property
+    def steady(self) -> bool:
+        """Whether no atom was added or deleted, and not always."""
+        return not (self.added | self.deleted) & self.on & self.off
+
+    def after(self, state: State, objects: tuple[str, ...]) -> State:
+        """The state after an executed step, as far as it follows."""
+        index = self.index
+        held, unknown = index.values(state, objects)
+        keeps = index.everything & ~(self.added | self.deleted)
+        can_hold = index.everything & ~self.off | keeps & (held | unknown)
+        can_fail = index.everything & ~self.on | keeps & ~held
+        shared = index.shared(objects)
+        sure, open_ = can_hold & ~can_fail & ~shared, can_hold & can_fail | shared
+        own = index.facts(index.everything, objects)
+        true = (state.true - own) | index.facts(sure, objects)
+        return State(true, state.objects, (state.unknown - own) | (index.facts(open_, objects) - true))
+
+
+def _effects(index: AtomIndex, attempts: Sequence[Attempt]) -> _Effects:
+    on = off = added = deleted = 0
+    for one in attempts:
+        if one.action.name != index.header.name or one.after is None or not one.executed:
+            continue
+        objects = one.action.objects
+        now, hidden = index.values(one.after, objects)
+        known = index.everything & ~(hidden | index.shared(objects))
+        on, off = on | known & now, off | known & ~now
+        if one.before is not None:
+            was, unknown = index.values(one.before, objects)
+            added |= known & now & ~was & ~unknown
+            deleted |= known & was & ~now & ~unknown
+    return _Effects(index, on, off, added, deleted)
 
 
 class _Trials:
@@ -258,7 +309,7 @@ class _Trials:
         options: Sequence[Change],
         indexes: Mapping[str, AtomIndex],
         attempts: Sequence[Attempt],
-        effects: Mapping[str, tuple[int, int] | None],
+        effects: Mapping[str, _Effects],
     ) -> None:
         self._predicate = predicate
         self._options = options
@@ -293,7 +344,9 @@ class _Trials:
     def _of(self, one: Attempt) -> _Seen:
         index, name = self._indexes[one.action.name], self._predicate.name
         objects, own = one.action.objects, self._own[one.action.name]
-        held, unknown = (0, index.everything & ~own) if one.before is None else index.values(one.before, objects)
+        held, unknown = (
+            (0, index.everything & ~own) if one.before is None else index.values(one.before, objects)
+        )
         slots = tuple((bit, row) for bit, (predicate, row) in index.grounded(objects) if predicate == name)
         return _Seen(one.parent, one.action, one.executed, held, unknown, slots)
 
@@ -346,8 +399,7 @@ class _Trials:
                     continue
                 return None
             effects = self._effects[name]
-            assert effects is not None, "only steady actions are tried"
-            found[name] = Strictest(index, own, never, tuple(sorted(lacking)), *effects)
+            found[name] = Strictest(index, own, never, tuple(sorted(lacking)), effects.added, effects.deleted)
         return found
 
 

@@ -56,7 +56,11 @@ def can_remember(result: Result) -> bool:
 
 
 def remember(
-    agent: Agent, result: Result, rng: np.random.Generator, budget: Budget | None = None, exam: int | None = None
+    agent: Agent,
+    result: Result,
+    rng: np.random.Generator,
+    budget: Budget | None = None,
+    exam: int | None = None,
 ) -> Remembered | str:
     """Learn a model with an invented fact from what was seen and from further steps; or why none was found, in a line.
 
@@ -83,6 +87,8 @@ def remember(
             return learned
         fact = left[0].fact
         found = _interrogated(recorded, fact, rng, budget, exam, spent, counting.counts)
+        if found is None:
+            facts.rule_out(fact)
         learned = None if found is None else Remembered(fact, replace(found, diagnosis=result.diagnosis))
         if learned is not None and not learned.result.proven:
             return learned

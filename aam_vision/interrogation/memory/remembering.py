@@ -74,14 +74,20 @@ class RememberingAgent(AgentDecorator):
         final = self._seen.entry(Asked(asked, response), self._seen.rows(histories, begun))
         assert isinstance(final, Asked)
         reached = final.response.final
-        if way and self._seen.visible(query.initial) != response.final.state and response.executed == len(way):
+        if (
+            way
+            and self._seen.visible(query.initial) != response.final.state
+            and response.executed == len(way)
+        ):
             raise InconsistentAgent(f"{way[-1]}: it led elsewhere after the same history")
         told = None if response.told is None else max(0, response.told - len(way))
         return Response(response.executed - len(way), reached, told)
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
-        """A walk from there, or from where its history begins if the agent would forget that."""
-        origin, _ = self._seen.origin(start)
+        """A walk from there; none where the agent, on its own, would have forgotten how it came there."""
+        origin, way = self._seen.origin(start)
+        if way:
+            return ()
         begun = self._recorded.histories.before(origin)
         walked = Walked(tuple(self._recorded.walk(origin, steps, rng)))
         found = self._seen.entry(walked, self._seen.rows(self._recorded.histories, begun))
@@ -105,7 +111,9 @@ class _Seen:
             self._after.append(self._fact.after(rows, action) if executed else rows)
         return Rows() if number == BEGINNING else self._after[number]
 
-    def situation(self, plain: Situation, rows: Rows, way: Plan = (), start: State | None = None) -> Situation:
+    def situation(
+        self, plain: Situation, rows: Rows, way: Plan = (), start: State | None = None
+    ) -> Situation:
         """A situation of the agent's own; ``way`` leads there from ``start``, where any state can be set."""
         handle: Hashable = plain.handle
         if self._made_anew:
@@ -123,7 +131,9 @@ class _Seen:
     def visible(self, situation: Situation) -> State:
         """The state without the fact."""
         state, name = situation.state, self._fact.predicate.name
-        return State(frozenset([one for one in state.true if one.predicate != name]), state.objects, state.unknown)
+        return State(
+            frozenset([one for one in state.true if one.predicate != name]), state.objects, state.unknown
+        )
 
     def entry(self, entry: Entry, rows: Rows) -> Entry:
         """A question or a walk with its answer; ``rows``: of which objects the fact is true where it begins."""

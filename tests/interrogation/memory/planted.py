@@ -206,7 +206,7 @@ def _fault(kind: str, setting: Setting, rng: np.random.Generator) -> Planted | N
         return None
     mixed = [names[int(n)] for n in rng.permutation(len(names))]
     if kind == "counter":
-        counts = {name: 1 for name in mixed[1 : 2 + int(rng.integers(2))]}
+        counts = dict.fromkeys(mixed[1 : 2 + int(rng.integers(2))], 1)
         counts[mixed[0]] = -int(rng.integers(2))
         least = int(rng.integers(1, 3))
         return PlantedCounter(setting, (mixed[0],), first=int(rng.integers(4)), least=least, counts=counts)
