@@ -189,7 +189,8 @@ def refuse_links(path: Path) -> None:
 
 NAME = "transcript.sqlite"
 WENT_ON = "went on"
-"""Name of the note that says after how many exchanges a run has gone on from a diagnosis, and whether that explained the answers."""
+"""Name of the note that says after how many exchanges a run has gone on from a diagnosis, whether that explained the answers, and with
+which invented fact, if with one."""
 OPERATORS = "operators"
 """Folder of a second journal, in the folder of a run that knew only controls: what was seen of its operators."""
 MAX_PARTS = 40_000_000
@@ -333,9 +334,9 @@ class Journal:
             return None if found is None else loads(found[0])
 
     def options(self) -> Any:
-        """The options of the run; one that has gone on from a diagnosis counts as one with chance."""
+        """The options of the run; one that has gone on from a diagnosis to outcomes counts as one with chance."""
         found, further = self.about("arguments"), self.about(WENT_ON)
-        if isinstance(found, dict) and isinstance(further, dict) and further.get("explained"):
+        if isinstance(found, dict) and isinstance(further, dict) and further.get("explained") and "fact" not in further:
             return {**found, "chance": True}
         return found
 

@@ -8,27 +8,31 @@ added, deleted and left by it.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
-from typing import NamedTuple
+from itertools import combinations, count
+from typing import Any, NamedTuple
 
+from aam_vision.agents.encoding import Malformed, field
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.memory.histories import BEGINNING, Attempt
 from aam_vision.model.strips import (
+    ROOT_TYPE,
     ActionHeader,
     ActionSchema,
     Atom,
     GroundAction,
+    LiftedAtom,
     Model,
     Predicate,
     State,
     Vocabulary,
 )
 
-NAME = "memory-1"
+NAME = "memory"
 MOST = 4
 """Changes of a fact by actions, at most, that are looked for."""
 MOST_TRIED = 6_000
@@ -87,13 +91,66 @@ class InventedFact:
         """The vocabulary, with the fact's predicate as its last."""
         return replace(vocabulary, predicates=(*vocabulary.predicates, self.predicate))
 
-    def followed(self, attempts: Sequence[Attempt]) -> list[Rows]:
-        """The objects of which it is true after each attempt."""
-        found: list[Rows] = []
-        for parent, action, executed, *_ in attempts:
-            rows = Rows() if parent == BEGINNING else found[parent]
-            found.append(self.after(rows, action) if executed else rows)
-        return found
+    def json(self) -> dict[str, Any]:
+        """The fact as plain data."""
+        changes = [list(change) for change in self.changes]
+        return {"name": self.predicate.name, "type": self.kind, "changes": changes}
+
+
+def read_fact(told: Any, vocabulary: Vocabulary, headers: Sequence[ActionHeader]) -> InventedFact:
+    """The fact that ``InventedFact.json`` wrote.
+
+    Raises:
+        Malformed: it is none of this vocabulary and these actions.
+    """
+    name, kind = field(told, "name", str), told.get("type")
+    types = vocabulary.types
+    if any(predicate.name == name for predicate in vocabulary.predicates) or not re.fullmatch(
+        rf"{NAME}-\d+", name
+    ):
+        raise Malformed("an invented fact has no name of its own")
+    if kind is not None and not (isinstance(kind, str) and kind in {ROOT_TYPE, *types.parents}):
+        raise Malformed("an invented fact is of no known type")
+    arities = {header.name: header.arity for header in headers}
+    changes = []
+    for one in field(told, "changes", list):
+        action, place, value = one
+        number = isinstance(place, int) and not isinstance(place, bool)
+        if action not in arities or not isinstance(value, bool) or number is (kind is None):
+            raise Malformed("a change of an invented fact is none")
+        if number and not 0 <= place < arities[action]:
+            raise Malformed("a change of an invented fact is of no parameter")
+        changes.append(Change(action, place, value))
+    return InventedFact(Predicate(name, () if kind is None else (kind,)), tuple(changes))
+
+
+def told(fact: InventedFact, model: Model) -> str:
+    """What the fact is, who changes it and who needs it, as a sentence."""
+    name = fact.predicate.name
+    of = "" if fact.kind is None else f" of each {fact.kind}"
+    parts = [f"{name} is an invented fact{of}: false when a history begins"]
+    for value, verb in ((True, "made true by"), (False, "made false by")):
+        if own := [change for change in fact.changes if change.value is value]:
+            parts.append(f"{verb} {', '.join(_named(change.action, change.place, model) for change in own)}")
+    needs: dict[bool, list[str]] = {True: [], False: []}
+    for schema in model.actions:
+        for value, atoms in ((True, schema.positive), (False, schema.negative)):
+            for atom in sorted(atoms, key=str):
+                if atom.predicate == name:
+                    of_it = atom.arguments[0] if atom.arguments else None
+                    needs[value].append(_named(schema.header.name, of_it, model))
+    for value, verb in ((True, "needed by"), (False, "excluded by")):
+        if needs[value]:
+            parts.append(f"{verb} {', '.join(needs[value])}")
+    return f"{'; '.join(parts)}."
+
+
+def _named(action: str, argument: int | str | None, model: Model) -> str:
+    """An action, and of which object it changes or needs the fact."""
+    if argument is None:
+        return action
+    parameters = model.schema(action).header.parameters
+    return f"{action} (of {f'?{parameters[argument]}' if isinstance(argument, int) else argument})"
 
 
 class _Seen(NamedTuple):
@@ -108,7 +165,8 @@ class _Seen(NamedTuple):
     """The bits of the fact's atoms, each with its objects."""
 
 
-class Strictest(NamedTuple):
+@dataclass(frozen=True)
+class Strictest:
     """What is known of one action once a fact is added."""
 
     index: AtomIndex
@@ -140,20 +198,20 @@ class Explanation:
     @cached_property
     def key(self) -> tuple[object, ...]:
         """What it predicts follows from this."""
-        return self.fact, *(one[1:] for one in self.actions.values())
+        return self.fact, *(
+            (one.positive, one.negative, one.refusals, one.add, one.delete) for one in self.actions.values()
+        )
 
     @cached_property
     def model(self) -> Model:
         """The strictest model that explains the attempts; the fact's own changes are effects in it."""
         schemas = []
         for one in self.actions.values():
-            own = [change for change in self.fact.changes if change.action == one.index.header.name]
             bits = {True: 0, False: 0}
-            for change in own:
-                arguments = () if change.place is None else (change.place,)
-                bits[change.value] |= one.index.mask(
-                    [a for a in one.index.atoms if a == (self.fact.predicate.name, arguments)]
-                )
+            for change in self.fact.changes:
+                if change.action == one.index.header.name:
+                    arguments = () if change.place is None else (change.place,)
+                    bits[change.value] |= one.index.bit[LiftedAtom(self.fact.predicate.name, arguments)]
             select = one.index.select
             needs = select(one.positive), select(one.negative)
             effects = select(one.add | bits[True]), select(one.delete | bits[False])
@@ -168,6 +226,8 @@ class Explanations:
         self, vocabulary: Vocabulary, headers: Sequence[ActionHeader], attempts: Sequence[Attempt]
     ) -> None:
         self._vocabulary = vocabulary
+        taken = {predicate.name for predicate in vocabulary.predicates}
+        self._name = next(name for n in count(1) if (name := f"{NAME}-{n}") not in taken)
         self._headers = {header.name: header for header in headers}
         self._done = {one.action.name for one in attempts if one.executed}
         self._effects = {
@@ -242,7 +302,7 @@ class Explanations:
         ]
 
     def _trials(self, kind: str | None) -> _Trials:
-        predicate = Predicate(NAME, () if kind is None else (kind,))
+        predicate = Predicate(self._name, () if kind is None else (kind,))
         places = [(name, None) for name in self._headers] if kind is None else self._places(kind)
         options = [
             Change(name, place, value)
@@ -255,7 +315,8 @@ class Explanations:
         return _Trials(predicate, options, indexes, self._attempts, self._effects)
 
 
-class _Effects(NamedTuple):
+@dataclass(frozen=True)
+class _Effects:
     """What executed steps of an action were seen to do to its atoms in the vocabulary."""
 
     index: AtomIndex

@@ -7,7 +7,7 @@ contradicts the fact then rules it out, and the next one is tried.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Final
 
 import numpy as np
@@ -15,20 +15,24 @@ import numpy as np
 from aam_vision.agents.counting import CountingAgent, Counts
 from aam_vision.interrogation.chance.going_on import FAMILIES as OTHERWISE
 from aam_vision.interrogation.evidence.anomalies import contradicted_query
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Move, Policy, Stop
 from aam_vision.interrogation.examination.findings import Family
 from aam_vision.interrogation.memory.experiments import VersionSpace
-from aam_vision.interrogation.memory.facts import InventedFact
+from aam_vision.interrogation.memory.facts import InventedFact, told
 from aam_vision.interrogation.memory.histories import RecordingAgent
 from aam_vision.interrogation.memory.remembering import RememberingAgent, with_fact
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import DOUBTED, Interrupted, interrogate
 from aam_vision.interrogation.task.result import Result
-from aam_vision.model.query import Agent
+from aam_vision.interrogation.task.verdict import BUDGET
+from aam_vision.support.resources import ResourcesSpent
+from aam_vision.support.wording import counted
 
 FAMILIES: Final = (Family.HIDDEN, *OTHERWISE)
 """What memory may explain; something misread or changing it does not."""
-ROUNDS = 12
+ROUNDS = 8
 """Facts with which the agent is interrogated, at most."""
 
 
@@ -56,7 +60,7 @@ def can_remember(result: Result) -> bool:
 
 
 def remember(
-    agent: Agent,
+    recorded: RecordingAgent,
     result: Result,
     rng: np.random.Generator,
     budget: Budget | None = None,
@@ -65,7 +69,7 @@ def remember(
     """Learn a model with an invented fact from what was seen and from further steps; or why none was found, in a line.
 
     Args:
-        agent: that was interrogated.
+        recorded: the agent that was interrogated, with all that was asked since.
         result: with a diagnosis (``can_remember``).
         rng: for the agent's own walks.
         budget: of both together.
@@ -75,24 +79,45 @@ def remember(
         AgentFailed: the agent cannot answer any more.
     """
     budget, spent = budget or Budget(), result.counts
-    counting = CountingAgent(agent)
-    recorded = RecordingAgent(counting, result.transcript)
     facts = VersionSpace(recorded)
     learned: Remembered | None = None
     for _ in range(ROUNDS):
-        left = facts.tell_apart(budget, spent.steps + spent.exam_steps + counting.counts.steps)
+        try:
+            with budget.resources.interrupting():
+                left = facts.tell_apart(budget, spent.steps + spent.exam_steps + recorded.counts.steps)
+        except ResourcesSpent as error:
+            return str(error)
         if not left:
             return "no fact that is set and unset by steps explains all histories"
         if learned is not None and left[0].fact == learned.fact:
             return learned
         fact = left[0].fact
-        found = _interrogated(recorded, fact, rng, budget, exam, spent, counting.counts)
+        found = _interrogated(recorded, fact, rng, budget, exam, spent)
         if found is None:
             facts.rule_out(fact)
         learned = None if found is None else Remembered(fact, replace(found, diagnosis=result.diagnosis))
         if learned is not None and not learned.result.proven:
             return learned
     return f"{ROUNDS} facts that explained what was seen before were ruled out one after the other"
+
+
+@dataclass(frozen=True)
+class _Within:
+    """A policy that stops once the agent itself was given so many steps more: histories that are made anew take steps, too."""
+
+    policy: Policy
+    made: Counts
+    steps: int | None
+    before: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "before", self.made.steps)
+
+    def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
+        """The policy's move, as long as steps are left."""
+        if self.steps is not None and self.made.steps - self.before >= self.steps:
+            return Stop(False, f"the budget of {counted(self.steps, 'further step')} is spent", cut=BUDGET)
+        return self.policy.next(evidence, rng)
 
 
 def _interrogated(
@@ -102,9 +127,9 @@ def _interrogated(
     budget: Budget,
     exam: int | None,
     spent: Counts,
-    made: Counts,
 ) -> Result | None:
     """The result with a fact; None if the agent contradicts it."""
+    made = recorded.counts
     known = with_fact(recorded.transcript, fact)
     agent = CountingAgent(RememberingAgent(recorded, fact))
     steps = spent.steps + spent.exam_steps + made.steps
@@ -113,7 +138,7 @@ def _interrogated(
         steps=None if budget.steps is None else max(0, budget.steps - steps),
         queries=None if budget.queries is None else max(0, budget.queries - spent.queries - made.queries),
     )
-    policy = Interrogation(agent, exam=exam).moves()
+    policy = _Within(Interrogation(agent, exam=exam).moves(), made, left.steps)
     try:
         found = interrogate(agent, policy, rng, budget=left, scrutiny=DOUBTED, known=known.entries)
     except Interrupted as error:
@@ -125,4 +150,5 @@ def _interrogated(
     both = {one.name: getattr(spent, one.name) + getattr(made, one.name) for one in fields(Counts)}
     both["steps"] -= agent.counts.exam_steps
     both["exam_steps"] = spent.exam_steps + agent.counts.exam_steps
-    return replace(found, counts=Counts(**both))
+    why = f"deterministic with one invented fact, {fact.predicate.name}: {found.why}"
+    return replace(found, counts=Counts(**both), why=why, invented=told(fact, found.model))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aam_vision.agents.decorator import AgentDecorator
+from aam_vision.agents.counting import CountingAgent
 from aam_vision.interrogation.evidence.moves import Asked, Entry, Walked
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.model.query import Access, Agent, Query, Response, Situation, WalkStep
@@ -47,6 +47,8 @@ class Histories:
         self._came: dict[Hashable, int] = dict.fromkeys(self._initial, BEGINNING)
         """By handle the last attempt before the situation."""
         self._stands: Hashable = None
+        self._made: dict[Hashable, int] = {}
+        """The attempts by their history: one that is made again with the same outcome counts once."""
 
     def before(self, start: Situation) -> int:
         """The number of the attempt that a question follows which begins there."""
@@ -86,8 +88,15 @@ class Histories:
     ) -> int:
         if before is None and parent != BEGINNING:
             before = self.attempts[parent].after
-        self.attempts.append(Attempt(parent, action, executed, before, after))
-        return len(self.attempts) - 1
+        made = Attempt(parent, action, executed, before, after)
+        key = parent, action, executed, before if parent == BEGINNING else None
+        known = self._made.get(key)
+        if known is not None and (same := _together(self.attempts[known], made)) is not None:
+            self.attempts[known] = same
+            return known
+        self._made[key] = len(self.attempts)
+        self.attempts.append(made)
+        return self._made[key]
 
     def _arrive(self, situation: Situation, last: int) -> None:
         self._stands = situation.handle
@@ -97,8 +106,18 @@ class Histories:
             self._came[situation.handle] = last
 
 
-class RecordingAgent(AgentDecorator):
-    """An agent whose exchanges are kept, after those of an interrogation that was made before."""
+def _together(one: Attempt, again: Attempt) -> Attempt | None:
+    """What is known of an attempt that was made twice; None if it went differently."""
+    states = []
+    for first, second in ((one.before, again.before), (one.after, again.after)):
+        if first is not None and second is not None and first != second:
+            return None
+        states.append(first if second is None else second)
+    return one._replace(before=states[0], after=states[1])
+
+
+class RecordingAgent(CountingAgent):
+    """An agent whose exchanges are kept, after those of an interrogation that was made before, and counted."""
 
     def __init__(self, agent: Agent, transcript: Transcript) -> None:
         super().__init__(agent)
@@ -110,13 +129,13 @@ class RecordingAgent(AgentDecorator):
     def initial(self) -> Sequence[Situation]:
         return self.transcript.initial
 
-    def ask(self, query: Query) -> Response:
-        response = self.agent.ask(query)
+    def ask_again(self, query: Query) -> Response:
+        response = super().ask_again(query)
         self._keep(Asked(Query(query.initial, query.plan[: response.told]), response))
         return response
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
-        walked = self.agent.walk(start, steps, rng)
+        walked = super().walk(start, steps, rng)
         self._keep(Walked(tuple(walked)))
         return walked
 

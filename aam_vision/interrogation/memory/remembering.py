@@ -6,7 +6,7 @@ anew for every question: such an agent is asked as if it had snapshots.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from aam_vision.model.strips import GroundAction, State, Vocabulary
 from aam_vision.support.errors import InconsistentAgent
 
 Plan = tuple[GroundAction, ...]
+LONGEST = 20
+"""Steps of a history that is made anew for a question, if a shorter one leads to the same."""
 
 
 def with_fact(transcript: Transcript, fact: InventedFact) -> Transcript:
@@ -103,6 +105,8 @@ class _Seen:
         self._made_anew = access.constructs
         self.access = Access.SNAPSHOT if access.constructs else access
         self._after: list[Rows] = []
+        self._shortest: dict[State, tuple[State, Plan]] = {}
+        """Where any state can be set: by state, with the fact, where the shortest history that led there begins, and its steps."""
 
     def rows(self, histories: Histories, number: int) -> Rows:
         """The objects of which the fact is true after an attempt."""
@@ -115,10 +119,14 @@ class _Seen:
         self, plain: Situation, rows: Rows, way: Plan = (), start: State | None = None
     ) -> Situation:
         """A situation of the agent's own; ``way`` leads there from ``start``, where any state can be set."""
-        handle: Hashable = plain.handle
-        if self._made_anew:
-            handle = (start or plain.state, way)
-        return Situation(handle, self._fact.added(plain.state, rows))
+        state = self._fact.added(plain.state, rows)
+        if not self._made_anew:
+            return Situation(plain.handle, state)
+        handle = start or plain.state, way
+        known = self._shortest.setdefault(state, handle)
+        if len(way) < len(known[1]):
+            self._shortest[state] = handle
+        return Situation(handle, state)
 
     def origin(self, situation: Situation) -> tuple[Situation, Plan]:
         """The agent's own situation in which a question begins, and the steps that lead on from there."""
@@ -126,6 +134,8 @@ class _Seen:
             return Situation(situation.handle, self.visible(situation)), ()
         assert isinstance(situation.handle, tuple)
         state, way = situation.handle
+        if len(way) > LONGEST:
+            state, way = self._shortest.get(situation.state, (state, way))
         return Situation(state, state), way
 
     def visible(self, situation: Situation) -> State:

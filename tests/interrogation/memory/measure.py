@@ -15,6 +15,7 @@ import numpy as np
 
 import aam_vision
 from aam_vision.interrogation.memory.going_on import Remembered, can_remember, remember
+from aam_vision.interrogation.memory.histories import RecordingAgent
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import Interrupted
 from aam_vision.interrogation.task.result import Result
@@ -35,7 +36,9 @@ def learned(agent: Agent, seed: int, steps: int) -> tuple[Result, Remembered | s
         told = error.result
     if not can_remember(told):
         return told, None
-    return told, remember(agent, told, np.random.default_rng(seed), Budget(steps=steps))
+    return told, remember(
+        RecordingAgent(agent, told.transcript), told, np.random.default_rng(seed), Budget(steps=steps)
+    )
 
 
 def main() -> None:
