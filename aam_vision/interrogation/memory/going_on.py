@@ -20,7 +20,7 @@ from aam_vision.interrogation.evidence.moves import Move, Policy, Stop
 from aam_vision.interrogation.examination.findings import Family
 from aam_vision.interrogation.memory.experiments import VersionSpace
 from aam_vision.interrogation.memory.facts import InventedFact, told
-from aam_vision.interrogation.memory.histories import RecordingAgent
+from aam_vision.interrogation.memory.histories import RecordingAgent, two_ways
 from aam_vision.interrogation.memory.remembering import RememberingAgent, with_fact
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
@@ -129,7 +129,7 @@ def _interrogated(
     spent: Counts,
 ) -> Result | None:
     """The result with a fact; None if the agent contradicts it."""
-    made = recorded.counts
+    made, before = recorded.counts, replace(recorded.counts)
     known = with_fact(recorded.transcript, fact)
     agent = CountingAgent(RememberingAgent(recorded, fact))
     steps = spent.steps + spent.exam_steps + made.steps
@@ -147,8 +147,10 @@ def _interrogated(
         raise
     if found.doubt or contradicted_query(found.transcript, found.hypotheses):
         return None
-    both = {one.name: getattr(spent, one.name) + getattr(made, one.name) for one in fields(Counts)}
-    both["steps"] -= agent.counts.exam_steps
-    both["exam_steps"] = spent.exam_steps + agent.counts.exam_steps
+    parts = spent, before, agent.counts
+    both = {one.name: sum(getattr(part, one.name) for part in parts) for one in fields(Counts)}
+    both["steps"] = spent.steps + made.steps - agent.counts.exam_steps  # with those of histories made anew
     why = f"deterministic with one invented fact, {fact.predicate.name}: {found.why}"
-    return replace(found, counts=Counts(**both), why=why, invented=told(fact, found.model))
+    shown = two_ways(recorded.histories.attempts)
+    invented = told(fact, found.model) + (f" In situations that look alike {shown}." if shown else "")
+    return replace(found, counts=Counts(**both), why=why, invented=invented)

@@ -17,6 +17,8 @@ from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.model.query import Access, Agent, Query, Response, Situation, WalkStep
 from aam_vision.model.strips import GroundAction, State
 
+MANY = 6
+"""Steps of a history that are named, at most."""
 BEGINNING = -1
 """Stands for the attempt before the first one of a history."""
 
@@ -104,6 +106,33 @@ class Histories:
             self._came.setdefault(situation.handle, last)
         else:
             self._came[situation.handle] = last
+
+
+def two_ways(attempts: Sequence[Attempt]) -> str:
+    """Two histories after which one step went differently in situations that look alike, in words; empty if there are none."""
+    first: dict[tuple[State, GroundAction, bool], int] = {}
+    for number, one in enumerate(attempts):
+        if one.before is None:
+            continue
+        first.setdefault((one.before, one.action, one.executed), number)
+        other = first.get((one.before, one.action, not one.executed))
+        if other is not None:
+            done, refused = (number, other) if one.executed else (other, number)
+            return f"{one.action} is executed {_way(attempts, done)}, and refused {_way(attempts, refused)}"
+    return ""
+
+
+def _way(attempts: Sequence[Attempt], number: int) -> str:
+    """The executed steps before an attempt, the last few of a long history, in words."""
+    steps: list[str] = []
+    number = attempts[number].parent
+    while number != BEGINNING and len(steps) <= MANY:
+        if attempts[number].executed:
+            steps.insert(0, str(attempts[number].action))
+        number = attempts[number].parent
+    if not steps:
+        return "at first"
+    return f"after {'..., ' if len(steps) > MANY else ''}{', '.join(steps[-MANY:])}"
 
 
 def _together(one: Attempt, again: Attempt) -> Attempt | None:

@@ -20,7 +20,7 @@ from aam_vision.model.strips import GroundAction, State, Vocabulary
 from aam_vision.support.errors import InconsistentAgent
 
 Plan = tuple[GroundAction, ...]
-LONGEST = 20
+LONGEST = 10
 """Steps of a history that is made anew for a question, if a shorter one leads to the same."""
 
 

@@ -1,0 +1,133 @@
+"""Which invented facts explain what was seen, how one is told, and what a journal may say of one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from aam_vision.agents.encoding import Malformed
+from aam_vision.interrogation.memory.facts import (
+    Change,
+    Explanations,
+    InventedFact,
+    Rows,
+    read_fact,
+    told,
+)
+from aam_vision.interrogation.memory.histories import BEGINNING, Attempt
+from aam_vision.model.query import Access
+from aam_vision.model.strips import GroundAction, Predicate
+
+from .planted import PlantedFacts, histories, planted_agent
+from .test_planted import true_model
+
+SEEDS = range(6)
+
+
+def attempts(fault: PlantedFacts, seed: int, steps: int = 400) -> list[Attempt]:
+    """Random histories of an agent."""
+    found: list[Attempt] = []
+    for step in histories(fault, np.random.default_rng(seed), steps):
+        parent = BEGINNING if step.first else len(found) - 1
+        found.append(
+            Attempt(parent, step.action, step.executed, step.state, step.after if step.executed else None)
+        )
+    return found
+
+
+def fault_of(kind: str, seed: int) -> PlantedFacts:
+    fault = planted_agent(kind, Access.RESET, seed).fault
+    assert isinstance(fault, PlantedFacts)
+    return fault
+
+
+@pytest.mark.parametrize("kind", ["fact", "fact of an object"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_smallest_explanation_is_no_larger_than_the_truth_and_explains_every_step(
+    kind: str, seed: int
+) -> None:
+    fault = fault_of(kind, seed)
+    model, seen = fault.setting.model, attempts(fault, seed)
+    found = Explanations(model.vocabulary, model.headers, seen).smallest()
+    assert found, "the truth explains it"
+    sizes = [len(one.fact.changes) for one in found]
+    assert sizes == sorted(sizes)
+    assert sizes[0] <= sum(map(len, fault.changes.values()))
+    best, rows = found[0], list[Rows]()
+    for parent, action, executed, before, after in seen:
+        now = Rows() if parent == BEGINNING else rows[parent]
+        assert before is not None
+        state = best.fact.added(before, now)
+        assert best.actions[action.name].executes(state, action.objects) is executed
+        schema = best.model.schema(action.name)
+        assert schema.applicable(state, action.objects) is executed
+        rows.append(best.fact.after(now, action) if executed else now)
+        if after is not None:
+            assert schema.successor(state, action.objects) == best.fact.added(after, rows[-1])
+
+
+def test_an_honest_agent_needs_no_fact_to_be_explained_and_an_unsteady_one_has_none() -> None:
+    fault = fault_of("case", 0)
+    model = fault.setting.model
+    seen = attempts(fault, 0)
+    explanations = Explanations(model.vocabulary, model.headers, seen)
+    assert not explanations.steady, "an effect came and did not come"
+    assert explanations.smallest() == []
+
+
+def test_a_taken_name_is_not_used() -> None:
+    fault = fault_of("fact", 0)
+    model = true_model(fault)
+    names = {"memory": "memory-1"}
+    predicates = tuple(Predicate(names.get(p.name, p.name), p.types) for p in model.vocabulary.predicates)
+    vocabulary = type(model.vocabulary)(
+        "taken", predicates, model.vocabulary.types, model.vocabulary.constants
+    )
+    (best, *_) = Explanations(vocabulary, model.headers, attempts(fault, 0)).smallest()
+    assert best.fact.predicate.name == "memory-2"
+
+
+def test_a_fact_is_told_with_who_changes_and_who_needs_it() -> None:
+    fault = fault_of("fact", 0)
+    model = true_model(fault)
+    text = told(InventedFact(Predicate("memory"), (Change("undo", None, True),)), model)
+    assert text.startswith("memory is an invented fact: false when a history begins; made true by undo")
+
+
+def test_a_fact_is_read_as_it_was_written() -> None:
+    for kind in ("fact", "fact of an object"):
+        fault = fault_of(kind, 0)
+        model = fault.setting.model
+        for one in Explanations(model.vocabulary, model.headers, attempts(fault, 0)).smallest():
+            assert read_fact(one.fact.json(), model.vocabulary, model.headers) == one.fact
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"name": "p0"},
+        {"name": 3},
+        {"type": "nowhere"},
+        {"type": 5},
+        {"changes": [["nobody", None, True]]},
+        {"changes": [["undo", 0, True]]},
+        {"changes": [["undo", None, 1]]},
+        {"type": "object", "changes": [["undo", 99, True]]},
+        {"type": "object", "changes": [["undo", True, True]]},
+        {"changes": None},
+    ],
+)
+def test_what_is_no_fact_is_refused(wrong: dict[str, Any]) -> None:
+    model = fault_of("fact", 0).setting.model
+    right = {"name": "memory-1", "type": None, "changes": [["undo", None, True]]}
+    read_fact(right, model.vocabulary, model.headers)
+    with pytest.raises(Malformed):
+        read_fact({**right, **wrong}, model.vocabulary, model.headers)
+
+
+def test_deletes_come_before_adds() -> None:
+    fact = InventedFact(Predicate("memory-1", ("object",)), (Change("a", 1, True), Change("a", 0, False)))
+    assert fact.after(frozenset({("x",)}), GroundAction("a", ("x", "y"))) == {("y",)}
+    assert fact.after(frozenset({("x",)}), GroundAction("b", ("x", "y"))) == {("x",)}
