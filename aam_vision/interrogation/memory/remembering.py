@@ -67,6 +67,8 @@ class RememberingAgent(AgentDecorator):
 
     def ask(self, query: Query) -> Response:
         start, way = self._seen.origin(query.initial)
+        if way and not query.plan:  # a history that is made anew shows its end as it did
+            return Response(0, query.initial)
         histories = self._recorded.histories
         begun = histories.before(start)
         asked = Query(start, (*way, *query.plan))
