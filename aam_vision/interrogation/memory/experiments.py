@@ -18,9 +18,9 @@ from aam_vision.model.strips import GroundAction, State
 from aam_vision.planning.joins import StateIndex, bindings
 
 STATES = 250
-"""Pairs of a state and what the other fact is then that are searched for a difference."""
+"""States, with the values of both facts, that are searched for a difference."""
 FURTHER = 30
-"""Such pairs that are searched for a history that refutes one of both, once one was found that may."""
+"""Such states that are searched for a history that refutes one of both, once one was found that may."""
 BINDINGS = 40
 """Steps of one action that are compared in one state, at most."""
 QUESTIONS = 150
@@ -43,30 +43,31 @@ def telling_apart(best: Explanation, other: Explanation, initial: Sequence[Situa
     """
     spare: Question | None = None
     further = FURTHER
-    came: dict[tuple[State, Rows], tuple[Situation, Plan]] = {}
-    waiting: deque[tuple[State, Rows]] = deque()
+    came: dict[tuple[State, Rows, Rows], tuple[Situation, Plan]] = {}
+    waiting: deque[tuple[State, Rows, Rows]] = deque()
     for situation in initial:
-        key = situation.state, Rows()
+        key = situation.state, Rows(), Rows()
         if key not in came:
             came[key] = situation, ()
             waiting.append(key)
-    name = best.fact.predicate.name
     while waiting and further:
         further -= spare is not None
-        state, rows = key = waiting.popleft()
+        state, rows, others = key = waiting.popleft()
         start, way = came[key]
-        own = frozenset([atom for atom in state.true if atom.predicate != name])
-        theirs = other.fact.added(State(own, state.objects), rows)
-        for step, certain in _steps(best, other, state, theirs):
-            told = other.actions[step.name].executes(theirs, step.objects)
+        ours, theirs = best.fact.added(state, rows), other.fact.added(state, others)
+        for step, certain in _steps(best, other, ours, theirs):
+            other_action = other.actions[step.name]
+            told = other_action.executes(theirs, step.objects)
+            after = best.actions[step.name].after(state, ours, step.objects)
+            if certain and told and after != other_action.after(state, theirs, step.objects):
+                return Question(start, (*way, step))
             if certain is not told:
                 question = Question(start, (*way, step))
                 if certain is not None and told is not None:
                     return question
                 spare = spare or question
             if certain and len(came) < STATES:
-                after = best.model.schema(step.name).successor(state, step.objects)
-                led = after, other.fact.after(rows, step)
+                led = after, best.fact.after(rows, step), other.fact.after(others, step)
                 if led not in came:
                     came[led] = start, (*way, step)
                     waiting.append(led)

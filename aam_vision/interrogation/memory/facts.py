@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, count
@@ -22,10 +22,8 @@ from aam_vision.interrogation.memory.histories import BEGINNING, Attempt
 from aam_vision.model.strips import (
     ROOT_TYPE,
     ActionHeader,
-    ActionSchema,
     Atom,
     GroundAction,
-    LiftedAtom,
     Model,
     Predicate,
     State,
@@ -62,6 +60,39 @@ class InventedFact:
 
     predicate: Predicate
     changes: tuple[Change, ...]
+    cases: tuple[tuple[str, int | None], ...] = ()
+    """The actions whose effects depend on it, with the parameter that names its object."""
+
+    @cached_property
+    def _place(self) -> Mapping[str, int | None]:
+        return dict(self.cases)
+
+    def _cases(self, name: str) -> dict[bool, str]:
+        """The names of the two actions for one whose effects depend on the fact, by its value."""
+        return {True: f"{name}-with-{self.predicate.name}", False: f"{name}-without-{self.predicate.name}"}
+
+    def headers(self, headers: Iterable[ActionHeader]) -> tuple[ActionHeader, ...]:
+        """The actions of the model, for those of the agent."""
+        found: list[ActionHeader] = []
+        for header in headers:
+            names = self._cases(header.name).values() if header.name in self._place else (header.name,)
+            found += [replace(header, name=name) for name in names]
+        return tuple(found)
+
+    def as_modelled(self, step: GroundAction, rows: Rows) -> GroundAction:
+        """A step of the agent as one of the model, where the fact is true of these objects."""
+        if step.name not in self._place:
+            return step
+        row = Change(step.name, self._place[step.name], True).row(step.objects)
+        return GroundAction(self._cases(step.name)[row in rows], step.objects)
+
+    def as_given(self, step: GroundAction) -> GroundAction:
+        """A step of the model as the agent is given it."""
+        return GroundAction(self._given.get(step.name, step.name), step.objects)
+
+    @cached_property
+    def _given(self) -> Mapping[str, str]:
+        return {own: name for name, _ in self.cases for own in self._cases(name).values()}
 
     @property
     def kind(self) -> str | None:
@@ -94,7 +125,8 @@ class InventedFact:
     def json(self) -> dict[str, Any]:
         """The fact as plain data."""
         changes = [list(change) for change in self.changes]
-        return {"name": self.predicate.name, "type": self.kind, "changes": changes}
+        cases = [list(case) for case in self.cases]
+        return {"name": self.predicate.name, "type": self.kind, "changes": changes, "cases": cases}
 
 
 def read_fact(told: Any, vocabulary: Vocabulary, headers: Sequence[ActionHeader]) -> InventedFact:
@@ -112,16 +144,15 @@ def read_fact(told: Any, vocabulary: Vocabulary, headers: Sequence[ActionHeader]
     if kind is not None and not (isinstance(kind, str) and kind in {ROOT_TYPE, *types.parents}):
         raise Malformed("an invented fact is of no known type")
     arities = {header.name: header.arity for header in headers}
-    changes = []
-    for one in field(told, "changes", list):
-        action, place, value = one
+    cases = [(action, place) for action, place in field(told, "cases", list)]
+    changes = [Change(*one) for one in field(told, "changes", list)]
+    for action, place, value in [*changes, *[(*case, True) for case in cases]]:
         number = isinstance(place, int) and not isinstance(place, bool)
         if action not in arities or not isinstance(value, bool) or number is (kind is None):
             raise Malformed("a change of an invented fact is none")
         if number and not 0 <= place < arities[action]:
             raise Malformed("a change of an invented fact is of no parameter")
-        changes.append(Change(action, place, value))
-    return InventedFact(Predicate(name, () if kind is None else (kind,)), tuple(changes))
+    return InventedFact(Predicate(name, () if kind is None else (kind,)), tuple(changes), tuple(cases))
 
 
 def told(fact: InventedFact, model: Model) -> str:
@@ -139,6 +170,8 @@ def told(fact: InventedFact, model: Model) -> str:
                 if atom.predicate == name:
                     of_it = atom.arguments[0] if atom.arguments else None
                     needs[value].append(_named(schema.header.name, of_it, model))
+    for action, _ in fact.cases:
+        parts.append(f"{action} has other effects where it is true, so it is two actions in the model")
     for value, verb in ((True, "needed by"), (False, "excluded by")):
         if needs[value]:
             parts.append(f"{verb} {', '.join(needs[value])}")
@@ -153,6 +186,25 @@ def _named(action: str, argument: int | str | None, model: Model) -> str:
     return f"{action} (of {f'?{parameters[argument]}' if isinstance(argument, int) else argument})"
 
 
+class Effects(NamedTuple):
+    """What steps of an action were seen to do to its atoms in the vocabulary, as masks."""
+
+    on: int = 0
+    """Atoms that were true afterwards some time."""
+    off: int = 0
+    added: int = 0
+    deleted: int = 0
+
+    @property
+    def unsteady(self) -> int:
+        """Atoms that were added or deleted, and not always."""
+        return (self.added | self.deleted) & self.on & self.off
+
+    def together(self, other: Effects) -> Effects:
+        """Those of more steps."""
+        return Effects(*(one | more for one, more in zip(self, other, strict=True)))
+
+
 class _Seen(NamedTuple):
     """What one attempt shows of the atoms of its action that are in the vocabulary."""
 
@@ -163,6 +215,7 @@ class _Seen(NamedTuple):
     unknown: int
     slots: tuple[tuple[int, Row], ...]
     """The bits of the fact's atoms, each with its objects."""
+    effects: Effects
 
 
 @dataclass(frozen=True)
@@ -175,8 +228,17 @@ class Strictest:
     negative: int
     refusals: tuple[tuple[int, int], ...]
     """For each refusal the literals of these that did not hold, one of which is needed."""
-    add: int
-    delete: int
+    effects: Mapping[bool, Effects]
+    """What it does, by the value of the fact; mostly the same."""
+    case: int = 0
+    """The bit of the fact's atom on whose value its effects depend; 0 if they do not."""
+
+    def after(self, state: State, seen: State, objects: Sequence[str]) -> State:
+        """The state after an executed step, without the fact; ``seen``: the state before it, with the fact."""
+        held, _ = self.index.values(seen, tuple(objects))
+        done, facts = self.effects[bool(held & self.case)], self.index.facts
+        true = (state.true - facts(done.deleted, objects)) | facts(done.added, objects)
+        return State(true, state.objects, state.unknown)
 
     def executes(self, state: State, objects: Sequence[str]) -> bool | None:
         """Whether a step is executed for certain (True) or refused for certain (False); None if neither."""
@@ -199,24 +261,9 @@ class Explanation:
     def key(self) -> tuple[object, ...]:
         """What it predicts follows from this."""
         return self.fact, *(
-            (one.positive, one.negative, one.refusals, one.add, one.delete) for one in self.actions.values()
+            (one.positive, one.negative, one.refusals, one.effects[True], one.effects[False])
+            for one in self.actions.values()
         )
-
-    @cached_property
-    def model(self) -> Model:
-        """The strictest model that explains the attempts; the fact's own changes are effects in it."""
-        schemas = []
-        for one in self.actions.values():
-            bits = {True: 0, False: 0}
-            for change in self.fact.changes:
-                if change.action == one.index.header.name:
-                    arguments = () if change.place is None else (change.place,)
-                    bits[change.value] |= one.index.bit[LiftedAtom(self.fact.predicate.name, arguments)]
-            select = one.index.select
-            needs = select(one.positive), select(one.negative)
-            effects = select(one.add | bits[True]), select(one.delete | bits[False])
-            schemas.append(ActionSchema(one.index.header, *needs, *effects))
-        return Model(next(iter(self.actions.values())).index.vocabulary, tuple(schemas))
 
 
 class Explanations:
@@ -230,12 +277,14 @@ class Explanations:
         self._name = next(name for n in count(1) if (name := f"{NAME}-{n}") not in taken)
         self._headers = {header.name: header for header in headers}
         self._done = {one.action.name for one in attempts if one.executed}
-        self._effects = {
-            name: _effects(AtomIndex(vocabulary, header), attempts) for name, header in self._headers.items()
-        }
-        self.steady = all(one.steady for one in self._effects.values())
-        """Whether no atom of the vocabulary was added, deleted and left by the same action, as far as is seen and follows."""
-        self._attempts = self._predicted(attempts) if self.steady else []
+        self._indexes = {name: AtomIndex(vocabulary, header) for name, header in self._headers.items()}
+        effects = [_effects(self._indexes[one.action.name], one) for one in attempts]
+        self._effects = dict.fromkeys(self._headers, Effects())
+        for one, own in zip(attempts, effects, strict=True):
+            self._effects[one.action.name] = self._effects[one.action.name].together(own)
+        self.coherent = True
+        """Whether plans have led where their steps do."""
+        self._attempts = list(zip(self._predicted(attempts), effects, strict=True))
 
     def _predicted(self, attempts: Sequence[Attempt]) -> list[Attempt]:
         """The attempts with the states that were not seen, as far as they follow from those before."""
@@ -245,16 +294,28 @@ class Explanations:
             if before is None and one.parent != BEGINNING:
                 before = found[one.parent].after
             if one.executed and before is not None:
-                expected = self._effects[one.action.name].after(before, one.action.objects)
+                expected = self._expected(before, one.action)
                 if after is not None and (expected.true ^ after.true) - expected.unknown - after.unknown:
-                    self.steady = False  # a plan has led elsewhere than its steps do
+                    self.coherent = False
                 after = expected if after is None else after
             found.append(one._replace(before=before, after=after if one.executed else before))
         return found
 
+    def _expected(self, state: State, step: GroundAction) -> State:
+        """The state after an executed step, as far as it follows from what its action was seen to do."""
+        index, effects, objects = self._indexes[step.name], self._effects[step.name], step.objects
+        held, unknown = index.values(state, objects)
+        keeps = index.everything & ~(effects.added | effects.deleted)
+        can_hold = index.everything & ~effects.off | keeps & (held | unknown)
+        can_fail = index.everything & ~effects.on | keeps & ~held
+        open_ = can_hold & can_fail | index.shared(objects) | effects.unsteady
+        own = index.facts(index.everything, objects)
+        true = (state.true - own) | index.facts(can_hold & ~can_fail & ~open_, objects)
+        return State(true, state.objects, (state.unknown - own) | (index.facts(open_, objects) - true))
+
     def smallest(self, but: Collection[InventedFact] = ()) -> list[Explanation]:
         """The facts, but for some, that explain all attempts with fewest changes, and those with one more, simplest first."""
-        if not self.steady:
+        if not self.coherent:
             return []
         kinds: list[str | None] = [None, *self._kinds()]
         trials = [self._trials(kind) for kind in kinds]
@@ -272,7 +333,7 @@ class Explanations:
 
     def by(self, facts: Sequence[InventedFact]) -> list[Explanation]:
         """The explanations by those of some facts that explain all attempts."""
-        if not self.steady:
+        if not self.coherent:
             return []
         trials = {kind: self._trials(kind) for kind in {one.kind: None for one in facts}}
         return [found for fact in facts if (found := trials[fact.kind].explained_by(fact))]
@@ -315,50 +376,18 @@ class Explanations:
         return _Trials(predicate, options, indexes, self._attempts, self._effects)
 
 
-@dataclass(frozen=True)
-class _Effects:
-    """What executed steps of an action were seen to do to its atoms in the vocabulary."""
-
-    index: AtomIndex
-    on: int
-    """Atoms that were true afterwards some time."""
-    off: int
-    added: int
-    deleted: int
-
-    @property
-    def steady(self) -> bool:
-        """Whether no atom was added or deleted, and not always."""
-        return not (self.added | self.deleted) & self.on & self.off
-
-    def after(self, state: State, objects: tuple[str, ...]) -> State:
-        """The state after an executed step, as far as it follows."""
-        index = self.index
-        held, unknown = index.values(state, objects)
-        keeps = index.everything & ~(self.added | self.deleted)
-        can_hold = index.everything & ~self.off | keeps & (held | unknown)
-        can_fail = index.everything & ~self.on | keeps & ~held
-        shared = index.shared(objects)
-        sure, open_ = can_hold & ~can_fail & ~shared, can_hold & can_fail | shared
-        own = index.facts(index.everything, objects)
-        true = (state.true - own) | index.facts(sure, objects)
-        return State(true, state.objects, (state.unknown - own) | (index.facts(open_, objects) - true))
-
-
-def _effects(index: AtomIndex, attempts: Sequence[Attempt]) -> _Effects:
-    on = off = added = deleted = 0
-    for one in attempts:
-        if one.action.name != index.header.name or one.after is None or not one.executed:
-            continue
-        objects = one.action.objects
-        now, hidden = index.values(one.after, objects)
-        known = index.everything & ~(hidden | index.shared(objects))
-        on, off = on | known & now, off | known & ~now
-        if one.before is not None:
-            was, unknown = index.values(one.before, objects)
-            added |= known & now & ~was & ~unknown
-            deleted |= known & was & ~now & ~unknown
-    return _Effects(index, on, off, added, deleted)
+def _effects(index: AtomIndex, one: Attempt) -> Effects:
+    """What an attempt shows of its action's effects."""
+    if one.after is None or not one.executed:
+        return Effects()
+    objects = one.action.objects
+    now, hidden = index.values(one.after, objects)
+    known = index.everything & ~(hidden | index.shared(objects))
+    added = deleted = 0
+    if one.before is not None:
+        was, unknown = index.values(one.before, objects)
+        added, deleted = known & now & ~was & ~unknown, known & was & ~now & ~unknown
+    return Effects(known & now, known & ~now, added, deleted)
 
 
 class _Trials:
@@ -369,8 +398,8 @@ class _Trials:
         predicate: Predicate,
         options: Sequence[Change],
         indexes: Mapping[str, AtomIndex],
-        attempts: Sequence[Attempt],
-        effects: Mapping[str, _Effects],
+        attempts: Sequence[tuple[Attempt, Effects]],
+        effects: Mapping[str, Effects],
     ) -> None:
         self._predicate = predicate
         self._options = options
@@ -380,7 +409,8 @@ class _Trials:
             name: sum(bit for atom, bit in index.bit.items() if atom.predicate == predicate.name)
             for name, index in indexes.items()
         }
-        self._seen = [self._of(one) for one in attempts]
+        self._unsteady = {name for name, own in effects.items() if own.unsteady}
+        self._seen = [self._of(one, own) for one, own in attempts]
         self._sample = self._sampled()
 
     def explaining(self, size: int) -> Iterator[Explanation]:
@@ -400,16 +430,19 @@ class _Trials:
         if self._strictest(fact, self._sample) is None:
             return None
         found = self._strictest(fact, self._seen)
-        return None if found is None else Explanation(fact, found)
+        if found is None:
+            return None
+        cases = tuple((name, _place(one)) for name, one in found.items() if one.case)
+        return Explanation(replace(fact, cases=cases), found)
 
-    def _of(self, one: Attempt) -> _Seen:
+    def _of(self, one: Attempt, effects: Effects) -> _Seen:
         index, name = self._indexes[one.action.name], self._predicate.name
         objects, own = one.action.objects, self._own[one.action.name]
         held, unknown = (
             (0, index.everything & ~own) if one.before is None else index.values(one.before, objects)
         )
         slots = tuple((bit, row) for bit, (predicate, row) in index.grounded(objects) if predicate == name)
-        return _Seen(one.parent, one.action, one.executed, held, unknown, slots)
+        return _Seen(one.parent, one.action, one.executed, held, unknown, slots, effects)
 
     def _sampled(self) -> list[_Seen]:
         """Attempts of the actions that nothing visible explains, and what was before them."""
@@ -439,11 +472,16 @@ class _Trials:
         after: list[Rows] = []
         nothing: Rows = frozenset()
         changing = {change.action for change in fact.changes}
-        for parent, action, executed, held, unknown, slots in seen:
+        sides: dict[tuple[str, int, bool], Effects] = defaultdict(Effects)
+        for parent, action, executed, held, unknown, slots, effects in seen:
             rows = nothing if parent == BEGINNING else after[parent]
             for bit, row in slots:
                 if row in rows:
                     held |= bit
+            if executed and action.name in self._unsteady:
+                for bit, row in slots:
+                    key = action.name, bit, row in rows
+                    sides[key] = sides[key].together(effects)
             if executed:
                 positive[action.name] &= held | unknown
                 negative[action.name] &= ~held | unknown
@@ -459,9 +497,32 @@ class _Trials:
                 if partial:
                     continue
                 return None
-            effects = self._effects[name]
-            found[name] = Strictest(index, own, never, tuple(sorted(lacking)), effects.added, effects.deleted)
+            same = dict.fromkeys((True, False), self._effects[name])
+            one = Strictest(index, own, never, tuple(sorted(lacking)), same)
+            steady = one if name not in self._unsteady else self._in_cases(one, sides)
+            if steady is None and not partial:
+                return None
+            if steady is not None:
+                found[name] = steady
         return found
+
+    def _in_cases(
+        self, action: Strictest, sides: Mapping[tuple[str, int, bool], Effects]
+    ) -> Strictest | None:
+        """An action with effects that depend on the fact; None if they are not steady then, either."""
+        index = action.index
+        for atom, bit in index.bit.items():
+            if bit & self._own[index.header.name] and all(isinstance(one, int) for one in atom.arguments):
+                by = {value: sides[index.header.name, bit, value] for value in (True, False)}
+                if not any(one.unsteady for one in by.values()):
+                    return replace(action, effects=by, case=bit)
+        return None
+
+
+def _place(action: Strictest) -> int | None:
+    """The parameter of the atom on whose value an action's effects depend."""
+    arguments = action.index.atom(action.case).arguments
+    return int(arguments[0]) if arguments else None
 
 
 def _contrary(changes: Sequence[Change]) -> bool:

@@ -16,7 +16,7 @@ from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.memory.facts import InventedFact, Rows
 from aam_vision.interrogation.memory.histories import BEGINNING, Histories, RecordingAgent
 from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
-from aam_vision.model.strips import GroundAction, State, Vocabulary
+from aam_vision.model.strips import ActionHeader, GroundAction, State, Vocabulary
 from aam_vision.support.errors import InconsistentAgent
 
 Plan = tuple[GroundAction, ...]
@@ -33,7 +33,7 @@ def with_fact(transcript: Transcript, fact: InventedFact) -> Transcript:
         entries.append(seen.entry(entry, seen.rows(histories, begun)))
     return Transcript(
         fact.within(transcript.vocabulary),
-        transcript.headers,
+        fact.headers(transcript.headers),
         seen.access,
         tuple(seen.situation(one, Rows()) for one in transcript.initial),
         tuple(entries),
@@ -51,12 +51,17 @@ class RememberingAgent(AgentDecorator):
     def __init__(self, agent: RecordingAgent, fact: InventedFact) -> None:
         super().__init__(agent)
         self._recorded = agent
+        self._fact = fact
         self._seen = _Seen(fact, agent.access)
         self._vocabulary = fact.within(agent.vocabulary)
 
     @property
     def vocabulary(self) -> Vocabulary:
         return self._vocabulary
+
+    @property
+    def headers(self) -> tuple[ActionHeader, ...]:
+        return self._fact.headers(self._recorded.headers)
 
     @property
     def access(self) -> Access:
@@ -71,21 +76,33 @@ class RememberingAgent(AgentDecorator):
             return Response(0, query.initial)
         histories = self._recorded.histories
         begun = histories.before(start)
-        asked = Query(start, (*way, *query.plan))
+        rows = self._seen.rows(histories, begun)
+        for step in way:
+            rows = self._fact.after(rows, step)
+        plan = self._possible(query.plan, rows)
+        if not plan and query.plan:
+            return Response(0, query.initial)
+        asked = Query(start, (*way, *plan))
         response = self._recorded.ask(asked)
-        if response.executed < len(way):
-            raise InconsistentAgent(f"{way[response.executed]}: executed, and refused after the same history")
-        final = self._seen.entry(Asked(asked, response), self._seen.rows(histories, begun))
-        assert isinstance(final, Asked)
-        reached = final.response.final
-        if (
-            way
-            and self._seen.visible(query.initial) != response.final.state
-            and response.executed == len(way)
-        ):
+        executed, told = response.executed - len(way), response.told
+        if executed < 0:
+            raise InconsistentAgent(f"{way[executed]}: executed, and refused after the same history")
+        if way and not executed and self._seen.visible(query.initial) != response.final.state:
             raise InconsistentAgent(f"{way[-1]}: it led elsewhere after the same history")
-        told = None if response.told is None else max(0, response.told - len(way))
-        return Response(response.executed - len(way), reached, told)
+        seen = self._seen.entry(Asked(asked, response), self._seen.rows(histories, begun))
+        assert isinstance(seen, Asked)
+        return Response(executed, seen.response.final, None if told is None else max(0, told - len(way)))
+
+    def _possible(self, plan: Plan, rows: Rows) -> Plan:
+        """The plan as the agent is given it, up to a step of the other case than the fact makes it."""
+        given: list[GroundAction] = []
+        for step in plan:
+            own = self._fact.as_given(step)
+            if self._fact.as_modelled(own, rows) != step:
+                break
+            given.append(own)
+            rows = self._fact.after(rows, own)
+        return tuple(given)
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
         """A walk from there; none where the agent, on its own, would have forgotten how it came there."""
@@ -151,17 +168,19 @@ class _Seen:
         """A question or a walk with its answer; ``rows``: of which objects the fact is true where it begins."""
         if isinstance(entry, Asked):
             start, plan, executed = entry.query.initial, entry.query.plan, entry.response.executed
-            after = rows
-            for step in plan[:executed]:
-                after = self._fact.after(after, step)
+            after, steps = rows, list[GroundAction]()
+            for number, step in enumerate(plan):
+                steps.append(self._fact.as_modelled(step, after))
+                after = self._fact.after(after, step) if number < executed else after
             final = self.situation(entry.response.final, after, plan[:executed], start.state)
-            begun = Query(self.situation(start, rows), plan)
+            begun = Query(self.situation(start, rows), tuple(steps))
             return Asked(begun, Response(executed, final, entry.response.told))
         found: list[WalkStep] = []
         way: Plan = ()
         for before, action, after_it in entry.steps:
             origin = entry.steps[0].before.state
             here = self.situation(before, rows, way, origin)
+            step = self._fact.as_modelled(action, rows)
             rows, way = self._fact.after(rows, action), (*way, action)
-            found.append(WalkStep(here, action, self.situation(after_it, rows, way, origin)))
+            found.append(WalkStep(here, step, self.situation(after_it, rows, way, origin)))
         return Walked(tuple(found))

@@ -168,14 +168,13 @@ def histories(fault: Planted, rng: np.random.Generator, steps: int) -> Iterator[
     model, made = fault.setting.model, 0
     honest = FaultyAgent(fault, fault.setting.problems, Access.SETTABLE, rng)
     nature = Nature(rng)
-    while made < steps:
-        problems = fault.setting.problems
+    problems = [one for one in fault.setting.problems if _any(model, one, rng)]
+    while problems and made < steps:
         world = World(state := problems[int(rng.integers(len(problems)))], fault.fresh(state))
         for number in range(EPISODE):
             step = None if rng.random() < ANY else honest.option(world.state, rng)
             step = step or _any(model, world.state, rng)
-            if step is None:
-                return
+            assert step is not None, "the problem has steps"
             would = fault.setting.outcome(world.state, step) is not None
             outcome = fault.step(world, step, nature)
             decided = fault.decided(world, step) if would else None
@@ -274,11 +273,12 @@ def predicted_rightly(model: Model, fault: Planted, rng: np.random.Generator, st
         assert state is not None
         known = frozenset(atom for atom in state.true if atom.predicate not in own)
         state = State(step.state.true | known, step.state.objects)  # what is seen is known
-        schema = model.schema(step.action.name)
-        executes = schema.applicable(state, step.action.objects)
-        after = state
-        if executes:
-            (after,) = schema.successors(state, step.action.objects)
+        name, objects = step.action
+        executes, after = False, state
+        for schema in model.actions:  # one whose effects depend on the fact is two
+            one = schema.header.name
+            if (one == name or one.startswith(f"{name}-with")) and schema.applicable(state, objects):
+                executes, after = True, schema.successor(state, objects)
         seen = frozenset(atom for atom in after.true if atom.predicate in own)
         right += executes is step.executed and seen == step.after.true
         state = after
