@@ -6,7 +6,7 @@ The states on the way are those that the simplest explanation predicts, beginnin
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ from aam_vision.model.query import Query, Situation
 from aam_vision.model.strips import GroundAction, State
 from aam_vision.planning.joins import StateIndex, bindings
 
-STATES = 250
+STATES = 150
 """States, with the values of both facts, that are searched for a difference."""
 FURTHER = 30
 """Such states that are searched for a history that refutes one of both, once one was found that may."""
@@ -36,8 +36,13 @@ class Question(NamedTuple):
     plan: Plan
 
 
-def telling_apart(best: Explanation, other: Explanation, initial: Sequence[Situation]) -> Question | None:
-    """The shortest history that tells two explanations apart; None if none was found.
+def telling_apart(
+    best: Explanation,
+    other: Explanation,
+    initial: Sequence[Situation],
+    asked: Collection[Question] = (),
+) -> Question | None:
+    """The shortest history that tells two explanations apart, and was not asked; None if none was found.
 
     One that refutes either goes before one of which only one of them predicts the end.
     """
@@ -46,7 +51,7 @@ def telling_apart(best: Explanation, other: Explanation, initial: Sequence[Situa
     came: dict[tuple[State, Rows, Rows], tuple[Situation, Plan]] = {}
     waiting: deque[tuple[State, Rows, Rows]] = deque()
     for situation in initial:
-        key = situation.state, Rows(), Rows()
+        key = situation.state, best.fact.beginning, other.fact.beginning
         if key not in came:
             came[key] = situation, ()
             waiting.append(key)
@@ -56,14 +61,12 @@ def telling_apart(best: Explanation, other: Explanation, initial: Sequence[Situa
         start, way = came[key]
         ours, theirs = best.fact.added(state, rows), other.fact.added(state, others)
         for step, certain in _steps(best, other, ours, theirs):
-            other_action = other.actions[step.name]
+            other_action, question = other.actions[step.name], Question(start, (*way, step))
             told = other_action.executes(theirs, step.objects)
             after = best.actions[step.name].after(state, ours, step.objects)
-            if certain and told and after != other_action.after(state, theirs, step.objects):
-                return Question(start, (*way, step))
-            if certain is not told:
-                question = Question(start, (*way, step))
-                if certain is not None and told is not None:
+            elsewhere = certain and told and after != other_action.after(state, theirs, step.objects)
+            if (elsewhere or certain is not told) and question not in asked:
+                if elsewhere or (certain is not None and told is not None):
                     return question
                 spare = spare or question
             if certain and len(came) < STATES:
@@ -101,7 +104,7 @@ class VersionSpace:
         self._same: set[tuple[object, ...]] = set()
         """Pairs of explanations that no history tells apart, as far as was searched."""
         self._ruled_out: set[InventedFact] = set()
-        self.asked = 0
+        self._asked: set[Question] = set()
 
     def rule_out(self, fact: InventedFact) -> None:
         """Leave a fact out: an interrogation has contradicted it."""
@@ -113,7 +116,7 @@ class VersionSpace:
         return Explanations(agent.vocabulary, agent.headers, agent.histories.attempts)
 
     def left(self) -> list[Explanation]:
-        """The explanations by the simplest facts, and by those with one change more, simplest first."""
+        """The explanations by the simplest facts, and by those with one change more, simplest first; counters come last."""
         attempts = self._attempts
         found = attempts.by([one for one in self._facts if one not in self._ruled_out])
         if not found or len(found[0].fact.changes) > len(self._facts[0].changes):
@@ -130,10 +133,10 @@ class VersionSpace:
         """
         while True:
             found = self.left()
-            question = self._next(found) if found and self.asked < QUESTIONS else None
+            question = self._next(found) if found and len(self._asked) < QUESTIONS else None
             if question is None or (budget.steps is not None and steps + len(question.plan) > budget.steps):
                 return found
-            self.asked += 1
+            self._asked.add(question)
             steps += len(question.plan)
             self._agent.ask(Query(*question))
 
@@ -143,7 +146,7 @@ class VersionSpace:
             pair = best.key, other.key
             if pair in self._same:
                 continue
-            if question := telling_apart(best, other, initial):
+            if question := telling_apart(best, other, initial, self._asked):
                 return question
             self._same.add(pair)
         return None

@@ -12,7 +12,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import combinations, count
 from typing import Any, NamedTuple
 
@@ -33,8 +33,10 @@ from aam_vision.model.strips import (
 NAME = "memory"
 MOST = 4
 """Changes of a fact by actions, at most, that are looked for."""
-MOST_TRIED = 6_000
+MOST_TRIED = 4_000
 """Facts of one kind that are tried, at most."""
+FIRST = range(-3, 31)
+"""Where counters begin that are looked for."""
 SAMPLED = 40
 """Executed, and refused, steps of an action that are looked at first: most facts already fail on them."""
 Row = tuple[str, ...]
@@ -95,6 +97,11 @@ class InventedFact:
         return {own: name for name, _ in self.cases for own in self._cases(name).values()}
 
     @property
+    def beginning(self) -> Rows:
+        """The objects of which it is true when a history begins."""
+        return Rows()
+
+    @property
     def kind(self) -> str | None:
         """The type of the objects that it is of; None if it is of the whole."""
         return self.predicate.types[0] if self.predicate.types else None
@@ -127,6 +134,47 @@ class InventedFact:
         changes = [list(change) for change in self.changes]
         cases = [list(case) for case in self.cases]
         return {"name": self.predicate.name, "type": self.kind, "changes": changes, "cases": cases}
+
+
+@dataclass(frozen=True)
+class InventedCounter(InventedFact):
+    """A number that steps count up and down, of which is seen whether it is at least 1.
+
+    It only tells facts from counters: what a fact explains may be a number that was never above 1.
+    """
+
+    first: int = 0
+
+    @property
+    def beginning(self) -> Rows:
+        return _at_least_one(self.first)
+
+    def after(self, rows: Rows, step: GroundAction) -> Rows:
+        steps = self._by_action.get(step.name)
+        if not steps:
+            return rows
+        number = next(int(row[0]) for row in rows if row)
+        return _at_least_one(number + sum(1 if change.value else -1 for change in steps))
+
+    def added(self, state: State, rows: Rows) -> State:
+        return super().added(state, rows & {()})
+
+    def told(self, needing: Sequence[str]) -> str:
+        """The counter in words."""
+        ways = {True: "up", False: "down"}
+        parts = [
+            f"{', '.join(own)} {'counts' if len(own) == 1 else 'count'} {ways[value]}"
+            for value in ways
+            if (own := [change.action for change in self.changes if change.value is value])
+        ]
+        needs = f", and {', '.join(needing)} depends on whether that is at least 1" if needing else ""
+        return f"{' and '.join(parts)} from {self.first}{needs}"
+
+
+@cache
+def _at_least_one(number: int) -> Rows:
+    """A number as objects: its own name, and none at all where it is at least 1, as of a fact that is true."""
+    return Rows({(str(number),), ()} if number >= 1 else {(str(number),)})
 
 
 def read_fact(told: Any, vocabulary: Vocabulary, headers: Sequence[ActionHeader]) -> InventedFact:
@@ -240,6 +288,11 @@ class Strictest:
         true = (state.true - facts(done.deleted, objects)) | facts(done.added, objects)
         return State(true, state.objects, state.unknown)
 
+    def depends(self, fact: InventedFact) -> bool:
+        """Whether nothing but the fact explains some refusal, or the effects."""
+        own = sum(bit for atom, bit in self.index.bit.items() if atom.predicate == fact.predicate.name)
+        return bool(self.case) or any(not (one | other) & ~own for one, other in self.refusals)
+
     def executes(self, state: State, objects: Sequence[str]) -> bool | None:
         """Whether a step is executed for certain (True) or refused for certain (False); None if neither."""
         held, _ = self.index.values(state, tuple(objects))
@@ -317,8 +370,8 @@ class Explanations:
         """The facts, but for some, that explain all attempts with fewest changes, and those with one more, simplest first."""
         if not self.coherent:
             return []
-        kinds: list[str | None] = [None, *self._kinds()]
-        trials = [self._trials(kind) for kind in kinds]
+        trials = [self._trials(kind) for kind in (None, *self._kinds())]
+        trials.append(self._trials(None, counts=True))
         found: list[Explanation] = []
         fewest = MOST
         for size in range(1, MOST + 1):
@@ -329,14 +382,18 @@ class Explanations:
                 found += own
                 if own and fewest == MOST:
                     fewest = size
+        # what a counter explains is no model yet: counters only rule out facts
+        found.sort(key=lambda one: isinstance(one.fact, InventedCounter))
         return found
 
     def by(self, facts: Sequence[InventedFact]) -> list[Explanation]:
         """The explanations by those of some facts that explain all attempts."""
         if not self.coherent:
             return []
-        trials = {kind: self._trials(kind) for kind in {one.kind: None for one in facts}}
-        return [found for fact in facts if (found := trials[fact.kind].explained_by(fact))]
+        kinds = dict.fromkeys((one.kind, isinstance(one, InventedCounter)) for one in facts)
+        trials = {kind: self._trials(kind[0], counts=kind[1]) for kind in kinds}
+        each = [(fact, trials[fact.kind, isinstance(fact, InventedCounter)]) for fact in facts]
+        return [found for fact, trial in each if (found := trial.explained_by(fact))]
 
     def _kinds(self) -> list[str]:
         """The types of which a fact may be: those of parameters, and what they are kinds of; narrow ones last."""
@@ -362,7 +419,7 @@ class Explanations:
             if types.is_a(own, kind)
         ]
 
-    def _trials(self, kind: str | None) -> _Trials:
+    def _trials(self, kind: str | None, *, counts: bool = False) -> _Trials:
         predicate = Predicate(self._name, () if kind is None else (kind,))
         places = [(name, None) for name in self._headers] if kind is None else self._places(kind)
         options = [
@@ -373,7 +430,9 @@ class Explanations:
         ]
         vocabulary = InventedFact(predicate, ()).within(self._vocabulary)
         indexes = {name: AtomIndex(vocabulary, header) for name, header in self._headers.items()}
-        return _Trials(predicate, options, indexes, self._attempts, self._effects)
+        return (_CounterTrials if counts else _Trials)(
+            predicate, options, indexes, self._attempts, self._effects
+        )
 
 
 def _effects(index: AtomIndex, one: Attempt) -> Effects:
@@ -417,13 +476,16 @@ class _Trials:
         """The facts with so many changes that explain all attempts."""
         tried = 0
         for changes in combinations(self._options, size):
-            if not any(change.value for change in changes) or _contrary(changes):
-                continue
-            tried += 1
-            if tried > MOST_TRIED:
-                return
-            if found := self.explained_by(InventedFact(self._predicate, changes)):
-                yield found
+            for fact in () if _contrary(changes) else self._of_changes(changes):
+                tried += 1
+                if tried > MOST_TRIED:
+                    return
+                if found := self.explained_by(fact):
+                    yield found
+
+    def _of_changes(self, changes: tuple[Change, ...]) -> Iterable[InventedFact]:
+        """The facts with these changes; one that is never true is none."""
+        return [InventedFact(self._predicate, changes)] if any(change.value for change in changes) else []
 
     def explained_by(self, fact: InventedFact) -> Explanation | None:
         """What follows from a fact; None if it does not explain all attempts."""
@@ -470,7 +532,7 @@ class _Trials:
         negative = dict(positive)
         refused: dict[str, list[tuple[int, int]]] = {name: [] for name in self._indexes}
         after: list[Rows] = []
-        nothing: Rows = frozenset()
+        nothing = fact.beginning
         changing = {change.action for change in fact.changes}
         sides: dict[tuple[str, int, bool], Effects] = defaultdict(Effects)
         for parent, action, executed, held, unknown, slots, effects in seen:
@@ -517,6 +579,13 @@ class _Trials:
                 if not any(one.unsteady for one in by.values()):
                     return replace(action, effects=by, case=bit)
         return None
+
+
+class _CounterTrials(_Trials):
+    """Counters, tried on some attempts."""
+
+    def _of_changes(self, changes: tuple[Change, ...]) -> Iterable[InventedFact]:
+        return [InventedCounter(self._predicate, changes, first=first) for first in FIRST]
 
 
 def _place(action: Strictest) -> int | None:

@@ -19,7 +19,7 @@ from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Move, Policy, Stop
 from aam_vision.interrogation.examination.findings import Family
 from aam_vision.interrogation.memory.experiments import VersionSpace
-from aam_vision.interrogation.memory.facts import InventedFact, told
+from aam_vision.interrogation.memory.facts import InventedCounter, InventedFact, told
 from aam_vision.interrogation.memory.histories import RecordingAgent, two_ways
 from aam_vision.interrogation.memory.remembering import RememberingAgent, with_fact
 from aam_vision.interrogation.task.assembly import Interrogation
@@ -89,6 +89,9 @@ def remember(
             return str(error)
         if not left:
             return "no fact that is set and unset by steps explains all histories"
+        if isinstance(counter := left[0].fact, InventedCounter):
+            needing = [name for name, one in left[0].actions.items() if one.depends(counter)]
+            return f"a number explains all histories, and no fact does ({counter.told(needing)}); such models are not learned yet"
         if learned is not None and left[0].fact == learned.fact:
             return learned
         fact = left[0].fact
