@@ -5,7 +5,7 @@ The states on the way are those that the simplest explanation predicts, beginnin
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
@@ -23,6 +23,8 @@ FURTHER = 30
 """Such states that are searched for a history that refutes one of both, once one was found that may."""
 BINDINGS = 40
 """Steps of one action that are compared in one state, at most."""
+IN_VAIN = 3
+"""Questions that may leave two explanations as they were before these count as not to be told apart."""
 QUESTIONS = 150
 """Questions that tell facts apart, at most."""
 
@@ -101,8 +103,8 @@ class VersionSpace:
     def __init__(self, agent: RecordingAgent) -> None:
         self._agent = agent
         self._facts: list[InventedFact] = []
-        self._same: set[tuple[object, ...]] = set()
-        """Pairs of explanations that no history tells apart, as far as was searched."""
+        self._vain: Counter[tuple[object, ...]] = Counter()
+        """How often pairs of explanations were to be told apart, and stayed as they were; ``IN_VAIN`` where no history would."""
         self._ruled_out: set[InventedFact] = set()
         self._asked: set[Question] = set()
 
@@ -144,9 +146,10 @@ class VersionSpace:
         best, initial = found[0], self._agent.initial()
         for other in found[1:]:
             pair = best.key, other.key
-            if pair in self._same:
+            if self._vain[pair] >= IN_VAIN:
                 continue
             if question := telling_apart(best, other, initial, self._asked):
+                self._vain[pair] += 1
                 return question
-            self._same.add(pair)
+            self._vain[pair] = IN_VAIN
         return None

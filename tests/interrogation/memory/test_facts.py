@@ -88,10 +88,13 @@ def test_an_action_whose_effects_depend_on_the_fact_is_two() -> None:
 def test_plans_that_lead_elsewhere_than_their_steps_are_not_explained() -> None:
     fault = fault_of("fact", 0)
     model, seen = fault.setting.model, attempts(fault, 0)
-    number = next(n for n, one in enumerate(seen) if one.executed and one.before != one.after)
-    first, second = seen[number], seen[number]
-    changed = [*seen, first._replace(parent=BEGINNING, after=None)]
-    changed.append(second._replace(parent=len(seen), before=None, after=first.before))
+    one = next(one for one in seen if one.executed and one.before != one.after)
+    # its two steps in one plan: the second changes nothing, where only the end is seen, which is as before the first
+    plan = [
+        one._replace(parent=BEGINNING, after=None),
+        one._replace(parent=len(seen), before=None, after=one.before),
+    ]
+    changed = [*seen, *plan]
     assert Explanations(model.vocabulary, model.headers, seen).coherent
     assert not Explanations(model.vocabulary, model.headers, changed).coherent
     assert Explanations(model.vocabulary, model.headers, changed).smallest() == []
