@@ -190,7 +190,8 @@ def refuse_links(path: Path) -> None:
 
 NAME = "transcript.sqlite"
 WENT_ON = "went on"
-"""Name of the note that says after how many exchanges a run has gone on from a diagnosis, and whether that explained the answers."""
+"""Name of the note that says after how many exchanges a run has gone on from a diagnosis, whether that explained the answers, and with
+which invented fact, if with one."""
 OPERATORS = "operators"
 """Folder of a second journal, in the folder of a run that knew only controls: what was seen of its operators."""
 MAX_PARTS = 40_000_000
@@ -232,6 +233,8 @@ class WentOn(NamedTuple):
 
     after: int
     explained: bool
+    fact: dict[str, Any] | None = None
+    """The invented fact that explained them, as plain data, if one did."""
 
 
 class Journal:
@@ -341,9 +344,9 @@ class Journal:
             return None if found is None else loads(found[0])
 
     def options(self) -> Any:
-        """The options of the run; one that has gone on from a diagnosis counts as one with chance."""
+        """The options of the run; one that has gone on from a diagnosis to outcomes counts as one with chance."""
         found, further = self.about("arguments"), self.went_on()
-        if isinstance(found, dict) and further is not None and further.explained:
+        if isinstance(found, dict) and further is not None and further.explained and further.fact is None:
             return {**found, "chance": True}
         return found
 
@@ -355,7 +358,10 @@ class Journal:
         """
         told = self.about(WENT_ON)
         with _guarded(self.path):
-            return None if told is None else WentOn(read(told, "after", int), read(told, "explained", bool))
+            if told is None:
+                return None
+            fact = read(told, "fact", dict) if "fact" in told else None
+            return WentOn(read(told, "after", int), read(told, "explained", bool), fact)
 
     def note(self, name: str, value: object) -> None:
         """Keep a note about the run as a whole."""

@@ -81,6 +81,7 @@ def read_ending(figures: Mapping[str, Any]) -> RecordedEnding:
         known.count(True),
         _text(told, "doubt"),
         diagnosis,
+        _text(told, "invented"),
     )
     within, beyond = (_text(told, f"certain_{where}") for where in ("within", "beyond"))
     if not (within and beyond):

@@ -17,6 +17,8 @@ from aam_vision.interrogation.chance.prior import MARGIN
 from aam_vision.interrogation.evidence.moves import Asked, Entry, Walked
 from aam_vision.interrogation.evidence.transcript import AttemptedStep, Transcript, attempted
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
+from aam_vision.interrogation.memory.facts import read_fact
+from aam_vision.interrogation.memory.remembering import with_fact
 from aam_vision.interrogation.statistics.counts import ErrorRates, Misreading
 from aam_vision.interrogation.task.repeated_looks import as_read
 from aam_vision.model.query import Access, Situation
@@ -100,6 +102,9 @@ def read_journal(folder: Path, journal: Journal) -> Recorded:
         arguments = journal.options()
         figures = read_figures(folder / "result.json", chance=bool(arguments.get("chance")))
         found = _Reader(journal).recorded(folder, figures)
+        if (further := journal.went_on()) is not None and further.fact is not None:
+            fact = read_fact(further.fact, found.transcript.vocabulary, found.transcript.headers)
+            found = replace(found, transcript=with_fact(found.transcript, fact))
         of_controls = bool(arguments.get("controls") or arguments.get("bare"))
         if arguments.get("confirm") and (of_controls or arguments.get("chance")):
             confidence = field(arguments, "confidence", float)

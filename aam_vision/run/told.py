@@ -18,6 +18,8 @@ from aam_vision.agents.journalled import JournalledAgent
 from aam_vision.interrogation.chance.going_on import can_go_on, go_on
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Move
+from aam_vision.interrogation.memory.going_on import Remembered, can_remember, remember
+from aam_vision.interrogation.memory.histories import RecordingAgent
 from aam_vision.interrogation.statistics.assessment import Assessment
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
@@ -39,7 +41,7 @@ from aam_vision.run.folder import save
 from aam_vision.run.labelling_note import told_unlike, untested, with_other_cause
 from aam_vision.run.summary import lines, summary
 from aam_vision.run.targets import Target
-from aam_vision.support.commandline import check_writable
+from aam_vision.support.commandline import Progress, check_writable
 from aam_vision.support.errors import AamWarning, AccessViolation, UnusableInput
 from aam_vision.support.resources import MEGABYTES, Resources
 from aam_vision.support.wording import counted
@@ -80,8 +82,11 @@ class ToldRun:
             further = self._further(result, agent, folder, journal, began)
             if isinstance(further, Ended):
                 return further
-            assert result.diagnosis is not None, "it was gone on from that"
-            result = replace(result, diagnosis=replace(result.diagnosis, further=further))
+            if isinstance(further, Remembered):
+                result, failure = further.result, None
+            else:
+                assert result.diagnosis is not None, "it was gone on from that"
+                result = replace(result, diagnosis=replace(result.diagnosis, further=further))
         times = {
             "wall_s": round(perf_counter() - began, 3),
             "cpu_s": round(cpu_seconds(), 3),
@@ -107,21 +112,36 @@ class ToldRun:
 
     def _further(
         self, result: Result, agent: JournalledAgent, folder: Path, journal: Journal, began: float
-    ) -> Ended | str:
-        """Go on from a diagnosis: learn outcomes and cases, save and print them; or why these do not explain the answers."""
+    ) -> Ended | Remembered | str:
+        """Go on from a diagnosis: learn outcomes and cases, save and print them; or with something invented; or why that explains nothing."""
         arguments, target, after = self._arguments, self.target, agent.exchanges
-        options = options_of(arguments, self._interrogation.budget.resources)
         assert result.diagnosis is not None, "it goes on from that"
-        what = f"{result.diagnosis.why}: going on with outcomes, when each comes, and how often"
-        journal.note(WENT_ON, {"after": after, "explained": True})
-        watch = progress_of(arguments, options, what)
-        found = go_on(agent, result, np.random.default_rng(arguments.seed), options, watch)
-        if not found.contradicted:
-            told = figures(arguments, target, found, None, result, perf_counter() - began)
-            return finish(folder, journal, target, found, told)
+        recorded, why = RecordingAgent(agent, result.transcript), list[str]()
+        if can_go_on(result):
+            options = options_of(arguments, self._interrogation.budget.resources)
+            what = f"{result.diagnosis.why}: going on with outcomes, when each comes, and how often"
+            journal.note(WENT_ON, {"after": after, "explained": True})
+            watch = progress_of(arguments, options, what)
+            found = go_on(recorded, result, np.random.default_rng(arguments.seed), options, watch)
+            if not found.contradicted:
+                told = figures(arguments, target, found, None, result, perf_counter() - began)
+                return finish(folder, journal, target, found, told)
+            taken = counted(found.counts.steps - result.counts.steps, "further step")
+            why.append(f"Outcomes and cases do not explain it either ({taken}): {found.why}.")
         journal.note(WENT_ON, {"after": after, "explained": False})
-        taken = counted(found.counts.steps - result.counts.steps, "further step")
-        return f"Outcomes and cases do not explain it either ({taken}): {found.why}."
+        if target.truth is None and can_remember(result):
+            made = recorded.counts.steps
+            if not arguments.quiet:
+                Progress().stage(f"{result.diagnosis.why}: going on with what may be remembered")
+            rng, budget = np.random.default_rng(arguments.seed), self._interrogation.budget
+            remembered = remember(recorded, result, rng, budget, arguments.exam)
+            if isinstance(remembered, Remembered):
+                fact = remembered.fact.json()
+                journal.note(WENT_ON, {"after": after, "explained": True, "fact": fact})
+                return remembered
+            taken = counted(recorded.counts.steps - made, "further step")
+            why.append(f"Memory does not explain it ({taken}): {remembered}.")
+        return " ".join(why)
 
 
 def goes_on(arguments: Arguments, target: Target, result: Result) -> bool:
@@ -129,7 +149,9 @@ def goes_on(arguments: Arguments, target: Target, result: Result) -> bool:
     only = (
         "policy", "prior", "repeated_arguments", "refusal_rate", "flip_rate", "cache", "write_ppo", "confirm",
     )  # fmt: skip
-    return not options_given(arguments, *only) and target.keep_images is None and can_go_on(result)
+    if options_given(arguments, *only) or target.keep_images is not None:
+        return False
+    return can_go_on(result) or (target.truth is None and can_remember(result))
 
 
 def _interrogation(arguments: Arguments, target: Target, planner: Planner) -> Interrogation:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -152,12 +152,14 @@ def interrogate(
     repeated: bool = False,
     scrutiny: Scrutiny = TAKEN_AT_THEIR_WORD,
     watch: Watch = lambda move, evidence, agent: None,
+    known: Iterable[Entry] = (),
 ) -> Result:
     """Interrogate an agent until the policy stops or the budget is spent.
 
     ``agent`` may be counting already, to go on counting. ``watch`` is called after every move. All random choices
     come from ``rng``. With ``repeated`` several parameters of an action, or places of a predicate, may stand for one
-    object; else the model says nothing of such cases. ``scrutiny`` says how far answers are taken at their word.
+    object; else the model says nothing of such cases. ``scrutiny`` says how far answers are taken at their word. ``known`` was asked and
+    shown before.
 
     Raises:
         AccessViolation: the policy started where the agent's access does not allow.
@@ -169,7 +171,7 @@ def interrogate(
     evidence = Evidence(Hypotheses(agent.vocabulary, agent.headers, repeated=repeated))
     record = _Record(counting, evidence, scrutiny, repeated)
     try:
-        record.begin()
+        record.begin(known)
         while True:
             with budget.resources.interrupting():
                 move = policy.next(evidence, rng)
@@ -232,11 +234,18 @@ class _Record:
         self._failed: Exam | None = None
         """The examination, if a prediction was wrong."""
 
-    def begin(self) -> None:
-        """Learn where the problems begin."""
+    def begin(self, known: Iterable[Entry]) -> None:
+        """Learn where the problems begin, and from what is known.
+
+        Raises:
+            InconsistentAgent: that contradicts itself.
+        """
         for situation in self._agent.initial():
             self._initial.append(situation)
             self._evidence.begin(situation)
+        for entry in known:
+            self._entries.append(entry)
+            self._evidence.take_in(entry)
 
     def take_in(self, entry: Entry, move: Ask | Walk) -> None:
         """Inspect an answer, and learn from it.

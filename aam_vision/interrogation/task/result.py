@@ -105,6 +105,8 @@ class Result:
     """Which part of that assumption is false, if something showed that one is."""
     cut: str = ""
     """``budget`` or ``failed`` if that cut it short."""
+    invented: str = ""
+    """What was invented to explain what the agent does after different histories, as a sentence; empty if nothing was."""
     untested: str = ""
     """That the classifiers have not passed their test, in a line; empty if they have, or none read the images."""
 
@@ -352,6 +354,7 @@ def ending(result: Result) -> Ending:
         len(groups) - left,
         result.doubt,
         result.diagnosis,
+        result.invented,
     )
 
 
@@ -404,6 +407,8 @@ def _verdict(ended: Ending, judged: Verdict) -> list[tuple[str, str]]:
         found.append(("in doubt", f"everything: {ended.doubt}"))
     if ended.diagnosis is not None:
         found.append(("diagnosis", ended.diagnosis.why))
+    if ended.invented:
+        found.append(("memory", ended.invented))
     found.append(("assumed", assumption(ended).partition(": ")[2].rstrip(".")))
     if judged.examination:
         found.append(("examination", judged.examination.rstrip(".")))

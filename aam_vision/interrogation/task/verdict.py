@@ -58,6 +58,8 @@ class Ending:
     """Undetermined groups that no reachable situation tells anything about."""
     doubt: str
     diagnosis: Diagnosis | None
+    invented: str = ""
+    """What was invented to explain what the agent does after different histories, as a sentence; empty if nothing was."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,7 @@ def verdict(ending: Ending) -> Verdict:
     """The verdict on a run."""
     if ending.status == NOT_STRIPS and ending.diagnosis is not None:
         return _not_strips(ending.diagnosis)
-    title, why, weighed = ending.status, _sentence(ending.why), _weighed(ending)
+    title, why, weighed = ending.status, _sentence(ending.why), (*_weighed(ending), *_invented(ending))
     if ending.proven:
         title = f"{title}: {ending.missing}" if ending.missing else title
         left = (_left(ending),) if ending.cannot_matter or ending.open else ()
@@ -156,6 +158,13 @@ def _weighed(ending: Ending) -> tuple[str, ...]:
         return ()
     why = "" if ending.diagnosis is None else f" ({ending.diagnosis.why})"
     return (f"The answers were weighed{why}: nothing is proven, and everything has a probability.",)
+
+
+def _invented(ending: Ending) -> tuple[str, ...]:
+    """What was invented, and why, if anything was."""
+    if not ending.invented or ending.diagnosis is None:
+        return ()
+    return (ending.invented, f"The run went on from a diagnosis: {ending.diagnosis.why}.")
 
 
 def _left(ending: Ending) -> str:

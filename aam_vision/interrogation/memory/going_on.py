@@ -1,0 +1,159 @@
+"""From a diagnosis to a model with memory: the smallest fact that explains all histories is looked for, and examined.
+
+Facts that explain all that was seen are told apart by histories made for it. With the simplest the agent is interrogated as one with a
+predicate more, all earlier answers taken in; that ends with the examination, whose predictions are made for fresh histories. What
+contradicts the fact then rules it out, and the next one is tried.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from typing import Final
+
+import numpy as np
+
+from aam_vision.agents.counting import CountingAgent, Counts
+from aam_vision.interrogation.chance.going_on import FAMILIES as OTHERWISE
+from aam_vision.interrogation.evidence.anomalies import contradicted_query
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Move, Policy, Stop
+from aam_vision.interrogation.examination.findings import Family
+from aam_vision.interrogation.memory.experiments import VersionSpace
+from aam_vision.interrogation.memory.facts import InventedCounter, InventedFact, told
+from aam_vision.interrogation.memory.histories import RecordingAgent, two_ways
+from aam_vision.interrogation.memory.remembering import RememberingAgent, with_fact
+from aam_vision.interrogation.task.assembly import Interrogation
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.loop import DOUBTED, Interrupted, interrogate
+from aam_vision.interrogation.task.result import Result
+from aam_vision.interrogation.task.verdict import BUDGET
+from aam_vision.support.resources import ResourcesSpent
+from aam_vision.support.wording import counted
+
+FAMILIES: Final = (Family.HIDDEN, *OTHERWISE)
+"""What memory may explain; something misread or changing it does not."""
+ROUNDS = 8
+"""Facts with which the agent is interrogated, at most."""
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """What was learned of an agent that remembers something."""
+
+    fact: InventedFact
+    result: Result
+    """In a vocabulary with the fact's predicate."""
+
+
+def can_remember(result: Result) -> bool:
+    """Whether memory may explain what was diagnosed, and histories can be made."""
+    found, transcript = result.diagnosis, result.transcript
+    return (
+        result.not_strips
+        and found is not None
+        and found.family in FAMILIES
+        and not (found.otherwise or result.untested)
+        and transcript.access.restarts
+        and not transcript.repeated
+        and not any(situation.state.unknown for situation in transcript.initial)
+    )
+
+
+def remember(
+    recorded: RecordingAgent,
+    result: Result,
+    rng: np.random.Generator,
+    budget: Budget | None = None,
+    exam: int | None = None,
+) -> Remembered | str:
+    """Learn a model with an invented fact from what was seen and from further steps; or why none was found, in a line.
+
+    Args:
+        recorded: the agent that was interrogated, with all that was asked since.
+        result: with a diagnosis (``can_remember``).
+        rng: for the agent's own walks.
+        budget: of both together.
+        exam: steps of the examination; None for a quarter of all others.
+
+    Raises:
+        AgentFailed: the agent cannot answer any more.
+    """
+    budget, spent = budget or Budget(), result.counts
+    facts = VersionSpace(recorded)
+    learned: Remembered | None = None
+    for _ in range(ROUNDS):
+        try:
+            with budget.resources.interrupting():
+                left = facts.tell_apart(budget, spent.steps + spent.exam_steps + recorded.counts.steps)
+        except ResourcesSpent as error:
+            return str(error)
+        if not left:
+            return "no fact that is set and unset by steps explains all histories"
+        if isinstance(counter := left[0].fact, InventedCounter):
+            needing = [name for name, one in left[0].actions.items() if one.depends(counter)]
+            return f"a number explains all histories, and no fact does ({counter.told(needing)}); such models are not learned yet"
+        if learned is not None and left[0].fact == learned.fact:
+            return learned
+        fact = left[0].fact
+        found = _interrogated(recorded, fact, rng, budget, exam, spent)
+        if found is None:
+            facts.rule_out(fact)
+        learned = None if found is None else Remembered(fact, replace(found, diagnosis=result.diagnosis))
+        if learned is not None and not learned.result.proven:
+            return learned
+    return f"{ROUNDS} facts that explained what was seen before were ruled out one after the other"
+
+
+@dataclass(frozen=True)
+class _Within:
+    """A policy that stops once the agent itself was given so many steps more: histories that are made anew take steps, too."""
+
+    policy: Policy
+    made: Counts
+    steps: int | None
+    before: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "before", self.made.steps)
+
+    def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
+        """The policy's move, as long as steps are left."""
+        if self.steps is not None and self.made.steps - self.before >= self.steps:
+            return Stop(False, f"the budget of {counted(self.steps, 'further step')} is spent", cut=BUDGET)
+        return self.policy.next(evidence, rng)
+
+
+def _interrogated(
+    recorded: RecordingAgent,
+    fact: InventedFact,
+    rng: np.random.Generator,
+    budget: Budget,
+    exam: int | None,
+    spent: Counts,
+) -> Result | None:
+    """The result with a fact; None if the agent contradicts it."""
+    made, before = recorded.counts, replace(recorded.counts)
+    known = with_fact(recorded.transcript, fact)
+    agent = CountingAgent(RememberingAgent(recorded, fact))
+    steps = spent.steps + spent.exam_steps + made.steps
+    left = replace(
+        budget,
+        steps=None if budget.steps is None else max(0, budget.steps - steps),
+        queries=None if budget.queries is None else max(0, budget.queries - spent.queries - made.queries),
+    )
+    policy = _Within(Interrogation(agent, exam=exam).moves(), made, left.steps)
+    try:
+        found = interrogate(agent, policy, rng, budget=left, scrutiny=DOUBTED, known=known.entries)
+    except Interrupted as error:
+        if error.contradicted:
+            return None
+        raise
+    if found.doubt or contradicted_query(found.transcript, found.hypotheses):
+        return None
+    parts = spent, before, agent.counts
+    both = {one.name: sum(getattr(part, one.name) for part in parts) for one in fields(Counts)}
+    both["steps"] = spent.steps + made.steps - agent.counts.exam_steps  # with those of histories made anew
+    why = f"deterministic with one invented fact, {fact.predicate.name}: {found.why}"
+    shown = two_ways(recorded.histories.attempts)
+    invented = told(fact, found.model) + (f" In situations that look alike {shown}." if shown else "")
+    return replace(found, counts=Counts(**both), why=why, invented=invented)

@@ -1,0 +1,285 @@
+"""Random STRIPS domains into which something hidden is planted: a fact, of the whole or of each object, or a counter.
+
+Actions set and unset the fact, or count up and down; others depend on it: they are refused, or lack an effect, where it is not as they
+need it. A drawn agent shows what is planted: random histories have steps that come out in both ways for no other reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from aam_vision.model.query import Access
+from aam_vision.model.strips import GroundAction, LiftedAtom, Model, State
+from experiments.faults.world import Fault, FaultyAgent, Nature, Outcome, Setting, World, lacking
+from experiments.random_strips import all_bindings, random_domain
+
+KINDS = ("fact", "fact of an object", "case", "counter", "two facts", "code")
+"""What is planted. A *case* lacks an effect where the fact is not as needed; a *code* wants four actions in a row."""
+SHOWN = 4
+"""Steps of each outcome, at least, among ``TRIED`` random ones."""
+TRIED = 1500
+EPISODE = 40
+"""Steps of one history at most."""
+ANY = 0.3
+"""Share of random steps with any action and arguments; the others are what an honest agent could execute."""
+
+
+class Need(NamedTuple):
+    """What a step of an action depends on."""
+
+    fact: int
+    """The number of the planted fact."""
+    place: int | None
+    """The parameter that names the fact's object; None for a fact of the whole."""
+    value: bool
+    lacks: LiftedAtom | None = None
+    """The effect that does not come otherwise; None if the step is refused."""
+
+
+class Change(NamedTuple):
+    """What an executed step of an action does to a planted fact."""
+
+    fact: int
+    place: int | None
+    value: bool
+
+
+@dataclass(eq=False, kw_only=True)
+class PlantedFacts(Fault):
+    """Facts that no predicate speaks of, all false at first."""
+
+    needs: Mapping[str, Need] = field(default_factory=dict)
+    changes: Mapping[str, tuple[Change, ...]] = field(default_factory=dict)
+
+    def fresh(self, state: State) -> Hashable:
+        return frozenset()
+
+    def decided(self, world: World, step: GroundAction) -> bool | None:
+        """Whether what is hidden is as the step needs it; None if it needs nothing."""
+        need = self.needs.get(step.name)
+        if need is None:
+            return None
+        assert isinstance(world.hidden, frozenset)
+        return (_named(need, step) in world.hidden) is need.value
+
+    def step(self, world: World, step: GroundAction, nature: Nature) -> Outcome:
+        state = self.setting.outcome(world.state, step)
+        if state is not None and self.decided(world, step) is False:
+            lacks = self.needs[step.name].lacks
+            state = None if lacks is None else lacking(lacks)(world.state, step, state)
+        if state is None:
+            return Outcome(False, world)
+        hidden = world.hidden
+        assert isinstance(hidden, frozenset)
+        for change in self.changes.get(step.name, ()):
+            one = frozenset({_named(change, step)})
+            hidden = hidden | one if change.value else hidden - one
+        return Outcome(True, World(state, hidden))
+
+
+@dataclass(eq=False, kw_only=True)
+class PlantedCounter(Fault):
+    """A number that some actions count up or down, and that others need."""
+
+    first: int
+    least: int
+    """What the actions that need it need at least."""
+    counts: Mapping[str, int]
+
+    def fresh(self, state: State) -> Hashable:
+        return self.first
+
+    def decided(self, world: World, step: GroundAction) -> bool | None:
+        """Whether the number is as the step needs it; None if it needs none."""
+        assert isinstance(world.hidden, int)
+        return world.hidden >= self.least if step.name in self.actions else None
+
+    def step(self, world: World, step: GroundAction, nature: Nature) -> Outcome:
+        state = self.setting.outcome(world.state, step)
+        if state is None or self.decided(world, step) is False:
+            return Outcome(False, world)
+        assert isinstance(world.hidden, int)
+        return Outcome(True, World(state, max(0, world.hidden + self.counts.get(step.name, 0))))
+
+
+@dataclass(eq=False, kw_only=True)
+class PlantedCode(Fault):
+    """An action that is executed only after some others, one directly after the other."""
+
+    code: tuple[str, ...]
+
+    def fresh(self, state: State) -> Hashable:
+        return ()
+
+    def decided(self, world: World, step: GroundAction) -> bool | None:
+        """Whether the code was given, of the action that wants it."""
+        return world.hidden == self.code if step.name in self.actions else None
+
+    def step(self, world: World, step: GroundAction, nature: Nature) -> Outcome:
+        state = self.setting.outcome(world.state, step)
+        if state is None or self.decided(world, step) is False:
+            return Outcome(False, world)
+        assert isinstance(world.hidden, tuple)
+        return Outcome(True, World(state, (*world.hidden, step.name)[-len(self.code) :]))
+
+
+Planted = PlantedFacts | PlantedCounter | PlantedCode
+
+
+def planted_agent(kind: str, access: Access | str, seed: int) -> FaultyAgent:
+    """The agent of this kind and seed. Whatever the access, it is the same one.
+
+    Args:
+        kind: one of ``KINDS``.
+        access: what may be asked of it.
+        seed: of the domain, and of what is planted.
+    """
+    rng = np.random.default_rng([seed, KINDS.index(kind), 33])
+    while True:
+        drawn = random_domain(int(rng.integers(2**31)))
+        if drawn.repeated:
+            continue
+        setting = Setting("random", drawn.model, drawn.problems, len(drawn.problems), seed)
+        fault = _fault(kind, setting, rng)
+        if fault is not None and _shows(fault, rng):
+            return FaultyAgent(fault, drawn.problems, Access(access), np.random.default_rng(seed))
+
+
+class Step(NamedTuple):
+    """One step of a history."""
+
+    state: State
+    """As it is seen before the step."""
+    action: GroundAction
+    executed: bool
+    after: State
+    first: bool
+    """Whether a history begins with it, after a reset."""
+    decided: bool | None
+    """Whether what is hidden was as the step needs it; None if it needs nothing, or was refused for another reason."""
+
+
+def histories(fault: Planted, rng: np.random.Generator, steps: int) -> Iterator[Step]:
+    """Random histories from the initial situations, of so many steps together."""
+    model, made = fault.setting.model, 0
+    honest = FaultyAgent(fault, fault.setting.problems, Access.SETTABLE, rng)
+    nature = Nature(rng)
+    problems = [one for one in fault.setting.problems if _any(model, one, rng)]
+    while problems and made < steps:
+        world = World(state := problems[int(rng.integers(len(problems)))], fault.fresh(state))
+        for number in range(EPISODE):
+            step = None if rng.random() < ANY else honest.option(world.state, rng)
+            step = step or _any(model, world.state, rng)
+            assert step is not None, "the problem has steps"
+            would = fault.setting.outcome(world.state, step) is not None
+            outcome = fault.step(world, step, nature)
+            decided = fault.decided(world, step) if would else None
+            yield Step(world.state, step, outcome.executed, outcome.world.state, number == 0, decided)
+            world, made = outcome.world, made + 1
+            if made == steps:
+                return
+
+
+def _any(model: Model, state: State, rng: np.random.Generator) -> GroundAction | None:
+    rows = {schema.header.name: all_bindings(schema.header, state.objects) for schema in model.actions}
+    names = [name for name, found in rows.items() if found]
+    if not names:
+        return None
+    name = names[int(rng.integers(len(names)))]
+    return GroundAction(name, rows[name][int(rng.integers(len(rows[name])))])
+
+
+def _shows(fault: Planted, rng: np.random.Generator) -> bool:
+    decided = [step.decided for step in histories(fault, rng, TRIED)]
+    return min(decided.count(True), decided.count(False)) >= SHOWN
+
+
+def _fault(kind: str, setting: Setting, rng: np.random.Generator) -> Planted | None:
+    """Something planted; None if the domain has too few actions for it."""
+    names = [schema.header.name for schema in setting.model.actions]
+    if len(names) < 2:
+        return None
+    mixed = [names[int(n)] for n in rng.permutation(len(names))]
+    if kind == "counter":
+        counts = dict.fromkeys(mixed[1 : 2 + int(rng.integers(2))], 1)
+        counts[mixed[0]] = -int(rng.integers(2))
+        least = int(rng.integers(1, 3))
+        return PlantedCounter(setting, (mixed[0],), first=int(rng.integers(4)), least=least, counts=counts)
+    if kind == "code":
+        code = tuple(mixed[1:][int(rng.integers(len(mixed) - 1))] for _ in range(4))
+        return PlantedCode(setting, (mixed[0],), code=code)
+    needs: dict[str, Need] = {}
+    changes: dict[str, tuple[Change, ...]] = {}
+    for fact in range(2 if kind == "two facts" else 1):
+        found = _one_fact(kind, fact, setting, mixed[fact:] + mixed[:fact], rng)
+        if found is None:
+            return None
+        needs |= found[0]
+        for name, own in found[1].items():
+            changes[name] = (*changes.get(name, ()), *own)
+    return PlantedFacts(setting, tuple(needs), needs=needs, changes=changes)
+
+
+def _one_fact(
+    kind: str, fact: int, setting: Setting, names: list[str], rng: np.random.Generator
+) -> tuple[dict[str, Need], dict[str, tuple[Change, ...]]] | None:
+    """The needs and changes of one fact: one setter, nobody or one or two that unset it, and one that needs it."""
+    types = setting.model.vocabulary.types
+    kinds = {name: setting.header(name).types for name in names}
+    of: str | None = None
+    if kind == "fact of an object":
+        if not kinds[names[0]]:
+            return None
+        of = kinds[names[0]][int(rng.integers(len(kinds[names[0]])))]
+
+    def places(name: str) -> list[int | None]:
+        return [None] if of is None else [n for n, own in enumerate(kinds[name]) if types.is_a(own, of)]
+
+    def place(name: str) -> int | None:
+        return places(name)[int(rng.integers(len(places(name))))]
+
+    able = [name for name in names if places(name)]
+    if len(able) < 2:
+        return None
+    needing, setter, *others = able
+    unsetting = [one for one in (needing, *others) if rng.random() < 0.5][:2]
+    changes = {setter: (Change(fact, place(setter), True),)}
+    at = place(needing)
+    for name in unsetting:
+        changes[name] = (Change(fact, at if name == needing else place(name), False),)
+    lacks = None
+    if kind == "case":
+        effects = setting.effects(needing)
+        if not effects:
+            return None
+        lacks = effects[int(rng.integers(len(effects)))]
+    return {needing: Need(fact, at, bool(rng.random() < 0.7), lacks)}, changes
+
+
+def _named(about: Need | Change, step: GroundAction) -> tuple[int, str | None]:
+    return about.fact, None if about.place is None else step.objects[about.place]
+
+
+def predicted_rightly(model: Model, fault: Planted, rng: np.random.Generator, steps: int = 500) -> float:
+    """The share of steps of new histories whose outcome a model says, in whose states nothing invented is true at first."""
+    own = {predicate.name for predicate in fault.setting.model.vocabulary.predicates}
+    right, state = 0, None
+    for step in histories(fault, rng, steps):
+        state = step.state if step.first or state is None else state
+        assert state is not None
+        known = frozenset(atom for atom in state.true if atom.predicate not in own)
+        state = State(step.state.true | known, step.state.objects)  # what is seen is known
+        name, objects = step.action
+        executes, after = False, state
+        for schema in model.actions:  # one whose effects depend on the fact is two
+            one = schema.header.name
+            if (one == name or one.startswith(f"{name}-with")) and schema.applicable(state, objects):
+                executes, after = True, schema.successor(state, objects)
+        seen = frozenset(atom for atom in after.true if atom.predicate in own)
+        right += executes is step.executed and seen == step.after.true
+        state = after
+    return right / steps
