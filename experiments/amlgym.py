@@ -80,7 +80,7 @@ def amlgym(
         seed=range(seeds),
         steps=steps,
         seconds=peer_seconds,
-        solving=solving,
+        to_solve=solving,
     )
     lines = replace(
         LINES,
@@ -92,14 +92,16 @@ def amlgym(
     return Experiment("amlgym", contest, lines, shown=SHOWN, page=page, question=QUESTION).run(jobs, scale)
 
 
-def contest(*, env: str, problem: int, peer: str, seed: int, steps: int, seconds: float, solving: int) -> Row:
+def contest(
+    *, env: str, problem: int, peer: str, seed: int, steps: int, seconds: float, to_solve: int
+) -> Row:
     """Have a learner learn one of AMLGym's domains in one of its learning problems: see ``experiments.peers.contest``.
 
     As in AMLGym's metrics, models have to agree where an object is named twice, too.
     """
     with TemporaryDirectory(prefix="amlgym-") as name:
         folder = Path(name)
-        truth, states = _prepare(folder, env, problem, solving)
+        truth, states = _prepare(folder, env, problem, to_solve)
         return judged(
             folder, truth, states, peer=peer, seed=seed, steps=steps, seconds=seconds, repeated=True
         )

@@ -27,7 +27,7 @@ def test_where_it_is_missing_one_line_says_what_to_install(
 
 @pytest.mark.skipif(MISSING, reason="needs the extra peers")
 def test_a_domain_is_learned_and_scored() -> None:
-    row = contest(env="grippers", problem=0, peer="this toolkit", seed=0, steps=100, seconds=100, solving=1)
+    row = contest(env="grippers", problem=0, peer="this toolkit", seed=0, steps=100, seconds=100, to_solve=1)
     assert row["ended"] == "learned"
     assert row["equivalent"]
     assert row["right_after"] <= row["steps_taken"] <= 100
