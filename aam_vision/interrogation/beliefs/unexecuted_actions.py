@@ -125,7 +125,8 @@ class UnexecutedAction:
             action.clauses,
             [*self._candidates_by_parameter(), *tries.not_learned],
             never_together[np.ix_(atoms, atoms)] & np.outer(positive, positive),
-            min(self._expected_size, len(action.index.atoms) / 2) - action.proven.positive.bit_count(),
+            self._trust * min(self._expected_size, len(action.index.atoms) / 2)
+            - action.proven.positive.bit_count(),
             rng,
             samples,
         )
