@@ -111,7 +111,6 @@ class UnexecutedAction:
         """
         self.action = action
         self._tries = tries
-        self._trust = TRIES / (TRIES + tries.refused)
         self._shared = shared or {}
         self._name, self._beliefs, self._transfer, self._unused = name, beliefs, transfer, unused
         self.prior = {literal: self._probability(literal) for literal in action.undecided.singles()}
@@ -125,8 +124,7 @@ class UnexecutedAction:
             action.clauses,
             [*self._candidates_by_parameter(), *tries.not_learned],
             never_together[np.ix_(atoms, atoms)] & np.outer(positive, positive),
-            self._trust * min(self._expected_size, len(action.index.atoms) / 2)
-            - action.proven.positive.bit_count(),
+            min(self._expected_size, len(action.index.atoms) / 2) - action.proven.positive.bit_count(),
             rng,
             samples,
         )
@@ -186,7 +184,7 @@ class UnexecutedAction:
         success = (choices.met + alone) / (len(self._samples) + 1)
         for inside in clause_members(list(self.prior), action.clauses).T:
             success[choices.violated[:, inside].all(axis=1)] = 0
-        success *= self._trust
+        success *= TRIES / (TRIES + self._tries.refused)
         value = expected_value(success, self.gain, choices.violated.sum(axis=1))
         tries: dict[bytes, tuple[Row, float]] = {}
         for place in np.argsort(-value, kind="stable"):
@@ -222,7 +220,8 @@ class UnexecutedAction:
         prior *= RARE * (1 - self._beliefs.rate(self._name, bit))
         if _reversed(atom, index.header.types):
             prior *= REVERSED
-        odds = float(self._transfer.factor(self._name, atom) ** self._trust)
+        trust = TRIES / (TRIES + self._tries.refused)
+        odds = float(self._transfer.factor(self._name, atom) ** trust)
         odds *= self._shared.get(element(atom, index.header), 1.0)
         prior = prior * odds / (1 - prior + prior * odds)
         unused = self._unused.get(atom.predicate)
