@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from math import prod
 from typing import NamedTuple
@@ -52,15 +52,15 @@ class StateGrid:
         """Where it is unknown, likewise."""
         return self._values(self._unknown, atom, index, chosen)
 
-    def distinct(self, index: AtomIndex, alike: Collection[tuple[int, int]] = ()) -> Truth:
-        """Where no object is named twice, but for parameters that may be ``alike``."""
+    def distinct(self, index: AtomIndex) -> Truth:
+        """Where no object is named twice."""
         pools = self._pools(index)
         names = [
             np.array(pool, dtype=np.str_)[axis] for pool, axis in zip(pools, self._mesh(index), strict=True)
         ]
         grid = np.ones([len(pool) for pool in pools], dtype=np.bool_)
         for first, second in combinations(range(len(pools)), 2):
-            if (first, second) not in alike and not set(pools[first]).isdisjoint(pools[second]):
+            if not set(pools[first]).isdisjoint(pools[second]):
                 grid &= names[first] != names[second]
         return grid
 
@@ -154,15 +154,9 @@ class Choices(NamedTuple):
 
 
 def best_choices(
-    grid: StateGrid,
-    index: AtomIndex,
-    proven: Literals,
-    samples: Samples,
-    width: int = BEAM_WIDTH,
-    *,
-    repeated: bool = False,
+    grid: StateGrid, index: AtomIndex, proven: Literals, samples: Samples, width: int = BEAM_WIDTH
 ) -> Choices:
-    """Choices of objects, distinct ones unless ``repeated``, under which all proven literals and most guesses hold, if any.
+    """Choices of distinct objects under which all proven literals and most guesses hold, if any.
 
     Args:
         grid: the state.
@@ -170,7 +164,6 @@ def best_choices(
         proven: literals that no choice violates.
         samples: guesses at the literals that the action requires besides.
         width: how many choices are kept, at most.
-        repeated: whether an object may be named twice.
     """
     pools = [grid.state.objects.of_type(kind) for kind in index.header.types]
     undecided = len(samples.literals)
@@ -183,7 +176,7 @@ def best_choices(
     for last in range(-1, len(pools)):
         parent = np.zeros(1, dtype=np.intp)
         if last >= 0:
-            chosen, parent = _extended(chosen, pools, repeated=repeated)
+            chosen, parent = _extended(chosen, pools)
         settled = [
             (number, _violated(grid, index, literals[number], atom, chosen)) for number, atom in by_last[last]
         ]
@@ -240,9 +233,9 @@ def _by_last_parameter(
 
 
 def _extended(
-    chosen: NDArray[np.intp], pools: Sequence[Sequence[str]], *, repeated: bool
+    chosen: NDArray[np.intp], pools: Sequence[Sequence[str]]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Every partial choice extended by every object (that it does not name yet), and the number of that choice."""
+    """Every partial choice extended by every object that it does not name yet, and the number of that choice."""
     last = chosen.shape[1]
     count = len(pools[last])
     longer = np.empty((len(chosen) * count, last + 1), dtype=np.intp)
@@ -250,7 +243,7 @@ def _extended(
     longer[:, last] = np.tile(np.arange(count), len(chosen))
     distinct = np.ones(len(longer), dtype=np.bool_)
     names = [np.array(pool, dtype=np.str_) for pool in pools]
-    for first in range(0 if repeated else last):
+    for first in range(last):
         if pools[first] == pools[last]:
             distinct &= longer[:, first] != longer[:, last]
         else:

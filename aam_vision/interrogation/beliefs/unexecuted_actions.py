@@ -8,28 +8,19 @@ refusals (``sample``). All that only orders questions: nothing is concluded from
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
-from math import exp, log, prod
-from statistics import mean
-from typing import Any, NamedTuple
+from math import log, prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aam_vision.interrogation.beliefs.binding_grid import Samples, StateGrid, Truth, best_choices
-from aam_vision.interrogation.beliefs.candidates import (
-    PRIOR_NEGATIVE,
-    PRIOR_POSITIVE,
-    Beliefs,
-    Element,
-    Transfer,
-    element,
-)
+from aam_vision.interrogation.beliefs.candidates import PRIOR_NEGATIVE, PRIOR_POSITIVE, Beliefs, Transfer
 from aam_vision.interrogation.evidence.graph import Evidence, Node
-from aam_vision.interrogation.evidence.moves import Asked
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals, union
 from aam_vision.interrogation.hypotheses.models import ActionHypotheses, Hypotheses
 from aam_vision.model.strips import LiftedAtom, State
@@ -65,15 +56,6 @@ REVERSED = 0.5
 """Factor for that of an atom that names parameters of one type in another order than the header."""
 MAX_UNUSED = 0.5
 """Probability, at most, that an atom is required because no action seen so far requires its predicate."""
-TRIES = 6
-"""Refused tries after which what others require counts half, and a success is half as likely as the samples have it: so
-often, their prior is wrong."""
-SAMPLES_ALONE = 200
-"""Samples of each such action alone, from which follows what its refusals say of the others."""
-ALL_ELSE = 8
-"""Refused tries after which naming one object twice is a try as well."""
-MAX_SHARED = 2.0
-"""By how much the refusals of one action raise its log odds at most."""
 POSTERIOR_SAMPLES = 600
 """Samples of the precondition of an action that was never executed. More: better estimates, slower."""
 SWEEPS = 6
@@ -99,19 +81,13 @@ class UnexecutedAction:
         transfer: Transfer,
         unused: dict[str, int],
         never_together: NDArray[np.bool_],
-        tries: Tries,
         rng: np.random.Generator,
-        shared: Mapping[Element, float] | None = None,
-        samples: int = POSTERIOR_SAMPLES,
     ) -> None:
         """``unused`` counts, for predicates that no executed action may require, the candidates of the other actions.
 
-        ``never_together`` are pairs of the action's atoms that were never true together; ``shared`` has factors for the odds
-        of elements that refusals of other actions make probable.
+        ``never_together`` are pairs of the action's atoms that were never true together.
         """
         self.action = action
-        self._tries = tries
-        self._shared = shared or {}
         self._name, self._beliefs, self._transfer, self._unused = name, beliefs, transfer, unused
         self.prior = {literal: self._probability(literal) for literal in action.undecided.singles()}
         self._alone = np.array([*self.prior.values()], dtype=np.float64)
@@ -122,25 +98,16 @@ class UnexecutedAction:
         self._samples = sample(
             self.prior,
             action.clauses,
-            [*self._candidates_by_parameter(), *tries.not_learned],
+            self._candidates_by_parameter(),
             never_together[np.ix_(atoms, atoms)] & np.outer(positive, positive),
             min(self._expected_size, len(action.index.atoms) / 2) - action.proven.positive.bit_count(),
             rng,
-            samples,
         )
-
-    def raised(self) -> Iterator[tuple[Element, float]]:
-        """By how much the refusals raise the log odds of each element."""
-        index = self.action.index
-        for literal, prior in self.prior.items():
-            if literal.positive:
-                gain = _log_odds(self.chances[literal]) - _log_odds(prior)
-                yield element(index.atom(literal.positive), index.header), min(MAX_SHARED, max(0.0, gain))
 
     @cached_property
     def chances(self) -> dict[Literals, float]:
         """The probability that each undecided literal is required, after the refusals."""
-        chances = (self._samples.sum(axis=0) + self._alone) / (len(self._samples) + 1)
+        chances = (self._samples.sum(axis=0) + self._alone) / (POSTERIOR_SAMPLES + 1)
         return dict(zip(self.prior, chances.tolist(), strict=True))
 
     @property
@@ -178,13 +145,11 @@ class UnexecutedAction:
     def _best_tries(self, grid: StateGrid) -> list[tuple[Row, float]]:
         """The best choices of arguments in a state, each with its value; one of those that violate the same."""
         action = self.action
-        twice = self._tries.alike or self._tries.ever >= ALL_ELSE
-        choices = best_choices(grid, action.index, action.proven, self._guesses, repeated=twice)
+        choices = best_choices(grid, action.index, action.proven, self._guesses)
         alone = np.exp(choices.violated @ np.log(1 - self._alone))
-        success = (choices.met + alone) / (len(self._samples) + 1)
+        success = (choices.met + alone) / (POSTERIOR_SAMPLES + 1)
         for inside in clause_members(list(self.prior), action.clauses).T:
             success[choices.violated[:, inside].all(axis=1)] = 0
-        success *= TRIES / (TRIES + self._tries.refused)
         value = expected_value(success, self.gain, choices.violated.sum(axis=1))
         tries: dict[bytes, tuple[Row, float]] = {}
         for place in np.argsort(-value, kind="stable"):
@@ -220,26 +185,10 @@ class UnexecutedAction:
         prior *= RARE * (1 - self._beliefs.rate(self._name, bit))
         if _reversed(atom, index.header.types):
             prior *= REVERSED
-        trust = TRIES / (TRIES + self._tries.refused)
-        odds = float(self._transfer.factor(self._name, atom) ** trust)
-        odds *= self._shared.get(element(atom, index.header), 1.0)
+        odds = self._transfer.factor(self._name, atom)
         prior = prior * odds / (1 - prior + prior * odds)
         unused = self._unused.get(atom.predicate)
         return prior if unused is None else 1 - (1 - prior) * (1 - min(MAX_UNUSED, 1 / unused))
-
-
-class _Known(NamedTuple):
-    """What is guessed of one action alone."""
-
-    basis: object
-    """Everything that it depends on."""
-    about: tuple[str, ActionHypotheses, Beliefs, Transfer, dict[str, int], NDArray[np.bool_], Tries]
-    key: tuple[int, ...]
-    alone: UnexecutedAction
-
-    def anew(self, rng: np.random.Generator, shared: Mapping[Element, float]) -> UnexecutedAction:
-        """The guesses with what is known from the other actions."""
-        return UnexecutedAction(*self.about, _child(rng, self.key), shared)
 
 
 class UnexecutedActions:
@@ -247,9 +196,8 @@ class UnexecutedActions:
 
     def __init__(self) -> None:
         self._cooccurrence = CoOccurrence()
-        self._known: dict[str, _Known] = {}
-        self._shared: tuple[object, dict[str, UnexecutedAction]] = (None, {})
-        """All together, with what they depend on."""
+        self._known: dict[str, tuple[object, UnexecutedAction]] = {}
+        """By action, each with everything that it depends on."""
 
     def at(
         self,
@@ -266,79 +214,20 @@ class UnexecutedActions:
         hypotheses, visited = evidence.hypotheses, evidence.visited
         searched = visited[: (len(evidence.exchanges) + 1) * COOCCURRENCE_SITUATIONS]
         executed = [action.version for action in hypotheses.actions.values() if action.successes]
-        unused, tries = _unused(hypotheses), tries_of(evidence)
-        names = [name for name, action in hypotheses.actions.items() if not action.successes]
-        bases: dict[str, object] = {}
+        unused = _unused(hypotheses)
+        found: dict[str, UnexecutedAction] = {}
         for number, (name, action) in enumerate(hypotheses.actions.items()):
             if action.successes:
                 continue
             key = number, action.version, len(visited), *executed
-            bases[name] = basis = key, len(searched), evidence.learned, unused, tries[name], len(names) > 1
-            if name not in self._known or self._known[name].basis != basis:
+            basis = key, len(searched), evidence.learned, unused
+            if name not in self._known or self._known[name][0] != basis:
                 never_together = self._cooccurrence.never_together(action.index, searched)
-                about = name, action, beliefs, transfer, unused, never_together, tries[name]
-                count = SAMPLES_ALONE if len(names) > 1 else POSTERIOR_SAMPLES
-                alone = UnexecutedAction(*about, rng=_child(rng, key), samples=count)
-                self._known[name] = _Known(basis, about, key, alone)
-        if len(names) < 2:
-            return {name: self._known[name].alone for name in names}
-        if self._shared[0] != bases:
-            raised = {name: dict(self._known[name].alone.raised()) for name in names}
-            self._shared = (
-                bases,
-                {name: self._known[name].anew(rng, _from_others(raised, name)) for name in names},
-            )
-        return self._shared[1]
-
-
-def _from_others(raised: Mapping[str, Mapping[Element, float]], name: str) -> dict[Element, float]:
-    """Factors for the odds of an action's elements, from what the refusals of the others say of these."""
-    found: dict[Element, list[float]] = {}
-    for other, values in raised.items():
-        if other != name:
-            for one, value in values.items():
-                found.setdefault(one, []).append(value)
-    return {one: exp(mean(values)) for one, values in found.items()}
-
-
-class Tries(NamedTuple):
-    """The tries at an action that was never executed."""
-
-    refused: int
-    """How often since an action was executed for the first time: that may change what is possible."""
-    ever: int
-    """How often in all."""
-    not_learned: tuple[Literals, ...]
-    """What was violated where an object was named twice: that may have been the reason as well."""
-    alike: bool
-    """Whether any action was executed with an object named twice."""
-
-
-def tries_of(evidence: Evidence) -> dict[str, Tries]:
-    """The tries at each action."""
-    executed: set[str] = set()
-    refused: Counter[str] = Counter()
-    ever = Counter(one.action.name for one in evidence.refusals)
-    for exchange in evidence.exchanges:
-        entry = exchange.entry
-        if any(step.name not in executed for step in entry.executed):
-            executed.update(step.name for step in entry.executed)
-            refused.clear()
-        if isinstance(entry, Asked) and entry.response.executed < len(entry.query.plan):
-            refused[entry.query.plan[entry.response.executed].name] += 1
-    not_learned: dict[str, list[Literals]] = {}
-    for at, (name, objects) in ((one.at.state, one.action) for one in evidence.refusals):
-        action = evidence.hypotheses[name]
-        if name not in executed and not action.may_teach(objects):
-            not_learned.setdefault(name, []).append(action.violated(*action.index.values(at, objects)))
-    return {
-        name: Tries(refused[name], ever[name], tuple(not_learned.get(name, ())), evidence.hypotheses.alike)
-        for name in evidence.hypotheses.actions
-    }
-
-
-def _log_odds(chance: float) -> float:
-    return log(chance / (1 - chance))
+                own = _child(rng, key)
+                guesses = UnexecutedAction(name, action, beliefs, transfer, unused, never_together, own)
+                self._known[name] = basis, guesses
+            found[name] = self._known[name][1]
+        return found
 
 
 def _child(rng: np.random.Generator, key: tuple[int, ...]) -> np.random.Generator:
@@ -420,16 +309,8 @@ class StepValue:
         """The value of the action under every choice of arguments; zero where an object is named twice."""
         index = self._hypotheses[name].index
         return self._value(
-            name,
-            lambda atom: (grid.true(atom, index), grid.unknown(atom, index)),
-            grid.distinct(index, self._may_be_alike(name)),
+            name, lambda atom: (grid.true(atom, index), grid.unknown(atom, index)), grid.distinct(index)
         )
-
-    def _may_be_alike(self, name: str) -> Collection[tuple[int, int]]:
-        """The parameters that may be one object in a step that is worth trying: all, once any action was executed like that."""
-        if not self._hypotheses.alike:
-            return ()
-        return set(combinations(range(self._hypotheses[name].index.header.arity), 2))
 
     def _value(
         self,
@@ -565,7 +446,6 @@ def sample(
     never_together: NDArray[np.bool_],
     size: float,
     rng: np.random.Generator,
-    count: int = POSTERIOR_SAMPLES,
 ) -> NDArray[np.bool_]:
     """Sets of literals that satisfy the clauses: which literals each contains, shape ``(samples, literals)``.
 
@@ -576,14 +456,13 @@ def sample(
         never_together: pairs of literals that are improbable together, shape ``(literals, literals)``.
         size: how many positive literals a sample should have on average, at least.
         rng: the source of all chance.
-        count: how many samples.
     """
     literals = list(prior)
     odds = np.array([log(chance / (1 - chance)) for chance in prior.values()], dtype=np.float64)
     positive = np.array([bool(literal.positive) for literal in literals], dtype=np.bool_)
     members = clause_members(literals, [*clauses, *expected])
     hard = np.arange(members.shape[1]) < len(clauses)
-    chosen = rng.random((count, len(literals))) < _probability(odds)
+    chosen = rng.random((POSTERIOR_SAMPLES, len(literals))) < _probability(odds)
     for inside in map(np.flatnonzero, members[:, hard].T):  # any start that satisfies the clauses will do
         weights = _probability(odds[inside])
         for lacking in np.flatnonzero(~chosen[:, inside].any(axis=1)):
@@ -600,7 +479,7 @@ def sample(
             wanted = unmet[:, ~hard[own]].sum(axis=1)
             given = odds_alone + scale * positive[number] + chosen @ log_odds_together[number]
             given -= wanted * log(UNMET)
-            chosen[:, number] = needed | (rng.random(count) < _probability(given))
+            chosen[:, number] = needed | (rng.random(POSTERIOR_SAMPLES) < _probability(given))
             counts[:, own] += chosen[:, number, None]
         mean = float(chosen[:, positive].sum(axis=1).mean())
         scale = min(

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from aam_vision.interrogation.evidence.moves import Ask, Asked, Entry, Walk
 from aam_vision.interrogation.hypotheses.literals import Literals
-from aam_vision.interrogation.hypotheses.models import Hypotheses, named_twice
+from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.model.query import Query, Response, Situation
 from aam_vision.model.strips import Atom, GroundAction, State
 from aam_vision.planning.joins import StateIndex
@@ -249,7 +249,6 @@ class Evidence:
         if (action.name, held) not in self._kinds_of_success:
             self._kinds_of_success.add((action.name, held))
             hypotheses.kinds_of_success += 1
-        hypotheses.alike |= named_twice(action.objects)
         hypotheses.succeeded(held, unknown)
         edge = Edge(before, action, after)
         self._hidden.changed(edge, held, unknown)
@@ -262,8 +261,7 @@ class Evidence:
         self.refusals.append(Refusal(at, action))
         self._refused_at.add((at.number, action))
         self._attempt(at, action)
-        if hypotheses.may_teach(action.objects):
-            hypotheses.failed(*hypotheses.index.values(at.state, action.objects))
+        hypotheses.failed(*hypotheses.index.values(at.state, action.objects))
 
     def _not_told(self, at: Node, action: GroundAction) -> None:
         """A step of which the answer did not tell whether it was executed."""
@@ -508,8 +506,6 @@ def supported(evidence: Evidence) -> dict[Claim, list[Refusal]]:
     refused: dict[str, list[tuple[Literals, Refusal]]] = defaultdict(list)
     for refusal in evidence.refusals:
         action = evidence.hypotheses[refusal.action.name]
-        if not action.may_teach(refusal.action.objects):
-            continue
         held, unknown = action.index.values(refusal.at.state, refusal.action.objects)
         refused[refusal.action.name].append((action.violated(held, unknown), refusal))
     return {

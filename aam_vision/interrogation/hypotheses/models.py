@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from copy import copy
-from itertools import combinations
 from typing import NamedTuple
 
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals, Merged, bits, under, union
@@ -26,15 +25,6 @@ from aam_vision.model.strips import (
 from aam_vision.planning.grounding import LiftedOperator
 from aam_vision.planning.joins import Fact, Row
 from aam_vision.support.errors import InconsistentAgent
-
-
-def named_twice(objects: Sequence[str]) -> frozenset[tuple[int, int]]:
-    """The pairs of places at which the same object stands."""
-    if len(set(objects)) == len(objects):
-        return frozenset()
-    return frozenset(
-        (one, other) for one, other in combinations(range(len(objects)), 2) if objects[one] == objects[other]
-    )
 
 
 class ActionHypotheses:
@@ -56,8 +46,6 @@ class ActionHypotheses:
         self.held = 0
         """Atoms that were seen to hold before some success; any other candidate was hidden in every success."""
         self.untold = Untold()
-        self.alike: frozenset[tuple[int, int]] = frozenset()
-        """Pairs of parameters that were one object in some success: nothing forbids that."""
         self.version = 0
         """Grows with every change: results that were derived under one version stay valid under it."""
         self._together: tuple[JointStep, ...] = ()
@@ -163,13 +151,6 @@ class ActionHypotheses:
     def may_be_told(self, held: int, unknown: int) -> bool:
         """Whether an answer may tell if the action is executed there, by what was not told before."""
         return not (self.untold and self.untold.suggests_nothing(self.violated(held, unknown), held, unknown))
-
-    def may_teach(self, objects: Sequence[str]) -> bool:
-        """Whether a refusal under these arguments says anything of the precondition.
-
-        That an object is named twice may be the reason, unless the action was executed like that.
-        """
-        return self.index.repeated or named_twice(objects) <= self.alike
 
     # --- learning from answers -------------------------------------------------------------------
 
@@ -513,11 +494,6 @@ class Hypotheses:
             header.name: ActionHypotheses(AtomIndex(vocabulary, header, repeated=repeated))
             for header in headers
         }
-
-    @property
-    def alike(self) -> bool:
-        """Whether any action was executed with an object named twice."""
-        return any(action.alike for action in self.actions.values())
 
     def __getitem__(self, action: str) -> ActionHypotheses:
         return self.actions[action]

@@ -9,7 +9,7 @@ most; refusals that prove what the model says already are worth least.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice, takewhile
 
@@ -20,16 +20,16 @@ from aam_vision.interrogation.beliefs.candidates import LIKELY
 from aam_vision.interrogation.beliefs.unexecuted_actions import StepValue, UnexecutedActions
 from aam_vision.interrogation.completeness.indistinguishability import indistinguishability_of, sound_stop
 from aam_vision.interrogation.evidence.graph import Evidence, Node
-from aam_vision.interrogation.evidence.moves import Aim, Ask, Move, Stop
+from aam_vision.interrogation.evidence.moves import Aim, Ask, Move
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, union
-from aam_vision.interrogation.hypotheses.models import ActionHypotheses, atoms, named_twice
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses, atoms
 from aam_vision.interrogation.queries.first_success import (
     asked_for,
     in_smallest_clause,
     planned_states,
 )
 from aam_vision.interrogation.queries.reachability import BOLD, Derived, PlannedNearMiss, Reachability
-from aam_vision.model.strips import GroundAction, LiftedAtom, State
+from aam_vision.model.strips import GroundAction, State
 from aam_vision.planning.joins import Row, StateIndex, bindings
 from aam_vision.planning.planner import Limits, Planner, Verdict
 from aam_vision.planning.pyperplan import PyperplanPlanner
@@ -65,7 +65,7 @@ class TrajectoryPolicy:
             1 for _ in takewhile(lambda exchange: not exchange.told, reversed(evidence.exchanges))
         )
         if fruitless > MAX_FRUITLESS:
-            return self._stop(evidence)
+            return sound_stop(indistinguishability_of(evidence))
         node = evidence.current
         value = StepValue(evidence, self._unexecuted, rng)
         lookahead = Lookahead(evidence, node, value, _stale(evidence), work=self.work)
@@ -77,7 +77,7 @@ class TrajectoryPolicy:
             ask = self._ask(evidence, node, test.plan, test.why)
             if ask is not None:
                 return replace(ask, aims=(Aim(TEST, *test.about),))
-        stop = self._stop(evidence)
+        stop = sound_stop(indistinguishability_of(evidence))
         if not lookahead.exhausted and not stop.complete:
             ask = self._planned(evidence, node, value)
             if ask is None and lookahead.farthest and fruitless < MAX_LOOKING:
@@ -85,16 +85,6 @@ class TrajectoryPolicy:
             if ask is not None:
                 return ask
         return stop
-
-    def _stop(self, evidence: Evidence) -> Stop:
-        """Stop, with a proof if there is one; none looks at what follows from naming an object twice."""
-        stop = sound_stop(indistinguishability_of(evidence))
-        alike = [name for name, action in evidence.hypotheses.actions.items() if action.alike]
-        if not stop.complete or not alike or evidence.hypotheses.repeated:
-            return stop
-        return Stop(
-            False, f"{', '.join(alike)}: also with one object named twice, which no proof covers", stop.beyond
-        )
 
     def _planned(self, evidence: Evidence, node: Node, value: StepValue) -> Ask | None:
         """A test that no state within sight allows, reached by a plan."""
@@ -325,8 +315,8 @@ class Lookahead:
         trusted = [bit for bit, chance in chances.items() if chance > LIKELY]
         required = proven | sum(trusted)
         for left_out in (0, *trusted):
-            wanted = atoms(action, required & ~left_out)
-            yield from islice(rows_of(action, index, wanted), ROWS)
+            header, wanted = action.index.header, atoms(action, required & ~left_out)
+            yield from islice(bindings(index, header, wanted), ROWS)
 
     def _onward(self, index: StateIndex) -> Iterator[tuple[GroundAction, float, State]]:
         """Steps that are as good as certain, and where they lead."""
@@ -334,23 +324,13 @@ class Lookahead:
             if not action.successes:
                 continue
             required = atoms(action, action.bold.positive)
-            for objects in rows_of(action, index, required):
+            for objects in bindings(index, action.index.header, required):
                 self._left -= 1
                 held, dim = action.index.values(index.state, objects)
                 probability = self._value.success(name, action.violated(held, dim))
                 if probability >= CERTAIN:
                     step = GroundAction(name, objects)
                     yield step, probability, self._evidence.predict(index.state, step)
-
-
-def rows_of(action: ActionHypotheses, index: StateIndex, required: Sequence[LiftedAtom]) -> Iterator[Row]:
-    """Bindings under which atoms are facts; parameters that were one object in some success may be one again."""
-    if not action.alike:
-        yield from bindings(index, action.index.header, required)
-        return
-    for objects in bindings(index, action.index.header, required, repeated=True):
-        if named_twice(objects) <= action.alike:
-            yield objects
 
 
 def _why(name: str, action: ActionHypotheses, violated: Literals) -> str:

@@ -58,11 +58,7 @@ def verify(transcript: Transcript, result: Result) -> Verification:
         except InconsistentAgent as error:
             return Verification((f"{error}: {disagreement(transcript)}",), 0, evidence.hypotheses.size)
         sources += [(name, edge) for edge in evidence.edges[edges:]]
-        sources += [
-            (name, refusal)
-            for refusal in evidence.refusals[refusals:]
-            if evidence.hypotheses[refusal.action.name].may_teach(refusal.action.objects)
-        ]
+        sources += [(name, refusal) for refusal in evidence.refusals[refusals:]]
     model, hypotheses = result.model, evidence.hypotheses
     faults = [*_started_unseen(transcript), *_wrong_modes(evidence, model)]
     for name, source in sources:
