@@ -11,10 +11,11 @@ import amlgym.algorithms  # isort: skip  # before anything that imports unified-
 import json
 import random
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -23,19 +24,14 @@ from amlgym.modeling.trajectory import Trajectory
 from amlgym.modeling.UPEnv import UPEnv
 from amlgym.util.util import empty_domain
 from unified_planning.engines import UPSequentialSimulator
-from unified_planning.exceptions import UPInvalidActionError
 from unified_planning.io import PDDLReader, PDDLWriter
 from unified_planning.plans import ActionInstance
 
-from aam_vision.interrogation.task.assembly import Interrogation
-from aam_vision.interrogation.task.budget import Budget
-from aam_vision.interrogation.task.loop import Interrupted
-from aam_vision.model.pddl import domain_text, read_domain, read_problem
-from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
-from aam_vision.model.strips import Atom, Model, Objects, State
-from aam_vision.support.errors import AgentFailed
+from aam_vision.model.pddl import domain_text
 
 DOMAIN, PROBLEM, LEARNED = "domain.pddl", "problem.pddl", "learned.pddl"
+STATES, SOLVED = "states.json", "solved.json"
+"""States that models are judged on, by the file of their problem; and files of problems to be solved with them."""
 SOLVING_S = 20
 """Seconds for each problem that is solved with a learned model."""
 
@@ -137,60 +133,14 @@ def information_gain(steps: int, seed: int) -> Learned:
 
 def toolkit(steps: int, seed: int) -> Learned:
     """This toolkit, the policy economical under trajectory access, on the same simulator."""
+    from aam_vision.integrations.amlgym import AAMVision
+
     world = simulator()
-    described = read_domain("described.pddl")  # an interrogator knows no preconditions and no effects
-    objects = read_problem(described, PROBLEM).initial.objects
-    agent = _SimulatorAgent(described, objects, world)
-    try:
-        result = Interrogation(agent, budget=Budget(steps=steps), exam=0).run(np.random.default_rng(seed))
-    except Interrupted as error:
-        result = error.result
-    course = Course()
-    for point in result.curve:
+    learner, course = AAMVision(empty_domain(DOMAIN)), Course()
+    model, _ = learner.learn(world, max_steps=steps, seed=seed)
+    for point in learner.result.curve if learner.result else ():
         course.note(point.steps, domain_text(point.model))
-    return Learned(domain_text(result.model), world.attempts, result.proven, course.points)
-
-
-class _SimulatorAgent:
-    """Unified-planning's simulator as an agent that can only go on from where it stands."""
-
-    access = Access.TRAJECTORY
-    refuses_surely = True
-
-    def __init__(self, described: Model, objects: Objects, world: CountingSimulator) -> None:
-        self.vocabulary = described.vocabulary
-        self.headers = described.headers
-        self._world = world
-        self._objects = objects
-        self._fluents = list(world._problem.initial_values)
-
-    def initial(self) -> Sequence[Situation]:
-        return [self._situation(self._world.get_initial_state())]
-
-    def ask(self, query: Query) -> Response:
-        problem, state, executed = self._world._problem, query.initial.handle, 0
-        for action in query.plan:
-            objects = tuple(problem.object(name) for name in action.objects)
-            try:
-                after = self._world.apply(state, ActionInstance(problem.action(action.name), objects))
-            except UPInvalidActionError:
-                after = None
-            if after is None:
-                break
-            state, executed = after, executed + 1
-        return Response(executed, self._situation(state) if executed else query.initial)
-
-    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
-        """Every attempted action is the policy's own choice here."""
-        raise AgentFailed("this agent does not act on its own")
-
-    def _situation(self, state: Any) -> Situation:
-        true = frozenset(
-            Atom(fluent.fluent().name, tuple(str(argument) for argument in fluent.args))
-            for fluent in self._fluents
-            if state.get_value(fluent).is_true()
-        )
-        return Situation(state, State(true, self._objects))
+    return Learned(model, world.attempts, bool(learner.result and learner.result.proven), course.points)
 
 
 def sam(steps: int, seed: int) -> Learned:
@@ -233,7 +183,7 @@ def score() -> dict[str, float]:
     """AMLGym's own metrics of ``learned.pddl``; states and problems to judge on are files beside it."""
     precision, recall = syntactic_precision(LEARNED, DOMAIN), syntactic_recall(LEARNED, DOMAIN)
     found = {"syntactic_precision": precision["mean"], "syntactic_recall": recall["mean"]}
-    held_out = json.loads(Path("held_out.json").read_text(encoding="utf-8"))
+    held_out = json.loads(Path(STATES).read_text(encoding="utf-8"))
     problems = list(held_out)
     power = predictive_power(
         [UPEnv(LEARNED, problem) for problem in problems],
@@ -243,8 +193,9 @@ def score() -> dict[str, float]:
     )
     for kind, values in power.items():
         found |= {f"{kind}_{what}": value for what, value in values.items()}
-    solved = problem_solving(LEARNED, DOMAIN, problems, timeout=SOLVING_S, show_progress=False)
-    found |= {"solving": solved["solving_ratio"], "false_plans": solved["false_plans_ratio"]}
+    if given := json.loads(Path(SOLVED).read_text(encoding="utf-8")):
+        solved = problem_solving(LEARNED, DOMAIN, given, timeout=SOLVING_S, show_progress=False)
+        found |= {"solving": solved["solving_ratio"], "false_plans": solved["false_plans_ratio"]}
     return {name: float(value) for name, value in found.items()}
 
 
@@ -253,9 +204,10 @@ def main(what: str, *arguments: str) -> None:
     with redirect_stdout(sys.stderr):
         if what == "learn":
             name, steps, seed = arguments
+            began = process_time()
             learned = PEERS[name](int(steps), int(seed))
+            found: dict[str, Any] = {**asdict(learned), "cpu_s": round(process_time() - began, 2)}
             Path(LEARNED).write_text(learned.pddl, encoding="utf-8")
-            found: dict[str, Any] = asdict(learned)
         else:
             found = score()
     Path(f"{what}.json").write_text(json.dumps(found), encoding="utf-8")

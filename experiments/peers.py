@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -29,7 +29,7 @@ import typer
 
 from aam_vision.model import domains
 from aam_vision.model.pddl import domain_text, problem_text, read_domain, read_problem
-from aam_vision.model.strips import ActionSchema, Model, State
+from aam_vision.model.strips import Model, State
 from aam_vision.report import evaluation
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import AamError, UnusableInput
@@ -156,33 +156,53 @@ def contest(*, env: str, peer: str, seed: int, steps: int, seconds: float, size:
 
     Returns:
         ``ended``: ``learned``, ``crashed``, ``out of time`` or ``no model``; the attempted ``steps`` and wall-clock
-        ``learning_s`` of learning, start-up included; ``claims`` (to be done) and ``equivalent`` (functionally, no
+        ``learning_s`` of learning, start-up included, and ``cpu_s`` of its process without that; ``claims`` (to be done) and ``equivalent`` (functionally, no
         object named twice); ``right_after``, the steps after which its model is and stays equivalent (None if it
         is not in the end); AMLGym's metrics.
     """
     with TemporaryDirectory(prefix="peer-") as name:
         folder = Path(name)
         truth, states = prepared(folder, env, size, seed)
-        began = monotonic()
-        ended, why = _process(folder, seconds, "learn", peer, str(steps), str(seed))
-        row: Row = {"ended": ended, "why": why, "learning_s": round(monotonic() - began, 2)}
-        if ended != "learned":
-            return row
-        said = json.loads((folder / "learn.json").read_text(encoding="utf-8"))
-        row |= {"steps_taken": said["steps"], "claims": said["claims"]}
-        try:
-            learned = read_domain(_without_inequality(folder / "learned.pddl"))
-            row["equivalent"] = evaluation.equivalent(learned, truth, states)
-            row["right_after"] = (
-                _right_after(folder, said["course"], truth, states) if row["equivalent"] else None
-            )
-        except (AamError, KeyError) as error:
-            return row | {"ended": "no model", "why": str(error)}
-        ended, why = _process(folder, SCORING_S, "score")
-        if ended != "learned":
-            return row | {"why": f"AMLGym's metrics: {ended} {why}"}
-        row |= json.loads((folder / "score.json").read_text(encoding="utf-8"))
+        return judged(folder, truth, states, peer=peer, seed=seed, steps=steps, seconds=seconds)
+
+
+def judged(
+    folder: Path,
+    truth: Model,
+    states: list[State],
+    *,
+    peer: str,
+    seed: int,
+    steps: int,
+    seconds: float,
+    repeated: bool = False,
+) -> Row:
+    """Have a peer learn the domain and problem in a folder, and score what it says: see ``contest``.
+
+    ``repeated``: whether models are compared where an object is named twice, too.
+    """
+
+    def right(path: Path) -> bool:
+        learned = read_domain(_without_inequality(path))
+        return evaluation.equivalent(learned, truth, states, repeated=repeated)
+
+    began = monotonic()
+    ended, why = _process(folder, seconds, "learn", peer, str(steps), str(seed))
+    row: Row = {"ended": ended, "why": why, "learning_s": round(monotonic() - began, 2)}
+    if ended != "learned":
         return row
+    said = json.loads((folder / "learn.json").read_text(encoding="utf-8"))
+    row |= {"steps_taken": said["steps"], "claims": said["claims"], "cpu_s": said.get("cpu_s")}
+    try:
+        row["equivalent"] = right(folder / "learned.pddl")
+        row["right_after"] = _right_after(folder, said["course"], right) if row["equivalent"] else None
+    except (AamError, KeyError) as error:
+        return row | {"ended": "no model", "why": str(error)}
+    ended, why = _process(folder, SCORING_S, "score")
+    if ended != "learned":
+        return row | {"why": f"AMLGym's metrics: {ended} {why}"}
+    row |= json.loads((folder / "score.json").read_text(encoding="utf-8"))
+    return row
 
 
 def prepared(folder: Path, env: str, size: int, seed: int) -> tuple[Model, list[State]]:
@@ -196,8 +216,6 @@ def prepared(folder: Path, env: str, size: int, seed: int) -> tuple[Model, list[
     path = folder / "domain.pddl"
     path.write_text(_plain(domain_text(packaged)), encoding="utf-8")
     truth = read_domain(path)
-    nothing = tuple(ActionSchema(header) for header in truth.headers)
-    (folder / "described.pddl").write_text(domain_text(Model(truth.vocabulary, nothing)), encoding="utf-8")
     held_out: dict[str, list[list[str]]] = {}
     states: list[State] = []
     for number in range(1 + HELD_OUT_PROBLEMS):
@@ -212,29 +230,29 @@ def prepared(folder: Path, env: str, size: int, seed: int) -> tuple[Model, list[
                 for state in found
             ]
             states += found
-    (folder / "held_out.json").write_text(json.dumps(held_out), encoding="utf-8")
+    judged_on(folder, held_out, list(held_out))
     return truth, states
 
 
-def _right_after(
-    folder: Path, course: list[tuple[int, str]], truth: Model, states: list[State]
-) -> int | None:
-    """The attempted steps after which a learner's model is and stays equivalent to the truth.
+def judged_on(folder: Path, states: Mapping[str, list[list[str]]], solved: Sequence[str]) -> None:
+    """Leave in a folder what models are judged on: states by the file of their problem, and problems to be solved."""
+    (folder / "states.json").write_text(json.dumps(states), encoding="utf-8")
+    (folder / "solved.json").write_text(json.dumps(solved), encoding="utf-8")
 
-    Text that is not a model counts as wrong.
-    """
-    right = None
+
+def _right_after(folder: Path, course: list[tuple[int, str]], right: Callable[[Path], bool]) -> int | None:
+    """The attempted steps after which a learner's model is and stays right; text that is not a model counts as wrong."""
+    since = None
     path = folder / "course.pddl"
     for steps, pddl in reversed(course):
         path.write_text(pddl, encoding="utf-8")
         try:
-            model = read_domain(_without_inequality(path))
-            if not evaluation.equivalent(model, truth, states):
+            if not right(path):
                 break
         except (AamError, KeyError):
             break
-        right = steps
-    return right
+        since = steps
+    return since
 
 
 def _without_inequality(path: Path) -> Path:

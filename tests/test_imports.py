@@ -14,7 +14,18 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "aam_vision"
 TOOLS = Path(sys.executable).parent
 LINKED = ("envs", "classifiers", "training")
-ABOVE = {*LINKED, "__main__", "explain", "compare", "ask", "execute", "run", "report", "support"}
+ABOVE = {
+    *LINKED,
+    "__main__",
+    "explain",
+    "compare",
+    "ask",
+    "execute",
+    "integrations",
+    "run",
+    "report",
+    "support",
+}
 """What is no part of the core; everything else belongs to it."""
 HEAVY = {"gym", "gymnasium", "lightning", "matplotlib", "pddlgym", "PIL", "scipy", "torch", "torchvision"}
 HIDDEN = {f"aam_vision.{name}" for name in (*LINKED, "report")}

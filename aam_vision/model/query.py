@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -123,17 +123,24 @@ Expected = Query | WalkRequest | Course
 
 
 class Agent(Protocol):
-    """A black box: its instructions, the user's vocabulary, and answers. Never its model."""
+    """A black box: its instructions, the user's vocabulary, and answers. Never its model.
 
-    @property
-    def vocabulary(self) -> Vocabulary: ...
-    @property
-    def headers(self) -> tuple[ActionHeader, ...]: ...
-    @property
-    def access(self) -> Access: ...
+    A class may derive from it, for the walk that nobody needs to write, or have the same attributes and methods. An agent
+    whose refusals are all right says ``refuses_surely = True``: none is repeated then.
+    """
+
+    if TYPE_CHECKING:  # attributes, too: at run time a property here would forbid to set them
+
+        @property
+        def vocabulary(self) -> Vocabulary: ...
+        @property
+        def headers(self) -> tuple[ActionHeader, ...]: ...
+        @property
+        def access(self) -> Access: ...
 
     def initial(self) -> Sequence[Situation]:
         """The initial situation of every problem."""
+        raise NotImplementedError
 
     def ask(self, query: Query) -> Response:
         """The answer to a plan outcome query; an empty plan is a look at the initial situation.
@@ -141,9 +148,11 @@ class Agent(Protocol):
         Raises:
             AgentFailed: the agent can no longer answer.
         """
+        raise NotImplementedError
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
-        """The agent acting on its own for at most ``steps`` steps; shorter when it can do nothing."""
+        """The agent acting on its own for at most ``steps`` steps; shorter when it can do nothing, as here."""
+        return ()
 
 
 def refuses_surely(agent: Agent) -> bool:

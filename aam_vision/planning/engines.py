@@ -16,6 +16,7 @@ from importlib.metadata import metadata
 from typing import Any, NamedTuple
 
 from aam_vision.model.strips import GroundAction
+from aam_vision.model.unified import environment
 from aam_vision.planning.grounding import Operator
 from aam_vision.planning.joins import Fact
 from aam_vision.planning.planner import Found, Limits, Planner, SearchProblem, Verdict
@@ -66,7 +67,7 @@ class EnginePlanner:
         """
         from unified_planning.engines.factory import DEFAULT_ENGINES
 
-        installed = _environment().factory.engines
+        installed = environment().factory.engines
         if name not in installed:
             if name not in DEFAULT_ENGINES:
                 usable = [PYPERPLAN, *(n for n in installed if "[" not in n and _can_plan(n))]
@@ -116,19 +117,9 @@ class EnginePlanner:
         return Verdict.UNSOLVABLE if proven else Verdict.LIMIT
 
 
-def _environment() -> Any:
-    """An environment of our own, silent: the global one may belong to somebody else."""
-    from unified_planning.environment import Environment
-
-    environment = Environment()
-    environment.error_used_name = False
-    environment.credits_stream = None
-    return environment
-
-
 def _can_plan(name: str) -> bool:
     """Whether an installed engine plans for ground positive STRIPS."""
-    engine = _environment().factory.engine(name)
+    engine = environment().factory.engine(name)
     return bool(engine.is_oneshot_planner() and engine.supports(_task([]).kind))
 
 
@@ -158,15 +149,15 @@ def _task(operators: list[PositiveOperator]) -> Any:
     """The unified-planning problem: operator number i is the action ``oi``."""
     from unified_planning.model import Fluent, InstantaneousAction, Problem
 
-    environment = _environment()
-    boolean = environment.type_manager.BoolType()
-    expressions = environment.expression_manager
-    task = Problem("task", environment)
+    own = environment()
+    boolean = own.type_manager.BoolType()
+    expressions = own.expression_manager
+    task = Problem("task", own)
     numbers: dict[Any, Any] = {}
 
     def fluent(symbol: Any) -> Any:
         if symbol not in numbers:
-            made = Fluent(f"f{len(numbers)}", boolean, environment=environment)
+            made = Fluent(f"f{len(numbers)}", boolean, environment=own)
             task.add_fluent(made, default_initial_value=False)
             numbers[symbol] = expressions.FluentExp(made)
         return numbers[symbol]
@@ -176,7 +167,7 @@ def _task(operators: list[PositiveOperator]) -> Any:
             not operator.add and not operator.delete
         ):  # it changes nothing, and Fast Downward refuses such an action
             continue
-        action = InstantaneousAction(f"o{number}", _env=environment)
+        action = InstantaneousAction(f"o{number}", _env=own)
         for symbol in sorted(operator.required, key=str):
             action.add_precondition(fluent(symbol))
         for symbol in sorted(operator.add, key=str):

@@ -21,11 +21,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from aam_vision.model.query import Access, Agent
 from aam_vision.run import targets
+from aam_vision.run.targets.target import SYMBOLIC_ACCESS, access_of
 from aam_vision.support.errors import UnusableInput
+from aam_vision.support.threads import one_thread
 
 if TYPE_CHECKING:
     from aam_vision.controls.result import ControlsResult
@@ -58,6 +60,7 @@ def interrogate(
     policy: str = "economical",
     prior: Model | None = None,
     exam: int | None = None,
+    raises: bool = True,
     **options: Unpack[Options],
 ) -> Result:
     """Find out what an agent can do: ask it until no question could tell any more, or a budget is spent.
@@ -74,6 +77,8 @@ def interrogate(
         prior: A model learned earlier, to be verified instead of learned anew.
         exam: Steps of the examination of what was learned; default a quarter of those that the interrogation took, and
             60 at least.
+        raises: Whether an interrogation that cannot go on raises ``Interrupted``, or gives what was learned until then: the
+            result's ``status`` is ``failed`` or ``not-strips``, and its ``why`` says why.
         options: ``planner``, ``repeated_arguments``, ``confidence``, ``confirm`` and ``max_seconds``: see ``Options``.
 
     Returns:
@@ -81,7 +86,7 @@ def interrogate(
 
     Raises:
         UnusableInput: there is no such policy or planner, or an option does not fit the agent.
-        Interrupted: the agent failed, or is not a STRIPS agent; its ``result`` holds what was learned.
+        Interrupted: the agent failed, or is not a STRIPS agent; its ``result`` holds what was learned. Not without ``raises``.
         TypeError: there is no such option.
 
     Examples:
@@ -94,12 +99,13 @@ def interrogate(
 
     from aam_vision.interrogation.task.assembly import Interrogation
     from aam_vision.interrogation.task.budget import Budget
+    from aam_vision.interrogation.task.loop import Interrupted
     from aam_vision.interrogation.task.robust import CONFIDENCE
     from aam_vision.planning.engines import planner_named
     from aam_vision.support.resources import Resources
 
     _refuse_unknown(options)
-    return Interrogation(
+    interrogation = Interrogation(
         agent,
         policy=policy,
         planner=planner_named(options.get("planner", "pyperplan")),
@@ -109,7 +115,13 @@ def interrogate(
         confidence=options.get("confidence", CONFIDENCE),
         confirm=options.get("confirm", False),
         exam=exam,
-    ).run(np.random.default_rng(seed))
+    )
+    try:
+        return interrogation.run(np.random.default_rng(seed))
+    except Interrupted as error:
+        if raises:
+            raise
+        return error.result
 
 
 def interrogate_controls(
@@ -155,7 +167,10 @@ def interrogate_controls(
 
     if not agent.access.snapshots:
         raise UnusableInput("controls need snapshot access", "access", agent.access.value)
-    return interrogated(agent, seed, ControlOptions(max_steps, exam=exam, resources=Resources(max_seconds)))
+    with one_thread():
+        return interrogated(
+            agent, seed, ControlOptions(max_steps, exam=exam, resources=Resources(max_seconds))
+        )
 
 
 def execute_plan(
@@ -222,7 +237,7 @@ def _refuse_unknown(options: Options) -> None:
 
 
 def agent_for(
-    environment: str,
+    environment: str | Any,
     *,
     access: Access | str | None = None,
     problems: Iterable[int] = (),
@@ -232,11 +247,13 @@ def agent_for(
     classifiers: str | PathLike[str] | None = None,
     image_noise: float = 0.0,
     controls: bool = False,
+    constants: Iterable[str] = (),
 ) -> Agent:
-    """The agent of an environment by its name: one seen in images, or one of a packaged PDDL domain.
+    """The agent of an environment: one seen in images, one of a packaged PDDL domain, or one of unified-planning.
 
     Args:
-        environment: ``sokoban``, ``doors``, ..., ``gripper``, ``blocksworld``, ...: all that ``--env`` takes.
+        environment: A name, of all that ``--env`` takes: ``sokoban``, ``doors``, ..., ``gripper``, ``blocksworld``, ...; or a
+            ``Problem`` or ``SequentialSimulator`` of unified-planning, which is executed and not looked into.
         access: What the agent allows; default the most that it can.
         problems: The numbers of its problems; default all of them.
         seed: Of the problems generated for a packaged domain, and of image noise.
@@ -245,9 +262,10 @@ def agent_for(
         classifiers: The folder of other classifier weights than the shipped ones (image environments).
         image_noise: Sigma of Gaussian noise put on the images, 0 to 1.
         controls: Its instructions are the environment's own controls, for ``interrogate_controls``.
+        constants: Objects that instructions may mean without naming them (unified-planning).
 
     Raises:
-        UnusableInput: no such environment, problem, access or weights.
+        UnusableInput: no such environment, problem, access or weights; or unified-planning's actions take time or numbers.
 
     Examples:
         >>> import aam_vision
@@ -257,6 +275,11 @@ def agent_for(
         >>> print(*agent.headers, sep=", ")
         pick-up(?x - block), put-down(?x - block), stack(?x - block, ?y - block), unstack(?x - block, ?y - block)
     """
+    if not isinstance(environment, str):
+        from aam_vision.agents.simulator import SimulatorAgent
+
+        chosen = None if access is None else access_of(_word(access), SYMBOLIC_ACCESS, "unified-planning")
+        return SimulatorAgent(environment, chosen, constants)
     settings = targets.PerceptionSettings(
         None if classifiers is None else Path(classifiers), noise=image_noise, seed=seed
     )

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from aam_vision.model.pddl import domain_text, read_domain
+from aam_vision.model.strips import ActionSchema, Model
 from aam_vision.support.commandline import run_command
 from experiments import peers as contests
 from experiments.peers import OFFLINE, ONLINE, contest, peers, summary
@@ -48,7 +50,7 @@ def test_a_crash_and_a_hang_are_rows(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_text_that_is_not_a_model_is_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def writes_nonsense(folder: Path, seconds: float, *arguments: str) -> tuple[str, str]:
-        (folder / "learn.json").write_text('{"steps": 7, "claims": true}')
+        (folder / "learn.json").write_text('{"steps": 7, "claims": true, "cpu_s": 0.1}')
         (folder / "learned.pddl").write_text("(define (domain of nonsense))")
         return "learned", ""
 
@@ -72,7 +74,8 @@ def test_a_model_is_right_from_when_it_stays_right(tmp_path: Path, monkeypatch: 
 
     def learns(folder: Path, seconds: float, *arguments: str) -> tuple[str, str]:
         right = (folder / "domain.pddl").read_text()
-        wrong = (folder / "described.pddl").read_text()
+        truth = read_domain(folder / "domain.pddl")
+        wrong = domain_text(Model(truth.vocabulary, tuple(map(ActionSchema, truth.headers))))
         course = [(0, wrong), (2, right), (3, wrong), (5, right), (8, right)]
         (folder / "learn.json").write_text(json.dumps({"steps": 9, "claims": True, "course": course}))
         (folder / "learned.pddl").write_text(right)

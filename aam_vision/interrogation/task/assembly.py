@@ -22,6 +22,7 @@ from aam_vision.planning.planner import Planner
 from aam_vision.planning.ppo import ProblemFolder
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.support.errors import UnusableInput
+from aam_vision.support.threads import one_thread
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,8 @@ class Interrogation:
             width(self.copies),
             (self.planner,),
         )
-        result = interrogate_robustly(self.agent, setup, rng, record=record, observer=observer)
+        with one_thread():
+            result = interrogate_robustly(self.agent, setup, rng, record=record, observer=observer)
         return replace(result, untested=getattr(self.agent, "untested", ""))
 
     def _policy(self, name: str, prior: Model | None = None) -> Policy:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from operator import eq
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from aam_vision.agents.counting import Counts
 from aam_vision.interrogation.beliefs.candidates import element
@@ -37,9 +37,11 @@ from aam_vision.model.strips import (
     Mode,
     Model,
     PalTuple,
+    Problem,
     Vocabulary,
     lifted_atoms,
 )
+from aam_vision.model.unified import to_unified_planning
 from aam_vision.support import wording
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.wording import counted
@@ -137,6 +139,17 @@ class Result:
         same = [sum(map(eq, _modes(point.model, pals), last)) for point in self.curve]
         points = [(point.queries, right / len(pals)) for point, right in zip(self.curve, same, strict=True)]
         return learning_curve(points, axes)
+
+    def to_unified_planning(self, problem: Problem | None = None) -> Any:
+        """The model as a problem of unified-planning, for its planners and simulators.
+
+        Args:
+            problem: The objects, the initial state and the goal that it gets; None for a domain alone.
+
+        Raises:
+            UnusableInput: a name is one that PDDL forbids.
+        """
+        return to_unified_planning(self.model, problem)
 
     @property
     def status(self) -> str:

@@ -1,0 +1,133 @@
+"""AMLGym's own contest: its domains, its problems, its metrics, this toolkit beside its active learners.
+
+``python -m experiments.amlgym`` has everyone learn on one trajectory of at most 100 attempted steps, each learner in a process and
+a folder of its own, from a domain without preconditions and effects, as AMLGym gives it to its learners.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from dataclasses import replace
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any
+
+import typer
+
+from aam_vision.model.pddl import read_domain, read_problem
+from aam_vision.model.strips import Atom, Model, State
+from aam_vision.support.commandline import run_command
+from aam_vision.support.errors import UnusableInput
+from experiments.jobs import Experiment, Scale, Seeds, chosen, every
+from experiments.peers import LINES, ONLINE, judged, judged_on
+from experiments.tables import Row, spread_of
+
+DOMAINS = (
+    "barman", "blocksworld", "childsnack", "depots", "elevators", "ferry", "floortile", "goldminer", "grippers", "matchingbw",
+    "miconic", "nomystery", "npuzzle", "parking", "rovers", "satellite", "sokoban", "spanner", "tpp", "transport",
+)  # fmt: skip
+"""AMLGym's benchmark, by names that are free of its ``.pddl``."""
+SHOWN = (
+    "domain",
+    "problem",
+    "learner",
+    "right after",
+    "steps",
+    "equivalent",
+    "false claims",
+    "applicability R",
+    "solving",
+    "ended",
+)
+TEST_PROBLEMS, TEST_STATES = 10, 60
+"""Problems, and states of them in all, that models are judged on: evenly from AMLGym's."""
+QUESTION = (
+    "AMLGym's 20 domains and metrics. *Right after*: steps after which the model is, and stays, equivalent to the truth in the test "
+    "states; *applicability R*: recall; beside every precision, since an operator that is never allowed has precision 1."
+)
+
+
+def amlgym(
+    domain: Annotated[list[str] | None, typer.Option(help="A domain; several times for several.")] = None,
+    learner: Annotated[list[str] | None, typer.Option(help="A learner; several times for several.")] = None,
+    problem: Annotated[list[int] | None, typer.Option(min=0, max=9, help="Learning problem, 0 to 9.")] = None,
+    seeds: Seeds = 5,
+    steps: Annotated[int, typer.Option(min=1, help="Steps that a learner may attempt.")] = 100,
+    peer_seconds: Annotated[float, typer.Option(min=1, help="Seconds that it may learn.")] = 300,
+    solving: Annotated[int, typer.Option(min=0, max=10, help="Problems solved with each model.")] = 10,
+    scale: Scale = Scale(out=Path("runs/amlgym")),
+) -> int:
+    """AMLGym's contest of active learners: its domains and its metrics.
+
+    Examples:
+        python -m experiments.amlgym
+        python -m experiments.amlgym --domain ferry --learner "this toolkit" --problem 0 --seeds 1 --solving 0
+    """
+    names = chosen("domain", domain, DOMAINS, DOMAINS)
+    learners = chosen("learner", learner, ONLINE, ONLINE)
+    if any(find_spec(package) is None for package in ("amlgym", "olam")):
+        raise UnusableInput(
+            'AMLGym is not installed; pip install "aam-vision[peers]", in an environment of its own: '
+            "OLAM insists on versions that others do without"
+        )
+    jobs = every(
+        env=names,
+        problem=problem or [0, 5],
+        peer=learners,
+        seed=range(seeds),
+        steps=steps,
+        seconds=peer_seconds,
+        to_solve=solving,
+    )
+    lines = replace(
+        LINES,
+        title=f"AMLGym: one trajectory of at most {steps} attempted steps, no reset",
+        columns={"domain": "env", "problem": "problem", **LINES.columns, "CPU s": spread_of("cpu_s")},
+        by=("env", "problem", "peer"),
+    )
+    page = (lambda rows: lines(rows).only(SHOWN[:-1]),)
+    return Experiment("amlgym", contest, lines, shown=SHOWN, page=page, question=QUESTION).run(jobs, scale)
+
+
+def contest(
+    *, env: str, problem: int, peer: str, seed: int, steps: int, seconds: float, to_solve: int
+) -> Row:
+    """Have a learner learn one of AMLGym's domains in one of its learning problems: see ``experiments.peers.contest``.
+
+    As in AMLGym's metrics, models have to agree where an object is named twice, too.
+    """
+    with TemporaryDirectory(prefix="amlgym-") as name:
+        folder = Path(name)
+        truth, states = _prepare(folder, env, problem, to_solve)
+        return judged(
+            folder, truth, states, peer=peer, seed=seed, steps=steps, seconds=seconds, repeated=True
+        )
+
+
+def _prepare(folder: Path, env: str, problem: int, solving: int) -> tuple[Model, list[State]]:
+    """The files that the processes share; the truth, and states to compare with it."""
+    benchmarks: Any = import_module("amlgym.benchmarks")
+    shutil.copy(benchmarks.get_domain_path(env), folder / "domain.pddl")
+    shutil.copy(benchmarks.get_problems_path(env, kind="learning")[problem], folder / "problem.pddl")
+    truth = read_domain(folder / "domain.pddl")
+    stored = benchmarks.get_test_states(env)
+    files = {Path(path).name: path for path in benchmarks.get_problems_path(env, kind="predictive_power")}
+    held_out: dict[str, list[list[str]]] = {}
+    states: list[State] = []
+    for file in list(stored)[:: max(1, len(stored) // TEST_PROBLEMS)][:TEST_PROBLEMS]:
+        shutil.copy(files[file], folder / file)
+        objects = read_problem(truth, folder / file).initial.objects
+        few = stored[file][:: max(1, len(stored[file]) // (TEST_STATES // TEST_PROBLEMS))]
+        held_out[file] = few[: TEST_STATES // TEST_PROBLEMS]
+        for atoms in held_out[file]:
+            words = (atom.strip("()").split() for atom in atoms)
+            states.append(State(frozenset(Atom(one[0], tuple(one[1:])) for one in words), objects))
+    judged_on(folder, held_out, benchmarks.get_problems_path(env, kind="solving")[:solving])
+    return truth, states
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(amlgym))

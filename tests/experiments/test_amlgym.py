@@ -1,0 +1,35 @@
+"""AMLGym's contest: one row where it is installed, one line where it is not."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from aam_vision.support.commandline import run_command
+from experiments.amlgym import amlgym, contest
+
+MISSING = find_spec("amlgym") is None or find_spec("olam") is None
+
+
+@pytest.mark.skipif(not MISSING, reason="AMLGym is there")
+def test_where_it_is_missing_one_line_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["amlgym", "--out", str(tmp_path / "out")])
+    assert run_command(amlgym) == 2
+    told = capsys.readouterr().err
+    assert 'pip install "aam-vision[peers]"' in told
+    assert told.count("\n") == 1
+
+
+@pytest.mark.skipif(MISSING, reason="needs the extra peers")
+def test_a_domain_is_learned_and_scored() -> None:
+    row = contest(env="grippers", problem=0, peer="this toolkit", seed=0, steps=100, seconds=100, to_solve=1)
+    assert row["ended"] == "learned"
+    assert row["equivalent"]
+    assert row["right_after"] <= row["steps_taken"] <= 100
+    assert row["applicability_mean_recall"] == 1
+    assert row["solving"] == 1

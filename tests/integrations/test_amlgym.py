@@ -1,0 +1,76 @@
+"""AMLGym's own interface: its domains come back as they are, and its learner never raises."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("amlgym", reason="needs the extra peers")
+pytest.importorskip("olam", reason="needs the extra peers")
+
+from amlgym.benchmarks import get_domain_path, get_problems_path
+from unified_planning.engines import UPSequentialSimulator
+from unified_planning.io import PDDLReader
+
+from aam_vision.agents.simulator import SimulatorAgent
+from aam_vision.integrations.amlgym import AAMVision
+from aam_vision.model.pddl import read_domain, read_problem
+from aam_vision.model.unified import to_unified_planning
+from experiments.amlgym import DOMAINS
+
+
+def _simulated(domain: str, kind: type[Any] = UPSequentialSimulator) -> Any:
+    path = get_problems_path(domain, kind="learning")[0]
+    return kind(PDDLReader().parse_problem(get_domain_path(domain), path))
+
+
+@pytest.fixture
+def described(tmp_path: Path) -> str:
+    """Ferry without preconditions and effects."""
+    from amlgym.util.util import empty_domain
+
+    path = tmp_path / "empty.pddl"
+    empty_domain(get_domain_path("ferry"), str(path))
+    return str(path)
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_a_domain_of_the_benchmark_goes_to_unified_planning_and_back(domain: str) -> None:
+    model = read_domain(get_domain_path(domain))
+    problem = read_problem(model, get_problems_path(domain, kind="learning")[0])
+    agent = SimulatorAgent(to_unified_planning(model, problem), constants=model.vocabulary.constants)
+    assert agent.headers == model.headers
+    assert set(agent.vocabulary.predicates) == set(model.vocabulary.predicates)
+    assert agent.initial()[0].state == problem.initial
+
+
+def test_a_domain_is_learned_within_the_steps_that_are_allowed(described: str, tmp_path: Path) -> None:
+    learner = AAMVision(described)
+    text, trajectory = learner.learn(_simulated("ferry"), max_steps=100, seed=123)
+    learned = tmp_path / "learned.pddl"
+    learned.write_text(text)
+    truth = read_domain(get_domain_path("ferry"))
+    assert read_domain(learned).headers == truth.headers
+    assert learner.result is not None
+    assert learner.result.proven
+    assert len(trajectory.states) == len(trajectory.actions) + 1
+    assert len(trajectory.actions) <= learner.result.counts.steps <= 100
+
+
+def test_a_simulator_that_raises_is_a_warning(described: str) -> None:
+    class Failing(UPSequentialSimulator):  # type: ignore[misc]
+        def _apply(self, *args: Any) -> Any:
+            raise RuntimeError("no power")
+
+    with pytest.warns(match="no power"):
+        text, trajectory = AAMVision(described).learn(_simulated("ferry", Failing))
+    assert "(:action board" in text
+    assert trajectory.actions == []
+
+
+def test_what_is_no_simulator_is_a_warning_and_the_domain_comes_back(described: str) -> None:
+    with pytest.warns(match="nothing was learned"):
+        text, _ = AAMVision(described).learn(object())
+    assert text == Path(described).read_text()
