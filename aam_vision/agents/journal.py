@@ -336,7 +336,12 @@ class Journal:
     def options(self) -> Any:
         """The options of the run; one that has gone on from a diagnosis to outcomes counts as one with chance."""
         found, further = self.about("arguments"), self.about(WENT_ON)
-        if isinstance(found, dict) and isinstance(further, dict) and further.get("explained") and "fact" not in further:
+        if (
+            isinstance(found, dict)
+            and isinstance(further, dict)
+            and further.get("explained")
+            and "fact" not in further
+        ):
             return {**found, "chance": True}
         return found
 
