@@ -97,6 +97,8 @@ def remember(
                 return learned
             why = f"{learned.result.why}; but other facts explain it as well, and no more may be asked"
             return replace(learned, result=replace(learned.result, proven=False, why=why))
+        if facts.open:
+            return "several facts explain all histories, and no more may be asked"
         fact = left[0].fact
         found = _interrogated(recorded, fact, rng, budget, exam, spent)
         if found is None:
