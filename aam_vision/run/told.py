@@ -42,7 +42,7 @@ from aam_vision.run.labelling_note import told_unlike, untested, with_other_caus
 from aam_vision.run.summary import lines, summary
 from aam_vision.run.targets import Target
 from aam_vision.support.commandline import Progress, check_writable
-from aam_vision.support.errors import AamWarning, AccessViolation, UnusableInput
+from aam_vision.support.errors import AamWarning, AccessViolation, AgentFailed, UnusableInput
 from aam_vision.support.resources import MEGABYTES, Resources
 from aam_vision.support.wording import counted
 
@@ -134,13 +134,17 @@ class ToldRun:
             if not arguments.quiet:
                 Progress().stage(f"{result.diagnosis.why}: going on with what may be remembered")
             rng, budget = np.random.default_rng(arguments.seed), self._interrogation.budget
-            remembered = remember(recorded, result, rng, budget, arguments.exam)
+            remembered: Remembered | str
+            try:
+                remembered = remember(recorded, result, rng, budget, arguments.exam)
+            except AgentFailed as error:
+                remembered = f"the agent failed meanwhile ({error})"
             if isinstance(remembered, Remembered):
                 fact = remembered.fact.json()
                 journal.note(WENT_ON, {"after": after, "explained": True, "fact": fact})
                 return remembered
             taken = counted(recorded.counts.steps - made, "further step")
-            why.append(f"Memory does not explain it ({taken}): {remembered}.")
+            why.append(f"No model with memory was found ({taken}): {remembered}.")
         return " ".join(why)
 
 

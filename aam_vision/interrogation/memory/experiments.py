@@ -107,6 +107,8 @@ class VersionSpace:
         """How often pairs of explanations were to be told apart, and stayed as they were; ``IN_VAIN`` where no history would."""
         self._ruled_out: set[InventedFact] = set()
         self._asked: set[Question] = set()
+        self.open = False
+        """Whether a question that would tell them apart was left, as no more may be asked."""
 
     def rule_out(self, fact: InventedFact) -> None:
         """Leave a fact out: an interrogation has contradicted it."""
@@ -135,11 +137,15 @@ class VersionSpace:
         """
         while True:
             found = self.left()
-            question = self._next(found) if found and len(self._asked) < QUESTIONS else None
-            if question is None or (budget.steps is not None and steps + len(question.plan) > budget.steps):
+            question = self._next(found) if found else None
+            if question is None:
+                self.open = False
+                return found
+            steps += len(question.plan)
+            self.open = len(self._asked) >= QUESTIONS or (budget.steps is not None and steps > budget.steps)
+            if self.open:
                 return found
             self._asked.add(question)
-            steps += len(question.plan)
             self._agent.ask(Query(*question))
 
     def _next(self, found: Sequence[Explanation]) -> Question | None:

@@ -93,7 +93,12 @@ def remember(
             needing = [name for name, one in left[0].actions.items() if one.depends(counter)]
             return f"a number explains all histories, and no fact does ({counter.told(needing)}); such models are not learned yet"
         if learned is not None and left[0].fact == learned.fact:
-            return learned
+            if not facts.open:
+                return learned
+            why = f"{learned.result.why}; but other facts explain it as well, and no more may be asked"
+            return replace(learned, result=replace(learned.result, proven=False, why=why))
+        if facts.open:
+            return "several facts explain all histories, and no more may be asked"
         fact = left[0].fact
         found = _interrogated(recorded, fact, rng, budget, exam, spent)
         if found is None:
