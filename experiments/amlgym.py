@@ -64,7 +64,7 @@ def amlgym(
 
     Examples:
         python -m experiments.amlgym
-        python -m experiments.amlgym --domain ferry --learner "this toolkit" --problem 0 --seeds 1 --solving 0
+        python -m experiments.amlgym --domain ferry --problem 0 --seeds 1
     """
     names = chosen("domain", domain, DOMAINS, DOMAINS)
     learners = chosen("learner", learner, ONLINE, ONLINE)

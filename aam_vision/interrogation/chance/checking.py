@@ -127,11 +127,11 @@ def ending(
 
     ``graph``: the situations that can be reached; None where situations are made for what is open.
     """
+    missing = [told for one in actions if (told := beside_own(one))]
     if never := [one.index.header.name for one in actions if not one.executed]:
-        return True, f"never executed: {some(never, 3)}"
-    beside = "; ".join(told for one in actions if (told := beside_own(one)))
+        missing.insert(0, f"never executed: {some(never, 3)}")
     if (
-        left := beside
+        left := "; ".join(missing)
         or unsettled_dependence(actions)
         or _doubted(actions)
         or _not_considered(actions, steps, graph)

@@ -41,6 +41,8 @@ from aam_vision.support.resources import Resources, ResourcesSpent
 
 _WALK = 5
 """Steps of a walk, with which an interrogation begins."""
+_VAIN = 100
+"""Steps since the last trial after which no more are made, where steps also change what is not named."""
 _IDLE_WALKS = 2
 """Walks in a row that told nothing new, after which there are no more."""
 _MOVES = 15
@@ -221,7 +223,7 @@ class _Interrogation:
                     break
                 with resources.interrupting():
                     found = self._next() or self._exam_step()
-                if found is None:
+                if found is None or self._in_vain:
                     break
                 self._try(*found)
                 yield self._actions
@@ -241,6 +243,11 @@ class _Interrogation:
             status, why = FAILED, str(error)
         counts = self._agent.counts
         return ChanceResult(self._model(), self._actions, self._options, status, why, counts, self._examined)
+
+    @property
+    def _in_vain(self) -> bool:
+        """Whether nothing was reached for long, where steps lead elsewhere than is expected: they change what is not named."""
+        return self._moves > _VAIN and any(action.side_effects for action in self._actions)
 
     def _model(self) -> Model:
         return Model(self._agent.vocabulary, tuple(one.schema() for one in self._actions))
