@@ -235,7 +235,7 @@ def _random(seed: int, access: Access, steps: int, *, conditional: bool) -> Row 
         "steps": result.counts.steps,
         "distance": variational_distance(result.model, truth, held_out),
         "same": same_structure(result.model, truth, [step.before for step in held_out]),
-        "conditional": sum(bool(one.cases) for one in truth.actions),
+        "conditional": sum(len(one.cases) > 1 for one in truth.actions),
         "split": len(found),
         "proven": sum(one.dependence.sure == one.dependence.atoms for one in found),
     }
