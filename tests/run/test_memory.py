@@ -94,15 +94,21 @@ def test_two_models_with_the_same_fact_are_compared(run: Path) -> None:
     assert "no difference" in done.stdout
 
 
+def _copied(run: Path, folder: Path) -> Path:
+    """A copy of a run's files, to be changed."""
+    made = folder / "run"
+    made.mkdir()
+    for path in run.iterdir():
+        if path.is_file():
+            (made / path.name).write_bytes(path.read_bytes())
+    return made
+
+
 @pytest.mark.parametrize("beyond", [0, 1, 40])
 def test_ended_after_it_went_on_it_resumes_with_what_was_seen(
     beyond: int, run: Path, program: str, tmp_path: Path
 ) -> None:
-    folder = tmp_path / "run"
-    folder.mkdir()
-    for path in run.iterdir():
-        if path.is_file():
-            (folder / path.name).write_bytes(path.read_bytes())
+    folder = _copied(run, tmp_path)
     with closing(sqlite3.connect(folder / "transcript.sqlite")) as journal:
         (note,) = journal.execute("SELECT value FROM about WHERE name = ?", (WENT_ON,)).fetchone()
         kept = json.loads(note)["after"] + beyond
@@ -118,11 +124,7 @@ def test_ended_after_it_went_on_it_resumes_with_what_was_seen(
 
 
 def test_a_journal_whose_fact_is_none_is_refused_in_a_line(run: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "run"
-    folder.mkdir()
-    for path in run.iterdir():
-        if path.is_file():
-            (folder / path.name).write_bytes(path.read_bytes())
+    folder = _copied(run, tmp_path)
     with closing(sqlite3.connect(folder / "transcript.sqlite")) as journal:
         wrong = json.dumps({"after": 3, "explained": True, "fact": {"name": "free"}})
         journal.execute("UPDATE about SET value = ? WHERE name = ?", (wrong, WENT_ON))

@@ -6,7 +6,7 @@ do until then is evidence all the same, so nothing of it is asked again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import fields, replace
 from typing import Final
 
@@ -19,23 +19,27 @@ from aam_vision.interrogation.chance.retelling import observed
 from aam_vision.interrogation.evidence.transcript import Course
 from aam_vision.interrogation.examination.findings import Family
 from aam_vision.interrogation.task.result import Result
-from aam_vision.model.query import Agent, Query, Response, Situation, WalkStep
+from aam_vision.model.query import Agent, Situation
 
 FAMILIES: Final = (Family.RANDOM, Family.CONDITIONAL, Family.UNKNOWN)
 """What a model with outcomes and cases may explain; something hidden, misread or changing it does not."""
 
 
-def can_go_on(result: Result) -> bool:
-    """Whether a model with outcomes and cases may explain what was diagnosed, and what it needs is there.
+def can_go_on(result: Result, families: Collection[Family] = FAMILIES) -> bool:
+    """Whether a richer model may explain what was diagnosed, and what it needs is there.
 
     It begins in initial situations of which everything is known, needs a way back to them, names no object twice, and takes for
     granted that images are read rightly.
+
+    Args:
+        result: of an interrogation.
+        families: of diagnoses that it may explain; default those that outcomes and cases may.
     """
     found, transcript = result.diagnosis, result.transcript
     return (
         result.not_strips
         and found is not None
-        and found.family in FAMILIES
+        and found.family in families
         and not (found.otherwise or result.untested)
         and transcript.access.restarts
         and not transcript.repeated
@@ -52,12 +56,6 @@ class _Begun(AgentDecorator):
 
     def initial(self) -> Sequence[Situation]:
         return self._initial
-
-    def ask(self, query: Query) -> Response:
-        return self.agent.ask(query)
-
-    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
-        return self.agent.walk(start, steps, rng)
 
 
 def go_on(

@@ -7,13 +7,14 @@ contradicts the fact then rules it out, and the next one is tried.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Final
 
 import numpy as np
 
 from aam_vision.agents.counting import CountingAgent, Counts
 from aam_vision.interrogation.chance.going_on import FAMILIES as OTHERWISE
+from aam_vision.interrogation.chance.going_on import can_go_on
 from aam_vision.interrogation.evidence.anomalies import contradicted_query
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Move, Policy, Stop
@@ -47,16 +48,7 @@ class Remembered:
 
 def can_remember(result: Result) -> bool:
     """Whether memory may explain what was diagnosed, and histories can be made."""
-    found, transcript = result.diagnosis, result.transcript
-    return (
-        result.not_strips
-        and found is not None
-        and found.family in FAMILIES
-        and not (found.otherwise or result.untested)
-        and transcript.access.restarts
-        and not transcript.repeated
-        and not any(situation.state.unknown for situation in transcript.initial)
-    )
+    return can_go_on(result, FAMILIES)
 
 
 def remember(
@@ -116,10 +108,8 @@ class _Within:
     policy: Policy
     made: Counts
     steps: int | None
-    before: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "before", self.made.steps)
+    before: int
+    """The steps that it was given before."""
 
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
         """The policy's move, as long as steps are left."""
@@ -146,7 +136,7 @@ def _interrogated(
         steps=None if budget.steps is None else max(0, budget.steps - steps),
         queries=None if budget.queries is None else max(0, budget.queries - spent.queries - made.queries),
     )
-    policy = _Within(Interrogation(agent, exam=exam).moves(), made, left.steps)
+    policy = _Within(Interrogation(agent, exam=exam).moves(), made, left.steps, made.steps)
     try:
         found = interrogate(agent, policy, rng, budget=left, scrutiny=DOUBTED, known=known.entries)
     except Interrupted as error:

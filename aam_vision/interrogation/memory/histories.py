@@ -150,13 +150,19 @@ class RecordingAgent(CountingAgent):
 
     def __init__(self, agent: Agent, transcript: Transcript) -> None:
         super().__init__(agent)
-        self.transcript = transcript
+        self._before = transcript
+        self._entries = list(transcript.entries)
         self.histories = Histories(transcript.access, transcript.initial)
         for entry in transcript.entries:
             self.histories.add(entry)
 
+    @property
+    def transcript(self) -> Transcript:
+        """All exchanges, those of the interrogation first."""
+        return self._before.of(self._entries)
+
     def initial(self) -> Sequence[Situation]:
-        return self.transcript.initial
+        return self._before.initial
 
     def ask_again(self, query: Query) -> Response:
         response = super().ask_again(query)
@@ -169,5 +175,5 @@ class RecordingAgent(CountingAgent):
         return walked
 
     def _keep(self, entry: Entry) -> None:
-        self.transcript = self.transcript.of((*self.transcript.entries, entry))
+        self._entries.append(entry)
         self.histories.add(entry)
