@@ -10,7 +10,7 @@ where such a circumstance is present and where it is absent, and where a number 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod, sqrt
@@ -36,7 +36,7 @@ MOST_USES = 10
 """The same of the executed steps of one action."""
 FIRST = 6.0
 """The worth of trying a prediction for the first time; the n-th time is worth an n-th of it, whatever is new."""
-WEIGHTS = {"atom": 1.0, "count": 2.0, "argument": 0.5, "after": 0.7, "just": 1.0, "again": 0.5, "past": 0.7}
+WEIGHTS = {"atom": 1.0, "count": 2.0, "argument": 0.5, "after": 0.7, "just": 1.0, "again": 0.5, "refused": 0.7, "past": 0.7}
 """The worth of a new circumstance of each kind; of several, the worth grows with the square root of their number."""
 
 Name = tuple[Hashable, ...]
@@ -98,17 +98,19 @@ class History(NamedTuple):
     """The last one."""
     changed: frozenset[Atom] = frozenset()
     """The atoms that the last one changed."""
-    refused: bool = False
-    """Whether a step was refused since."""
+    refused: str = ""
+    """The action of the last step that was refused since."""
+    ever_refused: frozenset[str] = frozenset()
+    """The actions of which a step was refused at any time."""
 
     def then(self, step: GroundAction, before: State, after: State) -> History:
         """The history after one more executed step."""
         uses = {**self.uses, step.name: self.uses.get(step.name, 0) + 1}
-        return History(self.steps + 1, uses, step, before.true ^ after.true)
+        return History(self.steps + 1, uses, step, before.true ^ after.true, "", self.ever_refused)
 
-    def then_refused(self) -> History:
+    def then_refused(self, step: GroundAction) -> History:
         """The history after one more refused step."""
-        return self._replace(refused=True)
+        return self._replace(refused=step.name, ever_refused=self.ever_refused | {step.name})
 
 
 class Circumstances(NamedTuple):
@@ -124,7 +126,9 @@ class Circumstances(NamedTuple):
 class Names:
     """The circumstances that were met so far; each has a bit, so that many of them are compared at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, actions: Sequence[str] = ()) -> None:
+        """``actions``: the names of all."""
+        self._actions = actions
         self._bits: dict[Name, int] = {}
         self.of_kind: dict[str, int] = {}
         """The bits of all circumstances of each kind."""
@@ -186,10 +190,19 @@ class Names:
             for bit, atom in action.index.grounded(step.objects):
                 if atom in history.changed:
                     present |= self.bit("just", bit)
+        for name in sorted(history.ever_refused):
+            present |= self.bit("refused", name)
         if again:
             present |= self.bit("again")
-        uses = min(MOST_USES, history.uses.get(step.name, 0))
-        return Circumstances(present, "past", (uses, min(MOST_STEPS, history.steps)))
+        own = history.uses.get(step.name, 0)
+        balance = [
+            max(-MOST_USES, min(MOST_USES, own - history.uses.get(name, 0)))
+            for name in self._actions
+            if name != step.name
+        ]
+        return Circumstances(
+            present, "past", (min(MOST_USES, own), min(MOST_STEPS, history.steps), *balance)
+        )
 
 
 @dataclass
@@ -245,6 +258,10 @@ class Coverage:
             total += weight * sqrt(count)
         return min(FIRST, total)
 
+    def was(self, prediction: Hashable, bits: int) -> bool:
+        """Whether it was tried where one of these circumstances was present."""
+        return prediction in self._tried and bool(self._tried[prediction].sometimes & bits)
+
     def times(self, prediction: Hashable) -> int:
         """How often it was tried."""
         return self._tried[prediction].times if prediction in self._tried else 0
@@ -278,7 +295,9 @@ class Attempts:
         self._evidence = evidence
         self.indices = StateIndices()
         self._settable = access.constructs
-        self._names = names = Names()
+        self._restored = access.returns
+        """Whether a situation is as it was before a step that was refused in it, whatever that did."""
+        self._names = names = Names(tuple(evidence.hypotheses.actions))
         self._ever, self._lately = Coverage(names), Coverage(names)
         self._ever_after, self._lately_after = Coverage(names), Coverage(names)
         self._states: dict[tuple[State, GroundAction], Circumstances] = {}
@@ -331,6 +350,15 @@ class Attempts:
         worths = [self.worth_there(Prediction(step.name, one), state, step) for one in why]
         return sum(worths) / len(why) ** 2 if why else 0.0
 
+    def aftermath_worth(self, step: GroundAction, history: History) -> float:
+        """The worth of a refused step for what is attempted after it: of each action that was never executed after such a one."""
+        if step.name in history.ever_refused:
+            return 0.0
+        bit, hypotheses = self._names.bit("refused", step.name), self._evidence.hypotheses
+        names = [name for name, action in hypotheses.actions.items() if action.successes]
+        untried = [name for name in names if not self._ever_after.was(Prediction(name), bit)]
+        return WEIGHTS["refused"] * len(untried)
+
     def refusal_worth(self, state: State, step: GroundAction, history: History) -> float:
         """``worth`` of a refused step; more, if it was executed just before.
 
@@ -378,8 +406,9 @@ class Attempts:
             self._repeated[step.name] += step == history.last
             for reason in reasons(self._evidence, state, step):
                 yield Prediction(step.name, reason), state, step, history
-            history = history.then_refused()
-        self._histories[final.handle] = history
+            history = history.then_refused(step)
+        if executed or not self._restored:
+            self._histories[final.handle] = history
 
 
 def reasons(evidence: Evidence, state: State, step: GroundAction) -> list[Literals]:

@@ -221,6 +221,8 @@ class Examining:
     ) -> list[Start]:
         """Where the next plan may begin: in the first half of the examination where the last one ended."""
         nodes = [] if self.access.constructs else [evidence.current]
+        if self.access.returns and nodes and memory.attempts.history(evidence.departure(nodes[0])).refused:
+            late = False  # what a refused step did shows only in what comes after it
         if self.access.restarts and late:
             nodes += some(self._beginnings(evidence), ELSEWHERE, rng)
         return [_start(evidence, memory, node) for node in nodes]
@@ -481,7 +483,7 @@ class Choice:
         total, (_, state, history) = 0.0, start
         for number, step in enumerate(plan, 1):
             if refusal and number == len(plan):
-                total += self._attempts.refusal_worth(state, step, history)
+                total += self._refusal_worth(state, step, history, number > 1)
                 break
             total += self._attempts.worth(Prediction(step.name), state, step, history)
             if number == len(plan):
@@ -489,6 +491,11 @@ class Choice:
             after = self._predictions.successor(state, step)
             state, history = after, history.then(step, state, after)
         return Chosen(start, plan, total / len(plan))
+
+    def _refusal_worth(self, state: State, step: GroundAction, history: History, after: bool) -> float:
+        """``after``: whether a step is executed before it, so that the situation after it is another one."""
+        worth = self._attempts.refusal_worth(state, step, history)
+        return worth + (self._attempts.aftermath_worth(step, history) if after else 0.0)
 
     def _drawn(
         self, start: Start, length: int, rng: np.random.Generator, *, refusal: bool
@@ -498,7 +505,7 @@ class Choice:
         (_, state, history), total, worth = start, 0.0, self._attempts.worth
         while len(plan) < length:
             if refusal and (step := self._refusal(state, history, rng)):
-                shown = total + self._attempts.refusal_worth(state, step, history)
+                shown = total + self._refusal_worth(state, step, history, bool(plan))
                 yield Chosen(start, (*plan, step), shown / (len(plan) + 1))
             options = self._predictions.executable(state)
             if not options:

@@ -151,7 +151,7 @@ def test_a_history_is_new_by_what_has_just_changed_and_by_the_number_of_uses() -
     names = Names()
     coverage = Coverage(names)
     coverage.add("move", names.of_history(action, step, History(), again=False))
-    for history in (History(3, {"move": 3}, step), History(1, {}, None, changed), History(refused=True)):
+    for history in (History(3, {"move": 3}, step), History(1, {}, None, changed), History(refused="move")):
         assert coverage.worth("move", names.of_history(action, step, history, again=False)) > 0
     assert coverage.worth("move", names.of_history(action, step, History(), again=True)) > 0
 

@@ -17,8 +17,9 @@ from aam_vision.model.strips import GroundAction, LiftedAtom, Model, State
 from experiments.faults.world import Fault, FaultyAgent, Nature, Outcome, Setting, World, lacking
 from experiments.random_strips import all_bindings, random_domain
 
-KINDS = ("fact", "fact of an object", "case", "counter", "two facts", "code")
-"""What is planted. A *case* lacks an effect where the fact is not as needed; a *code* wants four actions in a row."""
+KINDS = ("fact", "fact of an object", "case", "counter", "two facts", "code", "by refusals")
+"""What is planted. A *case* lacks an effect where the fact is not as needed; a *code* wants four actions in a row; of a fact that is set
+*by refusals* attempts that are refused set it, and only executed ones unset it."""
 SHOWN = 4
 """Steps of each outcome, at least, among ``TRIED`` random ones."""
 TRIED = 1500
@@ -54,6 +55,8 @@ class PlantedFacts(Fault):
 
     needs: Mapping[str, Need] = field(default_factory=dict)
     changes: Mapping[str, tuple[Change, ...]] = field(default_factory=dict)
+    by_refusals: bool = False
+    """Whether steps set a fact when they are refused, instead of when they are executed."""
 
     def fresh(self, state: State) -> Hashable:
         return frozenset()
@@ -71,14 +74,13 @@ class PlantedFacts(Fault):
         if state is not None and self.decided(world, step) is False:
             lacks = self.needs[step.name].lacks
             state = None if lacks is None else lacking(lacks)(world.state, step, state)
-        if state is None:
-            return Outcome(False, world)
         hidden = world.hidden
         assert isinstance(hidden, frozenset)
         for change in self.changes.get(step.name, ()):
             one = frozenset({_named(change, step)})
-            hidden = hidden | one if change.value else hidden - one
-        return Outcome(True, World(state, hidden))
+            if (state is None) is (self.by_refusals and change.value):
+                hidden = hidden | one if change.value else hidden - one
+        return Outcome(state is not None, World(world.state if state is None else state, hidden))
 
 
 @dataclass(eq=False, kw_only=True)
@@ -221,7 +223,8 @@ def _fault(kind: str, setting: Setting, rng: np.random.Generator) -> Planted | N
         needs |= found[0]
         for name, own in found[1].items():
             changes[name] = (*changes.get(name, ()), *own)
-    return PlantedFacts(setting, tuple(needs), needs=needs, changes=changes)
+    refusals = kind == "by refusals"
+    return PlantedFacts(setting, tuple(needs), needs=needs, changes=changes, by_refusals=refusals)
 
 
 def _one_fact(
