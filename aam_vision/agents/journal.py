@@ -191,7 +191,7 @@ def refuse_links(path: Path) -> None:
 NAME = "transcript.sqlite"
 WENT_ON = "went on"
 """Name of the note that says after how many exchanges a run has gone on from a diagnosis, whether that explained the answers, and with
-which invented fact, if with one."""
+which invented fact or from which exchange on, if so."""
 OPERATORS = "operators"
 """Folder of a second journal, in the folder of a run that knew only controls: what was seen of its operators."""
 MAX_PARTS = 40_000_000
@@ -235,6 +235,13 @@ class WentOn(NamedTuple):
     explained: bool
     fact: dict[str, Any] | None = None
     """The invented fact that explained them, as plain data, if one did."""
+    anew: bool = False
+    """Whether the agent has changed, and nothing that was exchanged before counts."""
+
+    @property
+    def outcomes(self) -> bool:
+        """Whether outcomes and cases explained the answers."""
+        return self.explained and self.fact is None and not self.anew
 
 
 class Journal:
@@ -346,7 +353,7 @@ class Journal:
     def options(self) -> Any:
         """The options of the run; one that has gone on from a diagnosis to outcomes counts as one with chance."""
         found, further = self.about("arguments"), self.went_on()
-        if isinstance(found, dict) and further is not None and further.explained and further.fact is None:
+        if isinstance(found, dict) and further is not None and further.outcomes:
             return {**found, "chance": True}
         return found
 
@@ -361,7 +368,8 @@ class Journal:
             if told is None:
                 return None
             fact = read(told, "fact", dict) if "fact" in told else None
-            return WentOn(read(told, "after", int), read(told, "explained", bool), fact)
+            anew = read(told, "anew", bool) if "anew" in told else False
+            return WentOn(read(told, "after", int), read(told, "explained", bool), fact, anew)
 
     def note(self, name: str, value: object) -> None:
         """Keep a note about the run as a whole."""

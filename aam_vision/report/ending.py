@@ -82,6 +82,7 @@ def read_ending(figures: Mapping[str, Any]) -> RecordedEnding:
         _text(told, "doubt"),
         diagnosis,
         _text(told, "invented"),
+        _text(told, "changed"),
     )
     within, beyond = (_text(told, f"certain_{where}") for where in ("within", "beyond"))
     if not (within and beyond):

@@ -232,6 +232,8 @@ class _Reader:
         further = journal.went_on()
         if further is not None and not further.explained:
             self._rows = self._rows[: further.after]
+        elif further is not None and further.anew:
+            self._rows = [*self._rows[:1], *self._rows[further.after :]]
         about = journal.about("agent")
         if journal.about("finished") is None and (about is None or not self._rows):
             raise UnusableInput(

@@ -134,6 +134,7 @@ def interrogation_figures(result: Result, images: Images) -> dict[str, Any]:
         "exam_bound": round(result.exam.bound, 4),
         "diagnosis": diagnosis_figures(result.diagnosis, images),
         "invented": result.invented or None,
+        "changed": result.changed or None,
         "lower_bound": result.lower_bound,
         "not_excluded": not_excluded(result),
         "undetermined": [

@@ -18,6 +18,7 @@ from aam_vision.agents.journalled import JournalledAgent
 from aam_vision.interrogation.chance.going_on import can_go_on, go_on
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Move
+from aam_vision.interrogation.memory.changed import Renewed, can_renew, renew
 from aam_vision.interrogation.memory.going_on import Remembered, can_remember, remember
 from aam_vision.interrogation.memory.histories import RecordingAgent
 from aam_vision.interrogation.statistics.assessment import Assessment
@@ -82,7 +83,7 @@ class ToldRun:
             further = self._further(result, agent, folder, journal, began)
             if isinstance(further, Ended):
                 return further
-            if isinstance(further, Remembered):
+            if isinstance(further, Remembered | Renewed):
                 result, failure = further.result, None
             else:
                 assert result.diagnosis is not None, "it was gone on from that"
@@ -112,11 +113,13 @@ class ToldRun:
 
     def _further(
         self, result: Result, agent: JournalledAgent, folder: Path, journal: Journal, began: float
-    ) -> Ended | Remembered | str:
+    ) -> Ended | Remembered | Renewed | str:
         """Go on from a diagnosis: learn outcomes and cases, save and print them; or with something invented; or why that explains nothing."""
         arguments, target, after = self._arguments, self.target, agent.exchanges
         assert result.diagnosis is not None, "it goes on from that"
         recorded, why = RecordingAgent(agent, result.transcript), list[str]()
+        if target.truth is None and can_renew(result):
+            return self._renewed(recorded, result, agent, journal)
         if can_go_on(result):
             options = options_of(arguments, self._interrogation.budget.resources)
             what = f"{result.diagnosis.why}: going on with outcomes, when each comes, and how often"
@@ -147,6 +150,26 @@ class ToldRun:
             why.append(f"No model with memory was found ({taken}): {remembered}.")
         return " ".join(why)
 
+    def _renewed(
+        self, recorded: RecordingAgent, result: Result, agent: JournalledAgent, journal: Journal
+    ) -> Renewed | str:
+        """Learn an agent that has changed as it is now; or why that was not possible."""
+        arguments, after = self._arguments, agent.exchanges
+        assert result.diagnosis is not None, "it goes on from that"
+        journal.note(WENT_ON, {"after": after, "explained": False})
+        if not arguments.quiet:
+            Progress().stage(f"{result.diagnosis.why}: going on with the agent as it is now")
+        rng, budget = np.random.default_rng(arguments.seed), self._interrogation.budget
+        try:
+            found = renew(recorded, result, rng, budget, arguments.exam)
+        except AgentFailed as error:
+            found = f"the agent failed meanwhile ({error})"
+        if isinstance(found, Renewed):
+            journal.note(WENT_ON, {"after": after, "explained": True, "anew": True})
+            return found
+        taken = counted(recorded.counts.steps, "further step")
+        return f"No model of the agent as it is now was found either ({taken}): {found}."
+
 
 def goes_on(arguments: Arguments, target: Target, result: Result) -> bool:
     """Whether a run goes on from its diagnosis: the agent tells its states, and nothing was asked for that only STRIPS has."""
@@ -155,7 +178,7 @@ def goes_on(arguments: Arguments, target: Target, result: Result) -> bool:
     )  # fmt: skip
     if options_given(arguments, *only) or target.keep_images is not None:
         return False
-    return can_go_on(result) or (target.truth is None and can_remember(result))
+    return can_go_on(result) or (target.truth is None and (can_remember(result) or can_renew(result)))
 
 
 def _interrogation(arguments: Arguments, target: Target, planner: Planner) -> Interrogation:

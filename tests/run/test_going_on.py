@@ -23,6 +23,14 @@ EVERY_FIFTH = (
     "    TRIED.append(name)\n    if before <= state and len(TRIED) % 5 == 0:\n        return state\n"
 )
 
+HOLDS_MORE = """
+    with open(__file__ + ".tried", "a") as kept:
+        tried = kept.write("x") and kept.tell()
+    if name == "take" and tried > 60 and before <= state:
+        return (state - before) | after | {("free",)}
+"""
+"""Since its 60th try, which it knows when it is started again, the agent can take a ball more."""
+
 
 def program(folder: Path, fault: str) -> str:
     """The command that starts the reference agent with a fault."""
@@ -45,6 +53,18 @@ def explained(folder: Path) -> str:
 def told(folder: Path) -> dict[str, object]:
     found: dict[str, object] = json.loads((folder / "result.json").read_text())
     return found
+
+
+def _shorten(folder: Path, beyond: int) -> tuple[int, list[object]]:
+    """Have a run as if it had been killed so many exchanges after it went on; how many are left, and these."""
+    with closing(sqlite3.connect(folder / "transcript.sqlite")) as journal:
+        (note,) = journal.execute("SELECT value FROM about WHERE name = ?", (WENT_ON,)).fetchone()
+        kept = json.loads(note)["after"] + beyond
+        journal.execute("DELETE FROM entries WHERE number > ?", (kept,))
+        journal.execute("DELETE FROM about WHERE name IN ('finished', ?)", (WENT_ON,))
+        before = journal.execute("SELECT * FROM entries").fetchall()
+        journal.commit()
+    return kept, before
 
 
 @pytest.mark.parametrize("access", ["settable", "reset"])
@@ -88,13 +108,7 @@ def test_ended_after_it_went_on_it_resumes_with_what_was_seen(beyond: int, tmp_p
     asked = ("--agent", agent, "--access", "reset", "--within", "0.2", "--quiet", "--out", folder)
     assert command(*asked, cwd=tmp_path).returncode == 0
     first = told(folder)
-    with closing(sqlite3.connect(folder / "transcript.sqlite")) as journal:
-        (note,) = journal.execute("SELECT value FROM about WHERE name = ?", (WENT_ON,)).fetchone()
-        kept = json.loads(note)["after"] + beyond
-        journal.execute("DELETE FROM entries WHERE number > ?", (kept,))
-        journal.execute("DELETE FROM about WHERE name IN ('finished', ?)", (WENT_ON,))
-        before = journal.execute("SELECT * FROM entries").fetchall()
-        journal.commit()
+    kept, before = _shorten(folder, beyond)
     done = command("--agent", agent, "--resume", folder, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     again = told(folder)
@@ -108,3 +122,23 @@ def test_what_only_a_strips_agent_can_be_asked_for_ends_with_the_diagnosis(tmp_p
     done = command(*asked, "--out", tmp_path / "run", cwd=tmp_path)
     assert done.returncode == 4, done.stderr
     assert told(tmp_path / "run")["status"] == "not-strips"
+
+
+@pytest.mark.parametrize("access", ["settable", "reset"])
+def test_an_agent_that_has_changed_is_learned_as_it_is_now(access: str, tmp_path: Path) -> None:
+    agent, folder = program(tmp_path, HOLDS_MORE), tmp_path / "run"
+    done = command("--agent", agent, "--access", access, "--out", folder, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "going on with the agent as it is now" in done.stderr
+    first = told(folder)
+    assert first["status"] == "complete"
+    changed = str(first["changed"])
+    assert changed.startswith("The agent has changed after step")
+    take = (folder / "model.pddl").read_text().partition("(:action take")[2].partition("(:action")[0]
+    assert take.count("(free)") == 1, "it is required, and stays true"
+    assert changed in explained(folder)
+    _shorten(folder, 30)
+    done = command("--agent", agent, "--resume", folder, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    again = told(folder)
+    assert (again["changed"], again["queries"], again["steps"]) == (changed, first["queries"], first["steps"])

@@ -36,7 +36,16 @@ MOST_USES = 10
 """The same of the executed steps of one action."""
 FIRST = 6.0
 """The worth of trying a prediction for the first time; the n-th time is worth an n-th of it, whatever is new."""
-WEIGHTS = {"atom": 1.0, "count": 2.0, "argument": 0.5, "after": 0.7, "just": 1.0, "again": 0.5, "refused": 0.7, "past": 0.7}
+WEIGHTS = {
+    "atom": 1.0,
+    "count": 2.0,
+    "argument": 0.5,
+    "after": 0.7,
+    "just": 1.0,
+    "again": 0.5,
+    "refused": 0.7,
+    "past": 0.7,
+}
 """The worth of a new circumstance of each kind; of several, the worth grows with the square root of their number."""
 
 Name = tuple[Hashable, ...]
@@ -200,9 +209,7 @@ class Names:
             for name in self._actions
             if name != step.name
         ]
-        return Circumstances(
-            present, "past", (min(MOST_USES, own), min(MOST_STEPS, history.steps), *balance)
-        )
+        return Circumstances(present, "past", (min(MOST_USES, own), min(MOST_STEPS, history.steps), *balance))
 
 
 @dataclass

@@ -7,6 +7,7 @@ contradicts the fact then rules it out, and the next one is tried.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Final
 
@@ -17,7 +18,7 @@ from aam_vision.interrogation.chance.going_on import FAMILIES as OTHERWISE
 from aam_vision.interrogation.chance.going_on import can_go_on
 from aam_vision.interrogation.evidence.anomalies import contradicted_query
 from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.moves import Move, Policy, Stop
+from aam_vision.interrogation.evidence.moves import Entry, Move, Policy, Stop
 from aam_vision.interrogation.examination.findings import Family
 from aam_vision.interrogation.memory.experiments import VersionSpace
 from aam_vision.interrogation.memory.facts import InventedCounter, InventedFact, told
@@ -28,6 +29,7 @@ from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import DOUBTED, Interrupted, interrogate
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.verdict import BUDGET
+from aam_vision.model.query import Agent
 from aam_vision.support.resources import ResourcesSpent
 from aam_vision.support.wording import counted
 
@@ -92,7 +94,7 @@ def remember(
         if facts.open:
             return "several facts explain all histories, and no more may be asked"
         fact = left[0].fact
-        found = _interrogated(recorded, fact, rng, budget, exam, spent)
+        found = _with_fact(recorded, fact, rng, budget, exam, spent)
         if found is None:
             facts.rule_out(fact)
         learned = None if found is None else Remembered(fact, replace(found, diagnosis=result.diagnosis))
@@ -118,7 +120,7 @@ class _Within:
         return self.policy.next(evidence, rng)
 
 
-def _interrogated(
+def _with_fact(
     recorded: RecordingAgent,
     fact: InventedFact,
     rng: np.random.Generator,
@@ -127,9 +129,41 @@ def _interrogated(
     spent: Counts,
 ) -> Result | None:
     """The result with a fact; None if the agent contradicts it."""
+    known = with_fact(recorded.transcript, fact).entries
+    found = interrogated(recorded, RememberingAgent(recorded, fact), rng, budget, exam, spent, known)
+    if isinstance(found, str) or found.doubt or contradicted_query(found.transcript, found.hypotheses):
+        return None
+    why = f"deterministic with one invented fact, {fact.predicate.name}: {found.why}"
+    shown = two_ways(recorded.histories.attempts)
+    invented = told(fact, found.model) + (f" In situations that look alike {shown}." if shown else "")
+    return replace(found, why=why, invented=invented)
+
+
+def interrogated(
+    recorded: RecordingAgent,
+    agent: Agent,
+    rng: np.random.Generator,
+    budget: Budget,
+    exam: int | None,
+    spent: Counts,
+    known: Sequence[Entry] = (),
+) -> Result | str:
+    """Interrogate and examine a deterministic STRIPS agent within what is left of a budget; or how it contradicts that it is one.
+
+    Args:
+        recorded: the agent that all questions reach in the end.
+        agent: how it is to be seen.
+        rng: for its own walks.
+        budget: of the whole run.
+        exam: steps of the examination; None for a quarter of all others.
+        spent: by the run before ``recorded`` was made.
+        known: what was asked before, and counts.
+
+    Raises:
+        AgentFailed: it cannot answer any more.
+    """
     made, before = recorded.counts, replace(recorded.counts)
-    known = with_fact(recorded.transcript, fact)
-    agent = CountingAgent(RememberingAgent(recorded, fact))
+    agent = CountingAgent(agent)
     steps = spent.steps + spent.exam_steps + made.steps
     left = replace(
         budget,
@@ -138,17 +172,12 @@ def _interrogated(
     )
     policy = _Within(Interrogation(agent, exam=exam).moves(), made, left.steps, made.steps)
     try:
-        found = interrogate(agent, policy, rng, budget=left, scrutiny=DOUBTED, known=known.entries)
+        found = interrogate(agent, policy, rng, budget=left, scrutiny=DOUBTED, known=known)
     except Interrupted as error:
         if error.contradicted:
-            return None
+            return str(error)
         raise
-    if found.doubt or contradicted_query(found.transcript, found.hypotheses):
-        return None
     parts = spent, before, agent.counts
     both = {one.name: sum(getattr(part, one.name) for part in parts) for one in fields(Counts)}
     both["steps"] = spent.steps + made.steps - agent.counts.exam_steps  # with those of histories made anew
-    why = f"deterministic with one invented fact, {fact.predicate.name}: {found.why}"
-    shown = two_ways(recorded.histories.attempts)
-    invented = told(fact, found.model) + (f" In situations that look alike {shown}." if shown else "")
-    return replace(found, counts=Counts(**both), why=why, invented=invented)
+    return replace(found, counts=Counts(**both))

@@ -109,6 +109,8 @@ class Result:
     """``budget`` or ``failed`` if that cut it short."""
     invented: str = ""
     """What was invented to explain what the agent does after different histories, as a sentence; empty if nothing was."""
+    changed: str = ""
+    """Since when the agent is as the model says, and what was different before, in sentences; empty if it has not changed."""
     untested: str = ""
     """That the classifiers have not passed their test, in a line; empty if they have, or none read the images."""
 
@@ -368,6 +370,7 @@ def ending(result: Result) -> Ending:
         result.doubt,
         result.diagnosis,
         result.invented,
+        result.changed,
     )
 
 
@@ -422,6 +425,8 @@ def _verdict(ended: Ending, judged: Verdict) -> list[tuple[str, str]]:
         found.append(("diagnosis", ended.diagnosis.why))
     if ended.invented:
         found.append(("memory", ended.invented))
+    if ended.changed:
+        found.append(("changed", ended.changed))
     found.append(("assumed", assumption(ended).partition(": ")[2].rstrip(".")))
     if judged.examination:
         found.append(("examination", judged.examination.rstrip(".")))

@@ -60,6 +60,8 @@ class Ending:
     diagnosis: Diagnosis | None
     invented: str = ""
     """What was invented to explain what the agent does after different histories, as a sentence; empty if nothing was."""
+    changed: str = ""
+    """Since when the agent is as the model says, and what was different before, in sentences; empty if it has not changed."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ def verdict(ending: Ending) -> Verdict:
     """The verdict on a run."""
     if ending.status == NOT_STRIPS and ending.diagnosis is not None:
         return _not_strips(ending.diagnosis)
-    title, why, weighed = ending.status, _sentence(ending.why), (*_weighed(ending), *_invented(ending))
+    title, why, weighed = ending.status, _sentence(ending.why), (*_weighed(ending), *_went_on(ending))
     if ending.proven:
         title = f"{title}: {ending.missing}" if ending.missing else title
         left = (_left(ending),) if ending.cannot_matter or ending.open else ()
@@ -160,11 +162,12 @@ def _weighed(ending: Ending) -> tuple[str, ...]:
     return (f"The answers were weighed{why}: nothing is proven, and everything has a probability.",)
 
 
-def _invented(ending: Ending) -> tuple[str, ...]:
-    """What was invented, and why, if anything was."""
-    if not ending.invented or ending.diagnosis is None:
+def _went_on(ending: Ending) -> tuple[str, ...]:
+    """What was invented, or has changed, and why that was looked for, if it was."""
+    found = ending.invented or ending.changed
+    if not found or ending.diagnosis is None:
         return ()
-    return (ending.invented, f"The run went on from a diagnosis: {ending.diagnosis.why}.")
+    return (found, f"The run went on from a diagnosis: {ending.diagnosis.why}.")
 
 
 def _left(ending: Ending) -> str:
