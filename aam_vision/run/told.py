@@ -47,6 +47,9 @@ from aam_vision.support.errors import AamWarning, AccessViolation, AgentFailed, 
 from aam_vision.support.resources import MEGABYTES, Resources
 from aam_vision.support.wording import counted
 
+READ_WELL = 0.98
+"""Share of unseen images that classifiers read exactly, at least, before what looks hidden is taken for the agent's doing."""
+
 
 class ToldRun:
     """A run whose instructions are told.
@@ -77,9 +80,7 @@ class ToldRun:
         if strange := told_unlike(unlike(target.agent), target.problems, target.name):
             warnings.warn(strange, AamWarning, stacklevel=2)
         result = replace(result, untested=untested(own, test))
-        if result.diagnosis is not None:
-            result = replace(result, diagnosis=with_other_cause(result.diagnosis, own, test, strange))
-        if goes_on(arguments, target, result):
+        if not strange and goes_on(arguments, target, result):
             further = self._further(result, agent, folder, journal, began)
             if isinstance(further, Ended):
                 return further
@@ -88,6 +89,8 @@ class ToldRun:
             else:
                 assert result.diagnosis is not None, "it was gone on from that"
                 result = replace(result, diagnosis=replace(result.diagnosis, further=further))
+        if result.diagnosis is not None and not (result.invented or result.changed):
+            result = replace(result, diagnosis=with_other_cause(result.diagnosis, own, test, strange))
         times = {
             "wall_s": round(perf_counter() - began, 3),
             "cpu_s": round(cpu_seconds(), 3),
@@ -120,7 +123,8 @@ class ToldRun:
         recorded, why = RecordingAgent(agent, result.transcript), list[str]()
         if target.truth is None and can_renew(result):
             return self._renewed(recorded, result, agent, journal)
-        if can_go_on(result):
+        test = image_test(target.agent)
+        if can_go_on(result) and (test is None or test.passed):
             options = options_of(arguments, self._interrogation.budget.resources)
             what = f"{result.diagnosis.why}: going on with outcomes, when each comes, and how often"
             journal.note(WENT_ON, {"after": after, "explained": True})
@@ -172,13 +176,19 @@ class ToldRun:
 
 
 def goes_on(arguments: Arguments, target: Target, result: Result) -> bool:
-    """Whether a run goes on from its diagnosis: the agent tells its states, and nothing was asked for that only STRIPS has."""
+    """Whether a run goes on from its diagnosis: states are told, or read well, and nothing was asked for that only STRIPS has.
+
+    Outcomes are learned of states that are told, or where all unseen images were read exactly: what is misread seldom would be one.
+    """
     only = (
         "policy", "prior", "repeated_arguments", "refusal_rate", "flip_rate", "cache", "write_ppo", "confirm",
     )  # fmt: skip
-    if options_given(arguments, *only) or target.keep_images is not None:
+    test = image_test(target.agent)
+    if options_given(arguments, *only) or (test is not None and test.exact < READ_WELL * test.images):
         return False
-    return can_go_on(result) or (target.truth is None and (can_remember(result) or can_renew(result)))
+    return (can_go_on(result) and (test is None or test.passed)) or (
+        target.truth is None and (can_remember(result) or can_renew(result))
+    )
 
 
 def _interrogation(arguments: Arguments, target: Target, planner: Planner) -> Interrogation:

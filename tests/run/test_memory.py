@@ -13,9 +13,10 @@ import pytest
 from aam_vision.agents import reference_agent
 from aam_vision.agents.journal import WENT_ON
 from aam_vision.model.pddl import read_domain
+from aam_vision.model.strips import LiftedAtom
 from tests.commands import called
 
-from .commands import command
+from .commands import ROOT, command
 from .test_going_on import explained, told
 
 TIRES = {
@@ -132,3 +133,18 @@ def test_a_journal_whose_fact_is_none_is_refused_in_a_line(run: Path, tmp_path: 
     done = called("aam_vision.explain", folder, cwd=tmp_path)
     assert done.returncode == 2
     assert "damaged, or of another version (an invented fact has no name of its own)" in done.stderr
+
+
+@pytest.mark.parametrize("access", ["snapshot", "reset"])
+def test_what_no_picture_shows_is_learned_from_pictures(access: str, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    asked = ("--env", "tests.run.parked_taxi:ENVIRONMENT", "--access", access, "--out", folder, "--quiet")
+    done = called("aam_vision.run", *asked, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    assert told(folder)["status"] == "complete"
+    learned = {schema.header.name: schema for schema in read_domain(folder / "model.pddl").actions}
+    brake = LiftedAtom("memory-1", ())
+    assert learned["move"].negative == {brake}
+    assert brake in learned["drop-off"].add
+    assert brake in learned["pick-up"].delete
+    assert "memory-1 is an invented fact" in explained(folder)
