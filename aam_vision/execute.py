@@ -1,7 +1,7 @@
 """``python -m aam_vision.execute RUN``: carry out a plan with the agent of a run, and watch it.
 
-Of a run that knew only controls, it is a plan of discovered operators, given as controls. Of a run with ``--chance``, it is one of the
-agent's actions; for a goal, it is planned anew where a step comes out otherwise than was planned.
+Of a run that knew only controls, it is a plan of discovered operators, given as controls. Of any other, it is one of the agent's actions;
+for a goal, it is planned anew where a step comes out otherwise than was planned.
 
 Exit codes: 0 if the goal was reached (or the given plan carried out) and every step came out as predicted, 2 if something
 given cannot be used, 3 if the agent or the planner failed, 4 if a step came out otherwise than the model predicts.
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -26,6 +26,7 @@ from aam_vision.support.options import option
 from aam_vision.support.wording import counted
 
 if TYPE_CHECKING:
+    from aam_vision.model.query import Agent
     from aam_vision.model.strips import GroundAction
     from aam_vision.planning.planner import Planner
     from aam_vision.run.execution.replanning import Course, Execution, Step, Taken
@@ -53,7 +54,9 @@ class Wanted:
     agent: str | None = option("The program that the run was of, if it was of one.")
     env: str | None = option("The environment of the run, if it was MODULE:NAME.")
     record: Path | None = option("Write the images of all steps to this file, an animated GIF.")
-    max_steps: int = option("Of a run with --chance: steps after which a goal is given up.", MAX_STEPS, min=1)
+    max_steps: int = option(
+        "Steps after which a goal is given up; not of runs that knew only controls.", MAX_STEPS, min=1
+    )
 
     @property
     def what(self) -> str:
@@ -73,12 +76,10 @@ def _watch(step: Step | Taken, action: GroundAction, show: Show) -> None:
 
 @told_warnings()
 def execute_plan(
-    run: Annotated[
-        Path, typer.Argument(help="Folder of a run with --controls, --bare or --chance.", metavar="RUN")
-    ],
+    run: Annotated[Path, typer.Argument(help="Folder of a run.", metavar="RUN")],
     wanted: Wanted,
 ) -> int:
-    """Carry out a plan with the controls of an agent, or the actions of one with chance, and compare every step with the learned model.
+    """Carry out a plan with the agent of a run, and compare every step with the learned model.
 
     Examples:
         python -m aam_vision.execute runs/first --goal "(at robot room-2)"
@@ -99,11 +100,12 @@ def execute_plan(
     if wanted.record is not None:
         check_recording(wanted.record)
     planner = planner_named(wanted.planner)
-    kept = _arguments(run, wanted)
-    if kept.chance and wanted.record is not None:
+    kept, fact = _arguments(run, wanted)
+    controls = bool(kept.controls or kept.bare)
+    if wanted.record is not None and not controls:
         raise UnusableInput("is of runs with --controls or --bare", "record", wanted.record)
-    if not kept.chance and wanted.max_steps != MAX_STEPS:
-        raise UnusableInput("is of runs with --chance", "max_steps", wanted.max_steps)
+    if wanted.max_steps != MAX_STEPS and controls:
+        raise UnusableInput("is of runs that knew the instructions", "max_steps", wanted.max_steps)
     console = Console(highlight=False, markup=False)
 
     def show(text: str, style: str = "") -> None:
@@ -120,7 +122,9 @@ def execute_plan(
         if kept.confirm:
             agent = LookingAgent(target.agent, kept.confidence, whole=kept.chance)
             target = replace(target, agent=agent)
-        carry_out = _with_chance if kept.chance else _with_controls
+        if fact is not None:
+            target = replace(target, agent=_remembering(target.agent, fact, run))
+        carry_out = _with_controls if controls else _with_actions
         try:
             done = carry_out(run, wanted, target, planner, show)
         except (AgentFailed, PlannerFailed) as error:
@@ -138,11 +142,11 @@ def execute_plan(
     return 0 if done.reached else NOT_AS_PREDICTED
 
 
-def _arguments(run: Path, wanted: Wanted) -> Arguments:
-    """The options of the run, with one problem.
+def _arguments(run: Path, wanted: Wanted) -> tuple[Arguments, dict[str, Any] | None]:
+    """The options of the run, with one problem; and the invented fact of its model, as plain data, if it has one.
 
     Raises:
-        UnusableInput: there is no run of controls in that folder, or no such problem.
+        UnusableInput: there is no run in that folder, or no such problem.
     """
     from aam_vision.agents.journal import Journal, NothingRecorded
 
@@ -152,14 +156,15 @@ def _arguments(run: Path, wanted: Wanted) -> Arguments:
         with Journal.open(run) as journal:
             kept = recorded_arguments(journal, run, Arguments(agent=wanted.agent, env=wanted.env))
             kept = replace(kept, chance=bool(journal.options().get("chance")))
+            further = journal.went_on()
     except NothingRecorded:
         raise UnusableInput(f"{run}: no run is recorded there; give the folder of a run") from None
-    if not (kept.controls or kept.bare or kept.chance):
-        raise UnusableInput(
-            f"{run}: a run that knew the instructions; give one with --controls, --bare or --chance"
-        )
     if not (run / "model.pddl").is_file():
         raise UnusableInput(f"{run}: holds no model; give the folder of a finished run")
+    return _with_problem(kept, wanted), further and further.fact
+
+
+def _with_problem(kept: Arguments, wanted: Wanted) -> Arguments:
     problems = kept.problem or []
     if wanted.problem is None:
         return replace(kept, problem=problems[:1] or ["0"])
@@ -199,8 +204,28 @@ def _with_controls(run: Path, wanted: Wanted, target: Target, planner: Planner, 
     )
 
 
-def _with_chance(run: Path, wanted: Wanted, target: Target, planner: Planner, show: Show) -> Course:
-    """Carry out a plan, or pursue a goal, with an agent whose steps may have several outcomes, and print every step.
+def _remembering(agent: Agent, fact: dict[str, Any], run: Path) -> Agent:
+    """The agent with the fact that was invented for what it remembers.
+
+    Raises:
+        UnusableInput: the fact is not of this agent.
+    """
+    from aam_vision.agents.encoding import Malformed
+    from aam_vision.interrogation.evidence.transcript import Transcript
+    from aam_vision.interrogation.memory.facts import read_fact
+    from aam_vision.interrogation.memory.histories import RecordingAgent
+    from aam_vision.interrogation.memory.remembering import RememberingAgent
+
+    try:
+        invented = read_fact(fact, agent.vocabulary, agent.headers)
+    except Malformed as error:
+        raise UnusableInput(f"{run}: damaged, or of another agent ({error})") from None
+    begun = Transcript(agent.vocabulary, agent.headers, agent.access, tuple(agent.initial()), ())
+    return RememberingAgent(RecordingAgent(agent, begun), invented)
+
+
+def _with_actions(run: Path, wanted: Wanted, target: Target, planner: Planner, show: Show) -> Course:
+    """Carry out a plan, or pursue a goal, with the actions of an agent, and print every step.
 
     Raises:
         UnusableInput: the model, the plan or the goal cannot be used; nothing was done.

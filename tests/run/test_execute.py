@@ -15,8 +15,6 @@ from PIL import Image
 
 from aam_vision.ask import ask_model
 from aam_vision.execute import execute_plan
-from aam_vision.run.arguments import Arguments
-from aam_vision.run.command import interrogate_agent
 from aam_vision.support.commandline import run_command
 from tests.finished import Runs
 
@@ -167,9 +165,8 @@ def test_a_folder_without_such_a_run_is_refused(lamps_run: Path, tmp_path: Path)
         shutil.rmtree(run)
 
 
-def test_a_run_that_knew_the_instructions_has_nothing_to_carry_out(tmp_path: Path) -> None:
-    with contextlib.redirect_stdout(io.StringIO()):
-        interrogate_agent(Arguments("gripper", out=tmp_path / "run", quiet=True, max_queries=1))
-    code, _, errors = execute(tmp_path / "run", "--goal", "(free left)")
-    assert code == 2
-    assert "a run that knew the instructions; give one with --controls, --bare or --chance" in errors
+def test_a_goal_is_reached_by_instructions_that_were_told(run_of: Runs) -> None:
+    code, said, _ = execute(run_of("gripper"), "--goal", "(at ball1 room1)")
+    assert code == 0, said
+    assert "; as predicted" in said
+    assert said.splitlines()[-1] == "Goal reached: 4 steps, 1 plan."

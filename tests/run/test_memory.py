@@ -135,6 +135,16 @@ def test_a_journal_whose_fact_is_none_is_refused_in_a_line(run: Path, tmp_path: 
     assert "damaged, or of another version (an invented fact has no name of its own)" in done.stderr
 
 
+def test_a_plan_takes_what_is_remembered_into_account(run: Path, program: str) -> None:
+    asked = (run, "--agent", program, "--goal", "(and (lies-in red garden) (holds blue))")
+    done = called("aam_vision.execute", *asked, cwd=run.parent)
+    assert done.returncode == 0, done.stdout + done.stderr
+    steps = [line.split(". ")[1] for line in done.stdout.splitlines() if ". " in line[:4]]
+    rest = steps[next(n for n, step in enumerate(steps) if step.startswith("put")) + 1 :]
+    assert rest[0].startswith("go"), "it has to go before it takes anything again"
+    assert done.stdout.splitlines()[-1].startswith("Goal reached")
+
+
 @pytest.mark.parametrize("access", ["snapshot", "reset"])
 def test_what_no_picture_shows_is_learned_from_pictures(access: str, tmp_path: Path) -> None:
     folder = tmp_path / "run"

@@ -1,4 +1,4 @@
-"""Plans for an agent whose steps may have several outcomes: planned as if the likeliest came, and planned anew where another does.
+"""Plans of an agent's actions: planned as if the likeliest of several outcomes came, and planned anew where another does.
 
 The *most likely outcome* determinization, with replanning (Yoon, Fern and Givan, "FF-Replan", ICAPS 2007): every action is taken to have
 the likeliest of its outcomes that change something. Where no plan of these leads to the goal, each outcome is an action of its own.
@@ -50,6 +50,8 @@ class Taken:
         what = some(self.changes, SHOWN) or "nothing changes"
         if not self.as_predicted:
             return f"{what}; NOT an outcome of the model"
+        if self.probability == 1:
+            return f"{what}; as predicted"
         return f"{what}; {100 * self.probability:.0f}% of the time by the model"
 
 
@@ -136,7 +138,7 @@ def pursue(
         if not step.as_predicted:
             verdict = f"Not as predicted: step {step.number}, {action}: {step}. Given up there."
             return Course(tuple(steps), plans, reached=False, verdict=verdict)
-        if here.state.true != expected.true:
+        if not here.state.true ^ expected.true <= here.state.unknown | expected.unknown:
             plan = []
 
 
@@ -207,9 +209,11 @@ def _taken(
     applicable = schema.applicable(here.state, action.objects)
     if not response.executed:
         return after, Taken(number, action, False, float(not applicable), ())
-    share = schema.successors(here.state, action.objects).get(after.state, 0.0) if applicable else 0.0
+    hidden = here.state.unknown | after.state.unknown  # of these nothing is predicted, or seen
+    outcomes = schema.successors(here.state, action.objects) if applicable else {}
+    share = sum(chance for state, chance in outcomes.items() if state.true ^ after.state.true <= hidden)
     gained, lost = (
-        sorted(a.true - b.true) for a, b in ((after.state, here.state), (here.state, after.state))
+        sorted(a.true - b.true - hidden) for a, b in ((after.state, here.state), (here.state, after.state))
     )
     changes = [f"+{atom}" for atom in gained] + [f"-{atom}" for atom in lost]
     return after, Taken(number, action, True, share, tuple(changes))
