@@ -1,7 +1,9 @@
 """``python -m aam_vision.compare A B``: where two models differ, and a question that tells them apart.
 
 A and B are PDDL domains, or folders of runs; of runs with ``--chance``, the trials of both are compared, of runs that knew only
-controls, the cases of these.
+controls, the cases of these. With ``--gate`` A is the version that was, B the one that is to replace it.
+
+Exit codes: 0, or with ``--gate`` 5 if B has lost something that A can do, and 6 if that is not sure.
 """
 
 from __future__ import annotations
@@ -16,9 +18,11 @@ import typer
 
 from aam_vision.run.checks import is_chance_run
 from aam_vision.support.commandline import run_command
+from aam_vision.support.errors import UnusableInput
 
 if TYPE_CHECKING:
     from aam_vision.report.differences import Cases, Models
+    from aam_vision.report.losses import Losses
     from aam_vision.report.versions import Versions
 
 MAX_STATES = 100_000
@@ -33,10 +37,25 @@ def compare_models(
         typer.Option(help="A PDDL problem in which to look for a plan that tells them apart (repeatable)."),
     ] = None,
     max_states: Annotated[int, typer.Option(min=1, help="States to look at for that, in all.")] = MAX_STATES,
+    gate: Annotated[
+        bool,
+        typer.Option(
+            "--gate",
+            help="Tell what B has lost that A can do: exit code 5 if anything, 6 if that is not sure, else 0.",
+        ),
+    ] = False,
+    margin: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="Of two runs with --chance: by how much less often, at most, is no loss; default 0.05. With --gate.",
+        ),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the same as JSON (docs/reference/files.md has its fields).")
     ] = False,
-) -> None:
+) -> int:
     """Print the lines in which two models differ, and a shortest plan on which they disagree.
 
     Of two runs with --controls or --bare: the cases of controls that only one of them found, or that begin elsewhere.
@@ -46,17 +65,50 @@ def compare_models(
         python -m aam_vision.compare runs/a/model.pddl runs/b/model.pddl
         python -m aam_vision.compare runs/a/model.pddl D.pddl --problem P.pddl
         python -m aam_vision.compare runs/version-1 runs/version-2 --json
+        python -m aam_vision.compare runs/old runs/new --gate --margin 0.1
     """
     from aam_vision.report.differences import Models
 
-    found = _compared(first, second, problem or [], max_states)
+    if margin is not None and not gate:
+        raise UnusableInput("goes with --gate only", "margin", margin)
+    compared = _compared(first, second, problem or [], max_states)
+    found = _lost(compared, first, second, margin) if gate else compared
     if as_json:
         print(json.dumps({"a": str(first), "b": str(second), **found.json()}, indent=2))
-        return
+        return _code(found)
     if not isinstance(found, Models):
         print(f"A: {first}\nB: {second}")
     for line in found.lines():
         print(line)
+    return _code(found)
+
+
+def _code(found: object) -> int:
+    from aam_vision.report.losses import CODES, Losses
+
+    return CODES[found.verdict] if isinstance(found, Losses) else 0
+
+
+def _lost(found: Models | Cases | Versions, first: Path, second: Path, margin: float | None) -> Losses:
+    """What the second has lost that the first can do.
+
+    Raises:
+        UnusableInput: that is not told of runs that knew only controls; or a margin is given where nothing is by chance.
+    """
+    from aam_vision.report.differences import Models
+    from aam_vision.report.losses import MARGIN, of_models, of_versions
+    from aam_vision.report.versions import Versions
+
+    if isinstance(found, Versions):
+        return of_versions(found, MARGIN if margin is None else margin)
+    if not isinstance(found, Models):
+        raise UnusableInput(
+            f"{first} and {second}: knew only controls, of which --gate tells nothing yet: leave it out"
+        )
+    if margin is not None:
+        raise UnusableInput("is of two runs with --chance", "margin", margin)
+    folders = [path if path.is_dir() else path.parent for path in (first, second)]
+    return of_models(found.models, folders)
 
 
 def _compared(
@@ -68,7 +120,6 @@ def _compared(
         UnusableInput: they cannot be compared, or not so.
     """
     from aam_vision.report.differences import Models, compared
-    from aam_vision.support.errors import UnusableInput
 
     searching = bool(problems) or max_states != MAX_STATES
     if all((path / "controls.json").is_file() for path in (first, second)):

@@ -70,7 +70,8 @@ class Models:
     """
 
     def __init__(self, first: Path, second: Path, problems: Sequence[Path], max_states: int) -> None:
-        self._one, self._other = read_domain(first), read_domain(second)
+        self.models = read_domain(first), read_domain(second)
+        self._one, self._other = self.models
         if shape(self._one) != shape(self._other):
             raise UnusableInput(
                 f"{first} and {second}: have other actions, parameters' types or predicates; give models of one agent"

@@ -195,7 +195,7 @@ def _outcomes(action: ActionDifferences) -> Iterator[Line]:
         yield "outcomes: not compared: one of them has no trial that tells outcomes apart", False
         return
     for one in found:
-        yield _outcome(action, one), one.comparison.different
+        yield outcome_text(action, one), one.comparison.different
 
 
 def _uncertain(action: ActionDifferences) -> str:
@@ -217,7 +217,8 @@ def _depends(version: ActionKnowledge) -> str:
     return named if found.atoms == found.sure else f"{named} (not certain)"
 
 
-def _outcome(action: ActionDifferences, one: OutcomeDifference) -> str:
+def outcome_text(action: ActionDifferences, one: OutcomeDifference) -> str:
+    """How often an outcome came in both versions, and whether that is chance."""
     words = chance.effects(action.one, one.adds, one.deletes)
     found = one.comparison
     shares = [

@@ -1,0 +1,124 @@
+"""What a version has lost that an earlier one could do: sure only where a step shows it, and never missed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from aam_vision.model.pddl import domain_text
+from aam_vision.model.strips import ActionSchema, Atom, Model, State
+from aam_vision.report.losses import of_models
+from experiments.random_strips import all_bindings, ground_atoms, random_domain
+from experiments.reassessment import changed
+from tests.commands import called
+
+STATES, MOST = 60, 12
+
+
+def worse(before: Model, after: Model, initial: State, rng: np.random.Generator) -> set[str]:
+    """The actions of which a step goes otherwise in the second model that the first one executes, in random states."""
+    atoms, found = ground_atoms(before.vocabulary, initial.objects), set()
+    for schema in before.actions:
+        rival = after.schema(schema.header.name)
+        for row in all_bindings(schema.header, initial.objects)[:MOST]:
+            for _ in range(STATES):
+                state = _executing(schema, row, initial, atoms, rng)
+                if not rival.applicable(state, row) or rival.successor(state, row) != schema.successor(
+                    state, row
+                ):
+                    found.add(schema.header.name)
+    return found
+
+
+def _executing(
+    schema: ActionSchema, row: tuple[str, ...], initial: State, atoms: list[Atom], rng: np.random.Generator
+) -> State:
+    """A random state in which the first model executes the step."""
+    true = {atom for atom in atoms if rng.random() < 0.5}
+    true |= {atom.ground(row) for atom in schema.positive}
+    return State(frozenset(true - {atom.ground(row) for atom in schema.negative}), initial.objects)
+
+
+@given(st.integers(0, 10**6), st.integers(0, 3))
+def test_what_is_lost_is_what_some_step_shows(seed: int, changes: int) -> None:
+    rng, domain = np.random.default_rng(seed), random_domain(seed)
+    assume(not domain.repeated and not domain.model.vocabulary.constants)  # two atoms would be one fact
+    after = changed(domain.model, changes, rng)
+    found = of_models((domain.model, after), (Path("nowhere"), Path("nowhere")))
+    lost, initial = {text.partition(":")[0] for text in found.lost}, domain.problems[0]
+    possible = {one.name for one in domain.model.headers if all_bindings(one, initial.objects)}
+    assert lost & possible == worse(domain.model, after, initial, rng)
+    assert found.verdict == ("lost" if found.lost else "nothing lost")
+
+
+@pytest.fixture(scope="module")
+def versions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Runs of a robot that picks up 90% of the time, and of one that does so half of the time."""
+    folder = tmp_path_factory.mktemp("versions")
+    for name, probability, seed in (("old", 0.9, 1), ("new", 0.5, 2)):
+        (folder / f"{name}.pddl").write_text(DOMAIN.format(probability))
+        (folder / "one.pddl").write_text(PROBLEM)
+        asked = (
+            "--domain",
+            f"{name}.pddl",
+            "--problem",
+            "one.pddl",
+            "--chance",
+            "--within",
+            "0.1",
+            "--seed",
+            str(seed),
+        )
+        done = called("aam_vision.run", *asked, "--quiet", "--out", name, cwd=folder)
+        assert done.returncode == 0, done.stderr
+    return folder
+
+
+DOMAIN = """(define (domain hand)
+  (:predicates (holding) (free))
+  (:action pick :parameters () :precondition (free)
+    :effect (probabilistic {} (and (holding) (not (free)))))
+  (:action drop :parameters () :precondition (holding) :effect (and (free) (not (holding)))))
+"""
+PROBLEM = "(define (problem one) (:domain hand) (:init (free)) (:goal (holding)))"
+
+
+def test_what_comes_less_often_is_lost_and_what_comes_more_often_is_not(versions: Path) -> None:
+    done = called("aam_vision.compare", "old", "new", "--gate", cwd=versions)
+    assert done.returncode == 5
+    assert "lost: pick: holding is true and free is no longer true: A 9" in " ".join(done.stdout.split())
+    done = called("aam_vision.compare", "new", "old", "--gate", "--margin", "0.3", "--json", cwd=versions)
+    told = json.loads(done.stdout)
+    assert (done.returncode, told["verdict"], told["lost"]) == (0, "nothing lost", [])
+
+
+def test_what_too_few_trials_show_is_not_sure(versions: Path) -> None:
+    done = called("aam_vision.compare", "old", "old", "--gate", "--margin", "0.01", cwd=versions)
+    assert done.returncode == 6
+    assert "to be sure: interrogate both with a smaller --within, or allow a larger --margin" in done.stdout
+
+
+def test_a_version_that_is_no_strips_agent_vouches_for_nothing(tmp_path: Path) -> None:
+    for name, status in (("old", "complete"), ("new", "not-strips")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "model.pddl").write_text(domain_text(random_domain(0).model))
+        (tmp_path / name / "result.json").write_text(json.dumps({"status": status, "undetermined": []}))
+    done = called("aam_vision.compare", "old", "new", "--gate", cwd=tmp_path)
+    assert done.returncode == 6
+    assert "B ended as not-strips, so nothing of it is certain" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [(["--margin", "0.1"], "goes with --gate only"), (["--gate", "--margin", "2"], "margin")],
+)
+def test_a_margin_that_means_nothing_is_refused(given: list[str], said: str, tmp_path: Path) -> None:
+    (tmp_path / "a.pddl").write_text(DOMAIN.format(1.0))
+    done = called("aam_vision.compare", "a.pddl", "a.pddl", *given, cwd=tmp_path)
+    assert done.returncode == 2
+    assert said in done.stderr
