@@ -1,7 +1,4 @@
-"""The factored hypotheses are exactly the models that agree with the answers, up to what factoring drops.
-
-All pal tuples of all actions together, their modes, and the cautious model.
-"""
+"""All pal tuples of all actions together, their modes, and the cautious model; contradictions are named."""
 
 from __future__ import annotations
 
@@ -18,112 +15,13 @@ from aam_vision.support.errors import InconsistentAgent
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import assert_sound
-from tests.profiles import promised, thorough
+from tests.profiles import thorough
 
 ATOMS = 3
-EVERYTHING = (1 << ATOMS) - 1
 INDEX = AtomIndex(
     Vocabulary("toy", tuple(Predicate(f"p{number}") for number in range(ATOMS))), ActionHeader("act")
 )
-Precondition = tuple[Mode, ...]
 some_modes = st.sets(st.sampled_from(Mode), min_size=1)
-
-
-def _executable(precondition: Precondition, held: int) -> bool:
-    return all(
-        mode is Mode.ABSENT or bool(held >> number & 1) is (mode is Mode.POSITIVE)
-        for number, mode in enumerate(precondition)
-    )
-
-
-def _modes(action: ActionHypotheses, number: int) -> set[Mode]:
-    masks = (action.positive, action.negative, action.absent)
-    return {mode for mode, mask in zip(Mode, masks, strict=True) if mask >> number & 1}
-
-
-preconditions = st.tuples(*[st.sampled_from(Mode)] * ATOMS)
-situations = st.lists(st.integers(0, EVERYTHING), max_size=12)
-
-
-@promised(300)
-@given(preconditions, situations)
-def test_the_product_of_modes_under_the_clauses_is_the_set_of_all_consistent_preconditions(
-    truth: Precondition, asked: list[int]
-) -> None:
-    """The version space by enumeration: every precondition that answers as the true one did."""
-    action = ActionHypotheses(INDEX)
-    for held in asked:
-        (action.succeeded if _executable(truth, held) else action.failed)(held, 0)
-    consistent = {
-        candidate
-        for candidate in product(Mode, repeat=ATOMS)
-        if all(_executable(candidate, held) == _executable(truth, held) for held in asked)
-    }
-
-    def admitted(candidate: Precondition) -> bool:
-        if any(mode not in _modes(action, number) for number, mode in enumerate(candidate)):
-            return False
-        positive = sum(1 << n for n, mode in enumerate(candidate) if mode is Mode.POSITIVE)
-        negative = sum(1 << n for n, mode in enumerate(candidate) if mode is Mode.NEGATIVE)
-        return all(clause.positive & positive or clause.negative & negative for clause in action.clauses)
-
-    assert {candidate for candidate in product(Mode, repeat=ATOMS) if admitted(candidate)} == consistent
-    for number in range(ATOMS):
-        left = {candidate[number] for candidate in consistent}
-        proven = action.proven
-        if proven.positive >> number & 1:
-            assert left == {Mode.POSITIVE}
-        if proven.negative >> number & 1:
-            assert left == {Mode.NEGATIVE}
-
-
-@thorough(150)
-@given(preconditions, situations)
-def test_an_outcome_is_called_certain_only_if_every_possible_precondition_agrees(
-    truth: Precondition, asked: list[int]
-) -> None:
-    action = ActionHypotheses(INDEX)
-    for held in asked:
-        (action.succeeded if _executable(truth, held) else action.failed)(held, 0)
-    for held in range(EVERYTHING + 1):
-        answers = {
-            _executable(candidate, held)
-            for candidate in product(Mode, repeat=ATOMS)
-            if all(_executable(candidate, other) == _executable(truth, other) for other in asked)
-        }
-        violated = action.violated(held, 0)
-        assert answers == {False} or not action.certain_to_fail(violated)
-        assert answers == {True} or violated
-
-
-@thorough(150)
-@given(
-    st.sampled_from(Mode),
-    st.lists(st.tuples(st.sampled_from([True, False, None]), st.booleans()), max_size=6),
-)
-def test_an_effect_keeps_the_modes_that_explain_every_step(
-    truth: Mode, steps: list[tuple[bool | None, bool]]
-) -> None:
-    """Values before may be hidden, those after too: what is left is what some hidden value explains."""
-    action = ActionHypotheses(INDEX)
-    outcome = {
-        Mode.POSITIVE: lambda was: True,
-        Mode.NEGATIVE: lambda was: False,
-        Mode.ABSENT: lambda was: was,
-    }
-    possible = set(Mode)
-    for was, shown in steps:
-        really = bool(was)
-        now = outcome[truth](really)
-        before = (really and was is not None, was is None)
-        after = (now and shown, not shown)
-        action.changed((int(before[0]), int(before[1])), (int(after[0]), int(after[1])))
-        if shown:
-            worlds = (False, True) if was is None else (really,)
-            possible &= {mode for mode in Mode if any(outcome[mode](world) == now for world in worlds)}
-    masks = zip(Mode, (action.adds, action.deletes, action.keeps), strict=True)
-    assert {mode for mode, mask in masks if mask & 1} == possible
-    assert truth in possible
 
 
 def test_refusing_where_nothing_is_left_to_blame_is_a_contradiction() -> None:
