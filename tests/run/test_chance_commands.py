@@ -28,7 +28,7 @@ from aam_vision.report.prediction import Forecast
 from aam_vision.report.recorded import read_run
 from aam_vision.run.execution.replanning import pursue
 from aam_vision.support.commandline import run_command
-from tests.finished import ChanceRuns, Runs
+from tests.finished import ChanceRuns, Runs, result_of
 from tests.interrogation.chance.agents import read
 from tests.interrogation.chance.domains import DOOR_PROBLEM, DOORS, SLIPPERY
 
@@ -283,7 +283,7 @@ def test_goals_that_only_an_unlikely_outcome_reaches_are_reached(chance_run_of: 
 
 
 def test_the_figures_have_outcomes_and_the_comparison_with_the_truth(chance_run_of: ChanceRuns) -> None:
-    figures = json.loads((chance_run_of() / "result.json").read_text())
+    figures = result_of(chance_run_of())
     for name in ("outcomes", "conditional", "variational_distance", "wrong_certain"):
         assert name in figures
     for outcomes in figures["outcomes"].values():
@@ -297,7 +297,7 @@ def test_a_run_is_verified_and_says_what_has_changed(chance_run_of: ChanceRuns) 
     run = chance_run_of()
     worse = SLIPPERY.replace("0.7 (and (holding ?b)", "0.3 (and (holding ?b)")
     again = chance_run_of(worse, seed=1, prior=run)
-    figures = json.loads((again / "result.json").read_text())
+    figures = result_of(again)
     assert {one["action"] for one in figures["differences"]} == {"grab"}
     for one in figures["differences"]:
         low, high = one["difference"]
@@ -316,7 +316,7 @@ def test_a_run_is_verified_and_says_what_has_changed(chance_run_of: ChanceRuns) 
 def test_a_model_is_verified_with_fewer_steps(chance_run_of: ChanceRuns) -> None:
     run = chance_run_of()
     again = chance_run_of(seed=1, prior=run / "model.pddl")
-    first, second = (json.loads((one / "result.json").read_text()) for one in (run, again))
+    first, second = (result_of(one) for one in (run, again))
     assert first["differences"] is None
     assert second["differences"] == []
     assert set(second["as_before"]) == {"grab", "drop"}

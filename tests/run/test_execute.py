@@ -18,7 +18,7 @@ from aam_vision.execute import execute_plan
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.command import interrogate_agent
 from aam_vision.support.commandline import run_command
-from tests.finished import Runs
+from tests.finished import Runs, result_of
 
 
 def execute(*arguments: str | Path) -> tuple[int, str, str]:
@@ -35,7 +35,7 @@ def execute(*arguments: str | Path) -> tuple[int, str, str]:
 def test_a_plan_may_name_the_control_as_one_action_with_conditional_effects(
     lamps_run: Path, tmp_path: Path
 ) -> None:
-    figures = json.loads((lamps_run / "result.json").read_text(encoding="utf-8"))
+    figures = result_of(lamps_run)
     assert [one["action"] for one in figures["conditional"]] == ["press(?l - lamp)"]
     assert "(:action press\n" in (lamps_run / "model-when.pddl").read_text(encoding="utf-8")
     assert "(when (off ?l)" in (lamps_run / "report.html").read_text(encoding="utf-8")

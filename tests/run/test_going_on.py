@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import sqlite3
-import subprocess
+import shutil
 import sys
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from aam_vision.agents import reference_agent
-from aam_vision.agents.journal import WENT_ON
+from aam_vision.agents.journal import WENT_ON, Journal
+from tests.commands import called
+from tests.finished import cut_short, result_of
 
-from .commands import ROOT, command
+from .commands import command
 
 DOES = "    return (state - before) | after if before <= state else None\n"
 """What the reference agent does in a state."""
@@ -37,14 +36,26 @@ def program(folder: Path, fault: str) -> str:
 
 def explained(folder: Path) -> str:
     """What ``explain`` says of a run."""
-    told = [sys.executable, "-m", "aam_vision.explain", str(folder)]
-    done = subprocess.run(told, capture_output=True, text=True, cwd=ROOT, check=True)
+    done = called("aam_vision.explain", folder, cwd=folder)
+    assert done.returncode == 0, done.stderr
     return " ".join(done.stdout.split())
 
 
-def told(folder: Path) -> dict[str, object]:
-    found: dict[str, object] = json.loads((folder / "result.json").read_text())
-    return found
+@pytest.fixture(scope="module")
+def slipping(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """The command that starts an agent that slips, and the folder of a run of it."""
+    folder = tmp_path_factory.mktemp("slipping")
+    agent = program(folder, SLIPS)
+    asked = ("--agent", agent, "--access", "reset", "--within", "0.2", "--quiet")
+    done = command(*asked, "--out", folder / "run", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return agent, folder / "run"
+
+
+def went_on_after(run: Path) -> int:
+    """The number of entries after which a run went on from its diagnosis."""
+    with Journal.open(run) as journal:
+        return int(journal.about(WENT_ON)["after"])
 
 
 @pytest.mark.parametrize("access", ["settable", "reset"])
@@ -53,14 +64,14 @@ def test_an_agent_that_slips_is_learned_with_its_probabilities(access: str, tmp_
     asked = ("--agent", program(tmp_path, SLIPS), "--access", access, "--within", "0.15", "--out", folder)
     done = command(*asked, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    result = told(folder)
+    result = result_of(folder)
     assert result["status"] == "complete"
     further = result["went_on"]
     assert isinstance(further, dict)
     assert further["family"] == "random"
     assert f"{further['why']}: going on" in done.stderr
     assert "(probabilistic" in (folder / "model.pddl").read_text()
-    for outcomes in result["outcomes"].values():  # type: ignore[attr-defined]
+    for outcomes in result["outcomes"].values():
         low, high = outcomes[0]["interval"]
         assert low <= 0.8 <= high
     assert "go works" in (text := explained(folder))
@@ -73,7 +84,7 @@ def test_what_outcomes_do_not_explain_stays_diagnosed_and_says_more(tmp_path: Pa
     asked = ("--agent", program(tmp_path, EVERY_FIFTH), "--access", "reset", "--out", folder, "--quiet")
     done = command(*asked, cwd=tmp_path)
     assert done.returncode == 4, done.stderr
-    result = told(folder)
+    result = result_of(folder)
     assert result["status"] == "not-strips"
     diagnosis = result["diagnosis"]
     assert isinstance(diagnosis, dict)
@@ -83,28 +94,22 @@ def test_what_outcomes_do_not_explain_stays_diagnosed_and_says_more(tmp_path: Pa
 
 
 @pytest.mark.parametrize("beyond", [0, 1, 60])
-def test_ended_after_it_went_on_it_resumes_with_what_was_seen(beyond: int, tmp_path: Path) -> None:
-    agent, folder = program(tmp_path, SLIPS), tmp_path / "run"
-    asked = ("--agent", agent, "--access", "reset", "--within", "0.2", "--quiet", "--out", folder)
-    assert command(*asked, cwd=tmp_path).returncode == 0
-    first = told(folder)
-    with closing(sqlite3.connect(folder / "transcript.sqlite")) as journal:
-        (note,) = journal.execute("SELECT value FROM about WHERE name = ?", (WENT_ON,)).fetchone()
-        kept = json.loads(note)["after"] + beyond
-        journal.execute("DELETE FROM entries WHERE number > ?", (kept,))
-        journal.execute("DELETE FROM about WHERE name IN ('finished', ?)", (WENT_ON,))
-        before = journal.execute("SELECT * FROM entries").fetchall()
-        journal.commit()
+def test_ended_after_it_went_on_it_resumes_with_what_was_seen(
+    beyond: int, slipping: tuple[str, Path], tmp_path: Path
+) -> None:
+    agent, whole = slipping
+    folder = shutil.copytree(whole, tmp_path / "run")
+    kept = went_on_after(folder) + beyond
+    before = cut_short(folder, kept)
     done = command("--agent", agent, "--resume", folder, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    again = told(folder)
-    assert (again["status"], again["went_on"]) == ("complete", first["went_on"])
-    with closing(sqlite3.connect(folder / "transcript.sqlite")) as journal:
-        assert journal.execute("SELECT * FROM entries WHERE number <= ?", (kept,)).fetchall() == before
+    again = result_of(folder)
+    assert (again["status"], again["went_on"]) == ("complete", result_of(whole)["went_on"])
+    assert cut_short(folder, kept) == before, "what was seen is kept as it was"
 
 
 def test_what_only_a_strips_agent_can_be_asked_for_ends_with_the_diagnosis(tmp_path: Path) -> None:
     asked = ("--agent", program(tmp_path, SLIPS), "--access", "settable", "--policy", "aia", "--quiet")
     done = command(*asked, "--out", tmp_path / "run", cwd=tmp_path)
     assert done.returncode == 4, done.stderr
-    assert told(tmp_path / "run")["status"] == "not-strips"
+    assert result_of(tmp_path / "run")["status"] == "not-strips"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 import sys
 from contextlib import closing
@@ -14,9 +15,10 @@ from aam_vision.agents import reference_agent
 from aam_vision.agents.journal import WENT_ON
 from aam_vision.model.pddl import read_domain
 from tests.commands import called
+from tests.finished import cut_short, result_of
 
 from .commands import command
-from .test_going_on import explained, told
+from .test_going_on import explained, went_on_after
 
 TIRES = {
     "def do(": "TIRED: list[str] = []\n\n\ndef do(",
@@ -55,7 +57,7 @@ def run(program: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_what_it_remembers_is_a_predicate_of_its_model(run: Path) -> None:
-    result = told(run)
+    result = result_of(run)
     assert result["status"] == "complete"
     assert str(result["why"]).startswith("deterministic with one invented fact, memory-1")
     model = read_domain(run / "model.pddl")
@@ -81,7 +83,7 @@ def test_it_is_explained_with_the_diagnosis_and_two_histories(run: Path) -> None
     assert "Deterministic with one invented fact, memory-1" in text
     assert "made true by put; made false by go; excluded by take" in text
     assert "In situations that look alike take(" in text
-    diagnosis = told(run)["diagnosis"]
+    diagnosis = result_of(run)["diagnosis"]
     assert isinstance(diagnosis, dict)
     assert f"The run went on from a diagnosis: {diagnosis['why']}." in text
     assert diagnosis["family"] == "hidden"
@@ -94,37 +96,22 @@ def test_two_models_with_the_same_fact_are_compared(run: Path) -> None:
     assert "no difference" in done.stdout
 
 
-def _copied(run: Path, folder: Path) -> Path:
-    """A copy of a run's files, to be changed."""
-    made = folder / "run"
-    made.mkdir()
-    for path in run.iterdir():
-        if path.is_file():
-            (made / path.name).write_bytes(path.read_bytes())
-    return made
-
-
 @pytest.mark.parametrize("beyond", [0, 1, 40])
 def test_ended_after_it_went_on_it_resumes_with_what_was_seen(
     beyond: int, run: Path, program: str, tmp_path: Path
 ) -> None:
-    folder = _copied(run, tmp_path)
-    with closing(sqlite3.connect(folder / "transcript.sqlite")) as journal:
-        (note,) = journal.execute("SELECT value FROM about WHERE name = ?", (WENT_ON,)).fetchone()
-        kept = json.loads(note)["after"] + beyond
-        journal.execute("DELETE FROM entries WHERE number > ?", (kept,))
-        journal.execute("DELETE FROM about WHERE name IN ('finished', ?)", (WENT_ON,))
-        journal.commit()
+    folder = shutil.copytree(run, tmp_path / "run")
+    cut_short(folder, went_on_after(folder) + beyond)
     done = command("--agent", program, "--resume", folder, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    first, again = told(run), told(folder)
+    first, again = result_of(run), result_of(folder)
     for name in ("status", "why", "invented", "queries", "steps", "exam_steps"):
         assert again[name] == first[name], name
     assert (folder / "model.pddl").read_text() == (run / "model.pddl").read_text()
 
 
 def test_a_journal_whose_fact_is_none_is_refused_in_a_line(run: Path, tmp_path: Path) -> None:
-    folder = _copied(run, tmp_path)
+    folder = shutil.copytree(run, tmp_path / "run")
     with closing(sqlite3.connect(folder / "transcript.sqlite")) as journal:
         wrong = json.dumps({"after": 3, "explained": True, "fact": {"name": "free"}})
         journal.execute("UPDATE about SET value = ? WHERE name = ?", (wrong, WENT_ON))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,7 @@ import aam_vision
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.model.query import Query, Response
 from aam_vision.run.summary import not_excluded, sentence
+from tests.finished import result_of
 
 from .commands import command
 
@@ -21,7 +21,7 @@ def test_the_bound_is_that_of_the_executions(tmp_path: Path) -> None:
     done = command("--env", "gripper", "--quiet", "--out", folder, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     told = " ".join(done.stdout.split())
-    figures = json.loads((folder / "result.json").read_text())
+    figures = result_of(folder)
     name, bound = max(figures["not_excluded"].items(), key=lambda one: one[1])
     assert (
         f"Not excluded, with 95%: another outcome of {name} in up to {100 * bound:.0f}% of its steps" in told

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.finished import result_of
+
 from .commands import WEIGHTS, command
 
 
@@ -132,4 +134,4 @@ def test_a_run_is_overwritten_by_force_only(tmp_path: Path) -> None:
     refused("model.pddl, result.json")
     forced = command(*options, "--seed", "1", "--max-queries", "0", "--force", cwd=tmp_path)
     assert forced.returncode == 0, forced.stderr
-    assert json.loads((tmp_path / "out" / "result.json").read_text())["seed"] == 1
+    assert result_of(tmp_path / "out")["seed"] == 1
