@@ -131,34 +131,6 @@ def test_conditional_effects_come_out_as_one_action(chance_run_of: ChanceRuns) -
     assert "if ?h is wet: ?h is no longer wet" in page
 
 
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        (["--within", "0.5"], "--within 0.5: give a number from 0.002 to 0.4"),
-        (["--chance", "--within", "0"], "--within 0: give a number from 0.002 to 0.4"),
-        (["--chance", "--policy", "aia"], "--policy: cannot be used with --chance"),
-        (["--chance", "--access", "full"], "--access full: cannot be used"),
-        (
-            ["--chance", "--confirm"],
-            "--access settable: a state that is asked for and was seen wrongly cannot be looked at",
-        ),
-        (
-            ["--chance", "--confidence", "0.9"],
-            "--confidence: with --chance, says how sure looks are to be: give --confirm",
-        ),
-        (["--chance", "--refusal-rate", "0.1"], "--refusal-rate: cannot be used with --chance"),
-        ([], "add --chance to interrogate"),
-    ],
-)
-def test_what_cannot_be_used_is_one_line(
-    files: list[str | Path], tmp_path: Path, options: list[str], told: str
-) -> None:
-    done = command(*files, *options, "--out", tmp_path / "out", "--quiet", cwd=tmp_path)
-    assert done.returncode == 2
-    assert told in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-
-
 SLIPS = """    if before <= state and name == "take" and CHANCE.random() < 0.3:
         return set(state)
     return (state"""
@@ -179,32 +151,6 @@ def test_a_program_that_slips_is_interrogated_without_the_truth(tmp_path: Path) 
     assert {name: len(found) for name, found in figures["outcomes"].items()} == {"go": 1, "take": 2, "put": 1}
     low, high = figures["outcomes"]["take"][1]["interval"]
     assert low < 0.3 < high
-
-
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        (
-            ["--env", "sokoban", "--chance"],
-            "--chance: sokoban has no chance; leave it out, or use one of explo",
-        ),
-        (
-            ["--env", "explodingblocks"],
-            "--env explodingblocks: a step of it may have several outcomes: give --chance",
-        ),
-        (["--env", "tireworld"], "--env tireworld: a step of it may have several outcomes: give --chance"),
-        (["--env", "river", "--chance", "--problem", "1"], "--problem 1: river has problems 0 to 0"),
-        (["--env", "river", "--chance", "--image-noise", "0.1"], "river shows no images"),
-        (["--env", "explodingblocks", "--chance", "--access", "settable"], "use snapshot or reset"),
-    ],
-)
-def test_what_an_environment_cannot_be_used_for_is_one_line(
-    tmp_path: Path, options: list[str], told: str
-) -> None:
-    done = command(*options, "--out", tmp_path / "out", "--quiet", cwd=tmp_path)
-    assert done.returncode == 2
-    assert told in done.stderr
-    assert len(done.stderr.splitlines()) == 1
 
 
 def test_pddlgyms_domains_are_told_as_symbols(tmp_path: Path) -> None:

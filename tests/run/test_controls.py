@@ -6,8 +6,6 @@ import json
 import shutil
 from pathlib import Path
 
-import pytest
-
 from aam_vision.model.pddl import read_domain
 from tests.finished import OUTPUT, Runs, result_of, timeless
 
@@ -68,24 +66,3 @@ def test_a_domain_behind_controls_is_learned_and_the_run_can_be_resumed(tmp_path
     again = command("--resume", "run", "--quiet", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
     assert timeless(tmp_path / "run") == first
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        (("--env", "gripper", "--controls"), "the controls of gripper are not known"),
-        (("--env", "sokoban", "--bare", "a()=b"), "--bare"),
-        (("--env", "sokoban", "--controls", "--policy", "aia"), "--policy: cannot be used with --controls"),
-        (("--env", "sokoban", "--controls", "--access", "reset"), "--access reset: cannot be used"),
-        (("--domain", "d.pddl", "--problem", "p.pddl", "--bare", "press(?l)=fly"), "no operator 'fly'"),
-        (("--domain", "d.pddl", "--problem", "p.pddl", "--bare", "press"), "write e.g."),
-    ],
-)
-def test_what_cannot_be_used_is_one_line(tmp_path: Path, given: tuple[str, ...], said: str) -> None:
-    (tmp_path / "d.pddl").write_text(LAMP, encoding="utf-8")
-    (tmp_path / "p.pddl").write_text(PROBLEM, encoding="utf-8")
-    done = command(*given, "--out", "run", cwd=tmp_path)
-    assert done.returncode == 2
-    errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
-    assert len(errors) == 1
-    assert said in errors[0]
