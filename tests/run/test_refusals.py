@@ -179,6 +179,11 @@ def test_bad_input_is_one_line_and_exit_code_2_and_nothing_is_overwritten(
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
+def test_a_refused_run_leaves_no_folder(tmp_path: Path) -> None:
+    done = command("--env", "gripper", "--record", "video.gif", "--out", "new", cwd=tmp_path)
+    assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
+
+
 def test_a_run_is_overwritten_by_force_only(tmp_path: Path) -> None:
     options = ("--env", "gripper", "--quiet", "--out", "out")
     assert command(*options, cwd=tmp_path).returncode == 0
