@@ -14,8 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aam_vision import agent_for
 from aam_vision.agents.counting import CountingAgent
-from aam_vision.agents.image import LOOKS, ImageAgent, Passage, digests
+from aam_vision.agents.image import LOOKS, ImageAgent, Passage, digests, image_test, unlike
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.envs.registry import board_domain, make_simulator
 from aam_vision.interrogation.evidence.graph import Evidence
@@ -379,3 +380,9 @@ def test_the_agent_is_as_it_was_made() -> None:
     assert (agent.vocabulary, agent.headers, agent.access) == (VOCABULARY, HEADERS, Access.SNAPSHOT)
     assert agent.refuses_surely
     assert not agent_on(Line()).refuses_surely
+
+
+def test_of_an_agent_that_shows_no_images_nothing_is_said_of_them() -> None:
+    for agent in (agent_for("gripper"), CountingAgent(agent_for("gripper"))):
+        assert unlike(agent) == []
+        assert image_test(agent) is None

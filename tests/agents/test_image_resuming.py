@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.agents.image import ImageAgent, Passage, Ways, led_back
+from aam_vision.agents.encoding import dumps, loads
+from aam_vision.agents.image import ImageAgent, Passage, Seen, Ways, led_back, memo_of, remembered
+from aam_vision.agents.perception import Percept
 from aam_vision.model.query import Access, Course, Query, Response, Situation, WalkRequest
 from aam_vision.model.strips import GroundAction, Objects, State
 from aam_vision.support.errors import AgentFailed, UnusableInput
@@ -32,6 +34,13 @@ def _resumed(line: Line, access: Access = Access.SNAPSHOT) -> tuple[ImageAgent, 
     end = _passage(start.after, (RIGHT, RIGHT), 1, 2)
     agent.resume([start, end])
     return agent, start.after, end.after
+
+
+def test_a_memo_gives_back_what_was_seen() -> None:
+    percept = Percept(seen(1, None), {"pawn": "cell-1"}, False, {"pawn": (0.25, 0.5)}, ("cell-2",))
+    told = loads(dumps(memo_of(Seen(0, None, percept, "after.png", ("before.png",), frozenset({"0a"})))))
+    assert remembered(Passage(None, (), Situation(0, percept.state), told), [Line()]) == (0, percept)
+    assert (told["image"], told["passed"], told["pixels"]) == ("after.png", ["before.png"], ["0a"])
 
 
 @pytest.mark.parametrize("access", list(Access)[:3])
