@@ -128,7 +128,7 @@ def _asked(domain: Domain, seed: int, walked: int, queries: int) -> Evidence:
 
 @thorough(80)
 @given(
-    domains.domains() | domains.domains(alike=True),
+    domains.domains() | domains.domains(alike=True) | domains.domains(constants=True),
     st.integers(0, 10**6),
     st.integers(0, 30),
     st.integers(0, 40),

@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals, bits
-from aam_vision.interrogation.hypotheses.models import ActionHypotheses, GroundLiterals, Hypotheses, atoms
+from aam_vision.interrogation.hypotheses.models import (
+    ActionHypotheses,
+    GroundLiterals,
+    Hypotheses,
+    atoms,
+    lifted,
+)
 from aam_vision.model.strips import ActionHeader, Location, Mode, PalTuple, Predicate, State, Vocabulary
 from aam_vision.support.errors import InconsistentAgent
 from tests import domains
@@ -202,7 +208,14 @@ def test_ground_literals_are_the_facts_in_which_they_hold_or_are_violated(
     positive = data.draw(st.integers(0, everything)) & everything
     some = Literals(positive, data.draw(st.integers(0, everything)) & everything & ~positive)
     assert set(atoms(action, some.positive)) == action.index.select(some.positive)
+    operator = lifted(action, some, everything, 0)
+    assert (set(operator.positive), set(operator.negative)) == (
+        action.index.select(some.positive),
+        action.index.select(some.negative),
+    )
+    assert (set(operator.add), operator.delete) == (set(action.index.atoms), ())
     for row in domains.all_bindings(header, objects)[:20]:
+        assert action.index.facts_in_order(row) == [atom.ground(row) for atom in action.index.atoms]
         ground = GroundLiterals(action, row)
         assert ground.objects == row
         for (true, false), violated in (
