@@ -20,7 +20,7 @@ ENDING = 15.0
     [
         (("--env", "doors"), 0.4),
         (("--env", "doors", "--controls"), 0.4),
-        (("--env", "river", "--chance", "--within", "0.02"), 0.3),
+        (("--env", "river", "--chance", "--within", "0.03"), 0.3),
     ],
     ids=["instructions", "controls", "chance"],
 )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import product
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -128,19 +129,22 @@ def _asked(domain: Domain, seed: int, walked: int, queries: int) -> Evidence:
 
 @thorough(80)
 @given(
-    domains.domains() | domains.domains(alike=True) | domains.domains(constants=True),
+    domains.domains() | domains.domains(alike=True) | domains.domains(constants=True, alike=True),
     st.integers(0, 10**6),
     st.integers(0, 30),
     st.integers(0, 40),
+    st.sampled_from([0, indistinguishability.MAX_LOOKS]),
 )
 def test_no_question_called_closed_is_open_in_any_reachable_state(
-    domain: Domain, seed: int, walked: int, queries: int
+    domain: Domain, seed: int, walked: int, queries: int, looks: int
 ) -> None:
     """A probe is a step that violates the literal and is not certain to fail: brute force finds none."""
     states = domains.reachable(domain.model, domain.problems, limit=150)
     assume(states is not None)
     hypotheses = (evidence := _asked(domain, seed, walked, queries)).hypotheses
     equivalence = Indistinguishability(hypotheses, origins(evidence))
+    with mock.patch.object(indistinguishability, "MAX_LOOKS", looks):
+        assert equivalence.open_questions() >= 0, "what is closed is found out here"
     for name, action in hypotheses.actions.items():
         schema = domain.model.schema(name)
         shown = Literals(0, 0)
