@@ -50,24 +50,12 @@ from aam_vision.planning.ppo import DistinguishingProblem, add_palm
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.report import evaluation
 from aam_vision.support.errors import UnusableInput
+from experiments.table1 import PAPER
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import assert_sound
 from tests.profiles import crossed, promised, thorough
 
-PAPER = {
-    "gripper": 17,
-    "blocksworld": 48,
-    "miconic": 39,
-    "parking": 63,
-    "logistics": 68,
-    "satellite": 41,
-    "termes": 134,
-    "rovers": 370,
-    "barman": 357,
-    "freecell": 535,
-}
-"""Queries of the paper's own implementation (its table of domains)."""
 AMPLE = Budget(queries=2000, steps=20_000)
 
 
