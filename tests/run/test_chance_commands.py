@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import os
 import re
 import shutil
-import sys
 from collections import Counter
 from pathlib import Path
 from unittest import mock
@@ -17,9 +14,6 @@ import numpy as np
 import pytest
 
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.ask import ask_model
-from aam_vision.compare import compare_models
-from aam_vision.execute import execute_plan
 from aam_vision.model.pddl import read_domain
 from aam_vision.model.strips import GroundAction
 from aam_vision.planning.engines import planner_named
@@ -27,25 +21,19 @@ from aam_vision.report.chance_account import ChanceAccount
 from aam_vision.report.prediction import Forecast
 from aam_vision.report.recorded import read_run
 from aam_vision.run.execution.replanning import pursue
-from aam_vision.support.commandline import run_command
+from tests.commands import called
 from tests.finished import ChanceRuns, Runs, result_of
 from tests.interrogation.chance.agents import read
 from tests.interrogation.chance.domains import DOOR_PROBLEM, DOORS, SLIPPERY
 
-COMMANDS = {"compare": compare_models, "ask": ask_model, "execute": execute_plan}
 PLAN = "(grab a h)\n(drop a h)\n(grab b h)\n"
 
 
 def command(name: str, *arguments: str | Path) -> tuple[int, str, str]:
     """The exit code, and what is printed to stdout and stderr."""
-    out, err = io.StringIO(), io.StringIO()
-    with (
-        mock.patch.object(sys, "argv", [name, *map(str, arguments)]),
-        mock.patch.dict(os.environ, {"COLUMNS": "100"}),
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(err),
-    ):
-        return run_command(COMMANDS[name]), out.getvalue(), " ".join(err.getvalue().split())
+    with mock.patch.dict(os.environ, {"COLUMNS": "100"}):
+        done = called(f"aam_vision.{name}", *arguments, cwd=Path.cwd())
+    return done.returncode, done.stdout, " ".join(done.stderr.split())
 
 
 @pytest.fixture

@@ -6,30 +6,22 @@ import contextlib
 import io
 import json
 import shutil
-import sys
 from pathlib import Path
-from unittest import mock
 
 import pytest
 from PIL import Image
 
 from aam_vision.ask import ask_model
-from aam_vision.execute import execute_plan
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.command import interrogate_agent
-from aam_vision.support.commandline import run_command
+from tests.commands import called
 from tests.finished import Runs, result_of
 
 
 def execute(*arguments: str | Path) -> tuple[int, str, str]:
     """The exit code, and what is printed to stdout and stderr."""
-    out, err = io.StringIO(), io.StringIO()
-    with (
-        mock.patch.object(sys, "argv", ["execute", *map(str, arguments)]),
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(err),
-    ):
-        return run_command(execute_plan), out.getvalue(), err.getvalue()
+    done = called("aam_vision.execute", *arguments, cwd=Path.cwd())
+    return done.returncode, done.stdout, done.stderr
 
 
 def test_a_plan_may_name_the_control_as_one_action_with_conditional_effects(

@@ -78,11 +78,14 @@ def test_classifiers_of_ones_own_are_untested_until_they_have_passed(tmp_path: P
 # From no label to a model: ``run --label``.
 
 
-def test_the_run_reads_with_what_it_learned_and_tells_the_labels(tmp_path, monkeypatch):
-    monkeypatch.setattr(boards, "STEPS", 10)
-    monkeypatch.setattr(boards, "MOST_STEPS", 10)
-    monkeypatch.setattr(boards, "FREE", 6)
+@pytest.fixture
+def quick(monkeypatch):
+    for name, number in {"STEPS": 10, "MOST_STEPS": 10, "FREE": 6}.items():
+        monkeypatch.setattr(boards, name, number)
     monkeypatch.setattr(pool, "walk", lambda *given: walk(*given[:3], 20))
+
+
+def test_the_run_reads_with_what_it_learned_and_tells_the_labels(tmp_path, quick):
     given = Arguments(env="slidetile", label=True, labels="simulator", pictures=3)
     arguments = with_labels(given, tmp_path / "run")
     assert arguments.classifiers == tmp_path / "run" / "labels"
@@ -96,11 +99,7 @@ def test_the_run_reads_with_what_it_learned_and_tells_the_labels(tmp_path, monke
     assert labelled(given.classifiers) == {"labelled_pictures": None, "labelled_atoms": None}
 
 
-def test_single_answers_are_enough_to_begin_with(tmp_path, monkeypatch):
-    monkeypatch.setattr(boards, "STEPS", 10)
-    monkeypatch.setattr(boards, "MOST_STEPS", 10)
-    monkeypatch.setattr(boards, "FREE", 6)
-    monkeypatch.setattr(pool, "walk", lambda *given: walk(*given[:3], 20))
+def test_single_answers_are_enough_to_begin_with(tmp_path, quick):
     given = Arguments(env="slidetile", label=True, labels="simulator", ask="atoms", answers=15)
     arguments = with_labels(given, tmp_path / "run")
     read(board_domain("slidetile").visual, "slidetile", arguments.classifiers)
