@@ -6,28 +6,36 @@ import contextlib
 import io
 import json
 import shutil
+import sys
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from PIL import Image
 
 from aam_vision.ask import ask_model
+from aam_vision.execute import execute_plan
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.command import interrogate_agent
-from tests.commands import called
-from tests.finished import Runs, result_of
+from aam_vision.support.commandline import run_command
+from tests.finished import Runs
 
 
 def execute(*arguments: str | Path) -> tuple[int, str, str]:
     """The exit code, and what is printed to stdout and stderr."""
-    done = called("aam_vision.execute", *arguments, cwd=Path.cwd())
-    return done.returncode, done.stdout, done.stderr
+    out, err = io.StringIO(), io.StringIO()
+    with (
+        mock.patch.object(sys, "argv", ["execute", *map(str, arguments)]),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        return run_command(execute_plan), out.getvalue(), err.getvalue()
 
 
 def test_a_plan_may_name_the_control_as_one_action_with_conditional_effects(
     lamps_run: Path, tmp_path: Path
 ) -> None:
-    figures = result_of(lamps_run)
+    figures = json.loads((lamps_run / "result.json").read_text(encoding="utf-8"))
     assert [one["action"] for one in figures["conditional"]] == ["press(?l - lamp)"]
     assert "(:action press\n" in (lamps_run / "model-when.pddl").read_text(encoding="utf-8")
     assert "(when (off ?l)" in (lamps_run / "report.html").read_text(encoding="utf-8")

@@ -1,0 +1,134 @@
+"""A run goes on from its diagnosis to something that the agent remembers: report, explain and resume know the invented fact."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from aam_vision.agents import reference_agent
+from aam_vision.agents.journal import WENT_ON
+from aam_vision.model.pddl import read_domain
+from tests.commands import called
+
+from .commands import command
+from .test_going_on import explained, told
+
+TIRES = {
+    "def do(": "TIRED: list[str] = []\n\n\ndef do(",
+    "    name, *things = action\n": '    name, *things = action\n    if name == "take" and TIRED:\n        return None\n',
+    "class Robot:": 'def rest(name: str) -> None:\n    """Putting down tires, going refreshes."""\n    TIRED[:] = {"put": ["tired"], "go": []}.get(name, TIRED)\n\n\nclass Robot:',
+    '        if where == "start":\n': '        if where != "here":\n            TIRED.clear()\n        if where == "start":\n',
+    "            self.state, executed = after, executed + 1\n": "            self.state, executed = after, executed + 1\n"
+    '            rest(question["plan"][executed - 1][0])\n',
+    "            self.state = do(self.state, action) or START\n": "            self.state = do(self.state, action) or START\n"
+    "            rest(action[0])\n",
+}
+"""What the reference agent is given to remember: it takes nothing after it has put something down, until it goes."""
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The command that starts such an agent."""
+    source = Path(reference_agent.__file__).read_text(encoding="utf-8")
+    for before, after in TIRES.items():
+        assert source.count(before) == 1
+        source = source.replace(before, after)
+    path = tmp_path_factory.mktemp("program") / "program.py"
+    path.write_text(source)
+    return f"{sys.executable} {path}"
+
+
+@pytest.fixture(scope="module")
+def run(program: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run of it."""
+    folder = tmp_path_factory.mktemp("runs") / "run"
+    done = command("--agent", program, "--access", "settable", "--out", folder, cwd=folder.parent)
+    assert done.returncode == 0, done.stderr
+    assert "going on with what may be remembered" in done.stderr
+    assert "memory-1 is an invented fact" in done.stdout
+    return folder
+
+
+def test_what_it_remembers_is_a_predicate_of_its_model(run: Path) -> None:
+    result = told(run)
+    assert result["status"] == "complete"
+    assert str(result["why"]).startswith("deterministic with one invented fact, memory-1")
+    model = read_domain(run / "model.pddl")
+    fact = next(p for p in model.vocabulary.predicates if p.name == "memory-1")
+    assert fact.types == ()
+    changes = {
+        schema.header.name: [
+            {atom.predicate for atom in atoms} & {"memory-1"}
+            for atoms in (schema.add, schema.delete, schema.negative)
+        ]
+        for schema in model.actions
+    }
+    none = set[str]()
+    assert changes == {
+        "go": [none, {"memory-1"}, none],
+        "put": [{"memory-1"}, none, none],
+        "take": [none, none, {"memory-1"}],
+    }
+
+
+def test_it_is_explained_with_the_diagnosis_and_two_histories(run: Path) -> None:
+    text = explained(run)
+    assert "Deterministic with one invented fact, memory-1" in text
+    assert "made true by put; made false by go; excluded by take" in text
+    assert "In situations that look alike take(" in text
+    diagnosis = told(run)["diagnosis"]
+    assert isinstance(diagnosis, dict)
+    assert f"The run went on from a diagnosis: {diagnosis['why']}." in text
+    assert diagnosis["family"] == "hidden"
+    assert "memory-1" in (run / "report.html").read_text()
+
+
+def test_two_models_with_the_same_fact_are_compared(run: Path) -> None:
+    done = called("aam_vision.compare", run, run / "model.pddl", cwd=run.parent)
+    assert done.returncode == 0, done.stderr
+    assert "no difference" in done.stdout
+
+
+def _copied(run: Path, folder: Path) -> Path:
+    """A copy of a run's files, to be changed."""
+    made = folder / "run"
+    made.mkdir()
+    for path in run.iterdir():
+        if path.is_file():
+            (made / path.name).write_bytes(path.read_bytes())
+    return made
+
+
+@pytest.mark.parametrize("beyond", [0, 1, 40])
+def test_ended_after_it_went_on_it_resumes_with_what_was_seen(
+    beyond: int, run: Path, program: str, tmp_path: Path
+) -> None:
+    folder = _copied(run, tmp_path)
+    with closing(sqlite3.connect(folder / "transcript.sqlite")) as journal:
+        (note,) = journal.execute("SELECT value FROM about WHERE name = ?", (WENT_ON,)).fetchone()
+        kept = json.loads(note)["after"] + beyond
+        journal.execute("DELETE FROM entries WHERE number > ?", (kept,))
+        journal.execute("DELETE FROM about WHERE name IN ('finished', ?)", (WENT_ON,))
+        journal.commit()
+    done = command("--agent", program, "--resume", folder, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    first, again = told(run), told(folder)
+    for name in ("status", "why", "invented", "queries", "steps", "exam_steps"):
+        assert again[name] == first[name], name
+    assert (folder / "model.pddl").read_text() == (run / "model.pddl").read_text()
+
+
+def test_a_journal_whose_fact_is_none_is_refused_in_a_line(run: Path, tmp_path: Path) -> None:
+    folder = _copied(run, tmp_path)
+    with closing(sqlite3.connect(folder / "transcript.sqlite")) as journal:
+        wrong = json.dumps({"after": 3, "explained": True, "fact": {"name": "free"}})
+        journal.execute("UPDATE about SET value = ? WHERE name = ?", (wrong, WENT_ON))
+        journal.commit()
+    done = called("aam_vision.explain", folder, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "damaged, or of another version (an invented fact has no name of its own)" in done.stderr
