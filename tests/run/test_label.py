@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from aam_vision.classifiers.store import read
 from aam_vision.envs.registry import board_domain
 from aam_vision.run.arguments import Arguments
@@ -43,6 +45,34 @@ def test_single_answers_are_enough_to_begin_with(tmp_path, monkeypatch):
     assert found["labelled_pictures"] <= 15
     lines = [json.loads(line) for line in (arguments.classifiers / "labels.jsonl").read_text().splitlines()]
     assert sum(len(line.get("yes", [])) + len(line.get("no", [])) for line in lines) == 15
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--env", "sokoban", "--label", "--classifiers", "x"], "--classifiers names some"),
+        (["--env", "sokoban", "--labels", "simulator"], "--labels: is about labels: give --label"),
+        (["--env", "sokoban", "--pictures", "5"], "--pictures: is about labels"),
+        (["--env", "sokoban", "--ask", "atoms"], "--ask: is about labels"),
+        (["--resume", "earlier", "--ask", "atoms"], "--resume earlier: the run has its options already"),
+        (["--env", "sokoban", "--label", "--answers", "5"], "--answers 5: goes with --ask atoms only"),
+        (
+            ["--domain", "D.pddl", "--problem", "P.pddl", "--label"],
+            "--label: labels pictures of an environment",
+        ),
+        (["--env", "sokoban", "--agent", "cat", "--label"], "--label: labels pictures of an environment"),
+        (["--env", "sokoban", "--label", "--labels", "oracle"], "no --labels oracle"),
+        (["--env", "tabletop", "--label"], "only boards can be labelled"),
+        (["--env", "gripper", "--label"], "gripper"),
+    ],
+)
+def test_what_cannot_be(tmp_path, monkeypatch, capsys, arguments, told):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["run", *arguments])
+    assert run_command(interrogate_agent) == 2
+    error = capsys.readouterr().err
+    assert told in error
+    assert error.count("\n") == 1
 
 
 def test_an_earlier_run_is_not_labelled_over(tmp_path, monkeypatch, capsys):

@@ -135,18 +135,6 @@ def _changed(folder: Path) -> None:
         (["--env", "river", "--chance", "--problem", "1"], "--problem 1: river has problems 0 to 0"),
         (["--env", "river", "--chance", "--image-noise", "0.1"], "river shows no images"),
         (["--env", "explodingblocks", "--chance", "--access", "settable"], "use snapshot or reset"),
-        # labels
-        (["--env", "sokoban", "--label", "--classifiers", "x"], "--classifiers names some"),
-        (["--env", "sokoban", "--labels", "simulator"], "--labels: is about labels: give --label"),
-        (["--env", "sokoban", "--pictures", "5"], "--pictures: is about labels"),
-        (["--env", "sokoban", "--ask", "atoms"], "--ask: is about labels"),
-        (["--resume", "earlier", "--ask", "atoms"], "--resume earlier: the run has its options already"),
-        (["--env", "sokoban", "--label", "--answers", "5"], "--answers 5: goes with --ask atoms only"),
-        ([*HANDS, "--label"], "--label: labels pictures of an environment"),
-        (["--env", "sokoban", "--agent", "cat", "--label"], "--label: labels pictures of an environment"),
-        (["--env", "sokoban", "--label", "--labels", "oracle"], "no --labels oracle"),
-        (["--env", "tabletop", "--label"], "only boards can be labelled"),
-        (["--env", "gripper", "--label"], "gripper"),
     ],
     ids=lambda value: " ".join(value[2:] or value) if isinstance(value, list) else "",
 )
