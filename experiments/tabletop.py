@@ -2,8 +2,7 @@
 
 ``python -m experiments.tabletop`` interrogates without perception: poses and contacts tell the states. It prints what that
 costs, physics and pictures apart, and how the model compares with the intended one in held-out scenes.
-``python -m experiments.tabletop --timing`` prints how long a scene, a skill and a picture take; ``--picture FILE.png`` draws what the camera
-sees of scenes 0 to 3, before and after the first thing that can be lifted is.
+``--picture FILE.png`` draws what the camera sees of scenes 0 to 3, before and after the first thing that can be lifted is.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ import typer
 import aam_vision
 from aam_vision.agents.image import ImageAgent
 from aam_vision.model.query import Access
-from aam_vision.model.strips import State
 from aam_vision.report import evaluation
 from aam_vision.support.commandline import run_command
 from experiments.interrogations import likeness
@@ -29,28 +27,20 @@ from experiments.tables import Row, told
 
 STATES = 300
 """Reachable states of held-out scenes on which a model is compared with the intended one."""
-TIMED = 40
-"""Scenes, skills and pictures that are timed."""
 DRAWN = 4
 """Scenes that are drawn."""
 
 
 def tabletop(
     seeds: Annotated[int, typer.Option(min=1, help="Interrogations, from seed 0.")] = 5,
-    timing: Annotated[bool, typer.Option("--timing", help="Only how long things take.")] = False,
     picture: Annotated[Path | None, typer.Option(help="Only draw some scenes into this file.")] = None,
 ) -> int:
     """Interrogate the arm on a table by states that are told, and compare with what is intended.
 
     Examples:
         python -m experiments.tabletop --seeds 1
-        python -m experiments.tabletop --timing
+        python -m experiments.tabletop --picture scenes.png
     """
-    if timing:
-        for what, times in timings().items():
-            milliseconds = 1000 * np.array(times)
-            print(f"{what}\tleast {milliseconds.min():.1f} ms\tmedian {np.median(milliseconds):.1f} ms")
-        return 0
     if picture is not None:
         draw(picture)
         return 0
@@ -104,32 +94,6 @@ def timed(owner: type, name: str) -> Iterator[list[float]]:
         yield times
     finally:
         setattr(owner, name, method)
-
-
-def timings() -> dict[str, list[float]]:
-    """CPU seconds of making the environment, of scenes, of skills that are carried out, and of pictures."""
-    from aam_vision.envs.tabletop.environment import TabletopEnv, intended, scene
-
-    found: dict[str, list[float]] = {"made": [], "scene": [], "skill": [], "picture": []}
-    began = process_time()
-    table = TabletopEnv("rgb_array")
-    table.reset(seed=0)
-    found["made"].append(process_time() - began)
-    with timed(TabletopEnv, "set_up") as found["scene"]:
-        for seed in range(TIMED):
-            table.reset(seed=seed)
-            objects = scene(table).objects
-            state = State(table.true_atoms(), objects)
-            pick_up = intended().schema("pick-up")
-            things = [one for one in objects if one != "steel" and pick_up.applicable(state, (one,))]
-            for skill, thing in [(skill, one) for one in things[:1] for skill in ("pick-up", "put-down")]:
-                began = process_time()
-                table.carry_out(skill, thing)
-                found["skill"].append(process_time() - began)
-                began = process_time()
-                table.picture()
-                found["picture"].append(process_time() - began)
-    return found
 
 
 def draw(path: Path) -> None:

@@ -8,6 +8,7 @@ import io
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -18,8 +19,10 @@ from zlib import crc32
 
 import pytest
 
+from aam_vision.agents.journal import WENT_ON
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.command import interrogate_agent
+from aam_vision.run.summary import TIMES
 from tests.commands import ROOT
 from tests.interrogation.chance.domains import PROBLEM, SLIPPERY
 
@@ -27,6 +30,28 @@ Runs = Callable[..., Path]
 ChanceRuns = Callable[..., Path]
 OUTPUT = "stdout"
 """The file beside the folder of a run with what the run has printed."""
+
+
+def result_of(run: Path) -> dict[str, Any]:
+    """The contents of its ``result.json``."""
+    found: dict[str, Any] = json.loads((run / "result.json").read_text(encoding="utf-8"))
+    return found
+
+
+def timeless(run: Path) -> dict[str, Any]:
+    """The same, but for the seconds that it took."""
+    return {name: value for name, value in result_of(run).items() if name not in TIMES}
+
+
+def cut_short(run: Path, kept: int | None = None) -> list[tuple[Any, ...]]:
+    """Leave so many entries in its journal, or half of them, as if it had been killed after them; returns these."""
+    with contextlib.closing(sqlite3.connect(run / "transcript.sqlite")) as journal:
+        if kept is None:
+            kept = journal.execute("SELECT count(*) FROM entries").fetchone()[0] // 2
+        journal.execute("DELETE FROM entries WHERE number > ?", (kept,))
+        journal.execute("DELETE FROM about WHERE name IN ('finished', ?)", (WENT_ON,))
+        journal.commit()
+        return journal.execute("SELECT * FROM entries").fetchall()
 
 
 def place_for_all(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -71,8 +96,7 @@ class Run:
 
     @property
     def figures(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads((self.folder / "result.json").read_text())
-        return found
+        return result_of(self.folder)
 
     @property
     def model(self) -> Path:

@@ -21,7 +21,6 @@ ABOVE = {
     "compare",
     "ask",
     "execute",
-    "integrations",
     "run",
     "report",
     "support",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
@@ -16,6 +15,7 @@ import pytest
 from aam_vision.interrogation.task.verdict import COMPLETE
 from aam_vision.model.pddl import read_domain
 from tests import documentation
+from tests.finished import result_of
 from tests.profiles import NIGHTLY, first
 from tests.test_docs import FEW_QUESTIONS
 
@@ -99,7 +99,7 @@ def test_the_tutorial_works_as_it_is_written(folder: Path) -> None:
     (learned,) = (text for _, title, text in BLOCKS if title == "learned")
     assert learned.strip() in told, "the page shows what the code prints"
     assert re.search(r"^\d+ queries; complete$", told, re.MULTILINE)
-    result = json.loads((folder / "runs" / "doorkey" / "result.json").read_text(encoding="utf-8"))
+    result = result_of(folder / "runs" / "doorkey")
     assert result["doubt"] is None
     assert (result["status"], result["exact"]) == (COMPLETE, True) or not NIGHTLY
     assert result["queries"] <= 60
@@ -142,9 +142,9 @@ def test_thirty_lines_are_enough(left_out: tuple[str, ...], tmp_path: Path) -> N
     assert len([line for line in lines if not line.startswith(("import ", "from "))]) <= 30
     for name in ("told", "seen"):
         if (tmp_path / "runs" / name).exists() or not left_out:
-            result = json.loads((tmp_path / "runs" / name / "result.json").read_text(encoding="utf-8"))
+            result = result_of(tmp_path / "runs" / name)
             assert (result["native_equivalent"], result["unexplained"], result["diagnosis"]) == (1, 0, None)
-    poor = json.loads((tmp_path / "runs" / "poor" / "result.json").read_text(encoding="utf-8"))
+    poor = result_of(tmp_path / "runs" / "poor")
     images = [
         tmp_path / "runs" / "poor" / "frames" / f"{one['image']}.png" for one in poor["diagnosis"]["examples"]
     ]
@@ -188,7 +188,7 @@ def test_a_learned_policy_is_assessed_as_it_is(tmp_path: Path) -> None:
     ]  # fmt: skip
     _done(tmp_path, "train.py")
     _done(tmp_path, *asked[2][1:], "--within", "0.12", "--quiet")
-    told = json.loads((tmp_path / "runs" / "skills" / "result.json").read_text(encoding="utf-8"))
+    told = result_of(tmp_path / "runs" / "skills")
     assert told["status"] == "complete"
     rolled = re.findall(r"(\w+) worked in ([\d.]+)% of (\d+)", _done(tmp_path, "check.py"))
     assert [name for name, _, _ in rolled] == ["fetch", "unlock"]

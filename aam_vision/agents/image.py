@@ -256,13 +256,16 @@ class ImageAgent:
 class ChanceImageAgent(ImageAgent):
     """The same, of simulators in which chance is at work: steps are tried until they lead where they led before."""
 
+    generators: tuple[np.random.Generator, ...] = ()
+    """What its simulators draw from. What is drawn on a way back is drawn again afterwards, as if nobody had been elsewhere."""
+
     def _lead_back(self, number: int) -> None:
         passages = self._ways.passages(number, lambda other: self._seen[other].snapshot is not None)
         if not passages:
             super()._lead_back(number)
             return
         simulator, kept = self._simulators[self._seen[number].problem], self.access.snapshots
-        standing = passages[0][0]
+        standing, drawn = passages[0][0], [one.bit_generator.state for one in self.generators]
 
         def begin(at: int) -> None:
             nonlocal standing
@@ -288,6 +291,10 @@ class ChanceImageAgent(ImageAgent):
             raise AgentFailed(
                 f"chance did not lead again where {', '.join(map(str, passages[-1][1]))} led in an earlier process; start a new run"
             )
+        for one, state in zip(self.generators, drawn, strict=True):
+            one.bit_generator.state = state
+        if (snapshot := self._seen[number].snapshot) is not None:
+            simulator.restore(snapshot)
 
 
 def image_test(agent: Agent) -> ImageTest | None:

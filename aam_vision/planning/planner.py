@@ -6,7 +6,7 @@ the state and a condition on the last step suffice (shared idea behind the paper
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from os import times
@@ -14,7 +14,7 @@ from time import process_time
 from typing import Protocol
 
 from aam_vision.model.pddl import Problem
-from aam_vision.model.strips import GroundAction, LiftedAtom, Model
+from aam_vision.model.strips import GroundAction, Model
 from aam_vision.planning.grounding import LiftedOperator, Operator, ground
 from aam_vision.planning.joins import Fact
 
@@ -112,7 +112,10 @@ def planned(model: Model, problem: Problem, planner: Planner, limits: Limits) ->
     operators = [
         LiftedOperator(
             schema.header,
-            *(_ordered(part) for part in (schema.positive, schema.negative, schema.add, schema.delete)),
+            *(
+                tuple(sorted(part, key=lambda atom: f"{atom.predicate}{atom.arguments}"))
+                for part in (schema.positive, schema.negative, schema.add, schema.delete)
+            ),
         )
         for schema in model.actions
     ]
@@ -128,7 +131,3 @@ def planned(model: Model, problem: Problem, planner: Planner, limits: Limits) ->
     )
     start = true, frozenset(initial.unknown)
     return planner.solve(SearchProblem(grounding.operators, [start], [goal]), limits)
-
-
-def _ordered(atoms: Iterable[LiftedAtom]) -> tuple[LiftedAtom, ...]:
-    return tuple(sorted(atoms, key=lambda atom: f"{atom.predicate}{atom.arguments}"))

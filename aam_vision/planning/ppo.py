@@ -190,7 +190,8 @@ def _problem(vocabulary: Vocabulary, initial: State) -> str:
         in_i, in_j = (f"({predicate.name}{copy}{names})" for copy in COPIES)
         differ = f"(or (and {in_i} (not {in_j})) (and (not {in_i}) {in_j}))"
         if predicate.arity:
-            differ = f"(exists ({_variables(predicate.types).strip()}) {differ})"
+            variables = " ".join(f"?v{number} - {kind}" for number, kind in enumerate(predicate.types))
+            differ = f"(exists ({variables}) {differ})"
         goals.append(f"    {differ}")
     unknown = [f"  ; unknown: {atom}" for atom in sorted(initial.unknown)]
     return "\n".join(
@@ -223,7 +224,3 @@ def _literal(schema: ActionSchema, atom: LiftedAtom, copy: str, *, positive: boo
 
 def _and(parts: list[str]) -> str:
     return f"(and {' '.join(parts)})" if parts else "(and)"
-
-
-def _variables(types: tuple[str, ...]) -> str:
-    return "".join(f" ?v{number} - {kind}" for number, kind in enumerate(types))

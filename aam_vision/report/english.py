@@ -43,7 +43,7 @@ def parameters(header: ActionHeader) -> str:
     if not header.parameters:
         return "nothing in particular"
     return listed(
-        f"{_article(kind)} {_words(kind)} ?{name}"
+        f"{_article(kind)} {re.sub('[-_]', ' ', kind)} ?{name}"
         for name, kind in zip(header.parameters, header.types, strict=True)
     )
 
@@ -83,10 +83,6 @@ def _clause(predicate: str, names: list[str], verb: str, of_a_place: bool) -> st
 
 def _names(atom: LiftedAtom, parameters: Sequence[str]) -> list[str]:
     return [f"?{parameters[a]}" if isinstance(a, int) else a for a in atom.arguments]
-
-
-def _words(name: str) -> str:
-    return re.sub(r"[-_]", " ", name)
 
 
 def _article(word: str) -> str:

@@ -125,16 +125,11 @@ def _fitting(queries: Sequence[Sequence[Shot]]) -> tuple[list[Shot], str]:
     for number, query in enumerate(queries):
         short = [*query[:1], *query[1:][-ENDS:]]
         if len(kept) + len(short) > MAX_FRAMES:
-            return (
-                kept,
-                f"all but the last {ENDS} steps of every plan, and {_last(len(queries) - number)}",
-            )
+            left = len(queries) - number
+            last = "the last query" if left == 1 else f"the last {left} queries"
+            return kept, f"all but the last {ENDS} steps of every plan, and {last}"
         kept += short
     return kept, f"all but the last {ENDS} steps of every plan"
-
-
-def _last(number: int) -> str:
-    return "the last query" if number == 1 else f"the last {number} queries"
 
 
 def _gif(shots: Sequence[Shot], images: Mapping[str, Picture], width: int) -> bytes:

@@ -6,7 +6,7 @@ Only light modules are imported here, so that ``--help`` answers at once.
 from __future__ import annotations
 
 import sys
-from contextlib import closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain, count
@@ -131,43 +131,49 @@ def _run(arguments: Arguments, folder: Path, resumed: Journal | None, began: flo
     from aam_vision.planning.engines import planner_named
 
     planner = planner_named(arguments.planner)
-    check_writable(folder)
-    if resumed is None:
-        check_unused(folder, force=arguments.force)
-    with told_if_slow(f"Loading {_name(arguments)}", quiet=arguments.quiet, seconds=FIRST_LINE):
-        kind = _kind(arguments)
-        target = targets.of(arguments)
-    with closing(target):
+    with ExitStack() as stack:
+        if not folder.exists():
+            stack.callback(_remove_if_empty, folder)  # where what is asked for is refused
+        check_writable(folder)
+        if resumed is None:
+            check_unused(folder, force=arguments.force)
+        with told_if_slow(f"Loading {_name(arguments)}", quiet=arguments.quiet, seconds=FIRST_LINE):
+            kind = _kind(arguments)
+            target = stack.enter_context(closing(targets.of(arguments)))
         run = kind(arguments, planner, target)
         if arguments.record is not None:
             check_images(arguments.record, target)
         from aam_vision.agents.journal import Journal
         from aam_vision.run.folder import clear, keep_images, note_origins
 
-        with (
-            resumed
-            or Journal.create(folder, arguments.json(), arguments.inputs(), force=arguments.force) as journal,
-            recording(arguments.record, folder, journal),
-        ):
-            if resumed is None:
-                clear(folder)
-            keep_images(target, folder)
-            note_origins(target, journal)
-            try:
-                ended = run.go(folder, journal, began)
-            except KeyboardInterrupt:
-                print(f"interrupted; go on with --resume {folder}", file=sys.stderr)
-                return INTERRUPTED
-            except AgentFailed as error:  # before there was anything to learn
-                print(f"error: {error}; go on with --resume {folder}", file=sys.stderr)
-                return AGENT_FAILED
-            if ended.final:
-                journal.note("finished", ended.status)
-            if ended.code:
-                print(f"error: {ended.why}; what was learned is saved in {folder}", file=sys.stderr)
-            elif ended.why:
-                print(f"warning: {ended.why}", file=sys.stderr)
+        journal = stack.enter_context(
+            resumed or Journal.create(folder, arguments.json(), arguments.inputs(), force=arguments.force)
+        )
+        stack.enter_context(recording(arguments.record, folder, journal))
+        if resumed is None:
+            clear(folder)
+        keep_images(target, folder)
+        note_origins(target, journal)
+        try:
+            ended = run.go(folder, journal, began)
+        except KeyboardInterrupt:
+            print(f"interrupted; go on with --resume {folder}", file=sys.stderr)
+            return INTERRUPTED
+        except AgentFailed as error:  # before there was anything to learn
+            print(f"error: {error}; go on with --resume {folder}", file=sys.stderr)
+            return AGENT_FAILED
+        if ended.final:
+            journal.note("finished", ended.status)
+        if ended.code:
+            print(f"error: {ended.why}; what was learned is saved in {folder}", file=sys.stderr)
+        elif ended.why:
+            print(f"warning: {ended.why}", file=sys.stderr)
     return ended.code
+
+
+def _remove_if_empty(folder: Path) -> None:
+    with suppress(OSError):
+        folder.rmdir()
 
 
 def _kind(arguments: Arguments) -> type[ToldRun | ControlsRun | ChanceRun]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from pathlib import Path
@@ -20,6 +19,7 @@ from aam_vision.model.query import Access, Query
 from aam_vision.model.strips import GroundAction
 from aam_vision.support.errors import AgentFailed
 from tests.documentation import ROOT, blocks
+from tests.finished import result_of
 from tests.run.commands import command
 
 CRANE = next(block.body for block in blocks(ROOT / "docs" / "agent-protocol.md") if block.title == "crane.py")
@@ -45,7 +45,7 @@ def test_what_the_controls_of_a_program_do_is_found_out(tmp_path: Path) -> None:
         "--agent", _program(tmp_path), "--controls", "--out", tmp_path / "run", "--quiet", cwd=tmp_path
     )
     assert done.returncode == 0, done.stderr
-    told = json.loads((tmp_path / "run" / "result.json").read_text(encoding="utf-8"))
+    told = result_of(tmp_path / "run")
     assert (told["status"], told["unexplained"], told["native_equivalent"]) == (
         "complete",
         0,
@@ -75,7 +75,7 @@ def test_a_program_that_shows_images_may_offer_controls(tmp_path: Path) -> None:
     )
     done = command(*given, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    told = json.loads((tmp_path / "run" / "result.json").read_text(encoding="utf-8"))
+    told = result_of(tmp_path / "run")
     assert told["controls"] == ["moveto(?location - location)", "pick(?key - key)"]
     assert told["unexplained"] == 0
 

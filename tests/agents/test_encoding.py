@@ -27,6 +27,7 @@ from aam_vision.agents.encoding import (
     typed,
     vocabulary_json,
 )
+from aam_vision.agents.image import points
 from aam_vision.model.strips import (
     ActionHeader,
     Atom,
@@ -254,3 +255,17 @@ def test_a_value_is_shown_short() -> None:
     assert show("x" * 58) == f'"{"x" * 58}"'
     assert show("x" * 59) == f'"{"x" * 56}...'
     assert show({1, 2}) == "set"
+
+
+# Positions that a transcript holds are read back, and what is something else is refused.
+
+
+def test_positions_come_back() -> None:
+    assert points({"positions": {"red-1": [0.25, 1]}}, "positions") == {"red-1": (0.25, 1.0)}
+    assert points({"places": {}}, "positions") == {}
+
+
+@pytest.mark.parametrize("wrong", [[], {"red-1": 3}, {"red-1": [1]}, {"red-1": ["a", 0.5]}, None])
+def test_what_is_something_else_is_refused(wrong: object) -> None:
+    with pytest.raises(Malformed):
+        points({"positions": wrong}, "positions")

@@ -28,6 +28,7 @@ from aam_vision.model.pddl import domain_text
 from aam_vision.model.query import Access
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.support.errors import AgentFailed, UnusableInput
+from tests.commands import ROOT, called
 from tests.profiles import first
 
 REFERENCE = f"{shlex.quote(sys.executable)} -m aam_vision.agents.reference_agent"
@@ -262,14 +263,7 @@ def test_messages_to_and_from_the_reference_agent_fit_the_schema(
 
 
 def _check(*arguments: str, seconds: int = 60) -> tuple[int, Sequence[str], str]:
-    import subprocess
-
-    done = subprocess.run(
-        [sys.executable, "-m", "aam_vision.agents.check", *arguments, "--seconds", str(seconds)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = called("aam_vision.agents.check", *arguments, "--seconds", str(seconds), cwd=ROOT)
     return done.returncode, done.stdout.splitlines(), done.stderr
 
 

@@ -7,15 +7,18 @@ import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aam_vision.agents import reference_agent
-from aam_vision.agents.encoding import Malformed, dumps, loads
+from aam_vision.agents.encoding import Malformed, dumps, loads, typed
 from aam_vision.agents.image import ImageAgent
 from aam_vision.agents.journal import Journal
 from aam_vision.agents.journalled import JournalledAgent
@@ -30,11 +33,12 @@ from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
 from aam_vision.model.query import Access, Query
-from aam_vision.model.strips import Atom, GroundAction, Predicate, State, Types, Vocabulary
+from aam_vision.model.strips import Atom, GroundAction, Objects, Predicate, State, Types, Vocabulary
 from aam_vision.planning.pyperplan import PyperplanPlanner
-from aam_vision.support.errors import AgentFailed, UnusableInput
+from aam_vision.support.errors import AamError, AgentFailed, UnusableInput
 from aam_vision.support.pictures import decode
 from tests.agents.walker_program import CELLS, drawn, hello
+from tests.profiles import thorough
 
 PATIENT = ProgramLimits(seconds=60.0, memory=4 << 30)
 FAULTS = ("crash", "truncated", "larger", "bomb", "text", "accent", "missing")
@@ -297,3 +301,78 @@ def test_a_run_of_an_image_program_goes_on_in_another_process(tmp_path: Path) ->
     plans = [json.loads(line).get("plan") for line in (tmp_path / "second").read_text().splitlines()]
     back = [["step", "c0", "c1"]]
     assert plans == [None, [], back, [["step", "c1", "c2"]], [["step", "c2", "c3"]], back]
+
+
+# Whatever a program says of its scenes is read, or is one error of the project: it never brings the
+# perception down.
+
+
+@cache
+def _known(name: str) -> tuple[WaryPerception, Vocabulary, str, Frame]:
+    domain = board_domain(name)
+    layout = domain.load(*domain.interrogated[0])
+    given = tuple(entry.predicate for entry in domain.visual.entries if isinstance(entry, Given))
+    frame = domain.drawing(layout).frame(layout.initial)
+    return (
+        WaryPerception(BoardPerception.load(domain.visual, name, remembered=0)),
+        Vocabulary(name, given, domain.visual.types),
+        dumps(shown_json(domain.scene(layout), frame.shape[:2])),  # type: ignore[arg-type]
+        frame,
+    )
+
+
+def _read(name: str, problem: Any) -> bool:
+    """Whether the first image was read."""
+    perception, vocabulary, _, frame = _known(name)
+    try:
+        objects = Objects(typed(problem["objects"], vocabulary.types), vocabulary.types)
+        shown = read_shown(problem, vocabulary, objects)
+        percept = perception.look(frame, shown.scene)
+        perception.follow(percept, np.zeros_like(frame), shown.scene)
+    except (Malformed, AamError) as error:
+        told = str(error)
+    else:
+        return True
+    assert "\n" not in told
+    return False
+
+
+def _mutated(draw: st.DrawFn, value: Any, names: list[str]) -> Any:
+    """Something else somewhere within."""
+    if isinstance(value, dict) and value and draw(st.integers(0, 5)):
+        key = draw(st.sampled_from(sorted(value)))
+        change = draw(st.sampled_from(["drop", "rename", "deeper", "deeper"]))
+        rest = {name: part for name, part in value.items() if name != key}
+        if change == "drop":
+            return rest
+        if change == "rename":
+            return {**rest, draw(st.sampled_from(names)): value[key]}
+        return {**value, key: _mutated(draw, value[key], names)}
+    if isinstance(value, list) and value and draw(st.integers(0, 5)):
+        at = draw(st.integers(0, len(value) - 1))
+        inner = [] if draw(st.booleans()) else [_mutated(draw, value[at], names)]
+        return value[:at] + inner + value[at + 1 :]
+    plain = st.one_of(st.sampled_from(names), st.integers(-2, 70), st.floats(0, 1), st.none())
+    return draw(st.one_of(plain, st.lists(plain, max_size=6), st.just({})))
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_any_scene_is_read_or_refused(name: str) -> None:
+    told = _known(name)[2]
+    assert _read(name, loads(told))
+    problem = loads(told)
+    names = sorted(
+        {*problem["objects"], *problem["scene"]["cells"], *problem["scene"]["looks"].values(), "x-1"}
+    )
+
+    @thorough(40)
+    @given(st.data())
+    def holds(data: st.DataObject) -> None:
+        changed = loads(told)
+        part = data.draw(st.sampled_from(["scene", "scene", "scene", "objects"]))
+        for _ in range(data.draw(st.integers(1, 3))):
+            changed[part] = data.draw(st.composite(_mutated)(changed[part], names))
+        if isinstance(changed["objects"], dict):
+            _read(name, changed)
+
+    holds()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,19 +12,13 @@ from aam_vision.model import domains
 from aam_vision.model.strips import LiftedAtom, lifted_atoms
 from experiments.fama import FAMA, curves, draw, fama_table, measure, overlap
 from experiments.tables import Row
-
-ROOT = Path(__file__).parents[2]
-
-
-def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "experiments.fama", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+from tests.commands import called
 
 
 def test_the_command_draws_both_methods_beside_the_paper_and_goes_on_where_it_was(tmp_path: Path) -> None:
     options = ("--domain", "gripper", "--seeds", "2", "--solver-seeds", "2", "--traces", "5")
     options += ("--processes", "1", "--out", str(tmp_path))
-    first = _run(*options)
+    first = called("experiments.fama", *options, cwd=tmp_path)
     assert first.returncode == 0, first.stderr
     with (tmp_path / "fama.csv").open(newline="") as file:
         lines = {line["traces"]: line for line in csv.DictReader(file)}
@@ -42,14 +34,14 @@ def test_the_command_draws_both_methods_beside_the_paper_and_goes_on_where_it_wa
     figure = (tmp_path / "fama.svg").read_text()
     assert "FAMA, paper" in figure
     (tmp_path / "fama.svg").unlink()
-    again = _run(*options)
+    again = called("experiments.fama", *options, cwd=tmp_path)
     assert "6 of 6 jobs were done before" in again.stderr
     assert again.stdout == first.stdout
     assert (tmp_path / "fama.svg").read_text() == figure, "the same data give the same figure"
 
 
 def test_bad_input_is_one_line(tmp_path: Path) -> None:
-    done = _run("--domain", "chess", "--out", str(tmp_path / "out"))
+    done = called("experiments.fama", "--domain", "chess", "--out", tmp_path / "out", cwd=tmp_path)
     assert done.returncode == 2
     assert "--domain chess: unknown; use one of blocksworld, gripper" in done.stderr
     assert done.stderr.count("\n") == 1

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
+from aam_vision import interrogate
 from aam_vision.agents.enforcing import EnforcingAgent
+from aam_vision.interrogation.examination.findings import Diagnosis, Example, Family
 from aam_vision.model.domains import load
 from aam_vision.model.query import Access, Query, Response, Situation
-from aam_vision.model.strips import LiftedAtom, lifted_atoms
-from experiments.faults.conditional import Chance, Conditional, explanations
+from aam_vision.model.strips import Atom, LiftedAtom, State, lifted_atoms
+from experiments.faults.conditional import LAMP, LIT, MARKED, Chance, Conditional, explanations
 from experiments.faults.registry import (
     FAMILIES,
     FAULTY,
@@ -24,9 +27,18 @@ from experiments.faults.registry import (
     MisreadStates,
     Stale,
     faulty_agent,
+    right_verdicts,
 )
-from experiments.faults.world import OTHER, FaultyAgent, World, holds
-from experiments.trust_runs import attempts
+from experiments.faults.world import OTHER, FaultyAgent, World, holds, named
+from experiments.trust_runs import (
+    Attempt,
+    attempts,
+    frequency_right,
+    interval,
+    literal_right,
+    mispredicted,
+    wrong,
+)
 from tests.profiles import crossed
 
 SEEDS = range(4)
@@ -293,3 +305,147 @@ def test_a_lagging_image_shows_the_state_before() -> None:
         for here, _, response in _walk(agent, 30):
             if response.executed:
                 assert response.final.state == agent.world_of(here).state
+
+
+# How faulty agents are judged: held-out steps, literals, frequencies.
+
+
+@pytest.mark.parametrize("access", ["reset", "settable"])
+def test_a_right_model_is_equivalent_and_one_without_an_effect_is_not(access: str) -> None:
+    agent = faulty_agent("honest", access, 2, size=1)
+    result = interrogate(agent, seed=0)
+    assert result.proven
+    assert mispredicted(result, agent, np.random.default_rng(0)) == 0
+    for family in ("effect elsewhere", "hidden fuel", "stale state"):
+        others = (faulty_agent(family, access, seed, size=1) for seed in range(50))
+        other = next(one for one in others if one.fault.setting.domain == agent.fault.setting.domain)
+        assert mispredicted(result, other, np.random.default_rng(0)) > 0
+
+
+def test_what_is_open_counts_neither_way() -> None:
+    agent = faulty_agent("honest", "reset", 0, size=1)
+    nothing_known = interrogate(agent, seed=0, max_steps=1).hypotheses
+    assert not any(
+        wrong(nothing_known, one)
+        for one in attempts(agent, 300, np.random.default_rng(0))
+        if not nothing_known[one.step.name].successes
+    )
+
+
+def test_held_out_steps_leave_a_changing_agent_as_it_is() -> None:
+    for agent in _agents("drift of an effect"):
+        assert isinstance(agent.fault, Changing)
+        for before, step, executed, after in attempts(agent, 500, np.random.default_rng(0)):
+            assert agent.fault.setting.outcome(before, step) == (after if executed else None)
+        assert not agent.fault.since(agent.nature)
+
+
+@pytest.mark.parametrize(
+    ("seen", "tried", "low", "high"),
+    [(0, 10, 0.0, 0.30850), (10, 10, 0.69150, 1.0), (2, 10, 0.02521, 0.55610), (5, 20, 0.08657, 0.49105)],
+)
+def test_the_interval_is_that_of_clopper_and_pearson(seen: int, tried: int, low: float, high: float) -> None:
+    assert interval(seen, tried) == pytest.approx((low, high), abs=1e-5)
+
+
+def test_a_literal_is_named_with_its_parameters_or_with_any_other_object() -> None:
+    agent = next(_agents("effect depends on own atom"))
+    header = next(header for header in agent.headers if header.arity == 2)
+    one, other = header.parameters
+    assert named(f"not on(?{one}, ?{other})", LiftedAtom("on", (0, 1)), header)
+    assert not named(f"on(?{other}, ?{one})", LiftedAtom("on", (0, 1)), header)
+    assert named(f"on(b7, ?{one}) holds", LiftedAtom("on", (OTHER, 0)), header)
+    assert not named(f"on(?{other}, ?{one})", LiftedAtom("on", (OTHER, 0)), header)
+    assert not named("clear(b7)", LiftedAtom("on", (OTHER, 0)), header)
+
+
+def test_what_is_hidden_and_what_changes_count_alike_only_where_nothing_can_be_had_again() -> None:
+    assert right_verdicts("hidden fuel", "reset") == ("hidden",)
+    assert "changing" in right_verdicts("hidden fuel", "trajectory")
+    assert "hidden" in right_verdicts("drift of an effect", Access.TRAJECTORY)
+    assert right_verdicts("silent no-op", "trajectory") == ("random",)
+    assert "misread" in right_verdicts("silent no-op", "reset", misread=True)
+    assert all(right_verdicts(family, "reset") for family in FAULTY)
+    assert {verdict for family in FAULTY for verdict in right_verdicts(family, "reset")} == {
+        family.value for family in Family
+    }
+
+
+def _diagnosed(agent: FaultyAgent, **changes: object) -> Diagnosis:
+    plain = Diagnosis(Family.CONDITIONAL if agent.fault.condition else Family.RANDOM, "x", "x")
+    return replace(plain, **changes)  # type: ignore[arg-type]
+
+
+def test_the_verdict_on_a_literal_and_on_a_frequency() -> None:
+    agent = next(_agents("effect depends on own atom"))
+    (action,) = agent.fault.actions
+    header = agent.fault.setting.header(action)
+    assert agent.fault.condition is not None
+    text = agent.fault.condition.text(header.parameters)
+    assert literal_right(agent.fault, _diagnosed(agent, literal=text)) is True
+    assert literal_right(agent.fault, _diagnosed(agent, literal="nothing(?x)")) is False
+    assert literal_right(agent.fault, _diagnosed(agent)) is False
+    plain = _diagnosed(agent, literal=text, family=Family.MISREAD)
+    assert literal_right(agent.fault, plain) is None, "nothing is said of a literal"
+    chance = next(_agents("silent no-op"))
+    assert literal_right(chance.fault, _diagnosed(chance)) is None
+    assert frequency_right(chance.fault, _diagnosed(chance, seen=8, tried=40)) is True
+    assert frequency_right(chance.fault, _diagnosed(chance, seen=32, tried=40)) is False
+    assert frequency_right(chance.fault, _diagnosed(chance)) is None
+    state: State = chance.fault.setting.initial[0]
+    step = chance.option(state, np.random.default_rng(0))
+    assert step is not None
+    done = chance.fault.setting.outcome(state, step)
+    assert done is not None
+    here, there = Situation(0, state), Situation(1, done)
+    examples = (Example(here, step, "nothing", here), Example(here, step, "executed", there))
+    told = _diagnosed(chance, seen=32, tried=40, examples=examples)
+    assert frequency_right(chance.fault, told) is True, "the honest outcome was the unexpected one"
+
+
+# Agents that change atoms of objects which their steps do not name do it as the visible state says.
+
+
+def _attempts(family: str) -> Iterator[tuple[FaultyAgent, list[Attempt]]]:
+    for seed in SEEDS:
+        agent = faulty_agent(family, "snapshot", seed, size=1)
+        yield agent, [*attempts(agent, 200, np.random.default_rng(seed))]
+
+
+def _lit(state: State) -> list[bool]:
+    return [Atom(LIT, (name,)) in state.true for name in state.objects.of_type(LAMP)]
+
+
+@pytest.mark.parametrize("family", ["lamp of every step", "lamp of one action"])
+def test_a_lamp_is_switched_by_its_actions_and_by_no_other(family: str) -> None:
+    for agent, found in _attempts(family):
+        assert all(LAMP not in header.types for header in agent.headers)
+        for before, step, executed, after in found:
+            switched = executed and step.name in agent.fault.actions
+            assert (_lit(before) != _lit(after)) is switched
+
+
+def test_two_lamps_count_to_four() -> None:
+    for _, found in _attempts("two lamps"):
+        for before, _, executed, after in found:
+            one, other = (sum(on << number for number, on in enumerate(_lit(s))) for s in (before, after))
+            assert other == (one + executed) % 4
+
+
+def test_the_lamp_of_a_count_is_on_while_it_is_odd() -> None:
+    for agent, found in _attempts("lamp of a count"):
+        names = [predicate.name for predicate in agent.vocabulary.predicates if predicate.name != LIT]
+        states = {one.after for one in found}
+        odd = [{(len(s.rows.get(name, ())) % 2 == 1, *_lit(s)) for s in states} for name in names]
+        assert {(True, True), (False, False)} in odd
+
+
+def test_an_effect_on_all_objects_leaves_none_out() -> None:
+    for agent, found in _attempts("effect on all objects"):
+        (kind,) = agent.vocabulary.predicate(MARKED).types
+        for before, step, executed, after in found:
+            marked = len(after.rows.get(MARKED, ()))
+            if executed and step.name in agent.fault.actions:
+                assert marked in (0, len(after.objects.of_type(kind)))
+            else:
+                assert marked == len(before.rows.get(MARKED, ()))

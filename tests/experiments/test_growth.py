@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -22,9 +20,8 @@ from experiments.growth import (
     sokoban_board,
     summary,
 )
+from tests.commands import called
 from tests.envs.ground_truth import ground_truth_model
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(("size", "stones"), [(4, 1), (7, 3), (15, 5)])
@@ -86,25 +83,25 @@ def test_the_exponent_is_that_of_a_power() -> None:
 
 
 def test_runs_over_the_limit_are_in_the_table(tmp_path: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "experiments.growth",
+    asked = (
         "--family",
         "blocksworld",
         "--size",
         "3",
         "--size",
         "9",
-    ]
-    command += ["--access", "settable", "--out", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+        "--access",
+        "settable",
+        "--processes",
+        "1",
+    )
+    done = called("experiments.growth", *asked, "--out", tmp_path, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert [row["objects"] for row in json.loads((tmp_path / "growth.json").read_text())] == [3, 9]
     page = (tmp_path / "growth.md").read_text()
     assert "## Exponents" in page
     assert "growth.svg" in page
-    late = [*command[:-1], str(tmp_path / "late"), "--job-seconds", "0.001"]
-    done = subprocess.run(late, capture_output=True, text=True, check=False, cwd=ROOT)
+    late = ("--out", tmp_path / "late", "--job-seconds", "0.001")
+    done = called("experiments.growth", *asked, *late, cwd=tmp_path)
     assert done.returncode == 1
     assert (tmp_path / "late" / "growth.md").read_text().count("| over the limit |") == 2

@@ -69,36 +69,29 @@ def test_peers_get_names_that_they_can_read_and_keywords_as_they_are(tmp_path: P
     assert states
 
 
-def test_a_model_is_right_from_when_it_stays_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A model that was right by chance, and was then changed, does not count."""
+@pytest.mark.parametrize(
+    ("course", "right_after"),
+    [("wrong right wrong right right", 5), ("right nonsense right", 4)],
+    ids=["right by chance, and then changed", "unreadable on the way"],
+)
+def test_a_model_is_right_from_when_it_stays_right(
+    course: str, right_after: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = {3: [0, 2, 4], 5: [0, 2, 3, 5, 8]}[len(course.split())]
 
     def learns(folder: Path, seconds: float, *arguments: str) -> tuple[str, str]:
         right = (folder / "domain.pddl").read_text()
         truth = read_domain(folder / "domain.pddl")
         wrong = domain_text(Model(truth.vocabulary, tuple(map(ActionSchema, truth.headers))))
-        course = [(0, wrong), (2, right), (3, wrong), (5, right), (8, right)]
-        (folder / "learn.json").write_text(json.dumps({"steps": 9, "claims": True, "course": course}))
+        texts = {"right": right, "wrong": wrong, "nonsense": "(define (domain of nonsense))"}
+        told = [*zip(steps, map(texts.get, course.split()), strict=True)]
+        (folder / "learn.json").write_text(json.dumps({"steps": 9, "claims": True, "course": told}))
         (folder / "learned.pddl").write_text(right)
         return ("learned", "") if arguments[0] == "learn" else ("crashed", "no metrics")
 
     monkeypatch.setattr(contests, "_process", learns)
     row = learned("anyone")
-    assert (row["equivalent"], row["right_after"]) == (True, 5)
-
-
-def test_unreadable_models_on_the_way_do_not_spoil_the_row(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def learns(folder: Path, seconds: float, *arguments: str) -> tuple[str, str]:
-        right = (folder / "domain.pddl").read_text()
-        course = [(0, right), (2, "(define (domain of nonsense))"), (4, right)]
-        (folder / "learn.json").write_text(json.dumps({"steps": 4, "claims": True, "course": course}))
-        (folder / "learned.pddl").write_text(right)
-        return ("learned", "") if arguments[0] == "learn" else ("crashed", "no metrics")
-
-    monkeypatch.setattr(contests, "_process", learns)
-    row = learned("anyone")
-    assert (row["ended"], row["equivalent"], row["right_after"]) == ("learned", True, 4)
+    assert (row["ended"], row["equivalent"], row["right_after"]) == ("learned", True, right_after)
 
 
 def test_a_false_claim_is_counted_and_a_crash_costs_no_mean() -> None:

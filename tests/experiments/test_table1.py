@@ -14,18 +14,12 @@ import pytest
 from aam_vision.support.commandline import run_command
 from experiments.simulators import simulators
 from experiments.table1 import table1
-
-ROOT = Path(__file__).parents[2]
-
-
-def _run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", module, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+from tests.commands import ROOT, called
 
 
 def test_table1_interrogates_and_reports_beside_the_paper(tmp_path: Path) -> None:
-    options = ("--domain", "gripper", "--problems", "2", "--out", str(tmp_path))
-    first = _run("experiments.table1", *options)
+    options = ("--domain", "gripper", "--problems", "2", "--processes", "1", "--out", tmp_path)
+    first = called("experiments.table1", *options, cwd=tmp_path)
     assert first.returncode == 0, first.stderr
     assert "gripper" in first.stdout
     assert "paper" in first.stdout
@@ -38,7 +32,7 @@ def test_table1_interrogates_and_reports_beside_the_paper(tmp_path: Path) -> Non
     assert "\\|P*\\|" in page
     assert "| gripper | 5 | 17 | 6 | 6 |" in page
     assert (tmp_path / "table1.svg").read_text().startswith("<?xml")
-    again = _run("experiments.table1", *options)
+    again = called("experiments.table1", *options, cwd=tmp_path)
     assert "4 of 4 jobs were done before" in again.stderr
     assert again.stdout == first.stdout
 
@@ -68,7 +62,8 @@ def test_bad_input_is_one_line_before_any_job_runs(
 
 def test_a_failed_job_is_named_beside_the_table(tmp_path: Path) -> None:
     options = ("--domain", "gripper", "--problems", "1", "--policy", "economical", "--job-memory", "0.001")
-    done = _run("experiments.table1", *options, "--out", str(tmp_path))
+    command = [sys.executable, "-m", "experiments.table1", *options, "--processes", "1", "--out", tmp_path]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     assert done.returncode == 1
     assert "over its limit of 0.001 GiB" in done.stderr
     page = (tmp_path / "table1.md").read_text()

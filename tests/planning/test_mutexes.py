@@ -230,18 +230,6 @@ def test_representatives_exclude_what_a_table_of_all_things_excludes() -> None:
                 assert shared.possible(positive, negative) is full.possible(positive, negative)
 
 
-@thorough(80)
-@given(domains.domains(constants=True))
-def test_representatives_never_make_a_reachable_state_impossible(domain: Domain) -> None:
-    model, start = domain.model, domain.problems[0]
-    starts = [state for state in domain.problems if state.objects == start.objects]
-    states = domains.reachable(model, starts, limit=150)
-    assume(states is not None)
-    given_states = [(state.true, frozenset[Atom]()) for state in starts]
-    mutexes = Mutexes(_operators(model, start), given_states, max_literals=0)
-    _assert_possible(mutexes, list(states or ()), domains.ground_atoms(model.vocabulary, start.objects))
-
-
 @thorough(60)
 @given(st.integers(3, 5), st.integers(0, 3), st.data())
 def test_things_that_can_be_unknown_or_start_apart_stay_possible(

@@ -9,6 +9,7 @@ from typing import Any
 
 from aam_vision.agents.journal import Journal
 from aam_vision.report.recorded import images
+from tests.finished import result_of
 
 STEP = "moveto(loc-0-0, loc-0-1, room-0)"
 WHY = "moveto: refused in one situation, and executed in another that looks alike"
@@ -19,7 +20,7 @@ def diagnosed(run: Path, folder: Path, **changed: Any) -> Path:
     copy = shutil.copytree(run, folder)
     with Journal.open(copy) as journal:
         names = [*dict.fromkeys(images(journal).values()), None, None, None]
-    figures = json.loads((copy / "result.json").read_text())
+    figures = result_of(copy)
     diagnosis = {
         "family": "hidden",
         "culprit": "moveto",

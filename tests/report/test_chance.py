@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from collections.abc import Callable
@@ -21,7 +20,7 @@ from aam_vision.report.chance_account import ChanceAccount
 from aam_vision.report.page import page
 from aam_vision.report.recorded import read_run
 from aam_vision.support.errors import UnusableInput
-from tests.finished import ChanceRuns
+from tests.finished import ChanceRuns, result_of
 from tests.interrogation.chance.domains import DOOR_PROBLEM, DOORS
 
 CHROMIUM = shutil.which("chromium")
@@ -70,7 +69,7 @@ def test_an_action_that_always_does_the_same_says_in_how_many_trials() -> None:
 def test_the_account_says_what_the_run_printed(chance_run_of: ChanceRuns) -> None:
     run = chance_run_of()
     account = ChanceAccount(read_run(run))
-    figures = json.loads((run / "result.json").read_text())
+    figures = result_of(run)
     for action in account.actions:
         told = figures["outcomes"][action.name]
         assert [round(one.way.found.probability, 6) for one in action.outcomes] == [

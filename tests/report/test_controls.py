@@ -25,7 +25,7 @@ from aam_vision.run import targets
 from aam_vision.run.arguments import Arguments
 from aam_vision.support.errors import UnusableInput
 from tests.controls.runs import lamps
-from tests.finished import Runs
+from tests.finished import Runs, result_of
 
 
 @pytest.fixture(params=["doors", "lamps"])
@@ -82,7 +82,7 @@ def test_every_control_is_told_with_its_cases_and_every_line_of_these_has_its_pr
 
 
 def test_the_two_statements_stand_apart_on_the_page_and_in_the_terminal(run: Path) -> None:
-    figures = json.loads((run / "result.json").read_text(encoding="utf-8"))
+    figures = result_of(run)
     account = account_of(read_run(run))
     console = Console(file=io.StringIO(), width=10_000)
     terminal.overview(account, console)
@@ -125,7 +125,7 @@ def test_a_control_that_never_did_anything_is_named(lamps_run: Path) -> None:
 
 def test_where_cases_are_missing_the_verdict_begins_with_that(lamps_run: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(lamps_run, tmp_path / "run")
-    figures = json.loads((copy / "result.json").read_text(encoding="utf-8"))
+    figures = result_of(copy)
     figures |= {"status": "open", "certain_beyond": "kick never did anything", "idle_covered": False}
     (copy / "result.json").write_text(json.dumps(figures), encoding="utf-8")
     verdict = account_of(read_run(copy)).verdict

@@ -33,7 +33,7 @@ from aam_vision.run.targets import from_environment
 from aam_vision.support.errors import UnusableInput
 from tests import domains
 from tests.domains import Domain
-from tests.finished import Runs
+from tests.finished import Runs, result_of
 from tests.profiles import thorough
 from tests.report.conftest import KINDS
 from tests.report.diagnosed import STEP, WHY, diagnosed
@@ -145,7 +145,7 @@ def test_a_diagnosis_comes_first_with_the_two_pictures_side_by_side(run_of: Runs
 
 def test_one_and_the_same_picture_is_followed_by_what_came_of_it(run_of: Runs, tmp_path: Path) -> None:
     folder = diagnosed(run_of("doors"), tmp_path / "run", family="random")
-    figures = json.loads((folder / "result.json").read_text())
+    figures = result_of(folder)
     one, other = figures["diagnosis"]["examples"]
     other["image"] = one["image"]
     (folder / "result.json").write_text(json.dumps(figures))
@@ -203,7 +203,7 @@ def test_a_run_of_an_earlier_version_is_told_as_far_as_it_goes(
     status: str, today: str, run_of: Runs, tmp_path: Path
 ) -> None:
     copy = shutil.copytree(run_of("doors"), tmp_path / "run")
-    figures = json.loads((copy / "result.json").read_text()) | {"status": status}
+    figures = result_of(copy) | {"status": status}
     for name in ("why", "missing", "proven", "exam_steps", "exam_wrong", "diagnosis"):
         del figures[name]
     for group in figures["undetermined"]:

@@ -17,6 +17,7 @@ from aam_vision.report.account import account_of
 from aam_vision.report.album import FOLDER
 from aam_vision.report.page import page
 from aam_vision.report.recorded import read_run
+from tests.finished import result_of
 from tests.report.conftest import KINDS
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
@@ -123,7 +124,7 @@ def test_links_to_other_files_are_not_followed(run_of, tmp_path):
 
 def test_markup_in_a_files_texts_is_text_on_the_page(run_of, tmp_path):
     copy = shutil.copytree(run_of("gripper"), tmp_path / "run")
-    figures = json.loads((copy / "result.json").read_text())
+    figures = result_of(copy)
     figures["env"] = figures["policy"] = "<script>alert(1)</script>"
     (copy / "result.json").write_text(json.dumps(figures))
     text = page(account_of(read_run(copy)))
@@ -163,7 +164,7 @@ def test_a_model_that_does_not_follow_from_the_answers_is_called_an_estimate(run
 
 def test_what_differs_from_the_model_learned_earlier_is_on_the_page_and_in_the_terminal(run, tmp_path):
     copy = shutil.copytree(run, tmp_path / "run")
-    figures = json.loads((copy / "result.json").read_text())
+    figures = result_of(copy)
     figures["differences"] = [{"text": "something needs <b>\x1b[2J else"}, 7, {"text": None}]
     (copy / "result.json").write_text(json.dumps(figures))
     account = account_of(read_run(copy))

@@ -20,7 +20,7 @@ from aam_vision.report.page import page
 from aam_vision.report.recorded import read_run
 from aam_vision.report.told_account import WeighedAccount
 from aam_vision.support.errors import UnusableInput
-from tests.finished import Runs
+from tests.finished import Runs, result_of
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def test_the_answers_support_every_certain_palm_tuple(account: WeighedAccount) -
 def test_every_pal_tuple_is_on_the_page_with_its_probability(run: Path, account: WeighedAccount) -> None:
     text = page(account)
     assert text == (run / "report.html").read_text(encoding="utf-8")
-    told = json.loads((run / "result.json").read_text())["palm_tuples"]
+    told = result_of(run)["palm_tuples"]
     assert account.decided == (len(told), len(told))
     assert len(re.findall(r"certain, (?:over )?\d", text)) == len(told)
     assert "How reliable the answers are" in text
@@ -91,7 +91,7 @@ def test_the_reason_is_given_in_words(account: WeighedAccount) -> None:
 )
 def test_figures_that_are_damaged_are_named(run: Path, tmp_path: Path, name: str, value: object) -> None:
     copy = shutil.copytree(run, tmp_path / "run")
-    figures = json.loads((copy / "result.json").read_text())
+    figures = result_of(copy)
     (copy / "result.json").write_text(json.dumps({**figures, name: value}))
     with pytest.raises(UnusableInput, match=r"result\.json: damaged"):
         account_of(read_run(copy))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import doctest
 import importlib
-import json
 import subprocess
 import sys
 from dataclasses import replace
@@ -21,6 +20,7 @@ from aam_vision.run.arguments import Arguments
 from aam_vision.run.command import interrogate_agent
 from aam_vision.support.errors import UnusableInput
 from tests import documentation
+from tests.finished import result_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -48,7 +48,7 @@ def test_the_function_does_what_the_command_does(
     env: str, access: str | None, options: dict[str, Any], tmp_path: Path
 ) -> None:
     assert interrogate_agent(Arguments(env, access=access, out=tmp_path, quiet=True, **options)) == 0
-    figures = json.loads((tmp_path / "result.json").read_text())
+    figures = result_of(tmp_path)
 
     same_agent = {name: options[name] for name in ("seed", "repeated_arguments") if name in options}
     result = aam_vision.interrogate(aam_vision.agent_for(env, access=access, **same_agent), **options)

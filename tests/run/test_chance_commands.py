@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import os
 import re
 import shutil
-import sys
 from collections import Counter
 from pathlib import Path
 from unittest import mock
@@ -17,9 +14,6 @@ import numpy as np
 import pytest
 
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.ask import ask_model
-from aam_vision.compare import compare_models
-from aam_vision.execute import execute_plan
 from aam_vision.model.pddl import read_domain
 from aam_vision.model.strips import GroundAction
 from aam_vision.planning.engines import planner_named
@@ -27,25 +21,19 @@ from aam_vision.report.chance_account import ChanceAccount
 from aam_vision.report.prediction import Forecast
 from aam_vision.report.recorded import read_run
 from aam_vision.run.execution.replanning import pursue
-from aam_vision.support.commandline import run_command
-from tests.finished import ChanceRuns, Runs
+from tests.commands import called
+from tests.finished import ChanceRuns, Runs, result_of
 from tests.interrogation.chance.agents import read
 from tests.interrogation.chance.domains import DOOR_PROBLEM, DOORS, SLIPPERY
 
-COMMANDS = {"compare": compare_models, "ask": ask_model, "execute": execute_plan}
 PLAN = "(grab a h)\n(drop a h)\n(grab b h)\n"
 
 
 def command(name: str, *arguments: str | Path) -> tuple[int, str, str]:
     """The exit code, and what is printed to stdout and stderr."""
-    out, err = io.StringIO(), io.StringIO()
-    with (
-        mock.patch.object(sys, "argv", [name, *map(str, arguments)]),
-        mock.patch.dict(os.environ, {"COLUMNS": "100"}),
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(err),
-    ):
-        return run_command(COMMANDS[name]), out.getvalue(), " ".join(err.getvalue().split())
+    with mock.patch.dict(os.environ, {"COLUMNS": "100"}):
+        done = called(f"aam_vision.{name}", *arguments, cwd=Path.cwd())
+    return done.returncode, done.stdout, " ".join(done.stderr.split())
 
 
 @pytest.fixture
@@ -283,7 +271,7 @@ def test_goals_that_only_an_unlikely_outcome_reaches_are_reached(chance_run_of: 
 
 
 def test_the_figures_have_outcomes_and_the_comparison_with_the_truth(chance_run_of: ChanceRuns) -> None:
-    figures = json.loads((chance_run_of() / "result.json").read_text())
+    figures = result_of(chance_run_of())
     for name in ("outcomes", "conditional", "variational_distance", "wrong_certain"):
         assert name in figures
     for outcomes in figures["outcomes"].values():
@@ -297,7 +285,7 @@ def test_a_run_is_verified_and_says_what_has_changed(chance_run_of: ChanceRuns) 
     run = chance_run_of()
     worse = SLIPPERY.replace("0.7 (and (holding ?b)", "0.3 (and (holding ?b)")
     again = chance_run_of(worse, seed=1, prior=run)
-    figures = json.loads((again / "result.json").read_text())
+    figures = result_of(again)
     assert {one["action"] for one in figures["differences"]} == {"grab"}
     for one in figures["differences"]:
         low, high = one["difference"]
@@ -316,7 +304,7 @@ def test_a_run_is_verified_and_says_what_has_changed(chance_run_of: ChanceRuns) 
 def test_a_model_is_verified_with_fewer_steps(chance_run_of: ChanceRuns) -> None:
     run = chance_run_of()
     again = chance_run_of(seed=1, prior=run / "model.pddl")
-    first, second = (json.loads((one / "result.json").read_text()) for one in (run, again))
+    first, second = (result_of(one) for one in (run, again))
     assert first["differences"] is None
     assert second["differences"] == []
     assert set(second["as_before"]) == {"grab", "drop"}

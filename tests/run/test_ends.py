@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from random import Random
@@ -12,6 +11,7 @@ import pytest
 from aam_vision.explain import explain_run
 from aam_vision.model.query import Access
 from experiments.faults.registry import FAMILIES
+from tests.finished import result_of
 from tests.profiles import scaled
 
 from .commands import ROOT, command
@@ -53,7 +53,7 @@ def drawn(number: int) -> Drawn:
 def test_every_end_of_a_run_is_reported(run: Drawn, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     code = finished(run, folder)
-    told = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+    told = result_of(folder)
     assert (code == 4) == (told["status"] in ("not-strips", "contradicted"))
     assert (code == 3) == (told["status"] == "failed")
     assert "</html>" in (folder / "report.html").read_text(encoding="utf-8")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -13,8 +12,9 @@ import pytest
 
 from aam_vision.agents import reference_agent
 from aam_vision.agents.journal import WENT_ON
+from tests.commands import called
 
-from .commands import ROOT, command
+from .commands import command
 
 DOES = "    return (state - before) | after if before <= state else None\n"
 """What the reference agent does in a state."""
@@ -45,8 +45,8 @@ def program(folder: Path, fault: str) -> str:
 
 def explained(folder: Path) -> str:
     """What ``explain`` says of a run."""
-    told = [sys.executable, "-m", "aam_vision.explain", str(folder)]
-    done = subprocess.run(told, capture_output=True, text=True, cwd=ROOT, check=True)
+    done = called("aam_vision.explain", folder, cwd=folder)
+    assert done.returncode == 0, done.stderr
     return " ".join(done.stdout.split())
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ from aam_vision.report.display import Display
 from aam_vision.report.recorded import read_run
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.command import INTERRUPTED, interrogate_agent
-from aam_vision.support.commandline import run_command
 
 
 def test_an_interrupted_run_leaves_a_video_and_resuming_it_makes_the_whole_one(
@@ -38,31 +36,3 @@ def test_an_interrupted_run_leaves_a_video_and_resuming_it_makes_the_whole_one(
     assert 0 < first.stat().st_size < second.stat().st_size
     assert second.read_bytes() == whole.read_bytes()
     assert not list(tmp_path.glob("*.partial"))
-
-
-@pytest.mark.parametrize(
-    ("env", "name", "complaint"),
-    [
-        ("doors", "video.mp4", "give a file that ends in .gif"),
-        ("doors", "nowhere/video.gif", "there is no folder"),
-        ("doors", "folder.gif", "is a folder"),
-        ("gripper", "video.gif", "gripper shows no images"),
-    ],
-)
-def test_a_video_that_cannot_be_made_is_refused_before_the_run(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    env: str,
-    name: str,
-    complaint: str,
-) -> None:
-    (tmp_path / "folder.gif").mkdir()
-    given = ["run", "--env", env, "--out", str(tmp_path / "run"), "--record", str(tmp_path / name)]
-    monkeypatch.setattr(sys, "argv", given)
-    assert run_command(interrogate_agent) == 2
-    said = capsys.readouterr().err
-    assert said.startswith("error: --record ")
-    assert said.count("\n") == 1
-    assert complaint in said
-    assert not (tmp_path / "run" / "transcript.sqlite").exists()

@@ -9,7 +9,18 @@ from pathlib import Path
 
 import pytest
 
+from tests.finished import result_of
+from tests.interrogation.chance.domains import PROBLEM as BLOCKS
+from tests.interrogation.chance.domains import SLIPPERY
+
 from .commands import WEIGHTS, command
+from .test_controls import LAMP
+from .test_controls import PROBLEM as TWO
+
+FILES = {"lamp.pddl": LAMP, "two.pddl": TWO, "hand.pddl": SLIPPERY, "blocks.pddl": BLOCKS}
+LAMPS = ("--domain", "lamp.pddl", "--problem", "two.pddl")
+HANDS = ("--domain", "hand.pddl", "--problem", "blocks.pddl")
+"""A domain with chance."""
 
 
 def _weights(folder: Path, source: str = "doors") -> Path:
@@ -82,6 +93,48 @@ def _changed(folder: Path) -> None:
         (["--env", "doors", "--classifiers", "changed"], "sha256"),
         (["--env", "doors", "--out", "out/result.json"], "cannot write"),
         (["--env", "doors", "--out", "out/result.json/inside"], "cannot write"),
+        # videos
+        (["--env", "doors", "--record", "video.mp4"], "--record video.mp4: give a file that ends in .gif"),
+        (
+            ["--env", "doors", "--record", "nowhere/video.gif"],
+            "--record nowhere/video.gif: there is no folder",
+        ),
+        (["--env", "doors", "--record", "folder.gif"], "--record folder.gif: is a folder"),
+        (["--env", "gripper", "--record", "video.gif"], "gripper shows no images"),
+        # controls
+        (["--env", "gripper", "--controls"], "the controls of gripper are not known"),
+        (["--env", "sokoban", "--bare", "a()=b"], "--bare"),
+        (["--env", "sokoban", "--controls", "--policy", "aia"], "--policy: cannot be used with --controls"),
+        (["--env", "sokoban", "--controls", "--access", "reset"], "--access reset: cannot be used"),
+        ([*LAMPS, "--bare", "press(?l)=fly"], "no operator 'fly'"),
+        ([*LAMPS, "--bare", "press"], "write e.g."),
+        # chance
+        ([*HANDS], "add --chance to interrogate"),
+        ([*HANDS, "--within", "0.5"], "--within 0.5: give a number from 0.002 to 0.4"),
+        ([*HANDS, "--chance", "--within", "0"], "--within 0: give a number from 0.002 to 0.4"),
+        ([*HANDS, "--chance", "--policy", "aia"], "--policy: cannot be used with --chance"),
+        ([*HANDS, "--chance", "--access", "full"], "--access full: cannot be used"),
+        (
+            [*HANDS, "--chance", "--confirm"],
+            "--access settable: a state that is asked for and was seen wrongly cannot be looked at",
+        ),
+        (
+            [*HANDS, "--chance", "--confidence", "0.9"],
+            "--confidence: with --chance, says how sure looks are to be: give",
+        ),
+        ([*HANDS, "--chance", "--refusal-rate", "0.1"], "--refusal-rate: cannot be used with --chance"),
+        (
+            ["--env", "sokoban", "--chance"],
+            "--chance: sokoban has no chance; leave it out, or use one of explo",
+        ),
+        (
+            ["--env", "explodingblocks"],
+            "--env explodingblocks: a step of it may have several outcomes: give --chance",
+        ),
+        (["--env", "tireworld"], "--env tireworld: a step of it may have several outcomes: give --chance"),
+        (["--env", "river", "--chance", "--problem", "1"], "--problem 1: river has problems 0 to 0"),
+        (["--env", "river", "--chance", "--image-noise", "0.1"], "river shows no images"),
+        (["--env", "explodingblocks", "--chance", "--access", "settable"], "use snapshot or reset"),
     ],
     ids=lambda value: " ".join(value[2:] or value) if isinstance(value, list) else "",
 )
@@ -91,6 +144,9 @@ def test_bad_input_is_one_line_and_exit_code_2_and_nothing_is_overwritten(
     out = tmp_path / "out"
     out.mkdir()
     (out / "result.json").write_text('{"precious": true}\n')
+    (tmp_path / "folder.gif").mkdir()
+    for name, content in FILES.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
     if "foreign" in arguments:
         _weights(tmp_path / "foreign", "sokoban")
     if "corrupt" in arguments:
@@ -98,7 +154,7 @@ def test_bad_input_is_one_line_and_exit_code_2_and_nothing_is_overwritten(
     if "changed" in arguments:
         _changed(tmp_path / "changed")
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    place = [] if "--out" in arguments else ["--out", "out", "--force"]
+    place = [] if {"--out", "--resume"} & {*arguments} else ["--out", "out", "--force"]
     done = command(*arguments, *place, cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     assert done.stdout == ""
@@ -109,6 +165,11 @@ def test_bad_input_is_one_line_and_exit_code_2_and_nothing_is_overwritten(
     assert lines[0].startswith("error: ")
     assert told in done.stderr
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_a_refused_run_leaves_no_folder(tmp_path: Path) -> None:
+    done = command("--env", "gripper", "--record", "video.gif", "--out", "new", cwd=tmp_path)
+    assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
 
 
 def test_a_run_is_overwritten_by_force_only(tmp_path: Path) -> None:
@@ -132,4 +193,4 @@ def test_a_run_is_overwritten_by_force_only(tmp_path: Path) -> None:
     refused("model.pddl, result.json")
     forced = command(*options, "--seed", "1", "--max-queries", "0", "--force", cwd=tmp_path)
     assert forced.returncode == 0, forced.stderr
-    assert json.loads((tmp_path / "out" / "result.json").read_text())["seed"] == 1
+    assert result_of(tmp_path / "out")["seed"] == 1

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import aam_vision
+from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.interrogation.task.verdict import COMPLETE, OPEN
-from aam_vision.run.summary import TIMES
+from aam_vision.model.query import Query, Response
+from aam_vision.run.summary import not_excluded, sentence
 from tests import documentation
 from tests.commands import ROOT
-from tests.finished import Run, StartedRuns, started
+from tests.finished import Run, StartedRuns, result_of, started, timeless
 
 from .commands import PROMISED, command
 
@@ -102,9 +105,7 @@ def test_the_same_seed_gives_the_same_figures_in_another_process(runs: StartedRu
     assert again.stderr == ""
     first, second = runs["doors"], Run("doors", again, tmp_path / "again")
     assert second.model.read_bytes() == first.model.read_bytes()
-    assert {k: v for k, v in second.figures.items() if k not in TIMES} == {
-        k: v for k, v in first.figures.items() if k not in TIMES
-    }
+    assert timeless(second.folder) == timeless(first.folder)
 
 
 @pytest.mark.parametrize("env", ["doors", "sokoban"])
@@ -139,7 +140,7 @@ def test_an_agent_with_a_noisy_camera_is_learned_exactly(tmp_path: Path) -> None
     asked = ("--env", "doors", "--problem", "0", "--seed", "1", "--image-noise", "0.2")
     done = command(*asked, "--out", "out", "--quiet", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    found = json.loads((tmp_path / "out" / "result.json").read_text())
+    found = result_of(tmp_path / "out")
     assert found["exact"]
     assert found["proven"]
 
@@ -200,3 +201,42 @@ def test_an_updated_agent_is_compared_with_the_model_learned_earlier(tmp_path: P
         assert figures["queries"] <= figures["lower_bound"] + count + 1
         assert len(figures["differences"]) == count
         assert "differences" in done.stdout
+
+
+# A run without chance says what chance of another outcome it does not exclude, and asks nothing more for it.
+
+
+def test_the_bound_is_that_of_the_executions(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    done = command("--env", "gripper", "--quiet", "--out", folder, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    told = " ".join(done.stdout.split())
+    figures = result_of(folder)
+    name, bound = max(figures["not_excluded"].items(), key=lambda one: one[1])
+    assert (
+        f"Not excluded, with 95%: another outcome of {name} in up to {100 * bound:.0f}% of its steps" in told
+    )
+    made = np.log(0.05) / np.log(1 - bound)
+    assert made == pytest.approx(round(made), abs=0.02)
+    assert f"({round(made)} execution" in told
+    executions = [round(np.log(0.05) / np.log(1 - one)) for one in figures["not_excluded"].values()]
+    assert sum(executions) <= figures["steps"] - figures["failed_steps"] + figures["exam_steps"]
+
+
+class Useless(AgentDecorator):
+    """Can do nothing."""
+
+    def initial(self):  # type: ignore[no-untyped-def]
+        return self.agent.initial()
+
+    def ask(self, query: Query) -> Response:
+        return Response(0, query.initial)
+
+    def walk(self, start, steps, rng):  # type: ignore[no-untyped-def]
+        return []
+
+
+def test_nothing_is_said_of_what_was_never_executed() -> None:
+    result = aam_vision.interrogate(Useless(aam_vision.agent_for("gripper")))
+    assert sentence(result) == ""
+    assert set((not_excluded(result) or {}).values()) == {1.0}

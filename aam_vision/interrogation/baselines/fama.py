@@ -131,11 +131,11 @@ def intersected(model: Model, traces: Sequence[Trace], *, repeated: bool = False
             candidates = held.get(name, pools[name])
             held[name] = frozenset(atom for atom in candidates if atom.ground(objects) in state.true)
             state = model.schema(name).successor(state, objects)
-    return replace(model, actions=tuple(_strengthened(schema, held) for schema in model.actions))
-
-
-def _strengthened(schema: ActionSchema, held: dict[str, frozenset[LiftedAtom]]) -> ActionSchema:
-    return replace(schema, positive=schema.positive | held.get(schema.header.name, frozenset()))
+    actions = (
+        replace(schema, positive=schema.positive | held.get(schema.header.name, frozenset()))
+        for schema in model.actions
+    )
+    return replace(model, actions=tuple(actions))
 
 
 # Traces <s_I, a_1, ..., a_n, s_G>, which learners from observation get instead of answers.

@@ -25,7 +25,6 @@ from aam_vision.interrogation.evidence.graph import (
     Claim,
     Edge,
     Evidence,
-    Exchange,
     Node,
     Refusal,
     supported,
@@ -158,16 +157,12 @@ class Replaying:
 def _walk_from(evidence: Evidence, wanted: Node) -> Node:
     """Where the agent stands, unless that is another problem, or the last walk from there led nowhere."""
     current = evidence.current
-    last = next((one for one in reversed(evidence.exchanges) if _moved(one)), None)
+    walks = (one for one in reversed(evidence.exchanges) if isinstance(one.move, Walk) and one.move.wanted)
+    last = next(walks, None)  # that could not start where it was wanted
     stuck = last is not None and (last.came_from, last.edges) == (current, len(evidence.edges))
     if current.state.objects == wanted.state.objects and not stuck:
         return current
     return replay(evidence, wanted)[0]
-
-
-def _moved(exchange: Exchange) -> bool:
-    """Whether this was a walk that could not start where it was wanted."""
-    return isinstance(exchange.move, Walk) and exchange.move.wanted is not None
 
 
 def replay(evidence: Evidence, node: Node) -> tuple[Node, tuple[GroundAction, ...]]:

@@ -135,7 +135,7 @@ def kind_of_fault(found: Diagnosis) -> tuple[str, ...]:
         told.append(f"The outcome depends on {found.literal}.")
     if found.tried:
         times = "once" if found.seen == 1 else f"{found.seen} times"
-        told.append(f"The unexpected outcome was seen {times} in {_tries(found.tried)}.")
+        told.append(f"The unexpected outcome was seen {times} in {counted(found.tried, 'try')}.")
     if found.pixels_differ is not None:
         told.append(
             "The two pictures differ, so something is visible that the vocabulary does not name."
@@ -190,10 +190,6 @@ def _left(ending: Ending) -> str:
 
 def _are(number: int) -> str:
     return "is" if number == 1 else "are"
-
-
-def _tries(number: int) -> str:
-    return "1 try" if number == 1 else f"{number} tries"
 
 
 def _sentence(text: str, *, capital: bool = True) -> str:

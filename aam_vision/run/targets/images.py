@@ -228,11 +228,14 @@ def seen_through(
     if strange:
         perception = WaryPerception(perception)
     noise = np.random.default_rng([settings.seed, 2])
+    generators = (noise,) if chance is None else (chance, noise)
     if settings.noise:
         simulators = [NoisySimulator(simulator, settings.noise, noise) for simulator in simulators]
     agent = (ImageAgent if chance is None else ChanceImageAgent)(
         simulators, perception, visual.vocabulary(), headers, access, refuses_surely=not strange
     )
+    if isinstance(agent, ChanceImageAgent):
+        agent.generators = generators
     if tested:
         agent.untested = untested(settings.classifiers, agent.image_test)
     return Target(
@@ -242,7 +245,7 @@ def seen_through(
         truth=None,
         held_out=list,
         perception_s=lambda: agent.perception_s,
-        generators=(noise,) if chance is None else (chance, noise),
+        generators=generators,
         keep_images=agent.keep_images,
         sources={
             entry.predicate.name: {"kind": entry.provenance.value, "meaning": entry.description}

@@ -5,11 +5,15 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
 
-from aam_vision.interrogation.beliefs.binding_grid import StateGrid
-from aam_vision.interrogation.hypotheses.literals import AtomIndex
+from aam_vision.interrogation.beliefs.binding_grid import Samples, StateGrid, best_choices
+from aam_vision.interrogation.hypotheses.literals import NOTHING, AtomIndex, Literals
 from experiments.random_strips import random_domain
-from tests.profiles import scaled
+from tests import domains
+from tests.domains import Domain, all_bindings
+from tests.profiles import scaled, thorough
 
 
 def test_atoms_are_true_in_the_grid_where_they_are_true_one_by_one() -> None:
@@ -33,3 +37,61 @@ def test_atoms_are_true_in_the_grid_where_they_are_true_one_by_one() -> None:
                 assert np.broadcast_to(grid.true(atom, index), shape).ravel().tolist() == expected
                 assert np.asarray(grid.true(atom, index, chosen)).tolist() == expected
     assert empty, "some of the types have no objects"
+
+
+# The beam search finds the arguments under which most guesses hold.
+
+
+def _literals(index: AtomIndex) -> list[Literals]:
+    return [*Literals(index.everything, 0).singles(), *Literals(0, index.everything).singles()]
+
+
+@thorough(60)
+@given(domains.domains(constants=True), st.integers(0, 10**6))
+def test_the_best_choice_is_as_good_as_the_best_of_all(domain: Domain, seed: int) -> None:
+    """With a beam so wide that nothing is left out, against every binding."""
+    rng = np.random.default_rng(seed)
+    state = domain.problems[0]
+    for header in domain.model.headers:
+        index = AtomIndex(domain.model.vocabulary, header)
+        literals = _literals(index)
+        required = (rng.random((20, len(literals))) < 0.2).astype(np.float32)
+        guesses = Samples(literals, required, rng.random(len(literals)))
+        choices = best_choices(
+            StateGrid(state, domain.model.vocabulary), index, NOTHING, guesses, width=10**6
+        )
+        expected = {}
+        for objects in all_bindings(header, state.objects):
+            held, dim = index.values(state, objects)
+            violated = np.array(
+                [bool(one.positive & ~held or one.negative & (held | dim)) for one in literals],
+                dtype=np.bool_,
+            )
+            expected[objects] = violated, int((required @ violated == 0).sum())
+        assert sorted(choices.rows) == sorted(expected)
+        for row, violated, met in zip(choices.rows, choices.violated, choices.met, strict=True):
+            assert (violated == expected[row][0]).all()
+            assert met == expected[row][1]
+        assert list(choices.met) == sorted(choices.met, reverse=True)
+
+
+@thorough(40)
+@given(domains.domains(), st.integers(0, 10**6))
+def test_what_is_proven_is_never_violated_and_the_width_is_kept(domain: Domain, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    state = domain.problems[0]
+    for header in domain.model.headers:
+        index = AtomIndex(domain.model.vocabulary, header)
+        literals = _literals(index)
+        if not literals:
+            continue
+        proven = literals[int(rng.integers(len(literals)))]
+        others = [one for one in literals if one != proven]
+        required = (rng.random((10, len(others))) < 0.2).astype(np.float32)
+        guesses = Samples(others, required, np.ones(len(others)))
+        choices = best_choices(StateGrid(state, domain.model.vocabulary), index, proven, guesses, width=5)
+        assert len(choices.rows) <= 5
+        for row in choices.rows:
+            held, dim = index.values(state, row)
+            assert not proven.positive & ~held
+            assert not proven.negative & (held | dim)

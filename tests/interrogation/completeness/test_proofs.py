@@ -7,21 +7,29 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.completeness.proofs import Proof, Proofs
 from aam_vision.interrogation.evidence.moves import Asked
 from aam_vision.interrogation.evidence.transcript import Transcript, initial_evidence
+from aam_vision.interrogation.policies.economical import EconomicalPolicy
 from aam_vision.interrogation.policies.settable import SettablePolicy
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
 from aam_vision.model import domains as packaged
 from aam_vision.model.query import Access, Response
-from aam_vision.model.strips import Location, Mode, PalTuple
+from aam_vision.model.strips import (
+    Location,
+    Mode,
+    PalTuple,
+)
+from aam_vision.planning.planner import Limits
 from tests import domains
 from tests.domains import Domain
+from tests.interrogation.hiding import HidingAgent
 from tests.interrogation.runs import AMPLE, run
-from tests.profiles import promised
+from tests.profiles import promised, thorough
 
 
 def _settable(domain: Domain) -> Result:
@@ -57,6 +65,7 @@ def _check(result: Result) -> list[Proof]:
         schema = result.model.schema(proof.pal.action)
         if proof.decided:
             assert schema.mode(proof.pal.atom, proof.pal.location) is proof.modes[0]
+    assert sum(proof.decided for proof in found) == result.hypotheses.decided()
     return found
 
 
@@ -65,6 +74,18 @@ def _check(result: Result) -> list[Proof]:
 def test_the_answers_that_a_proof_names_are_enough(plain: Domain, domain: Domain) -> None:
     _check(run(plain))
     _check(_settable(domain))
+
+
+@thorough(40)
+@given(domains.domains(), st.sampled_from([0.1, 0.3]))
+def test_what_was_hidden_is_proven_by_the_entries_that_showed_it(domain: Domain, share: float) -> None:
+    agent = HidingAgent(domain, Access.SNAPSHOT, share)
+    policy = EconomicalPolicy(limits=Limits(states=1000))
+    result = interrogate(agent, policy, np.random.default_rng(0), budget=AMPLE)
+    for proof in _check(result):
+        for one in proof.exclusions:
+            assert one.seen is False or one.step.action.name == proof.pal.action
+            assert one.claims
 
 
 @pytest.mark.parametrize("name", ["gripper", "blocksworld", "miconic", "termes"])
@@ -102,3 +123,17 @@ def test_answers_from_the_first_contradiction_on_are_left_out_and_named() -> Non
     assert proofs.contradiction is not None
     assert step.action.name in proofs.contradiction
     assert len(proofs.transcript.entries) == len(transcript.in_single_steps().entries)
+
+
+def test_of_refusals_that_say_the_same_the_first_is_named() -> None:
+    result = _packaged("gripper")
+    entries = result.transcript.entries
+    refused = [
+        entry
+        for entry in entries
+        if isinstance(entry, Asked) and entry.response.executed < len(entry.query.plan)
+    ]
+    assert refused
+    once, again = Proofs(result.transcript), Proofs(result.transcript.of([*entries, *refused]))
+    for pal in result.hypotheses.pal_tuples():
+        assert again.proof(pal).refusal == once.proof(pal).refusal

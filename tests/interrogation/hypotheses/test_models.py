@@ -1,7 +1,4 @@
-"""The factored hypotheses are exactly the models that agree with the answers, up to what factoring drops.
-
-All pal tuples of all actions together, their modes, and the cautious model.
-"""
+"""All pal tuples of all actions together, their modes, and the cautious model; contradictions are named."""
 
 from __future__ import annotations
 
@@ -12,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals, bits
-from aam_vision.interrogation.hypotheses.models import ActionHypotheses, GroundLiterals, Hypotheses, atoms
+from aam_vision.interrogation.hypotheses.models import (
+    ActionHypotheses,
+    GroundLiterals,
+    Hypotheses,
+    atoms,
+    lifted,
+)
 from aam_vision.model.strips import ActionHeader, Location, Mode, PalTuple, Predicate, State, Vocabulary
 from aam_vision.support.errors import InconsistentAgent
 from tests import domains
@@ -21,109 +24,10 @@ from tests.interrogation.runs import assert_sound
 from tests.profiles import promised, thorough
 
 ATOMS = 3
-EVERYTHING = (1 << ATOMS) - 1
 INDEX = AtomIndex(
     Vocabulary("toy", tuple(Predicate(f"p{number}") for number in range(ATOMS))), ActionHeader("act")
 )
-Precondition = tuple[Mode, ...]
 some_modes = st.sets(st.sampled_from(Mode), min_size=1)
-
-
-def _executable(precondition: Precondition, held: int) -> bool:
-    return all(
-        mode is Mode.ABSENT or bool(held >> number & 1) is (mode is Mode.POSITIVE)
-        for number, mode in enumerate(precondition)
-    )
-
-
-def _modes(action: ActionHypotheses, number: int) -> set[Mode]:
-    masks = (action.positive, action.negative, action.absent)
-    return {mode for mode, mask in zip(Mode, masks, strict=True) if mask >> number & 1}
-
-
-preconditions = st.tuples(*[st.sampled_from(Mode)] * ATOMS)
-situations = st.lists(st.integers(0, EVERYTHING), max_size=12)
-
-
-@promised(300)
-@given(preconditions, situations)
-def test_the_product_of_modes_under_the_clauses_is_the_set_of_all_consistent_preconditions(
-    truth: Precondition, asked: list[int]
-) -> None:
-    """The version space by enumeration: every precondition that answers as the true one did."""
-    action = ActionHypotheses(INDEX)
-    for held in asked:
-        (action.succeeded if _executable(truth, held) else action.failed)(held, 0)
-    consistent = {
-        candidate
-        for candidate in product(Mode, repeat=ATOMS)
-        if all(_executable(candidate, held) == _executable(truth, held) for held in asked)
-    }
-
-    def admitted(candidate: Precondition) -> bool:
-        if any(mode not in _modes(action, number) for number, mode in enumerate(candidate)):
-            return False
-        positive = sum(1 << n for n, mode in enumerate(candidate) if mode is Mode.POSITIVE)
-        negative = sum(1 << n for n, mode in enumerate(candidate) if mode is Mode.NEGATIVE)
-        return all(clause.positive & positive or clause.negative & negative for clause in action.clauses)
-
-    assert {candidate for candidate in product(Mode, repeat=ATOMS) if admitted(candidate)} == consistent
-    for number in range(ATOMS):
-        left = {candidate[number] for candidate in consistent}
-        proven = action.proven
-        if proven.positive >> number & 1:
-            assert left == {Mode.POSITIVE}
-        if proven.negative >> number & 1:
-            assert left == {Mode.NEGATIVE}
-
-
-@thorough(150)
-@given(preconditions, situations)
-def test_an_outcome_is_called_certain_only_if_every_possible_precondition_agrees(
-    truth: Precondition, asked: list[int]
-) -> None:
-    action = ActionHypotheses(INDEX)
-    for held in asked:
-        (action.succeeded if _executable(truth, held) else action.failed)(held, 0)
-    for held in range(EVERYTHING + 1):
-        answers = {
-            _executable(candidate, held)
-            for candidate in product(Mode, repeat=ATOMS)
-            if all(_executable(candidate, other) == _executable(truth, other) for other in asked)
-        }
-        violated = action.violated(held, 0)
-        assert answers == {False} or not action.certain_to_fail(violated)
-        assert answers == {True} or violated
-
-
-@thorough(150)
-@given(
-    st.sampled_from(Mode),
-    st.lists(st.tuples(st.sampled_from([True, False, None]), st.booleans()), max_size=6),
-)
-def test_an_effect_keeps_the_modes_that_explain_every_step(
-    truth: Mode, steps: list[tuple[bool | None, bool]]
-) -> None:
-    """Values before may be hidden, those after too: what is left is what some hidden value explains."""
-    action = ActionHypotheses(INDEX)
-    outcome = {
-        Mode.POSITIVE: lambda was: True,
-        Mode.NEGATIVE: lambda was: False,
-        Mode.ABSENT: lambda was: was,
-    }
-    possible = set(Mode)
-    for was, shown in steps:
-        really = bool(was)
-        now = outcome[truth](really)
-        before = (really and was is not None, was is None)
-        after = (now and shown, not shown)
-        action.changed((int(before[0]), int(before[1])), (int(after[0]), int(after[1])))
-        if shown:
-            worlds = (False, True) if was is None else (really,)
-            possible &= {mode for mode in Mode if any(outcome[mode](world) == now for world in worlds)}
-    masks = zip(Mode, (action.adds, action.deletes, action.keeps), strict=True)
-    assert {mode for mode, mask in masks if mask & 1} == possible
-    assert truth in possible
 
 
 def test_refusing_where_nothing_is_left_to_blame_is_a_contradiction() -> None:
@@ -304,7 +208,14 @@ def test_ground_literals_are_the_facts_in_which_they_hold_or_are_violated(
     positive = data.draw(st.integers(0, everything)) & everything
     some = Literals(positive, data.draw(st.integers(0, everything)) & everything & ~positive)
     assert set(atoms(action, some.positive)) == action.index.select(some.positive)
+    operator = lifted(action, some, everything, 0)
+    assert (set(operator.positive), set(operator.negative)) == (
+        action.index.select(some.positive),
+        action.index.select(some.negative),
+    )
+    assert (set(operator.add), operator.delete) == (set(action.index.atoms), ())
     for row in domains.all_bindings(header, objects)[:20]:
+        assert action.index.facts_in_order(row) == [atom.ground(row) for atom in action.index.atoms]
         ground = GroundLiterals(action, row)
         assert ground.objects == row
         for (true, false), violated in (
@@ -320,3 +231,184 @@ def test_ground_literals_are_the_facts_in_which_they_hold_or_are_violated(
             held, dim = action.index.values(state, row)
             found = action.violated(held, dim, some)
             assert found == violated
+
+
+# The factored hypotheses are exactly the models that agree with the answers: where an image hides atoms, all
+# that some value explains.
+
+
+EVERYTHING = (1 << ATOMS) - 1
+Modes = tuple[Mode, ...]
+MODES = list(product(Mode, repeat=ATOMS))
+masks = st.integers(0, EVERYTHING)
+seen_masks = st.lists(st.tuples(masks, st.just(0)), max_size=12) | st.lists(
+    st.tuples(masks, masks), max_size=10
+)
+"""The atoms that hold, and those that are hidden."""
+
+
+def _executable(precondition: Modes, world: int) -> bool:
+    return all(
+        mode is Mode.ABSENT or bool(world >> number & 1) is (mode is Mode.POSITIVE)
+        for number, mode in enumerate(precondition)
+    )
+
+
+def _worlds(held: int, dim: int) -> list[int]:
+    """All that may hold where so much is seen to hold, and so much is hidden."""
+    return [world for world in range(EVERYTHING + 1) if world & ~dim == held]
+
+
+def _mask(modes: Modes, wanted: Mode) -> int:
+    return sum(1 << number for number, mode in enumerate(modes) if mode is wanted)
+
+
+def _admitted(action: ActionHypotheses, modes: Modes) -> bool:
+    positive, negative = _mask(modes, Mode.POSITIVE), _mask(modes, Mode.NEGATIVE)
+    return not (
+        positive & ~action.positive
+        or negative & ~action.negative
+        or _mask(modes, Mode.ABSENT) & ~action.absent
+        or any(not (clause.positive & positive or clause.negative & negative) for clause in action.clauses)
+    )
+
+
+def _asked(truth: Modes, situations: list[tuple[int, int]]) -> tuple[ActionHypotheses, list[Modes]]:
+    """What was learned, and all preconditions that explain every answer by some hidden values."""
+    action, consistent = ActionHypotheses(INDEX), MODES
+    for world, dim in situations:
+        executed, held = _executable(truth, world), world & ~dim
+        version, before = action.version, (action.positive, action.negative, action.absent, action.clauses)
+        told = (action.succeeded if executed else action.failed)(held, dim)
+        assert told is (before != (action.positive, action.negative, action.absent, action.clauses))
+        assert (action.version > version) is told
+        consistent = [
+            modes
+            for modes in consistent
+            if any(_executable(modes, other) is executed for other in _worlds(held, dim))
+        ]
+    return action, consistent
+
+
+@promised(300)
+@given(st.sampled_from(MODES), seen_masks)
+def test_what_is_hidden_counts_neither_as_held_nor_as_violated(
+    truth: Modes, situations: list[tuple[int, int]]
+) -> None:
+    action, consistent = _asked(truth, situations)
+    assert truth in consistent
+    assert [modes for modes in MODES if _admitted(action, modes)] == consistent
+
+
+@thorough(150)
+@given(st.sampled_from(MODES), seen_masks)
+def test_proven_undecided_and_possible_literals_are_those_of_all_some_and_any_models(
+    truth: Modes, situations: list[tuple[int, int]]
+) -> None:
+    action, consistent = _asked(truth, situations)
+    for literal in Literals(EVERYTHING, EVERYTHING).singles():
+        share = {
+            bool(
+                literal.positive & _mask(modes, Mode.POSITIVE)
+                or literal.negative & _mask(modes, Mode.NEGATIVE)
+            )
+            for modes in consistent
+        }
+        if literal.within(action.proven):
+            assert share == {True}
+        assert literal.within(action.candidates) or share == {False}
+        assert literal.within(action.undecided) == (
+            literal.within(action.candidates) and not literal.within(action.proven)
+        )
+    cautious = action.cautious
+    required = tuple(
+        Mode.POSITIVE
+        if cautious.positive >> number & 1
+        else Mode.NEGATIVE
+        if cautious.negative >> number & 1
+        else Mode.ABSENT
+        for number in range(ATOMS)
+    )
+    assert not cautious.positive & cautious.negative or action.successes == 0
+    bold = action.bold
+    assert bold.within(cautious)
+    assert action.proven.within(bold)
+    assert bold.positive == cautious.positive & (action.held | action.proven.positive)
+    for world, dim in situations:
+        if not _executable(truth, world) and not cautious.positive & cautious.negative:
+            assert any(not _executable(required, other) for other in _worlds(world & ~dim, dim))
+
+
+@thorough(150)
+@given(st.sampled_from(MODES), seen_masks, masks, masks)
+def test_a_step_fails_for_certain_only_where_it_does_in_all_models_and_worlds(
+    truth: Modes, situations: list[tuple[int, int]], world: int, dim: int
+) -> None:
+    action, consistent = _asked(truth, situations)
+    held = world & ~dim
+    outcomes = {_executable(modes, other) for modes in consistent for other in _worlds(held, dim)}
+    for_sure = Literals(action.positive & ~(held | dim), action.negative & held)
+    assert action.certainly_violated(held, dim) == for_sure
+    assert outcomes == {False} or not action.certain_to_fail(for_sure)
+    assert outcomes == {True} or action.violated(held, dim)
+    some = Literals(held, world)
+    violated = action.violated(held, dim, some)
+    assert violated.within(some)
+    assert violated == Literals(some.positive & ~held, some.negative & (held | dim))
+
+
+@thorough(100)
+@given(st.sampled_from(MODES), seen_masks, masks, masks)
+def test_what_if_leaves_what_is_known_alone(
+    truth: Modes, situations: list[tuple[int, int]], world: int, dim: int
+) -> None:
+    if not _executable(truth, world):
+        world = _mask(truth, Mode.POSITIVE)
+    action, consistent = _asked(truth, situations)
+    assumed = action.assuming(world & ~dim, dim)
+    assert [modes for modes in MODES if _admitted(action, modes)] == consistent
+    left = [m for m in consistent if any(_executable(m, other) for other in _worlds(world & ~dim, dim))]
+    assert [modes for modes in MODES if _admitted(assumed, modes)] == left
+
+
+# --- effects --------------------------------------------------------------------------------------
+
+
+def _outcome(effect: Modes, world: int) -> int:
+    return world & ~_mask(effect, Mode.NEGATIVE) | _mask(effect, Mode.POSITIVE)
+
+
+def _effects(action: ActionHypotheses) -> list[Modes]:
+    return [
+        modes
+        for modes in MODES
+        if not (
+            _mask(modes, Mode.POSITIVE) & ~action.adds
+            or _mask(modes, Mode.NEGATIVE) & ~action.deletes
+            or _mask(modes, Mode.ABSENT) & ~action.keeps
+        )
+    ]
+
+
+@promised(200)
+@given(st.sampled_from(MODES), st.lists(st.tuples(masks, masks, masks), max_size=8), masks, masks)
+def test_an_effect_is_what_some_hidden_values_explain_and_predictions_are_what_all_agree_on(
+    truth: Modes, steps: list[tuple[int, int, int]], world: int, dim: int
+) -> None:
+    action, consistent = ActionHypotheses(INDEX), MODES
+    for before, dim_before, dim_after in steps:
+        after, held = _outcome(truth, before), before & ~dim_before
+        shown = after & ~dim_after
+        known = _effects(action)
+        assert action.changed((held, dim_before), (shown, dim_after)) is (_effects(action) != known)
+        consistent = [
+            effect
+            for effect in consistent
+            if any(_outcome(effect, other) & ~dim_after == shown for other in _worlds(held, dim_before))
+        ]
+    assert _effects(action) == consistent
+    held = world & ~dim
+    outcomes = [_outcome(effect, other) for effect in consistent for other in _worlds(held, dim)]
+    always = [sum(1 << n for n in range(ATOMS) if all(o >> n & 1 for o in outcomes))]
+    ever = [sum(1 << n for n in range(ATOMS) if any(o >> n & 1 for o in outcomes))]
+    assert action.after(held, dim, ()) == (always[0], ever[0] & ~always[0])

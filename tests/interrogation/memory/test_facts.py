@@ -20,6 +20,7 @@ from aam_vision.interrogation.memory.facts import (
 from aam_vision.interrogation.memory.histories import BEGINNING, Attempt
 from aam_vision.model.query import Access
 from aam_vision.model.strips import Atom, GroundAction, Predicate, State
+from tests.profiles import crossed
 
 from .planted import PlantedFacts, histories, planted_agent
 from .test_planted import true_model
@@ -44,8 +45,7 @@ def fault_of(kind: str, seed: int) -> PlantedFacts:
     return fault
 
 
-@pytest.mark.parametrize("kind", ["fact", "fact of an object", "case"])
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(("kind", "seed"), crossed(["fact", "fact of an object", "case"], SEEDS))
 def test_the_smallest_explanation_is_no_larger_than_the_truth_and_explains_every_step(
     kind: str, seed: int
 ) -> None:

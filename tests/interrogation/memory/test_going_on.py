@@ -11,6 +11,7 @@ from aam_vision.interrogation.task.verdict import COMPLETE
 from aam_vision.interrogation.task.verification import verify
 from aam_vision.model.query import Access
 from experiments.faults.registry import faulty_agent
+from tests.profiles import crossed, first
 
 from .measure import learned
 from .planted import planted_agent, predicted_rightly
@@ -19,9 +20,7 @@ RESTARTS = [Access.RESET, Access.SNAPSHOT, Access.SETTABLE]
 STEPS = 4000
 
 
-@pytest.mark.parametrize("kind", ["fact", "fact of an object"])
-@pytest.mark.parametrize("access", RESTARTS)
-@pytest.mark.parametrize("seed", [1, 5])
+@pytest.mark.parametrize(("kind", "access", "seed"), crossed(["fact", "fact of an object"], RESTARTS, [1, 5]))
 def test_a_planted_fact_is_learned(kind: str, access: Access, seed: int) -> None:
     agent = planted_agent(kind, access, seed)
     first, found = learned(agent, seed, STEPS)
@@ -52,7 +51,7 @@ def test_effects_that_depend_on_a_fact_are_learned(access: Access) -> None:
     assert predicted_rightly(found.result.model, agent.fault, np.random.default_rng(1)) >= 0.99  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("access", [Access.RESET, Access.SNAPSHOT])
+@pytest.mark.parametrize("access", first(1, [Access.RESET, Access.SNAPSHOT]))
 def test_what_was_learned_follows_from_what_was_asked(access: Access) -> None:
     agent = planted_agent("fact", access, 1)
     _, found = learned(agent, 1, STEPS)
@@ -60,8 +59,7 @@ def test_what_was_learned_follows_from_what_was_asked(access: Access) -> None:
     assert verify(found.result.transcript, found.result).holds
 
 
-@pytest.mark.parametrize("access", RESTARTS)
-@pytest.mark.parametrize("kind", ["code", "counter", "two facts"])
+@pytest.mark.parametrize(("kind", "access"), crossed(["code", "counter", "two facts"], RESTARTS))
 def test_what_is_more_than_one_fact_is_never_complete_and_wrong(kind: str, access: Access) -> None:
     for seed in range(3):
         agent = planted_agent(kind, access, seed)
@@ -70,7 +68,7 @@ def test_what_is_more_than_one_fact_is_never_complete_and_wrong(kind: str, acces
             assert predicted_rightly(found.result.model, agent.fault, np.random.default_rng(seed)) >= 0.99  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("access", RESTARTS)
+@pytest.mark.parametrize("access", first(1, RESTARTS))
 def test_a_number_that_explains_all_is_named(access: Access) -> None:
     told, found = learned(planted_agent("counter", access, 2), 2, STEPS)
     assert told.not_strips
@@ -104,7 +102,7 @@ def test_nothing_is_asked_beyond_the_budget() -> None:
     assert told.counts.steps < result.counts.steps + result.counts.exam_steps < 800
 
 
-@pytest.mark.parametrize("access", RESTARTS)
+@pytest.mark.parametrize("access", first(1, RESTARTS))
 def test_the_fact_is_in_every_situation_of_the_transcript(access: Access) -> None:
     agent = planted_agent("fact", access, 0)
     told, found = learned(agent, 0, STEPS)

@@ -75,12 +75,6 @@ class Watched:
         return move
 
 
-def _watched(domain: Domain, seed: int, *, constructed: bool, walk_steps: int = 20) -> Watched:
-    watched = Watched(AiaPolicy(constructed=constructed, limits=Limits(states=300), walk_steps=walk_steps))
-    _interrogate(domain, watched, seed)
-    return watched
-
-
 def _interrogate(domain: Domain, watched: Watched, seed: int) -> Result:
     access = Access.SETTABLE if watched.policy.constructed else Access.SNAPSHOT
     agent = SymbolicAgent(domain.model, domain.problems, access)
@@ -92,11 +86,8 @@ def _gripper() -> Domain:
     return Domain(packaged.load("gripper"), (problem,))
 
 
-# --- Algorithm 1 -----------------------------------------------------------------------------------
-
-
 def test_s_is_collected_by_walks_of_500_steps_and_holds_60_states_at_most() -> None:
-    """Line 1, where states can be made."""
+    """Algorithm 1, line 1, where states can be made."""
     watched = Watched(AiaPolicy())
     _interrogate(_gripper(), watched, 0)
     assert watched.walked == MOST_WALK_STEPS
@@ -106,7 +97,7 @@ def test_s_is_collected_by_walks_of_500_steps_and_holds_60_states_at_most() -> N
 
 @pytest.mark.parametrize("constructed", [True, False])
 def test_pal_tuples_come_up_in_the_order_that_is_given(constructed: bool) -> None:
-    """Line 4: in one round of Gamma no query is about a pal tuple that comes before that of an earlier query."""
+    """Algorithm 1, line 4: in one round of Gamma no query is about a pal tuple that comes before that of an earlier query."""
     for backwards in (False, True):
         places: dict[PalTuple, int] = {}
 
@@ -128,71 +119,36 @@ def test_pal_tuples_come_up_in_the_order_that_is_given(constructed: bool) -> Non
         assert rounds <= 1, came_up
 
 
-@thorough(40)
+@thorough(60)
 @given(domains.domains(), st.integers(0, 3), st.booleans())
-def test_every_pair_is_of_two_modes_that_are_still_possible(
+def test_every_query_and_what_is_returned_are_as_published(
     domain: Domain, seed: int, constructed: bool
 ) -> None:
-    """Line 8."""
-    for posed in _watched(domain, seed, constructed=constructed).posed:
-        assert posed.problem.i is not posed.problem.j
-        assert {posed.problem.i, posed.problem.j} <= {*posed.modes}
-
-
-@thorough(40)
-@given(domains.domains(), st.integers(0, 3), st.booleans())
-def test_no_query_is_posed_twice(domain: Domain, seed: int, constructed: bool) -> None:
-    """ "The stored responses are used if a query is repeated.\""""
-    asked = _watched(domain, seed, constructed=constructed).asked
-    assert len({(ask.start.number, ask.plan) for ask in asked}) == len(asked)
-
-
-@thorough(40)
-@given(domains.domains(), st.integers(0, 3), st.booleans())
-def test_modes_that_no_query_tells_apart_stay_possible(domain: Domain, seed: int, constructed: bool) -> None:
-    """Line 2: the true model is among those that are returned."""
+    """The lines of Algorithms 1 and 2 that every query and every result shows."""
     watched = Watched(AiaPolicy(constructed=constructed, limits=Limits(states=300), walk_steps=20))
     result = _interrogate(domain, watched, seed)
     for pal in result.hypotheses.pal_tuples():
         truth = domain.model.schema(pal.action).mode(pal.atom, pal.location)
-        assert truth in result.hypotheses.modes(pal)
-
-
-# --- Algorithm 2 -----------------------------------------------------------------------------------
-
-
-@thorough(40)
-@given(domains.domains(), st.integers(0, 3))
-def test_every_initial_state_is_in_s_where_states_can_be_made(domain: Domain, seed: int) -> None:
-    """Line 4."""
-    for posed in _watched(domain, seed, constructed=True).posed[1:]:
-        assert posed.ask.start.number in posed.states
-
-
-@thorough(40)
-@given(domains.domains(), st.integers(0, 3))
-def test_every_initial_state_was_seen_where_none_can_be_made(domain: Domain, seed: int) -> None:
-    """Line 4: no state is written down that the agent was not in."""
-    for posed in _watched(domain, seed, constructed=False).posed:
-        assert posed.ask.start.situation is not None
-        assert posed.ask.start.situation.state == posed.initial
-
-
-@thorough(60)
-@given(domains.domains(), st.integers(0, 3), st.booleans())
-def test_every_plan_solves_p_po_and_ends_with_the_action_in_question(
-    domain: Domain, seed: int, constructed: bool
-) -> None:
-    """Lines 7 to 10: the query distinguishes M' + gamma^i from M' + gamma^j; its last action is gamma's (Lemma 2)."""
-    for posed in _watched(domain, seed, constructed=constructed).posed:
-        assert posed.problem.solved_by(posed.initial, posed.ask.plan)
-        assert posed.ask.plan[-1].name == posed.problem.pal.action
+        assert truth in result.hypotheses.modes(pal), "Algorithm 1, line 2: the true model is returned"
+    for number, posed in enumerate(watched.posed):
+        pair = {posed.problem.i, posed.problem.j}
+        assert len(pair) == 2
+        assert pair <= {*posed.modes}, "line 8: two modes that are still possible"
+        if not constructed:
+            assert posed.ask.start.situation is not None, "Algorithm 2, line 4: a state that was seen"
+            assert posed.ask.start.situation.state == posed.initial
+        elif number:
+            assert posed.ask.start.number in posed.states, "Algorithm 2, line 4: a state of S"
+        assert posed.problem.solved_by(posed.initial, posed.ask.plan), "lines 7 to 10: M' + gamma^i differs"
+        assert posed.ask.plan[-1].name == posed.problem.pal.action, "Lemma 2"
+    asked = {(ask.start.number, ask.plan) for ask in watched.asked}
+    assert len(asked) == len(watched.asked), "stored responses are used if a query is repeated"
 
 
 @needs_fast_downward
 @pytest.mark.parametrize("constructed", first(1, [True, False]))
 def test_fast_downward_solves_the_p_po_of_every_query(constructed: bool, tmp_path: Path) -> None:
-    """Line 6: as the paper has it, from the same initial state."""
+    """Algorithm 2, line 6: as the paper has it, from the same initial state."""
     watched = Watched(AiaPolicy(constructed=constructed))
     _interrogate(_gripper(), watched, 0)
     assert len(watched.posed) > 2

@@ -14,6 +14,7 @@ from aam_vision.model import domains as packaged
 from aam_vision.model.query import Access
 from aam_vision.model.strips import Location, Mode
 from experiments.trust_runs import trusted
+from tests.profiles import first
 
 
 def _interrogated(name: str) -> Result:
@@ -66,7 +67,7 @@ def test_steps_are_counted_once_in_a_perceived_state() -> None:
     assert contradiction(once, claimed, rates) == contradiction(often, claimed, rates)
 
 
-@pytest.mark.parametrize("seed", [61001, 71002, 71003, 76000, 76001])
+@pytest.mark.parametrize("seed", first(2, [61001, 71002, 71003, 76000, 76001]))
 def test_executions_by_mistake_make_nothing_certain_that_is_wrong(seed: int) -> None:
     """On a trajectory the weighed answers may all be of steps with swapped arguments."""
     family = "fault: arguments swapped sometimes"

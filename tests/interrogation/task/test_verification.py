@@ -19,12 +19,13 @@ from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.verification import verify
 from aam_vision.model import domains as packaged
 from aam_vision.model.query import Access, Response, Situation
-from aam_vision.model.strips import Location, Mode, Model, State
+from aam_vision.model.strips import Model, State
 from aam_vision.planning.planner import Limits
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import AMPLE, run
 from tests.profiles import promised, thorough
+from tests.report.evaluation.models import one_mode_changed
 
 
 def _settable(domain: Domain, policy: SettablePolicy | AiaPolicy | None = None) -> Result:
@@ -122,21 +123,10 @@ def test_one_false_palm_tuple_is_noticed(domain: Domain, data: st.DataObject) ->
     result = run(domain)
     pals = [*result.hypotheses.pal_tuples()]
     assume(pals)
-    pal = data.draw(st.sampled_from(pals))
-    schema = result.model.schema(pal.action)
-    now = schema.mode(pal.atom, pal.location)
-    mode = data.draw(st.sampled_from([mode for mode in Mode if mode is not now]))
-    plus, minus = ("positive", "negative") if pal.location is Location.PRE else ("add", "delete")
-    changed = replace(
-        schema,
-        **{
-            plus: getattr(schema, plus) - {pal.atom} | ({pal.atom} if mode is Mode.POSITIVE else set()),
-            minus: getattr(schema, minus) - {pal.atom} | ({pal.atom} if mode is Mode.NEGATIVE else set()),
-        },
-    )
-    actions = tuple(changed if other is schema else other for other in result.model.actions)
-    verification = verify(result.transcript, replace(result, model=replace(result.model, actions=actions)))
-    assert any(pal.action in fault for fault in verification.faults)
+    wrong = one_mode_changed(data, result.model, pals)
+    (changed,) = (one.header.name for one in wrong.actions if one not in result.model.actions)
+    verification = verify(result.transcript, replace(result, model=wrong))
+    assert any(changed in fault for fault in verification.faults)
 
 
 @thorough(40)

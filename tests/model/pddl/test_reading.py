@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from aam_vision.model.pddl import Problem, read_domain, read_problem
+from aam_vision.model.pddl import Problem, domain_text, read_domain, read_problem
 from aam_vision.model.strips import (
     ActionHeader,
     ActionSchema,
     Atom,
     LiftedAtom,
+    Model,
     Objects,
     Predicate,
     State,
     Types,
 )
+from aam_vision.run.arguments import Arguments
+from aam_vision.run.targets import naming
+from aam_vision.support.errors import AamWarning
+from tests.refusals import told_by
 
-from .files import DOMAIN, PROBLEM, written
+from .files import DOMAIN, PROBLEM, attempt, written
 
 
 def test_a_domain_is_read(folder: Path) -> None:
@@ -135,3 +142,178 @@ def test_reading_prints_and_warns_nothing(folder: Path, capfd: pytest.CaptureFix
         warnings.simplefilter("error")
         read_problem(written(folder, DOMAIN), written(folder, PROBLEM, "problem.pddl"))
     assert capfd.readouterr() == ("", "")
+
+
+# Effects with conditions and chance do what the file says in every state; mistakes are one line.
+
+
+NAMES = "abc"
+EFFECT = "(and (a) (when (b) (not (c))) (when (and (not (b)) (c)) (probabilistic 0.25 (d))))"
+
+
+def read(folder: Path, effect: str, precondition: str = "(and)") -> Model:
+    facts = " ".join(f"(p{number})" for number in range(60))
+    path = folder / "domain.pddl"
+    path.write_text(
+        f"(define (domain d) (:predicates (a) (b) (c) (d) {facts})"
+        f" (:action act :precondition {precondition} :effect {effect}))"
+    )
+    return read_domain(path, chance=True)
+
+
+def successors(model: Model, held: str) -> dict[str, float]:
+    """The states after the action, as the names of the facts that are true."""
+    state = State(frozenset(Atom(name, ()) for name in held), Objects({}, Types()))
+    found = model.schema("act").successors(state, ())
+    return {"".join(sorted(atom.predicate for atom in after.true)): share for after, share in found.items()}
+
+
+def test_every_state_leads_where_the_conditions_say(tmp_path: Path) -> None:
+    model = read(tmp_path, EFFECT)
+    assert successors(model, "") == {"a": 1}
+    assert successors(model, "b") == {"ab": 1}
+    assert successors(model, "bc") == {"ab": 1}
+    assert successors(model, "c") == {"ac": 0.75, "acd": 0.25}
+    assert len(model.schema("act").cases) == 3
+
+
+def test_a_model_that_is_written_and_read_again_does_the_same(tmp_path: Path) -> None:
+    model = read(tmp_path, EFFECT)
+    text = domain_text(model)
+    assert ":conditional-effects" in text
+    (tmp_path / "again.pddl").write_text(text)
+    again = read_domain(tmp_path / "again.pddl", chance=True)
+    for values in product((False, True), repeat=3):
+        held = "".join(name for name, value in zip(NAMES, values, strict=True) if value)
+        assert successors(again, held) == pytest.approx(successors(model, held))
+
+
+def test_a_condition_that_the_precondition_decides_makes_no_cases(tmp_path: Path) -> None:
+    model = read(tmp_path, EFFECT, "(b)")
+    assert not model.schema("act").cases
+    assert successors(model, "bc") == {"ab": 1}
+
+
+def test_a_condition_may_stand_in_a_chance(tmp_path: Path) -> None:
+    model = read(tmp_path, "(probabilistic 0.5 (and (a) (when (b) (c))))")
+    assert successors(model, "b") == {"b": 0.5, "abc": 0.5}
+    assert successors(model, "") == {"": 0.5, "a": 0.5}
+
+
+HALVES = "(and {})".format(" ".join(f"(probabilistic 0.5 (p{number}))" for number in range(4)))
+MANY = "(and {})".format(" ".join(f"(probabilistic 0.5 (p{number}))" for number in range(60)))
+WHENS = "(and {})".format(" ".join(f"(when (p{number}) (a))" for number in range(7)))
+BAD = {
+    "(when (a) (when (b) (c)))": "'when' inside 'when'",
+    "(when (a) (probabilistic 0.5 (and (b) (when (c) (d)))))": "'when' inside 'when'",
+    "(when (a))": "write (when CONDITION EFFECT)",
+    "(when (or (a) (b)) (c))": "a condition in the effect of 'act' uses disjunction ('or')",
+    "(forall (?x - object) (when (a) (b)))": "uses quantifiers ('forall')",
+    "(when (forall (?x - object) (a)) (b))": "uses quantifiers ('forall')",
+    "(when (e) (b))": "undeclared predicate 'e'",
+    WHENS: "depends on 7 atoms, more than 6",
+    HALVES: "'act' has 16 outcomes, more than 10",
+    f"(when (a) {HALVES})": "'act' has 16 outcomes, more than 10",
+    MANY: "has more than 10 outcomes",
+    "(when (a) (probabilistic 0.6 (b) 0.6 (c)))": "add up to 1.2, more than 1",
+}
+
+
+@pytest.mark.parametrize("effect", BAD)
+def test_a_mistake_is_one_line(tmp_path: Path, effect: str) -> None:
+    message = told_by(lambda: read(tmp_path, effect))
+    assert BAD[effect] in message
+    assert "domain.pddl:" in message
+
+
+# Instructions that a file writes as predicates, as PDDLGym's files do, are left out; what else bears such a
+# name is not.
+
+
+HOP = """(define (domain hop)
+  (:predicates (at ?c) (next ?a ?b) (move ?b) (rest) (ready))
+  ; (:actions move rest wait)
+  (:action hop :parameters (?a ?b)
+    :precondition (and (MOVE ?b) (at ?a) (and (next ?a ?b))) :effect (and (at ?b) (not (at ?a))))
+  (:action doze :parameters () :precondition (rest) :effect (ready)))"""
+HOPS = """(define (problem p) (:domain hop) (:objects a b)
+  (:init (at a) (next a b) (move a) (move b) (rest)) (:goal (at b)))"""
+
+
+def files(folder: Path, domain: str = HOP, problem: str = HOPS) -> tuple[Path, Path]:
+    paths = folder / "domain.pddl", folder / "problem.pddl"
+    paths[0].write_text(domain, encoding="utf-8")
+    paths[1].write_text(problem, encoding="utf-8")
+    return paths
+
+
+def names(model: Model) -> list[str]:
+    return [predicate.name for predicate in model.vocabulary.predicates]
+
+
+@pytest.mark.parametrize("section", [False, True])
+def test_what_is_named_as_an_instruction_is_no_concept(tmp_path: Path, section: bool) -> None:
+    text = HOP.replace("; (:actions", "(:actions") if section else HOP
+    domain, problem = files(tmp_path, text)
+    model = read_domain(domain)
+    assert names(model) == ["at", "next", "ready"]
+    assert model.vocabulary.left_out == ("move", "rest")
+    assert {atom.predicate for atom in model.schema("hop").positive} == {"at", "next"}
+    assert not model.schema("doze").positive
+    for given in (model, domain):
+        assert {str(atom) for atom in read_problem(given, problem).initial.true} == {"at(a)", "next(a, b)"}
+    chance = read_domain(domain, chance=True)
+    assert chance.vocabulary == model.vocabulary
+    assert chance.schema("hop").positive == model.schema("hop").positive
+    assert read_problem(chance, problem) == read_problem(model, problem)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        HOP.replace(":effect (ready)", ":effect (and (ready) (not (rest)))"),
+        HOP.replace("(rest) :effect", "(not (rest)) :effect"),
+        HOP.replace("move rest wait", "move"),
+    ],
+)
+def test_what_the_agent_changes_or_must_not_have_is_a_concept(tmp_path: Path, changed: str) -> None:
+    model = read_domain(files(tmp_path, changed)[0])
+    assert names(model) == ["at", "next", "rest", "ready"]
+
+
+@pytest.mark.parametrize("chance", [False, True])
+def test_the_command_says_what_is_left_out(tmp_path: Path, chance: bool) -> None:
+    domain, problem = files(tmp_path)
+    given = Arguments(domain=domain, problem=[str(problem)], chance=chance)
+    with pytest.warns(AamWarning, match="move and rest are instructions and no concepts"):
+        target = naming.of(given)
+    assert [str(atom) for atom in sorted(target.agent.initial()[0].state.true)] == ["at(a)", "next(a, b)"]
+
+
+def test_a_misspelt_fact_is_refused_as_before(tmp_path: Path) -> None:
+    domain, problem = files(tmp_path, problem=HOPS.replace("(move b)", "(mvoe b)"))
+    said = attempt(lambda path: read_problem(domain, path), problem)
+    assert "undeclared predicate 'mvoe'" in str(said)
+    said = attempt(
+        lambda path: read_problem(domain, path),
+        files(tmp_path, problem=HOPS.replace("(:goal (at b", "(:goal (move b"))[1],
+    )
+    assert "undeclared predicate 'move'" in str(said)
+
+
+def test_pddlgym_s_files_are_read_or_refused_in_a_line() -> None:
+    pddlgym = pytest.importorskip("pddlgym")
+    folder = Path(pddlgym.__file__).parent / "pddl"
+    read, refused = {}, {}
+    for path in sorted(folder.glob("*.pddl")):
+        model = attempt(partial(read_domain, chance=True), path)
+        (refused if isinstance(model, str) else read)[path.stem] = model
+    assert (len(read), len(refused)) == (68, 19)
+    for said in refused.values():
+        assert "\n" not in said
+        assert any(word in said for word in ("quantifiers", "equality", "derived", "still open"))
+    for name in ("sokoban", "doors", "explodingblocks", "tireworld", "river"):
+        assert read[name].vocabulary.left_out
+        first = sorted((folder / name).glob("*.pddl"))[0]
+        own = {predicate.name for predicate in read[name].vocabulary.predicates}
+        assert {atom.predicate for atom in read_problem(read[name], first).initial.true} <= own

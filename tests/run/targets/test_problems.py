@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from aam_vision.agents.perception import Frame, Percept, Scene
+from aam_vision.envs.registry import board_domain
 from aam_vision.model.query import Access
+from aam_vision.model.strips import Atom, State
+from aam_vision.run.targets.images import PerceptionSettings, from_images
+from aam_vision.run.targets.symbolic import from_generated
 from aam_vision.run.targets.target import problems_of
 from aam_vision.support.errors import UnusableInput
+from tests.envs.corridor import SCENE, Corridor, Eyes, environment
 
 BOARDS = (("train", 0), ("train", 3))
 SEEDS = (("seed", 5), ("seed", 6))
@@ -38,3 +46,64 @@ def test_a_trajectory_leads_through_one_problem() -> None:
     assert problems_of("somewhere", [], SEEDS, Access.TRAJECTORY) == [SEEDS[0]]
     with pytest.raises(UnusableInput, match="leads through one problem only"):
         problems_of("somewhere", ["0", "1"], SEEDS, Access.TRAJECTORY)
+
+
+# A model is evaluated on problems that were not interrogated, wherever there are such problems.
+
+
+@pytest.mark.parametrize("env", ["doors", "sokoban"])
+def test_an_image_environment_s_model_is_evaluated_on_its_held_out_problems(env: str) -> None:
+    target = from_images(env, Access.SNAPSHOT, [], PerceptionSettings())
+    domain = board_domain(env)
+    interrogated = [
+        domain.load(split, int(number)) for split, number in (p.split("/") for p in target.problems)
+    ]
+    held_out = target.held_out()
+    assert held_out
+    assert held_out == [
+        State(layout.initial, layout.objects)
+        for layout in (domain.load(*problem) for problem in domain.held_out)
+    ]
+    assert not set(held_out) & {State(layout.initial, layout.objects) for layout in interrogated}
+
+
+@pytest.mark.parametrize("problems", [[], ["0"]])
+def test_a_packaged_domain_s_model_is_evaluated_on_problems_of_its_own(problems: list[str]) -> None:
+    target = from_generated("gripper", Access.SETTABLE, problems, 3, 0, False)
+    held_out = target.held_out()
+    assert held_out
+    assert not set(held_out) & {situation.state for situation in target.agent.initial()}
+
+
+def test_an_own_environment_s_held_out_problems_are_seen_as_the_agent_sees_them() -> None:
+    """Without those that cannot be made, or read in full."""
+
+    class Blinking(Eyes):
+        def look(self, frame: Frame, scene: Scene) -> Percept:
+            percept = super().look(frame, scene)
+            return percept if percept.state.true & {AT_0, AT_1} else Percept(_hidden(percept.state), {}, True)
+
+    def make() -> Corridor:
+        made.append(Corridor())
+        if len(made) == 2:
+            raise ValueError("no second one")
+        return made[-1]
+
+    made: list[Corridor] = []
+    described = replace(environment(), make=make, seeds=(3, 0))
+    seen = [Corridor().reset(seed=seed)[0] for seed in range(4, 9)]
+    whole = [Eyes().look(frame, SCENE).state for number, frame in enumerate(seen) if number != 1]
+    readable = [state for state in whole if state.true & {AT_0, AT_1}]
+    assert 0 < len(readable) < len(whole)
+    assert described.held_out_states(Blinking().look) == readable
+    assert len(made) == 5
+    assert replace(described, make=Corridor, held_out=(7,)).held_out_states(Eyes().look) == [
+        Eyes().look(seen[3], SCENE).state
+    ]
+
+
+AT_0, AT_1 = Atom("at", ("cell-0",)), Atom("at", ("cell-1",))
+
+
+def _hidden(state: State) -> State:
+    return State(state.true, state.objects, frozenset([Atom("lit", ("cell-0",))]))

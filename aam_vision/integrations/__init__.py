@@ -1,1 +1,0 @@
-"""This toolkit behind the interfaces of other packages, which are imported only here."""
