@@ -133,7 +133,7 @@ def information_gain(steps: int, seed: int) -> Learned:
 
 def toolkit(steps: int, seed: int) -> Learned:
     """This toolkit, the policy economical under trajectory access, on the same simulator."""
-    from aam_vision.run.amlgym import AAMVision
+    from aam_vision.integrations.amlgym import AAMVision
 
     world = simulator()
     learner, course = AAMVision(empty_domain(DOMAIN)), Course()

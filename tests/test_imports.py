@@ -21,6 +21,7 @@ ABOVE = {
     "compare",
     "ask",
     "execute",
+    "integrations",
     "run",
     "report",
     "support",

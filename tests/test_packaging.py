@@ -139,7 +139,7 @@ def test_every_module_of_the_wheel_imports_beside_decoys(installed, foreign):
         "from aam_vision.classifiers.torchvision_cure import cure_torchvision\n"
         "cure_torchvision()\n"
         "found = [m.name for m in pkgutil.walk_packages(aam_vision.__path__, 'aam_vision.')]\n"
-        "found.remove('aam_vision.run.amlgym')\n"  # it needs an extra
+        "found = [name for name in found if not name.startswith('aam_vision.integrations.')]\n"  # they need extras
         "for name in found: print(importlib.import_module(name).__file__)\n"
     )
     done = _python(foreign, installed, "-c", code)

@@ -1,7 +1,7 @@
 """This toolkit as an active learner of AMLGym: one trajectory, no reset, every attempted step counts.
 
 >>> from amlgym.algorithms import get_algorithm  # before anything else that imports unified-planning
->>> from aam_vision.run.amlgym import AAMVision
+>>> from aam_vision.integrations.amlgym import AAMVision
 >>> model, trajectory = AAMVision("empty.pddl").learn(simulator)
 """
 

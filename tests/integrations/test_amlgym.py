@@ -15,9 +15,9 @@ from unified_planning.engines import UPSequentialSimulator
 from unified_planning.io import PDDLReader
 
 from aam_vision.agents.simulator import SimulatorAgent
+from aam_vision.integrations.amlgym import AAMVision
 from aam_vision.model.pddl import read_domain, read_problem
 from aam_vision.model.unified import to_unified_planning
-from aam_vision.run.amlgym import AAMVision
 from experiments.amlgym import DOMAINS
 
 
