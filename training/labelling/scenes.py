@@ -26,29 +26,21 @@ from aam_vision.support.errors import UnusableInput
 from aam_vision.training.assessment import samples
 from aam_vision.training.camera import Lessons, answers, lessons_of
 from aam_vision.training.folder import Labellable
-from aam_vision.training.labelling.montage import Montage, Parts, backdrop_of, taken_apart
 from aam_vision.training.labelling.pool import LabelQuestion, Walked
 from aam_vision.training.labelling.rounds import Answer, Learner, least_labelled, upper_bound
 from aam_vision.training.labelling.settings import ACTIVE, Way
+from aam_vision.training.montage import Parts, backdrop_of, taken_apart
+from aam_vision.training.pictures import HELD, MADE, REPEATED, made_of
 from aam_vision.training.places import PlaceTask
 from aam_vision.training.trainer import calibrated, teach
 
 AUDITED: Final = 6
 """Pictures of a round that are chosen at random and read before they are learned from."""
 
-HELD: Final = 5
-"""One labelled picture in so many teaches nothing: the thresholds are set by them."""
-
-MADE: Final = 1600
-"""Pictures that are made for a round: more of them show more, and take time."""
-
-MADE_TO_CALIBRATE: Final = 200
+MADE_TO_CALIBRATE: Final = 150
 """Pictures made of those that teach nothing."""
 
-REPEATED: Final = 4
-"""So many times the labelled pictures themselves are among those learned from."""
-
-STEPS: Final = 1200
+STEPS: Final = 700
 """Training steps of a round, which goes on from the weights of the one before."""
 
 REFUSED: Final = 0.02
@@ -59,7 +51,7 @@ Where things hide each other more than on walks, more is refused."""
 class SceneLearner(Learner[CameraPerception]):
     """Asks about whole pictures without cells, of one camera; without ``Way.free`` nothing is made of labelled ones."""
 
-    FIRST, EACH, STREAM = 30, 15, 19
+    FIRST, EACH, STREAM = 12, 24, 19
 
     WATCHED = 300
     """More of them find what is doubtful, and take time."""
@@ -187,8 +179,8 @@ class SceneLearner(Learner[CameraPerception]):
 
     def _made(self, numbers: Sequence[int], most: int) -> list[Labelled]:
         """Pictures made of labelled ones; none if that cannot be done."""
-        montage = Montage(self._visual, [self._parts[one] for one in numbers if one in self._parts])
-        return [montage.make(self._rng) for _ in range(most)] if montage.usable else []
+        parts = [self._parts[one] for one in numbers if one in self._parts]
+        return made_of(self._visual, parts, most, self._rng)
 
 
 def _state(labelled: Labelled) -> State:

@@ -11,7 +11,7 @@ from aam_vision.support.commandline import Progress
 from aam_vision.training.labelling import pool, scenes
 from aam_vision.training.labelling.session import label_walks
 from aam_vision.training.labelling.settings import Session
-from aam_vision.training.places import read_pictures
+from aam_vision.training.pictures import read_pictures
 
 
 def test_the_arm_is_labelled_by_its_simulator(tmp_path, monkeypatch):

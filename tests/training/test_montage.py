@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from aam_vision.model.strips import Atom
-from aam_vision.training.labelling.montage import Montage, backdrop_of, cuts_of, exchanged, taken_apart
+from aam_vision.training.montage import Montage, backdrop_of, cuts_of, exchanged, taken_apart
 from tests.training.labelling.table import COLOURS, HAND, SIDE, VOCABULARY, backdrop, labelled
 
 
