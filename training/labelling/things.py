@@ -238,7 +238,11 @@ class ThingDraft:
                 }
             )
         heads = [
-            {"name": name, "key": KEYS[number % len(KEYS)], "description": description}
+            {
+                "name": name,
+                "key": KEYS[number : number + 1],
+                "description": description,
+            }  # none where they end
             for number, (name, description) in enumerate(self._questions.heads)
         ]
         told = [{"places": numbers, "why": why, "number": False} for why, numbers in problems]

@@ -1,0 +1,42 @@
+"""A person at the page who knows the truth: what they say is the truth, and every click of theirs is counted."""
+
+import re
+
+import numpy as np
+
+from aam_vision.envs.registry import image_domain
+from aam_vision.training.labelling import pool, scenes
+from aam_vision.training.labelling.answers import SimulatorLabels
+from aam_vision.training.labelling.pool import LabelQuestion, walked
+from experiments.page_labels import Person, page_labels
+
+
+def test_what_the_person_says_is_the_truth(monkeypatch):
+    monkeypatch.setattr(pool, "SCENES", 0)
+    domain = image_domain("tabletop")
+    found = walked(domain, 0, 3)
+    person, knows = Person(domain, found), SimulatorLabels(domain, found)
+    for number in range(3):
+        true, said = (one.answer(LabelQuestion(number)) for one in (knows, person))
+        assert said.true == true.true
+        shows = {atom.objects[0] for atom in true.true if atom.predicate == "seen"}
+        assert {thing for thing, mask in said.masks.items() if mask.any()} == shows
+        assert person.clicks[number] > len(shows), "a click for each thing at least, and one to go on"
+        shares = [
+            (said.masks[thing] & true.masks[thing]).sum() / (said.masks[thing] | true.masks[thing]).sum()
+            for thing in shows
+        ]
+        assert np.mean(shares) > 0.7
+
+
+def test_the_clicks_are_printed(tmp_path, monkeypatch, capsys):
+    for name, number in {"MADE": 8, "MADE_TO_CALIBRATE": 2, "STEPS": 3}.items():
+        monkeypatch.setattr(scenes, name, number)
+    monkeypatch.setattr(scenes.SceneLearner, "FIRST", 6)
+    monkeypatch.setattr(scenes.SceneLearner, "WATCHED", 2)
+    monkeypatch.setattr(pool, "SCENES", 1)
+    page_labels(tmp_path, pictures=6, steps=3)
+    told = re.search(r"seed 0: 6 pictures, (\d+) clicks \(([\d.]+) a picture", capsys.readouterr().out)
+    assert told is not None
+    assert round(int(told[1]) / 6, 1) == float(told[2])
+    assert (tmp_path / "labels.jsonl").read_text().count("outlines") == 6
