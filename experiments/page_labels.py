@@ -32,7 +32,7 @@ from aam_vision.training.labelling.settings import MOST_SCENES, Way
 from aam_vision.training.labelling.things import ThingDraft, ThingSheets
 from aam_vision.training.regions import middle
 
-STEPS: Final = 12
+STEPS: Final = 8
 """Of the walk in every scene: more of them show rarer piles, and take longer to draw."""
 
 ALIKE: Final = 0.75

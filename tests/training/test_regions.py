@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.training.regions import Regions, middle, outline_path
+from aam_vision.training.regions import Colours, Regions, middle, outline_path
 
 BEHIND = np.full((60, 80, 3), (195, 160, 120), np.uint8)
 ONE, OTHER = np.s_[20:32, 30:42], np.s_[32:44, 32:46]
@@ -46,6 +46,24 @@ def test_things_that_touch_meet_at_the_edge_between_them(noise):
     assert _overlap(found["one"], _mask(ONE)) > 0.9
     assert _overlap(found["other"], _mask(OTHER)) > 0.9
     assert not (found["one"] & found["other"]).any()
+
+
+def test_what_was_outlined_before_tells_things_of_two_colours_apart():
+    """Of a checkered thing and a red one that touch, one point each: by edges alone, a check is taken for a thing's end."""
+    frame = BEHIND.copy()
+    checks = np.indices((16, 16)).sum(0) // 4 % 2 * 200 + 20
+    frame[10:26, 30:46] = checks[..., None]
+    frame[26:42, 30:46] = (200, 30, 30)
+    one, other = _mask(np.s_[10:26, 30:46]), _mask(np.s_[26:42, 30:46])
+    points = {"one": [(18, 38)], "other": [(34, 38)]}
+    looks = {"one": "checkered", "other": "red"}
+    colours = Colours()
+    before = Regions(frame, BEHIND, colours, looks).grown(points)
+    colours.add(frame, {"checkered": one, "red": other})
+    found = Regions(frame, BEHIND, colours, looks).grown(points)
+    assert _overlap(found["one"], one) > 0.9
+    assert _overlap(found["other"], other) > 0.9
+    assert _overlap(found["one"], one) >= _overlap(before["one"], one)
 
 
 def test_a_further_point_extends_a_region():

@@ -29,7 +29,7 @@ from aam_vision.training.labelling.pool import LabelQuestion, Walked
 from aam_vision.training.labelling.rounds import Answer
 from aam_vision.training.montage import backdrop_of
 from aam_vision.training.pictures import broken
-from aam_vision.training.regions import Regions, Spot, middle, outline_path
+from aam_vision.training.regions import Colours, Regions, Spot, middle, outline_path
 
 WHOLE: Final = "the picture"
 """What is asked of the picture as a whole belongs to this place."""
@@ -341,7 +341,8 @@ class ThingSheets:
         """A picture with the best guess, or with what it was labelled before that was withdrawn."""
         picture = self._pictures[question.number]
         asked = self._about(picture.problem, picture.scene)
-        regions, masks = Regions(picture.frame, self._backdrop), None
+        looks, masks = picture.scene.looks, None
+        regions = Regions(picture.frame, self._backdrop, self._colours(), looks)
         if isinstance(former, Labelled):
             masks = {thing: mask for thing, mask in former.masks.items() if mask.any()}
             yes = np.array([atom in former.true for atom in asked.atoms.atoms])
@@ -350,6 +351,15 @@ class ThingSheets:
         else:
             guess = self._guess(picture, asked.atoms)
         return ThingDraft(asked, picture.frame, regions, guess, masks)
+
+    def _colours(self) -> Colours:
+        """The colours of things, by the outlines in all labels."""
+        found = Colours()
+        for one in self._labels.values():
+            found.add(
+                one.frame, {one.scene.looks[thing]: mask for thing, mask in one.masks.items() if mask.any()}
+            )
+        return found
 
     def _about(self, problem: str, scene: Scene) -> Questions:
         if problem not in self._questions:
