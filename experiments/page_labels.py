@@ -1,7 +1,7 @@
 """A person at the labelling page who knows what pictures without cells show: how many clicks they take, and what comes of them.
 
-``python -m experiments.page_labels`` labels walked pictures of the robot arm from no label on, by the sheets that the page shows and
-by nothing else: things are pointed at, atoms are toggled where what is filled in is wrong, and outlines are extended where they leave
+``python -m experiments.page_labels`` labels pictures of things that somebody moves about, as in a folder, from no label on, by the sheets that
+the page shows and by nothing else: things are pointed at, atoms are toggled where what is filled in is wrong, and outlines are extended where they leave
 much out. Choosing a thing, pointing, toggling and going on count as a click each. The weights are kept for
 ``training.evaluate --classifiers`` and ``run --classifiers``.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -19,11 +20,12 @@ import typer
 from aam_vision.agents.perception import Mask, Reading
 from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.envs.labelled import Labelled
+from aam_vision.envs.own import OwnEnvironment
 from aam_vision.envs.registry import image_domain
 from aam_vision.model.strips import Atom
 from aam_vision.support.commandline import Progress, check_writable, run_command
-from aam_vision.training.labelling.answers import SimulatorLabels
-from aam_vision.training.labelling.pool import LabelQuestion, Walked, walked
+from aam_vision.training.described import PROBLEM, pictured_scene
+from aam_vision.training.labelling.pool import LabelQuestion, Walked
 from aam_vision.training.labelling.record import write_answers
 from aam_vision.training.labelling.rounds import LabellingRounds
 from aam_vision.training.labelling.scenes import SceneLearner
@@ -32,8 +34,8 @@ from aam_vision.training.labelling.settings import MOST_SCENES, Way
 from aam_vision.training.labelling.things import ThingDraft, ThingSheets
 from aam_vision.training.regions import middle
 
-STEPS: Final = 8
-"""Of the walk in every scene: more of them show rarer piles, and take longer to draw."""
+TAKEN: Final = 300
+"""Pictures to choose from: more of them show rarer piles, and take longer to draw."""
 
 ALIKE: Final = 0.75
 """Share of the pixels of an outline and of the truth together that they have in common, from which on a person is content."""
@@ -45,9 +47,8 @@ TRIES: Final = 3
 class Person:
     """Answers by the sheets of the page, and counts clicks; a ``Labeller``."""
 
-    def __init__(self, domain: ImageDomain, pictures: Sequence[Walked]) -> None:
-        self._sheets, self._pictures = ThingSheets(domain.visual, pictures), pictures
-        self._knows = SimulatorLabels(domain, pictures)
+    def __init__(self, domain: ImageDomain, pictures: Sequence[Walked], true: Sequence[Labelled]) -> None:
+        self._sheets, self._pictures, self._true = ThingSheets(domain.visual, pictures), pictures, true
         (self._found,) = (entry.predicate.name for entry in domain.visual.read_as(Reading.FOUND))
         self._chosen = -1
         self.clicks: list[int] = []
@@ -57,8 +58,7 @@ class Person:
 
     def answer(self, question: LabelQuestion, *, tested: bool = False) -> Labelled:
         """The label that comes of clicking until all is as it is."""
-        true = self._knows.answer(question)
-        assert isinstance(true, Labelled)
+        true = self._true[question.number]
         frame, sheet = self._pictures[question.number].frame, self._sheets.sheet(question, None)
         self.clicks.append(1)  # to go on
         self._chosen = -1
@@ -100,6 +100,27 @@ class Person:
             sheet.change("point", {"places": [place], **spot(left_out), "more": True})
 
 
+def taken(domain: ImageDomain, number: int, seed: int) -> list[Labelled]:
+    """Pictures of random situations, none of which is among those that classifiers are evaluated on; things are called like their looks."""
+    assert isinstance(domain, OwnEnvironment)
+    source, scene = domain.unseen or domain.pictures, pictured_scene(Path(), domain.visual)
+    assert source is not None
+    assert scene is not None
+    found = []
+    for one in islice(source(np.random.default_rng([seed, 83])), number):
+        nothing = np.zeros(one.frame.shape[:2], bool)
+        masks = {
+            **dict.fromkeys(scene.looks, nothing),
+            **{one.scene.looks[thing]: mask for thing, mask in one.masks.items()},
+        }
+        true, unknown = (
+            frozenset(Atom(name, tuple(one.scene.looks[thing] for thing in about)) for name, about in atoms)
+            for atoms in (one.true, one.unknown)
+        )
+        found.append(Labelled(scene, true, one.frame, masks, unknown))
+    return found
+
+
 def spot(mask: Mask) -> dict[str, float]:
     """Where somebody clicks on a region: across and down, as shares of the picture."""
     row, column = middle(mask)
@@ -121,9 +142,9 @@ def wrong(view: dict[str, Any], true: Labelled) -> Iterator[tuple[int, int]]:
 def page_labels(
     out: Annotated[Path, typer.Option(help="Folder for labels and weights.")],
     env: Annotated[str, typer.Option(help="Environment whose pictures have no cells.")] = "tabletop",
-    seed: Annotated[int, typer.Option(min=0, help="Seed of walks, choice and weights.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of pictures, choice and weights.")] = 0,
     pictures: Annotated[int, typer.Option(min=1, help="Pictures to label at most.")] = MOST_SCENES,
-    steps: Annotated[int, typer.Option(min=1, help="Steps of the walk in every scene.")] = STEPS,
+    number: Annotated[int, typer.Option(min=1, help="Pictures to choose from.")] = TAKEN,
 ) -> None:
     """Label pictures as a person at the page does, and count the clicks.
 
@@ -133,9 +154,10 @@ def page_labels(
     """
     check_writable(out)
     domain, progress = image_domain(env), Progress()
-    progress.stage(f"{domain.name}: walking")
-    found = walked(domain, seed, steps)
-    person = Person(domain, found)
+    progress.stage(f"{domain.name}: taking pictures")
+    true = taken(domain, number, seed)
+    found = [Walked(PROBLEM, one.scene, one.frame, None) for one in true]
+    person = Person(domain, found, true)
     way = Way(most=pictures, seed=seed)
     _, result = LabellingRounds[Any](SceneLearner(domain, found, way), person, progress).run()
     write_answers(domain, found, result.told, out)

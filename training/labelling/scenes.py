@@ -25,6 +25,7 @@ from aam_vision.model.strips import State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.assessment import samples
 from aam_vision.training.camera import Lessons, answers, lessons_of
+from aam_vision.training.described import PROBLEM
 from aam_vision.training.folder import Labellable
 from aam_vision.training.labelling.pool import LabelQuestion, Walked
 from aam_vision.training.labelling.rounds import Answer, Learner, least_labelled, upper_bound
@@ -68,7 +69,7 @@ class SceneLearner(Learner[CameraPerception]):
     def questions(self, perception: CameraPerception | None) -> Iterator[tuple[LabelQuestion, bool]]:
         """The pictures of which most is not read surely; first those to be examined on, at random.
 
-        After a picture the others of its problem are left alone until the next training.
+        After a picture the others of its problem are left alone until the next training; those of a folder may show anything.
         """
         begun = len(self._labels)
         while self.left():
@@ -80,7 +81,9 @@ class SceneLearner(Learner[CameraPerception]):
                 number = max(self._doubts, key=lambda one: (self._doubts[one], -one))
                 problem = self._walked[number].problem
                 self._doubts = {
-                    one: doubt for one, doubt in self._doubts.items() if self._walked[one].problem != problem
+                    one: doubt
+                    for one, doubt in self._doubts.items()
+                    if problem == PROBLEM or self._walked[one].problem != problem
                 }
             yield LabelQuestion(number), tested
 
