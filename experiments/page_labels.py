@@ -34,7 +34,7 @@ from aam_vision.training.labelling.settings import MOST_SCENES, Way
 from aam_vision.training.labelling.things import ThingDraft, ThingSheets
 from aam_vision.training.regions import middle
 
-TAKEN: Final = 300
+TAKEN: Final = 200
 """Pictures to choose from: more of them show rarer piles, and take longer to draw."""
 
 ALIKE: Final = 0.75
@@ -150,7 +150,7 @@ def page_labels(
 
     Examples:
         python -m experiments.page_labels --out runs/page
-        python -m aam_vision.training.evaluate --env tabletop --classifiers runs/page --states 200 --seed 1
+        python -m experiments.page_labels --out runs/page-1 --seed 1
     """
     check_writable(out)
     domain, progress = image_domain(env), Progress()

@@ -42,7 +42,7 @@ def capture(
 
     Examples:
         python -m aam_vision.training.capture --camera 0 --out pics
-        python -m aam_vision.training.capture --camera recorded.mp4 --out pics --pictures 100
+        python -m aam_vision.training.capture --camera recorded.mp4 --out pics
     """
     from aam_vision.support.pictures import encode
 

@@ -49,7 +49,7 @@ def evaluate(
     Examples:
         python -m aam_vision.training.evaluate --env doors --corruptions
         python -m aam_vision.training.evaluate --env doors --classifiers runs/w
-        python -m aam_vision.training.evaluate --env hand:VOCABULARY --classifiers runs/w --images more
+        python -m aam_vision.training.evaluate --env t:V --classifiers w --images more
     """
     from aam_vision.training.pictures import domain_of, labelled_pictures
 
