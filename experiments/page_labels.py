@@ -28,7 +28,7 @@ from aam_vision.training.described import PROBLEM, pictured_scene
 from aam_vision.training.labelling.pool import LabelQuestion, Walked
 from aam_vision.training.labelling.record import write_answers
 from aam_vision.training.labelling.rounds import LabellingRounds
-from aam_vision.training.labelling.scenes import SceneLearner
+from aam_vision.training.labelling.scenes import WAITED_FOR, SceneLearner
 from aam_vision.training.labelling.session import written
 from aam_vision.training.labelling.settings import MOST_SCENES, Way
 from aam_vision.training.labelling.things import ThingDraft, ThingSheets
@@ -158,14 +158,14 @@ def page_labels(
     true = taken(domain, number, seed)
     found = [Walked(PROBLEM, one.scene, one.frame, None) for one in true]
     person = Person(domain, found, true)
-    way = Way(most=pictures, seed=seed)
+    way = Way(most=pictures, seed=seed, waits=True)
     _, result = LabellingRounds[Any](SceneLearner(domain, found, way), person, progress).run()
     write_answers(domain, found, result.told, out)
     written(domain, result, len(found), way.most, out, progress)
     clicks = np.array(person.clicks)
     print(
         f"{env}, seed {seed}: {len(clicks)} pictures, {clicks.sum()} clicks ({clicks.mean():.1f} a picture; "
-        f"{clicks[: SceneLearner.FIRST].mean():.1f} before the first training), trainings of "
+        f"{clicks[: WAITED_FOR.first].mean():.1f} before the first training), trainings of "
         f"{', '.join(f'{one:.0f}' for one in result.seconds)} CPU s"
     )
 

@@ -29,9 +29,7 @@ def test_what_the_person_says_is_the_truth():
 
 
 def test_the_clicks_are_printed(tmp_path, monkeypatch, capsys):
-    for name, number in {"MADE": 8, "MADE_TO_CALIBRATE": 2, "STEPS": 3}.items():
-        monkeypatch.setattr(scenes, name, number)
-    monkeypatch.setattr(scenes.SceneLearner, "FIRST", 6)
+    monkeypatch.setattr(scenes, "WAITED_FOR", scenes.Effort(6, 3, 8, 2, 3))
     monkeypatch.setattr(scenes.SceneLearner, "WATCHED", 2)
     page_labels(tmp_path, pictures=6, number=20)
     told = re.search(r"seed 0: 6 pictures, (\d+) clicks \(([\d.]+) a picture", capsys.readouterr().out)

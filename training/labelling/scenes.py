@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
+from dataclasses import dataclass
 from typing import Final
 
 from aam_vision.agents.perception import NO_LABEL, Percept
@@ -31,18 +32,36 @@ from aam_vision.training.labelling.pool import LabelQuestion, Walked
 from aam_vision.training.labelling.rounds import Answer, Learner, least_labelled, upper_bound
 from aam_vision.training.labelling.settings import ACTIVE, Way
 from aam_vision.training.montage import Parts, backdrop_of, taken_apart
-from aam_vision.training.pictures import HELD, MADE, REPEATED, made_of
+from aam_vision.training.pictures import HELD, REPEATED, made_of
 from aam_vision.training.places import PlaceTask
 from aam_vision.training.trainer import calibrated, teach
 
 AUDITED: Final = 6
 """Pictures of a round that are chosen at random and read before they are learned from."""
 
-MADE_TO_CALIBRATE: Final = 150
-"""Pictures made of those that teach nothing."""
 
-STEPS: Final = 700
-"""Training steps of a round, which goes on from the weights of the one before."""
+@dataclass(frozen=True)
+class Effort:
+    """How much is made of labels.
+
+    Attributes:
+        first: labelled pictures before anything is trained.
+        each: of every further round.
+        made: pictures that are made for a round; more of them show more, and take time.
+        to_calibrate: pictures made of those that teach nothing.
+        steps: training steps of a round, which goes on from the weights of the one before.
+    """
+
+    first: int
+    each: int
+    made: int
+    to_calibrate: int
+    steps: int
+
+
+USUAL: Final = Effort(30, 15, 1600, 200, 1200)
+WAITED_FOR: Final = Effort(12, 24, 1200, 150, 700)
+"""Where a person waits for every training, and confirms from then on what was learned: sooner, and in half the time."""
 
 REFUSED: Final = 0.02
 """Largest share of walked pictures that may be refused when labelling stops, by its upper bound: a smaller one takes more labels.
@@ -52,13 +71,15 @@ Where things hide each other more than on walks, more is refused."""
 class SceneLearner(Learner[CameraPerception]):
     """Asks about whole pictures without cells, of one camera; without ``Way.free`` nothing is made of labelled ones."""
 
-    FIRST, EACH, STREAM = 12, 24, 19
+    STREAM = 19
 
     WATCHED = 300
     """More of them find what is doubtful, and take time."""
 
     def __init__(self, domain: Labellable, walked: Sequence[Walked], way: Way) -> None:
         super().__init__(domain, walked, way)
+        self._effort = WAITED_FOR if way.waits else USUAL
+        self.FIRST, self.EACH = self._effort.first, self._effort.each
         self._plan = plan_of(describe(domain.visual))
         self._backdrop = backdrop_of([one.frame for one in walked])
         self._labels: dict[int, Labelled] = {}
@@ -127,7 +148,7 @@ class SceneLearner(Learner[CameraPerception]):
         network = teach(
             task,
             taught,
-            steps=STEPS,
+            steps=self._effort.steps,
             seed=self.way.seed + len(self._labels),
             progress=lambda *_: None,
             further=self._network,
@@ -135,7 +156,7 @@ class SceneLearner(Learner[CameraPerception]):
         self._network = deepcopy(network)
         figures = {
             "pictures": len(taught),
-            "steps": STEPS,
+            "steps": self._effort.steps,
             "positives": task.positives(taught),
             "typical": typical(taught.pictures),
         }
@@ -168,7 +189,7 @@ class SceneLearner(Learner[CameraPerception]):
         own, test = ([self._labels[number] for number in numbers] for numbers in (taught, held))
         learned, set_by = own, [*own, *test]
         if self.way.free:
-            made = self._made(taught, MADE)
+            made = self._made(taught, self._effort.made)
             if not made:
                 raise UnusableInput(
                     f"{self.domain.name}: no new pictures can be made of the labelled ones, in which things share looks, "
@@ -176,7 +197,7 @@ class SceneLearner(Learner[CameraPerception]):
                 )
             self.found.given = len(made), 0
             learned = [*made, *own * REPEATED]
-            set_by = [*self._made(held, MADE_TO_CALIBRATE), *test * REPEATED, *own]
+            set_by = [*self._made(held, self._effort.to_calibrate), *test * REPEATED, *own]
         first = lessons_of(self._visual, self._plan, learned)
         return first, lessons_of(self._visual, self._plan, set_by)
 

@@ -315,10 +315,9 @@ def test_from_a_folder_and_a_vocabulary_to_classifiers_in_the_browser(folder, tm
     playwright = pytest.importorskip("playwright.sync_api")
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     pytest.importorskip("uvicorn")
-    for name, value in {"MADE": 12, "MADE_TO_CALIBRATE": 2, "STEPS": 3, "AUDITED": 1}.items():
-        monkeypatch.setattr(scenes, name, value)
-    for name, value in {"FIRST": 5, "EACH": 2, "WATCHED": 3}.items():
-        monkeypatch.setattr(scenes.SceneLearner, name, value)
+    monkeypatch.setattr(scenes, "WAITED_FOR", scenes.Effort(5, 2, 12, 2, 3))
+    monkeypatch.setattr(scenes, "AUDITED", 1)
+    monkeypatch.setattr(scenes.SceneLearner, "WATCHED", 3)
     out, wrong = tmp_path / "out", []
     out.mkdir()
 
