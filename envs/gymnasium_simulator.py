@@ -1,7 +1,8 @@
 """Any deterministic Gymnasium environment as a ``Simulator``: instructions in the user's words, images out.
 
 What is not understood, or turns out not to have been carried out (``meaning``), is refused, and a step that was made in vain
-is taken back (``restoring``). That the environment is deterministic and comes back is tried first, on images.
+is taken back (``restoring``). That the environment is deterministic and comes back is tried first, on images. A sensor's noise in them is found
+out then: from there on, images that differ by no more than that are alike, and every look is a new one.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from aam_vision.envs.meaning import Instruction, Policies, differ, result_of
 from aam_vision.envs.restoring import Actions, Env, Restore, difference, in_order, redraw_chance, way_back
 from aam_vision.model.strips import GroundAction
 from aam_vision.support.errors import RAISED, AamWarning, AgentFailed, UnusableInput, reason
+from aam_vision.support.noise import only_noise
 from aam_vision.support.pictures import fault
 from aam_vision.support.resources import returning
 from aam_vision.support.wording import counted
@@ -94,6 +96,8 @@ class GymnasiumSimulator:
         self._observed: Any = None
         """What the environment gave last, which policies act on."""
         self._policies = Policies(self._name)
+        self._noisy = False
+        """Whether images of one state differ, by a sensor's noise alone."""
         self.start()
         self.scene = self._users(scene, "scene", self._env.unwrapped) if callable(scene) else scene
         cell_edges(self.frame(), self.scene, f"{self._name}: render() gave")
@@ -125,7 +129,7 @@ class GymnasiumSimulator:
         self._env = self._back.restore(self._env, snapshot.token)
         self._done, self.over, self._seen = snapshot.done, snapshot.over, None
         self._observed = deepcopy(snapshot.observation)
-        if self._restore != "copy" and differ(snapshot.frame, self.frame()):
+        if self._restore != "copy" and self._apart(snapshot.frame, self.frame()):
             raise AgentFailed(
                 f"{self._name}: shows another image where it was brought back to; make it deterministic, or "
                 f"give another restore than {self._restore!r}"
@@ -133,12 +137,12 @@ class GymnasiumSimulator:
         self._seen = snapshot.frame
 
     def frame(self) -> Frame:
-        """The present image, uint8 (H, W, 3).
+        """The present image, uint8 (H, W, 3); another one at every look, where there is noise.
 
         Raises:
             UnusableInput: the environment gives no such image, or one of another size than before.
         """
-        if self._seen is None:
+        if self._seen is None or self._noisy:
             frame = rendered(self._env, self._size)
             self._seen, self._size = self._frames.setdefault(digest(frame), frame), frame.shape
         return self._seen
@@ -178,7 +182,8 @@ class GymnasiumSimulator:
         for action in actions:
             self._step(action, told)
         after = self._watched(instruction, told)
-        if self._users(instruction.executed, f"executed of {told}", before, after):
+        executed = self._apart if instruction.refuses_by_sight else instruction.executed
+        if self._users(executed, f"executed of {told}", before, after):
             return True
         self.restore(here)
         return False
@@ -307,9 +312,15 @@ class GymnasiumSimulator:
                 break
         return frames
 
+    def _apart(self, one: Frame, other: Frame) -> bool:
+        """Whether two images show two states."""
+        return differ(one, other) and not (self._noisy and only_noise(one, other))
+
     def _compare(self, one: Sequence[Frame], other: Sequence[Frame], when: str, advice: str) -> None:
         for number, (first, second) in enumerate(zip(one, other, strict=False)):
-            if differ(first, second):
+            if differ(first, second) and only_noise(first, second):
+                self._noisy = True
+            elif differ(first, second):
                 raise UnusableInput(
                     f"{self._name}: shows another image {when} (seed {self._seed}, after {counted(number, 'step')}); {advice}"
                 )
@@ -427,7 +438,7 @@ class ControlSimulator(GymnasiumSimulator):
             seen.append((self.frame(), self._remembered()))
         one, other = seen
         where = f"{GroundAction(name, objects)} (seed {self._seed}, after {counted(place, 'step')})"
-        if differ(one[0], other[0]):
+        if self._apart(one[0], other[0]):
             raise UnusableInput(
                 f"{self._name}: shows two images after the same control in the same situation: {where}; switch its "
                 "chance off (slippery floors, obstacles that move), it is no part of a STRIPS agent"
@@ -550,7 +561,8 @@ class ChanceSimulator(GymnasiumSimulator):
             courses.append(self._course(actions))
         self.start()
         if _several(courses[0], actions) and all(
-            len(courses[0]) == len(other) and not any(map(differ, courses[0], other)) for other in courses[1:]
+            len(courses[0]) == len(other) and not any(map(self._apart, courses[0], other))
+            for other in courses[1:]
         ):
             raise UnusableInput(
                 f"{self._name}: the same action in the same picture led to two pictures, but brought back it does as before: "

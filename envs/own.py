@@ -42,7 +42,7 @@ from aam_vision.envs.labelled import (
     explored_images,
     labelled_images,
 )
-from aam_vision.envs.meaning import Instruction, becomes, headers, instruction
+from aam_vision.envs.meaning import Instruction, becomes, headers, instruction, result_of
 from aam_vision.envs.restoring import Env, Restore
 from aam_vision.envs.shown import Shown, Told, watched
 from aam_vision.model.query import Access
@@ -365,7 +365,24 @@ class OwnEnvironment:
         split, _, number = problem.partition("/")
         if split != SPLIT or not number.isdecimal():
             raise UnusableInput(f"problem {problem!r}: write seed/N, with the seed of the reset")
-        return self.simulator((SPLIT, int(number))).scene
+        env = self._pointed
+        try:
+            env.reset(seed=int(number))
+        except RAISED as error:
+            raise UnusableInput(
+                f"environment {self.name}: reset(seed={number}) raised {reason(error)}; correct it"
+            ) from error
+        return result_of(f"environment {self.name}", "scene", self.scene, env.unwrapped)  # type: ignore[no-any-return]
+
+    @cached_property
+    def _pointed(self) -> Env:
+        """The environment in which scenes are pointed out: one for all of them, as it may take long to be made."""
+        return self.made()
+
+    @property
+    def pictureless(self) -> bool:
+        """Whether it has no labelled images of its own."""
+        return self.pictures is None and self.shown is None
 
     def lessons(self, rng: np.random.Generator, fewer: int = 1) -> Iterator[Pictures]:
         """Different images of ``pictures``; UnusableInput if there are none, or the user's code raises."""

@@ -1,7 +1,8 @@
 """Scenes that a person describes over a picture of any origin: where the cells are, and how many things of each look there are.
 
 No simulator is needed. All pictures of a folder show the same scene; it is kept in ``scene.json`` beside their labels, in which the
-problem of such pictures is called ``pictures``.
+problem of such pictures is called ``pictures``. Where pictures have no cells, nothing needs to be described: there is one thing of
+each look, and a picture shows some of them.
 """
 
 from __future__ import annotations
@@ -63,6 +64,21 @@ class Description:
     def write(self, folder: Path) -> None:
         """Keep it in a folder of labels."""
         write_atomically(folder / FILE, json.dumps(asdict(self), indent=2) + "\n")
+
+
+def pictured_scene(folder: Path, visual: VisualVocabulary) -> Scene | None:
+    """The scene of the pictures of a folder of labels; of a board None, as long as nobody has described it.
+
+    Without cells, there is a thing of each look, which is called like it.
+
+    Raises:
+        UnusableInput: the description cannot be used.
+    """
+    if not visual.cellless:
+        description = read_description(folder, visual)
+        return None if description is None else description.scene(visual)
+    kinds = _kinds_of_things(visual, Reading.FOUND)
+    return Scene.of_things(Objects(kinds, visual.types), {look: look for look in kinds})
 
 
 def place_types(visual: VisualVocabulary) -> tuple[str, ...]:
@@ -133,11 +149,11 @@ def check_types(visual: VisualVocabulary) -> None:
             )
 
 
-def _kinds_of_things(visual: VisualVocabulary) -> dict[str, str]:
+def _kinds_of_things(visual: VisualVocabulary, reading: Reading = Reading.WHERE) -> dict[str, str]:
     """Look -> the type of things that have it: the type of that name, if it is one of those that the predicate is about."""
     return {
         look: look if look in visual.types.parents and visual.types.is_a(look, kind) else kind
-        for one in visual.read_as(Reading.WHERE)
+        for one in visual.read_as(reading)
         for look in one.heads
         for kind in one.predicate.types[:1]
     }

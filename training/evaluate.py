@@ -29,6 +29,9 @@ def evaluate(
     classifiers: Annotated[
         Path | None, typer.Option(help="Folder of classifier weights; default the shipped ones.")
     ] = None,
+    images: Annotated[
+        Path | None, typer.Option(help="Read the labelled pictures of this folder, not the environment's.")
+    ] = None,
     corruptions: Annotated[
         bool, typer.Option("--corruptions", help="Also under noise, blur, shifts, JPEG and so on.")
     ] = False,
@@ -46,10 +49,11 @@ def evaluate(
     Examples:
         python -m aam_vision.training.evaluate --env doors --corruptions
         python -m aam_vision.training.evaluate --env doors --classifiers runs/w
+        python -m aam_vision.training.evaluate --env t:V --classifiers w --images more
     """
-    from aam_vision.envs.registry import image_domain
+    from aam_vision.training.pictures import domain_of, labelled_pictures
 
-    domain = image_domain(env)
+    domain = domain_of(env, images)
     weights = domain.classifiers(classifiers)
     if json is not None and not json.resolve().parent.is_dir():
         raise UnusableInput(f"cannot write {json}: its folder does not exist, create it")
@@ -68,7 +72,10 @@ def evaluate(
     conditions = dict(every) if corruptions else {}
     if noise is not None:
         conditions.setdefault(f"noise {noise:g}", known.Corruption(partial(known.noise, sigma=noise), 0.0))
-    groups = evaluate_domain(domain, perception, states=states, seed=seed, conditions=conditions)
+    examined = None if images is None else {"unseen": labelled_pictures(domain, images)}
+    groups = evaluate_domain(
+        domain, perception, states=states, seed=seed, conditions=conditions, examined=examined
+    )
     fast = speed(domain, perception, seed=seed)
     for group in [name for name in ("unseen", "interrogated") if name in groups]:
         print(predicates_table(f"{env}, {group} layouts", groups[group]))

@@ -4,21 +4,20 @@ A folder holds ``images/*.png`` and ``labels.jsonl`` with one line per image::
 
     {"image": "0001.png", "problem": "train/0", "true": ["at(player-01, pos-2-3)", "clear(pos-2-4)"]}
 
-``problem`` is one of the environment's problems (``seed/N`` for one of the user's own), or ``pictures``, described in ``scene.json``: it gives the board and the names of places and
-things. ``true`` holds all atoms of perceived predicates that are true in the image; every other one is
+``problem`` is one of the environment's problems (``seed/N`` for one of the user's own), or ``pictures``, which it is where there is none: described in
+``scene.json``, or without cells, a thing of each look. It gives the board and the names of places and things. ``true`` holds all atoms of perceived predicates that are true in the image; every other one is
 taken to be false, except what the image hides. Lines that say less about their image have ``yes``, ``no`` or ``skipped`` instead:
 ``training.labels``. A line ``{"image": "0001.png", "withdrawn": true}`` takes the labels of that image
 back that stand above it, as the labelling page writes it when an answer is undone. Everything is read and checked before anything is learned, each line by itself
-(``labels.check_legal``) and all of them together (``check_images``). Pictures without cells are labelled in the same way:
-``places``.
+(``labels.check_legal``) and all of them together (``check_images``). Pictures without cells are labelled in the same way, and may have ``outlines`` of things besides: ``pictures``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, TypeVar
 
@@ -26,7 +25,7 @@ import numpy as np
 import torch
 
 from aam_vision.agents.encoding import loads
-from aam_vision.agents.perception import NO_LABEL, Frame, Scene, VisualVocabulary
+from aam_vision.agents.perception import NO_LABEL, Frame, Mask, Scene, VisualVocabulary
 from aam_vision.classifiers.architecture import CELL_PIXELS, CROP_PIXELS
 from aam_vision.classifiers.camera.perception import CameraPerception
 from aam_vision.classifiers.perception import BoardPerception
@@ -37,8 +36,9 @@ from aam_vision.support.errors import UnusableInput
 from aam_vision.support.files import read_limited
 from aam_vision.support.pictures import NoPicture, read_picture
 from aam_vision.training.boards import Example, examples, place_looks
-from aam_vision.training.described import PROBLEM, read_description
+from aam_vision.training.described import PROBLEM, pictured_scene
 from aam_vision.training.labels import Said, check_legal, check_possible, labels_of, without
+from aam_vision.training.outlines import read_outline
 
 LABELS: Final = "labels.jsonl"
 """Name of the file in a folder of labelled images."""
@@ -73,6 +73,7 @@ class Line:
         frame: the image.
         atoms: those that it says are true.
         said: what it says, if that is not everything.
+        masks: which pixels show each thing of which it gives the outline.
     """
 
     line: int
@@ -82,6 +83,7 @@ class Line:
     frame: Frame
     atoms: frozenset[Atom] = frozenset()
     said: Said | None = None
+    masks: Mapping[str, Mask] = field(default_factory=dict)
 
     @property
     def state(self) -> State:
@@ -207,19 +209,27 @@ def _line(
     number, facts = numbered
     said = Said.of(facts)
     try:
-        image, problem = str(facts["image"]), str(facts["problem"])
+        image, problem = str(facts["image"]), str(facts.get("problem", PROBLEM))
         true = [str(text) for text in facts["true"]] if said is None else []
     except (TypeError, KeyError) as error:
         raise _no_label(error) from None
     if problem not in scenes:  # one that was described over the pictures of the folder, or the environment's
-        description = read_description(folder, domain.visual) if problem == PROBLEM else None
-        described = domain.scene_of(problem) if description is None else description.scene(domain.visual)
-        scenes[problem] = described
+        described = pictured_scene(folder, domain.visual) if problem == PROBLEM else None
+        scenes[problem] = described or domain.scene_of(problem)
     scene = scenes[problem]
     atoms = frozenset(atom_of(domain.visual, scene, text) for text in true)
     if Path(image).name != image:
         raise UnusableInput(f"image {image!r}: give the name of a file in {folder / 'images'}")
-    return Line(number, image, problem, scene, read_image(folder / "images" / image), atoms, said)
+    frame = read_image(folder / "images" / image)
+    outlines, masks = facts.get("outlines", {}), {}
+    if not isinstance(outlines, dict):
+        raise UnusableInput('outlines: write {"THING": [[x1, y1, x2, y2, ...]], ...}')
+    for thing, outline in outlines.items():
+        with located(f"outline of {thing!r}"):
+            if thing not in scene.looks:
+                raise UnusableInput(f"no such thing: use one of {', '.join(scene.looks)}")
+            masks[thing] = read_outline(outline, frame.shape[:2])
+    return Line(number, image, problem, scene, frame, atoms, said, masks)
 
 
 def labelling(domain: Labellable, index: SceneIndex, line: Line, side: int) -> Labelling:

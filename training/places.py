@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -11,24 +10,22 @@ import torch
 from torch import Generator, Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from aam_vision.agents.perception import NO_LABEL, VisualVocabulary
+from aam_vision.agents.perception import NO_LABEL
 from aam_vision.classifiers.architecture import SHARED
-from aam_vision.classifiers.camera.legality import SceneLegality
 from aam_vision.classifiers.camera.network import CameraNetwork, network_of, new_network
 from aam_vision.classifiers.camera.perception import CameraPerception, picture_of
-from aam_vision.classifiers.camera.plan import CameraPlan, SceneAtoms, Size, plan_of
+from aam_vision.classifiers.camera.plan import CameraPlan, Size, plan_of
 from aam_vision.classifiers.camera.typical import typical
 from aam_vision.classifiers.networks import weights_of
 from aam_vision.classifiers.store import Card, describe, read
 from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.envs.labelled import Labelled
-from aam_vision.model.constraints import Number
-from aam_vision.model.strips import State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.assessment import PerceptionScores
 from aam_vision.training.augmentation import retaken
-from aam_vision.training.camera import UNKNOWN, Lessons, answers, lessons
-from aam_vision.training.folder import LABELS, Line, Told, check_images, doubts, located, read_lines
+from aam_vision.training.camera import UNKNOWN, Lessons, lessons
+from aam_vision.training.folder import Line, doubts
+from aam_vision.training.pictures import PictureFolder, labelled, read_pictures, told
 from aam_vision.training.settings import TrainingSettings, heads_of
 from aam_vision.training.trainer import Batch, Judged, StartingPoint
 
@@ -232,9 +229,12 @@ class PlaceStudy:
 
     def data(self) -> Lessons:
         domain, settings = self._domain, self._settings
-        if settings.images is not None:
+        more: list[Labelled] = []
+        if isinstance(domain, PictureFolder):  # its pictures are all that there is
+            self._by_hand = domain.lines
+        elif settings.images is not None:
             self._by_hand = read_pictures(domain, self.task.plan, settings.images)
-        more = [Labelled(line.scene, line.atoms, line.frame) for line in self._by_hand]
+            more = [labelled(line) for line in self._by_hand]
         rng = np.random.default_rng(settings.seed)
         data = lessons(domain, self.task.plan, rng, settings.fewer, more)
         if self.kept is not None and self.kept.picture != data.taken:
@@ -264,60 +264,3 @@ class PlaceStudy:
     def doubts(self, perception: CameraPerception) -> list[str]:
         visual, plan = self._domain.visual, self.task.plan
         return doubts(perception, [told(visual, plan, line) for line in self._by_hand])
-
-
-# The user's own labelled pictures, a second source of what is learned from; see ``training.folder``.
-#
-# ``true`` lists all atoms that are true in a picture. If it has atoms of the predicate that says which things are found, all
-# others do not show there; without any, all things of the scene show.
-
-
-def read_pictures(domain: ImageDomain, plan: CameraPlan, folder: Path) -> list[Line]:
-    """The labelled pictures of a folder, in the order of its lines.
-
-    Raises:
-        UnusableInput: see ``folder.read_lines``; or a label breaks a constraint of the vocabulary, or contradicts another one.
-    """
-    known: dict[str, SceneAtoms] = {}
-
-    def checked(line: Line) -> Line:
-        if line.said is not None:
-            raise UnusableInput(
-                "pictures without cells have no places to answer about: give all true atoms as true"
-            )
-        if line.problem not in known:
-            known[line.problem] = SceneAtoms(domain.visual, plan, line.scene)
-        _check_legal(known[line.problem], line.state)
-        return line
-
-    lines = read_lines(domain, folder, checked)
-    with located(str(folder / LABELS)):
-        check_images(lines)
-    return lines
-
-
-def told(vocabulary: VisualVocabulary, plan: CameraPlan, line: Line) -> Told:
-    """What a line says about each atom of its scene."""
-    atoms, heads = SceneAtoms(vocabulary, plan, line.scene), vocabulary.cell_heads()
-    labels = answers(atoms, line.state)
-    return Told(line, labels, [heads[number] for number in atoms.heads], atoms.atoms)
-
-
-def _check_legal(atoms: SceneAtoms, state: State) -> None:
-    """Refuse labels that break a constraint, which is named."""
-    labels = answers(atoms, state)
-    half, blind = np.full(len(labels), 0.5), labels < 0
-    for item in atoms.vocabulary.constraints:
-        legality = SceneLegality([item], tuple(atoms.scene.objects), atoms.atoms)
-        _, doubtful = legality.settle(labels.astype(np.float32), half, half, blind)
-        broken = np.flatnonzero(doubtful & ~blind)
-        if not len(broken):
-            continue
-        true = [str(atoms.atoms[number]) for number in broken if labels[number] == 1]
-        said = f"{item} must hold"
-        if isinstance(item, Number):
-            number = str(item.least) if item.least == item.most else f"{item.least} to {item.most}"
-            said = f"of {', '.join(item.atoms)} {number} must be true"
-        raise UnusableInput(
-            f"no legal scene: {said}, and the label has {', '.join(true) or 'none of them'}; correct it, or the vocabulary"
-        )

@@ -34,7 +34,9 @@ class Training:
     ship: bool = flag("Write the weights that come with the package.")
     steps: int | None = option("Training steps at most; it ends as soon as all is read rightly.", min=10)
     threads: int = option("Threads; with 1 the weights repeat bit by bit.", 1, min=1)
-    images: Path | None = option("Also learn from this folder: images/*.png and labels.jsonl.")
+    images: Path | None = option(
+        "Also learn from this folder: images/*.png and labels.jsonl; alone, where --env has no pictures."
+    )
     trunk: str | None = option("One trunk for all predicates, or separate ones.  [shared]")
     backbone: str | None = option("What sees: small, or resnet18 for objects in boxes.  [small]")
     only: str | None = option("Add this predicate, or train it anew, on a trunk that stays.")
@@ -105,9 +107,9 @@ def train(
         python -m aam_vision.training.train --env doors --fast-dev-run
     """
     network, given = training.network(), training
-    from aam_vision.envs.registry import image_domain
+    from aam_vision.training.pictures import domain_of
 
-    domain = image_domain(env)
+    domain = domain_of(env, given.images)
     for name, asked in (("--workers", given.workers > 1), ("--cache", given.cache is not None)):
         if asked and domain.visual.cellless:
             raise UnusableInput(f"{name} is for boards, and these are pictures without cells: leave it out")

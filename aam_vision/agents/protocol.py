@@ -26,7 +26,7 @@ from aam_vision.agents.encoding import (
     show,
     typed,
 )
-from aam_vision.agents.perception import Box, Cell, Scene
+from aam_vision.agents.perception import Box, Cell, Point, Scene
 from aam_vision.model.query import Access
 from aam_vision.model.strips import ROOT_TYPE, ActionHeader, GroundAction, Objects, State, Types, Vocabulary
 
@@ -263,13 +263,15 @@ class Shown:
 def shown_json(scene: Scene, size: tuple[int, int]) -> dict[str, Any]:
     """A problem as an agent that shows images tells it in its hello."""
     told: dict[str, Any] = {
-        "rows": scene.rows,
-        "columns": scene.columns,
-        "cells": {place: [list(cell) for cell in cells] for place, cells in scene.cells.items()},
         "looks": dict(scene.looks),
         "anchors": dict(scene.anchors),
         "facts": [[fact.predicate, *fact.objects] for fact in sorted(scene.facts)],
     }
+    if scene.cells:
+        cells = {place: [list(cell) for cell in cells] for place, cells in scene.cells.items()}
+        told = {"rows": scene.rows, "columns": scene.columns, "cells": cells, **told}
+    if scene.points:
+        told["points"] = {thing: list(point) for thing, point in scene.points.items()}
     if scene.spots is not None:
         told["spots"] = dict(scene.spots)
     if scene.boxes is not None:
@@ -278,7 +280,7 @@ def shown_json(scene: Scene, size: tuple[int, int]) -> dict[str, Any]:
 
 
 def read_shown(problem: object, vocabulary: Vocabulary, objects: Objects) -> Shown:
-    """Read what ``shown_json`` has written; looks, anchors, facts, spots and boxes may be left out.
+    """Read what ``shown_json`` has written; only the size, or for boards rows, columns and cells, may not be left out.
 
     Raises:
         Malformed: something is missing, of another kind, beyond a limit, or refers to something that does not exist.
@@ -287,9 +289,11 @@ def read_shown(problem: object, vocabulary: Vocabulary, objects: Objects) -> Sho
     if height * width > MAX_PIXELS:
         raise Malformed(f"images of {height} x {width} pixels are larger than {MAX_PIXELS} in all")
     told = field(problem, "scene", dict)
-    rows, columns = (_whole(field(told, side, int), side, MAX_CELLS) for side in ("rows", "columns"))
+    rows = columns = 0
+    if any(name in told for name in ("rows", "columns", "cells", "boxes")):
+        rows, columns = (_whole(field(told, side, int), side, MAX_CELLS) for side in ("rows", "columns"))
     spots = _spots(told["spots"], vocabulary) if optional(told, "spots", dict) is not None else None
-    things, places = _texts(told, "looks"), field(told, "cells", dict)
+    things, places = _texts(told, "looks"), field(told, "cells", dict) if rows else {}
     everything = {**objects, **(spots or {})}
     movable = sum(name in things or not places.get(name) for name in everything)
     if len(places) > MAX_NAMES or movable * len(everything) > MAX_PAIRS:
@@ -312,6 +316,7 @@ def read_shown(problem: object, vocabulary: Vocabulary, objects: Objects) -> Sho
             read_atoms(optional(told, "facts", list, []), vocabulary, objects),
             spots,
             _boxes(field(told, "boxes", list), rows, columns) if "boxes" in told else None,
+            _points(optional(told, "points", dict, {}), things),
         ),
         (height, width),
     )
@@ -346,6 +351,21 @@ def _boxes(value: list[Any], rows: int, columns: int) -> dict[Cell, Box]:
             raise Malformed(f"{show(item)} is not a part of an image: give shares of its height and width")
         top, bottom, left, right = map(float, edges)
         found[_cell(item[:2], rows, columns)] = (top, bottom, left, right)
+    return found
+
+
+def _points(value: dict[str, Any], things: dict[str, str]) -> dict[str, Point]:
+    found: dict[str, Point] = {}
+    for thing, point in value.items():
+        match point:
+            case [int() | float() as across, int() | float() as down] if 0 <= across <= 1 and 0 <= down <= 1:
+                found[thing] = float(across), float(down)
+            case _:
+                raise Malformed(
+                    f"{show(point)} is not a place in an image: give shares of its width and height"
+                )
+        if thing not in things:
+            raise Malformed(f"{show(thing)} is pointed at, and has no look")
     return found
 
 

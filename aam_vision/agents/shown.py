@@ -36,6 +36,7 @@ from aam_vision.agents.protocol import (
 from aam_vision.model.query import Access
 from aam_vision.model.strips import GroundAction
 from aam_vision.support.errors import AamError, AgentFailed, UnusableInput
+from aam_vision.support.noise import only_noise
 
 Decoder = Callable[[bytes, tuple[int, int]], Frame]
 """An image file of the height and width given to its pixels; ValueError if it is not one. Any file may be given."""
@@ -79,7 +80,8 @@ class ProgramSimulator:
         self._names: dict[int, str] = {}
         self._ways = Ways()
         self._looks: dict[int, bytes] = {}
-        """A digest of each situation's image: a deterministic program shows the same image again."""
+        """A digest of each situation's image: without noise, a program shows the same image again."""
+        self._noisy = not hello.deterministic
         self._latest: tuple[int, Frame] | None = None
         self._choice: _Choice | None = None
         conversation.on_restart.append(self._forget)
@@ -107,7 +109,7 @@ class ProgramSimulator:
             self._conversation.again(self._look)
         assert self._latest is not None
         frame = self._latest[1]
-        if not self._conversation.hello.deterministic:
+        if self._noisy:
             self._latest = None
         return frame
 
@@ -217,15 +219,19 @@ class ProgramSimulator:
         """The program stands in a situation, and shows it.
 
         Raises:
-            AgentFailed: it looks different from before, which the program says never happens.
+            AgentFailed: it looks different from before, and a second look does not show that this is a sensor's noise.
         """
-        if self._conversation.hello.deterministic:
+        if not self._noisy:
             digest = blake2b(glance.frame.tobytes(), digest_size=16).digest()
             if self._looks.setdefault(number, digest) != digest:
-                raise AgentFailed(
-                    "the agent shows another image of a situation than before (say deterministic: false "
-                    "if its images differ)"
-                )
+                _, again = self._run("here", ())
+                differs = not np.array_equal(again.frame, glance.frame)
+                self._noisy = differs and only_noise(again.frame, glance.frame)
+                if not self._noisy:
+                    raise AgentFailed(
+                        "the agent shows another image of a situation than before (say deterministic: false "
+                        "if its images differ)"
+                    )
         self._standing, self._latest = number, (number, glance.frame)
         if self._naming and glance.snapshot is not None:
             self._names[number] = glance.snapshot

@@ -47,7 +47,7 @@ class SceneLegality:
         self._arrows: list[list[tuple[int, str, str]]] = []
         for item in constraints:
             if isinstance(item, Number):
-                for row in _rows(item, things, atoms):
+                for row in rows_of(item, things, atoms):
                     rows.append(row)
                     self._bounds.append((item.least, item.most))
             elif isinstance(item, Acyclic):
@@ -137,7 +137,7 @@ class SceneLegality:
         )
 
 
-def _rows(item: Number, things: Sequence[str], atoms: Sequence[Atom]) -> list[list[bool]]:
+def rows_of(item: Number, things: Sequence[str], atoms: Sequence[Atom]) -> list[list[bool]]:
     """The atoms that are counted together: one row per thing, or one for all; none without an atom."""
     terms = dict(item.terms())
     if None in terms.values():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -127,25 +127,63 @@ def test_a_fault_that_stays_is_one_line(fault: str, tmp_path: Path) -> None:
     assert str(failed.value).isprintable()
 
 
+class Conversed:
+    """A program that says it is deterministic."""
+
+    hello = read_hello({"id": 1, **hello("snapshot")})
+    on_restart: list[Any] = []
+
+    def again(self, attempt: Any) -> Any:
+        return attempt()
+
+    def ask(self, question: dict[str, Any]) -> dict[str, Any]:
+        return {"executed": 0, "image": ""}
+
+
+def _shows(looks: Callable[[], Frame]) -> ProgramSimulator:
+    return ProgramSimulator(Conversed(), 0, Access.RESET, lambda png, size: looks())  # type: ignore[arg-type]
+
+
 def test_another_image_of_the_same_situation_is_reported() -> None:
-    """A program that says it is deterministic, and shows one situation in two ways."""
-
-    class Conversed:
-        hello = read_hello({"id": 1, **hello("snapshot")})
-        on_restart: list[Any] = []
-        shades = iter(range(100))
-
-        def again(self, attempt: Any) -> Any:
-            return attempt()
-
-        def ask(self, question: dict[str, Any]) -> dict[str, Any]:
-            return {"executed": 0, "image": ""}
-
-    shades = iter([drawn(0), drawn(1)])
-    simulator = ProgramSimulator(Conversed(), 0, Access.RESET, lambda png, size: next(shades))  # type: ignore[arg-type]
-    simulator.start()
-    with pytest.raises(AgentFailed, match="another image"):
+    """It shows one situation in two ways, always or once."""
+    for shades in ([0, 1, 1], [0, 1, 0], [0, 1, 2]):
+        images = iter([drawn(shade) for shade in shades])
+        simulator = _shows(lambda images=images: next(images))  # type: ignore[misc]
         simulator.start()
+        with pytest.raises(AgentFailed, match="another image"):
+            simulator.start()
+
+
+def test_a_sensors_noise_is_found_out_by_a_second_look() -> None:
+    rng, looks = np.random.default_rng(0), []
+
+    def seen() -> Frame:
+        looks.append((drawn(0) + rng.normal(0, 1.5, drawn(0).shape)).clip(0, 255).round().astype(np.uint8))
+        return looks[-1]
+
+    simulator = _shows(seen)
+    simulator.start()
+    assert len(looks) == 1
+    simulator.start()
+    assert len(looks) == 3, "where the image is another one, it is looked at once more"
+    simulator.start()
+    assert len(looks) == 4
+    assert not np.array_equal(simulator.frame(), simulator.frame())
+
+
+def test_scenes_without_cells_need_no_board() -> None:
+    types = Types({"thing": "object"})
+    objects = Objects({"mug": "thing", "cup-1": "thing", "cup-2": "thing"}, types)
+    looks = {"mug": "red", "cup-1": "white", "cup-2": "white"}
+    scene = Scene.of_things(objects, looks, points={"cup-1": (0.25, 0.5), "cup-2": (0.75, 0.5)})
+    told = shown_json(scene, (48, 64))
+    assert not {"rows", "columns", "cells"}.intersection(told["scene"])
+    assert read_shown(told, Vocabulary("table", (), types), objects).scene == scene
+    for points in ({"cup-1": [0.2]}, {"cup-1": [2, 0]}, {"plate": [0, 0]}, {"cup-1": ["0", 0]}):
+        with pytest.raises(Malformed):
+            read_shown(
+                {**told, "scene": {"looks": looks, "points": points}}, Vocabulary("table", (), types), objects
+            )
 
 
 # --- environments as programs ---------------------------------------------------------------------------

@@ -37,6 +37,7 @@ from tests.envs.corridor import (
     two_left,
     vocabulary,
 )
+from tests.profiles import crossed
 from tests.refusals import told_by
 
 
@@ -159,6 +160,22 @@ class Shared(Corridor):
         return other
 
 
+class Noisy(Corridor):
+    """Seen by a camera with a sensor's noise, which no seed brings back."""
+
+    sensor = np.random.default_rng(11)
+
+    def render(self) -> Any:
+        return self.seen(super().render())
+
+    def seen(self, image: Any) -> Any:
+        return (image + self.sensor.normal(0, 1.5, image.shape)).clip(0, 255).round().astype(np.uint8)
+
+
+class NoisyAndForgetful(Noisy, Forgetful):
+    """Another beginning shows through the noise."""
+
+
 class Blind(Corridor):
     def render(self) -> Any:
         return None
@@ -169,6 +186,7 @@ class Blind(Corridor):
     [
         (Forgetful, "another image after each reset with the same seed"),
         (Slippery, "another image with the same actions"),
+        (NoisyAndForgetful, "another image after each reset with the same seed"),
         (Locked, "restore='replay'"),
         (Shared, "after it was brought back"),
         (Blind, "render_mode='rgb_array'"),
@@ -178,6 +196,20 @@ def test_environments_that_cannot_be_used(env: type, told: str) -> None:
     message = told_by(lambda: agent(env))
     assert told in message
     assert env.__name__ in message
+
+
+@pytest.mark.parametrize(("way", "access"), crossed([*WAYS], [Access.SNAPSHOT, Access.RESET]))
+def test_a_sensors_noise_is_found_out(way: str, access: Access) -> None:
+    result = _learned(agent(Noisy, WAYS[way], access=access))
+    assert exact(result.model, INTENDED)
+    assert result.proven
+
+
+def test_every_look_is_a_new_one_where_there_is_noise() -> None:
+    simulator = environment(Noisy).simulator(("seed", 0))
+    assert not np.array_equal(simulator.frame(), simulator.frame())
+    still = environment().simulator(("seed", 0))
+    assert still.frame() is still.frame()
 
 
 def test_what_cannot_be_copied_can_be_replayed() -> None:

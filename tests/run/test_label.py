@@ -62,7 +62,7 @@ def test_single_answers_are_enough_to_begin_with(tmp_path, monkeypatch):
         ),
         (["--env", "sokoban", "--agent", "cat", "--label"], "--label: labels pictures of an environment"),
         (["--env", "sokoban", "--label", "--labels", "oracle"], "no --labels oracle"),
-        (["--env", "tabletop", "--label"], "only boards can be labelled"),
+        (["--env", "tabletop", "--label", "--ask", "atoms"], "no cells to ask about one by one"),
         (["--env", "gripper", "--label"], "gripper"),
     ],
 )

@@ -2,27 +2,30 @@
 
 Both run in threads of their own. Every answer is on disk before it counts. An answer that is withdrawn has the rounds begin again
 with the answers that are left (``Corrected``): so all is as if the mistake had never been made. What a page shows of a question, and what
-a person can do there, is a sheet's: ``draft`` has those of whole pictures, here are those of single atoms. Others make the sheets of
-one kind, and keep what helps to answer: their ``name`` is that of an answer, their ``endings`` are what ends a question.
+a person can do there, is a ``Sheet``'s: ``draft`` has those of whole boards, ``things`` those of pictures without cells, here are those of
+single atoms.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Condition
-from typing import Any, Final
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 from aam_vision.agents.perception import Frame, Reading, VisualVocabulary
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.reading import SceneIndex
-from aam_vision.model.strips import State
 from aam_vision.support.errors import AamError, UnusableInput
 from aam_vision.support.pictures import encode
 from aam_vision.support.wording import counted
 from aam_vision.training.described import PROBLEM
-from aam_vision.training.labelling.draft import Draft, PictureSheets, boxes_of
-from aam_vision.training.labelling.pool import AskedAtom, LabelQuestion, Pool, SiteAnswers
+from aam_vision.training.labelling.draft import boxes_of
+from aam_vision.training.labelling.pool import AskedAtom, LabelQuestion, Pool, SiteAnswers, Walked
 from aam_vision.training.labelling.record import LabelRecord
+from aam_vision.training.labelling.rounds import Answer
+
+P = TypeVar("P", contravariant=True)
 
 SOON: Final = 0.3
 """Seconds in which the next question may come with the answer to what a page did; a page asks for later ones itself."""
@@ -42,29 +45,70 @@ class _Asked:
 
     serial: int
     question: LabelQuestion
-    sheet: Draft | AtomSheet
+    sheet: Sheet
     tested: bool
 
 
-class Desk:
+class Sheet(Protocol):
+    """A question as a page shows it, while a person works on its answer."""
+
+    def view(self, frame: Frame) -> dict[str, Any]:
+        """What the page shows of it, as JSON."""
+
+    def change(self, what: str, facts: dict[str, Any]) -> None:
+        """Do what the page asks for; ValueError if a page never asks for that."""
+
+    def take_back(self) -> bool:
+        """Undo the last change; False if there is none."""
+
+    def answer(self, what: str) -> Answer:
+        """The answer; UnusableInput if it cannot be right."""
+
+    def told(self, what: str, number: int) -> tuple[str, str]:
+        """What the page says after so many answers, while it waits, and about this one."""
+
+
+class Sheets(Protocol[P]):
+    """Makes the sheets of one kind of question, and keeps what helps to answer.
+
+    Attributes:
+        name: what an answer is called.
+        endings: what ends a question.
+    """
+
+    name: str
+    endings: tuple[str, ...]
+
+    def sheet(self, question: LabelQuestion, former: Answer | None) -> Sheet:
+        """A question; ``former``: what was answered before that was withdrawn."""
+
+    def learned(self, perception: P) -> None:
+        """Take note of classifiers that were trained on the answers so far."""
+
+    def note(self, question: LabelQuestion, answer: Answer) -> None:
+        """Keep an answer."""
+
+    def forget(self, question: LabelQuestion | None) -> None:
+        """Forget an answer, or all."""
+
+
+class Desk(Generic[P]):
     """Questions and answers of one session; a ``Labeller``, and ``server.Shown``.
 
     ``_changed`` is held wherever anything here is read or changed. An answer that is withdrawn is asked about first
     (``_correcting``), and what the rounds asked meanwhile waits.
     """
 
-    def __init__(
-        self, pool: Pool, record: LabelRecord, sheets: PictureSheets | AtomSheets, most: int
-    ) -> None:
-        self._pool, self._record, self._sheets, self._most = pool, record, sheets, most
+    def __init__(self, pictures: Sequence[Walked], record: LabelRecord, sheets: Sheets[P], most: int) -> None:
+        self._pictures, self._record, self._sheets, self._most = pictures, record, sheets, most
         self._changed = Condition()
         self._asked: _Asked | None = None
         self._correcting: _Asked | None = None
-        self._former: dict[LabelQuestion, State | bool | None] = {}
+        self._former: dict[LabelQuestion, Answer | None] = {}
         self._serial, self._withdrawn, self._redo = 0, 0, False
         self._told, self._ended, self._seen = "", False, False
 
-    def answer(self, question: LabelQuestion, *, tested: bool = False) -> State | bool | None:
+    def answer(self, question: LabelQuestion, *, tested: bool = False) -> Answer | None:
         """What a person answers, None if they skip it; what is on disk is not asked again.
 
         Raises:
@@ -83,7 +127,7 @@ class Desk:
                 self._sheets.note(question, answer)
             return answer
 
-    def learned(self, perception: BoardPerception) -> None:
+    def learned(self, perception: P) -> None:
         with self._changed:
             self._sheets.learned(perception)
 
@@ -108,7 +152,7 @@ class Desk:
             if asked is None:
                 self._seen = self._ended
                 return {"kind": "done" if self._ended else "busy", **facts}
-            picture = self._pool.walked[asked.question.number]
+            picture = self._pictures[asked.question.number]
             height, width = picture.frame.shape[:2]
             return {
                 **facts,
@@ -125,7 +169,7 @@ class Desk:
     def picture(self, serial: int) -> bytes:
         """The picture of the present question, as PNG; Stale if it is another one."""
         with self._changed:
-            return encode(self._pool.walked[self._present(serial).question.number].frame)
+            return encode(self._pictures[self._present(serial).question.number].frame)
 
     def act(self, what: str, facts: dict[str, Any]) -> str:
         """Do what the page asks for; returns what it should say. The next question is there then, if it comes soon.
@@ -229,7 +273,7 @@ class AtomSheets:
         }
         self.forget(None)
 
-    def sheet(self, question: LabelQuestion, former: State | bool | None) -> AtomSheet:
+    def sheet(self, question: LabelQuestion, former: Answer | None) -> AtomSheet:
         """A question in words, and what its predicate means."""
         assert isinstance(question, AskedAtom)
         index = self._pool.pictures[question.number].index
@@ -243,7 +287,7 @@ class AtomSheets:
     def learned(self, perception: BoardPerception) -> None:
         """Nothing: no answer is filled in."""
 
-    def note(self, question: LabelQuestion, answer: State | bool) -> None:
+    def note(self, question: LabelQuestion, answer: Answer) -> None:
         """Keep what follows from an answer."""
         assert isinstance(question, AskedAtom)
         self.known.add(question, yes=bool(answer))

@@ -23,6 +23,7 @@ from aam_vision.model.strips import Atom, State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.wording import counted
 from aam_vision.training.labelling.pool import NO_LOOK, LabelQuestion, Pool
+from aam_vision.training.labelling.rounds import Answer
 
 KEYS: Final = "123456789abcdefghijklmopqrtvwxyz"
 """By which answers are toggled: neither n, s, u nor 0, which mean something else."""
@@ -232,10 +233,7 @@ class Draft:
 
     def told(self, what: str, number: int) -> tuple[str, str]:
         """What the page says after so many answers, while it waits, and about this one."""
-        if what == "skip":
-            return "Looking for another picture ...", "The picture is skipped: it is left out."
-        labelled = counted(number, "labelled picture")
-        return f"Learning from {labelled} ...", f"Picture {number} is labelled."
+        return told_picture(what, number)
 
     def _tell(self, places: Sequence[int]) -> None:
         """Note that somebody has spoken of places, and fill in those that look alike."""
@@ -267,7 +265,7 @@ class PictureSheets:
     def learned(self, perception: BoardPerception) -> None:
         self._perception = perception
 
-    def note(self, question: LabelQuestion, answer: State | bool) -> None:
+    def note(self, question: LabelQuestion, answer: Answer) -> None:
         """Keep an answer for guesses."""
         assert isinstance(answer, State)
         self._labels[question.number] = self._pool.pictures[question.number].labels(answer)
@@ -279,7 +277,7 @@ class PictureSheets:
         else:
             self._labels.pop(question.number, None)
 
-    def sheet(self, question: LabelQuestion, former: State | bool | None) -> Draft:
+    def sheet(self, question: LabelQuestion, former: Answer | None) -> Draft:
         """A picture with the best guess, or with what it was labelled before that was withdrawn."""
         pooled = self._pool.pictures[question.number]
         guess = self._guess(question.number)
@@ -321,6 +319,13 @@ class PictureSheets:
                     yes[:, place] = columns[known[nearest]] == 1
                     unsure[place] = not near
         return Guess(yes, unsure)
+
+
+def told_picture(what: str, number: int) -> tuple[str, str]:
+    """What the page says after so many labelled pictures, while it waits, and about this one."""
+    if what == "skip":
+        return "Looking for another picture ...", "The picture is skipped: it is left out."
+    return f"Learning from {counted(number, 'labelled picture')} ...", f"Picture {number} is labelled."
 
 
 def boxes_of(index: SceneIndex, place: int, frame: Frame) -> list[list[float]]:

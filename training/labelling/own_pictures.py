@@ -15,6 +15,8 @@ import numpy as np
 from aam_vision.agents.perception import Entry, Frame, Given, Perceived, Reading, Scene, VisualVocabulary
 from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.classifiers.board import resample_scene
+from aam_vision.classifiers.camera.plan import plan_of
+from aam_vision.classifiers.store import describe
 from aam_vision.envs import registry
 from aam_vision.envs.own import imported, is_reference
 from aam_vision.model.pddl.reading import read_domain
@@ -22,6 +24,7 @@ from aam_vision.model.strips import ROOT_TYPE, Types, Vocabulary
 from aam_vision.support.commandline import Progress
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.pictures import encode
+from aam_vision.support.wording import counted
 from aam_vision.training.boards import place_looks
 from aam_vision.training.described import (
     PROBLEM,
@@ -29,14 +32,14 @@ from aam_vision.training.described import (
     check_types,
     described,
     looks,
+    pictured_scene,
     place_types,
-    read_description,
 )
 from aam_vision.training.folder import read_image
 from aam_vision.training.labelling.desk import Stale
 from aam_vision.training.labelling.pool import Walked
 from aam_vision.training.labelling.server import BUSY
-from aam_vision.training.labelling.session import at_page, keep, opened
+from aam_vision.training.labelling.session import at_page, check_askable, keep, opened
 from aam_vision.training.labelling.settings import PAGE, Session
 
 MOST_PICTURES: Final = 2000
@@ -68,7 +71,7 @@ def vocabulary_named(env: str) -> tuple[str, VisualVocabulary]:
     """Name and vocabulary of an environment, or of a ``VisualVocabulary`` that ``MODULE:NAME`` leads to.
 
     Raises:
-        UnusableInput: there is none, or its pictures have no cells.
+        UnusableInput: there is none, or nothing of it is seen.
     """
     found = imported(env) if is_reference(env) else None
     if isinstance(found, VisualVocabulary):
@@ -76,10 +79,11 @@ def vocabulary_named(env: str) -> tuple[str, VisualVocabulary]:
     else:
         domain = registry.image_domain(env)
         name, visual = domain.name, domain.visual
-    if visual.cellless or not place_types(visual):
-        raise UnusableInput(
-            f"{env}: its predicates are not read off cells, and only boards can be labelled here"
-        )
+    if visual.cellless:
+        plan_of(describe(visual))
+        return name, visual
+    if not place_types(visual):
+        raise UnusableInput(f"{env}: none of its predicates is seen")
     check_types(visual)
     return name, visual
 
@@ -185,16 +189,20 @@ def label_pictures(
             f"no simulator knows what these pictures show: use --labels {PAGE}", "images", images
         )
     name, visual = named
+    check_askable(name, visual, session)
     frames = pictures_of(images)
+    progress.stage(f"{name}: {counted(len(frames), 'picture')}")
     keep(folder, session.settings(env=name, pictures=digest_of_all(frames)))
     with opened(session, folder, progress) as front:
-        description = read_description(folder, visual)
-        if description is None:
+        scene = pictured_scene(folder, visual)
+        if scene is None:
             front.shown = describer = Describer(visual, frames[0], len(frames))
             description = describer.description.result()
             description.write(folder)
-        scene = description.scene(visual)
-        kept = chosen(frames, scene, np.random.default_rng([session.seed, 82]))
+            scene = description.scene(visual)
+        kept = frames
+        if not visual.cellless:
+            kept = chosen(frames, scene, np.random.default_rng([session.seed, 82]))
         if len(kept) < len(frames):
             progress.stage(
                 f"{name}: {len(kept)} of {len(frames)} pictures, drawn at random, have all that fits in memory"

@@ -16,6 +16,8 @@ import numpy as np
 from aam_vision.agents.encoding import Malformed, loads
 from aam_vision.agents.perception import NO_LABEL, Frame
 from aam_vision.classifiers.architecture import CELL_PIXELS
+from aam_vision.classifiers.camera.plan import SceneAtoms, plan_of
+from aam_vision.classifiers.store import describe
 from aam_vision.envs.labelled import Labelled
 from aam_vision.model.strips import State
 from aam_vision.support.commandline import write_atomically
@@ -28,6 +30,7 @@ from aam_vision.training.folder import (
     Labellable,
     Labelling,
     Line,
+    check_images,
     check_together,
     labelling,
     perceived_atoms,
@@ -36,6 +39,8 @@ from aam_vision.training.folder import (
 from aam_vision.training.labelling.pool import AskedAtom, LabelQuestion, Pool, Walked
 from aam_vision.training.labelling.rounds import Answer
 from aam_vision.training.labels import BETWEEN, Said, check_possible, labels_of
+from aam_vision.training.outlines import outline_facts
+from aam_vision.training.pictures import check_scene, labelled, read_pictures
 
 Key = tuple[bytes, str, str]
 """What tells a picture and its problem from others, a classifier and a place; both are empty where all of the picture is asked."""
@@ -49,17 +54,19 @@ class LabelRecord:
     """
 
     def __init__(self, domain: Labellable, folder: Path, pool: Pool, *, atoms: bool = False) -> None:
-        self._domain, self._pool, self._file = domain, pool, LineFile(folder)
+        self._pool = pool
+        self._begin(domain, folder, [one.picture for one in pool.pictures], atoms)
+
+    def _begin(self, domain: Labellable, folder: Path, pictures: Sequence[Walked], atoms: bool) -> None:
+        self._domain, self._pictures, self._file = domain, pictures, LineFile(folder)
         self._heads = domain.visual.cell_heads()
-        self._digests = [_digest(one.picture.problem, one.picture.frame) for one in pool.pictures]
+        self._digests = [_digest(one.problem, one.frame) for one in pictures]
         self._numbers = {digest: number for number, digest in enumerate(self._digests)}
         self._names: dict[bytes, str] = {}
-        self._answers: dict[Key, State | bool | None] = {}
-        self._whole: dict[bytes, Labelling] = {}
+        self._answers: dict[Key, Answer | None] = {}
+        self._whole: dict[bytes, Line] = {}
         try:
-            known = read_labels(domain, folder, CELL_PIXELS, none_is_fine=True) if self._file.lines else []
-            for one in known:
-                self._read(one, folder, atoms)
+            self._read_all(folder, atoms)
         except UnusableInput:
             self.close()
             raise
@@ -71,25 +78,42 @@ class LabelRecord:
     def __contains__(self, question: LabelQuestion) -> bool:
         return self._key(question) in self._answers
 
-    def __getitem__(self, question: LabelQuestion) -> State | bool | None:
+    def __getitem__(self, question: LabelQuestion) -> Answer | None:
         """The answer to a question; None if it was skipped."""
         return self._answers[self._key(question)]
 
-    def answers(self) -> list[tuple[LabelQuestion, State | bool]]:
+    def answers(self) -> list[tuple[LabelQuestion, Answer]]:
         """All answers about pictures of the pool, without what was skipped, in their order."""
         found = ((self._question(key), value) for key, value in self._answers.items())
         return [(asked, value) for asked, value in found if asked is not None and value is not None]
 
-    def add(self, question: LabelQuestion, answer: State | bool | None) -> None:
+    def add(self, question: LabelQuestion, answer: Answer | None) -> None:
         """Write an answer, or None that it was skipped; it is on disk when this returns.
 
         Raises:
             UnusableInput: it is wrong, other answers exclude it, or it cannot be written.
         """
-        digest, head, place = key = self._key(question)
-        pooled = self._pool.pictures[question.number]
-        picture, index = pooled.picture, pooled.index
+        digest = self._key(question)[0]
+        picture = self._pictures[question.number]
         image = self._names.get(digest) or self._file.free_name(len(self._names) + 1)
+        line = Line(self._file.lines + 1, image, picture.problem, picture.scene, picture.frame)
+        if isinstance(answer, State | Labelled):
+            line = replace(line, atoms=answer.true)
+        elif not isinstance(question, AskedAtom):
+            line = replace(line, said=Said(whole_skipped=True))
+        whole = self._checked(question, answer, line)
+        if digest not in self._names:
+            self._file.picture(image, picture.frame)
+        facts = _facts(self._domain, picture, [(question, answer)])
+        self._file.write({"image": image, "problem": picture.problem, **facts})
+        self._names[digest], self._answers[self._key(question)] = image, answer
+        if whole is not None:
+            self._whole[digest] = whole
+
+    def _checked(self, question: LabelQuestion, answer: Answer | None, line: Line) -> Line | None:
+        """A new line, where it is about a whole picture; UnusableInput if it is wrong, or other answers exclude it."""
+        digest, head, place = self._key(question)
+        index = self._pool.pictures[question.number].index
         if isinstance(question, AskedAtom):
             told = {own[1:]: value for own, value in self._answers.items() if own[0] == digest}
             told[head, place] = answer
@@ -97,21 +121,14 @@ class LabelRecord:
             labels = labels_of(Said(yes, no), self._heads, index)
             if np.any(labels != NO_LABEL):
                 check_possible(self._heads, index, labels)
-        else:
-            line = Line(self._file.lines + 1, image, picture.problem, picture.scene, picture.frame)
-            said = {"atoms": answer.true} if isinstance(answer, State) else {"said": Said(whole_skipped=True)}
-            one = labelling(self._domain, index, replace(line, **said), CELL_PIXELS)
-            if isinstance(answer, State):
-                check_together(self._heads, [*self._whole.values(), one])
-        if digest not in self._names:
-            self._file.picture(image, picture.frame)
-        facts = _facts(self._domain, picture, [(question, answer)])
-        self._file.write({"image": image, "problem": picture.problem, **facts})
-        self._names[digest], self._answers[key] = image, answer
-        if not isinstance(question, AskedAtom):
-            self._whole[digest] = one
+            return None
+        one = labelling(self._domain, index, line, CELL_PIXELS)
+        if answer is not None:
+            others = [other for other in self._whole.values() if isinstance(other, Labelling)]
+            check_together(self._heads, [*others, one])
+        return one
 
-    def withdraw(self) -> tuple[LabelQuestion | None, State | bool | None] | None:
+    def withdraw(self) -> tuple[LabelQuestion | None, Answer | None] | None:
         """Take back the last answer; the question (None if it is of another walk) and the answer, or None if there is none."""
         if not self._answers:
             return None
@@ -125,6 +142,12 @@ class LabelRecord:
     def close(self) -> None:
         """Let others write to the folder."""
         self._file.close()
+
+    def _read_all(self, folder: Path, atoms: bool) -> None:
+        """Take in the file."""
+        known = read_labels(self._domain, folder, CELL_PIXELS, none_is_fine=True) if self._file.lines else []
+        for one in known:
+            self._read(one, folder, atoms)
 
     def _read(self, one: Labelling, folder: Path, atoms: bool) -> None:
         """Take in a line of the file."""
@@ -161,6 +184,28 @@ class LabelRecord:
         return AskedAtom(number, places.index(place), self._heads.index(head))
 
 
+class SceneRecord(LabelRecord):
+    """The same of pictures without cells."""
+
+    def __init__(self, domain: Labellable, folder: Path, pictures: Sequence[Walked]) -> None:
+        self._plan = plan_of(describe(domain.visual))
+        self._begin(domain, folder, pictures, atoms=False)
+
+    def _read_all(self, folder: Path, atoms: bool) -> None:
+        for line in (
+            read_pictures(self._domain, self._plan, folder, everything=True) if self._file.lines else []
+        ):
+            digest = _digest(line.problem, line.frame)
+            self._names[digest], self._whole[digest] = line.image, line
+            self._answers[digest, "", ""] = None if line.said is not None else labelled(line)
+
+    def _checked(self, question: LabelQuestion, answer: Answer | None, line: Line) -> Line:
+        if answer is not None:
+            check_scene(SceneAtoms(self._domain.visual, self._plan, line.scene), line.state)
+            check_images([*self._whole.values(), line])
+        return line
+
+
 def write_answers(
     domain: Labellable,
     pictures: Sequence[Walked],
@@ -192,7 +237,12 @@ def _facts(
     answer = told[0][1]
     if isinstance(answer, State | Labelled):
         state = State(answer.true, picture.scene.objects)
-        return {"true": perceived_atoms(domain, picture.scene, state)}
+        masks = answer.masks if isinstance(answer, Labelled) else {}
+        outlines = {thing: outline_facts(mask) for thing, mask in masks.items() if mask.any()}
+        return {
+            "true": perceived_atoms(domain, picture.scene, state),
+            **({"outlines": outlines} if outlines else {}),
+        }
     heads, places = domain.visual.cell_heads(), [one for one, cells in picture.scene.cells.items() if cells]
     yes, no, skipped = (
         tuple(

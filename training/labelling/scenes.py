@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
+from dataclasses import dataclass
 from typing import Final
 
 from aam_vision.agents.perception import NO_LABEL, Percept
@@ -25,31 +26,42 @@ from aam_vision.model.strips import State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.assessment import samples
 from aam_vision.training.camera import Lessons, answers, lessons_of
+from aam_vision.training.described import PROBLEM
 from aam_vision.training.folder import Labellable
-from aam_vision.training.labelling.montage import Montage, Parts, backdrop_of, taken_apart
 from aam_vision.training.labelling.pool import LabelQuestion, Walked
 from aam_vision.training.labelling.rounds import Answer, Learner, least_labelled, upper_bound
 from aam_vision.training.labelling.settings import ACTIVE, Way
+from aam_vision.training.montage import Parts, backdrop_of, taken_apart
+from aam_vision.training.pictures import HELD, REPEATED, made_of
 from aam_vision.training.places import PlaceTask
 from aam_vision.training.trainer import calibrated, teach
 
 AUDITED: Final = 6
 """Pictures of a round that are chosen at random and read before they are learned from."""
 
-HELD: Final = 5
-"""One labelled picture in so many teaches nothing: the thresholds are set by them."""
 
-MADE: Final = 1600
-"""Pictures that are made for a round: more of them show more, and take time."""
+@dataclass(frozen=True)
+class Effort:
+    """How much is made of labels.
 
-MADE_TO_CALIBRATE: Final = 200
-"""Pictures made of those that teach nothing."""
+    Attributes:
+        first: labelled pictures before anything is trained.
+        each: of every further round.
+        made: pictures that are made for a round; more of them show more, and take time.
+        to_calibrate: pictures made of those that teach nothing.
+        steps: training steps of a round, which goes on from the weights of the one before.
+    """
 
-REPEATED: Final = 4
-"""So many times the labelled pictures themselves are among those learned from."""
+    first: int
+    each: int
+    made: int
+    to_calibrate: int
+    steps: int
 
-STEPS: Final = 1200
-"""Training steps of a round, which goes on from the weights of the one before."""
+
+USUAL: Final = Effort(30, 15, 1600, 200, 1200)
+WAITED_FOR: Final = Effort(12, 24, 1200, 150, 700)
+"""Where a person waits for every training, and confirms from then on what was learned: sooner, and in half the time."""
 
 REFUSED: Final = 0.02
 """Largest share of walked pictures that may be refused when labelling stops, by its upper bound: a smaller one takes more labels.
@@ -59,13 +71,15 @@ Where things hide each other more than on walks, more is refused."""
 class SceneLearner(Learner[CameraPerception]):
     """Asks about whole pictures without cells, of one camera; without ``Way.free`` nothing is made of labelled ones."""
 
-    FIRST, EACH, STREAM = 30, 15, 19
+    STREAM = 19
 
     WATCHED = 300
     """More of them find what is doubtful, and take time."""
 
     def __init__(self, domain: Labellable, walked: Sequence[Walked], way: Way) -> None:
         super().__init__(domain, walked, way)
+        self._effort = WAITED_FOR if way.waits else USUAL
+        self.FIRST, self.EACH = self._effort.first, self._effort.each
         self._plan = plan_of(describe(domain.visual))
         self._backdrop = backdrop_of([one.frame for one in walked])
         self._labels: dict[int, Labelled] = {}
@@ -76,7 +90,7 @@ class SceneLearner(Learner[CameraPerception]):
     def questions(self, perception: CameraPerception | None) -> Iterator[tuple[LabelQuestion, bool]]:
         """The pictures of which most is not read surely; first those to be examined on, at random.
 
-        After a picture the others of its problem are left alone until the next training.
+        After a picture the others of its problem are left alone until the next training; those of a folder may show anything.
         """
         begun = len(self._labels)
         while self.left():
@@ -88,7 +102,9 @@ class SceneLearner(Learner[CameraPerception]):
                 number = max(self._doubts, key=lambda one: (self._doubts[one], -one))
                 problem = self._walked[number].problem
                 self._doubts = {
-                    one: doubt for one, doubt in self._doubts.items() if self._walked[one].problem != problem
+                    one: doubt
+                    for one, doubt in self._doubts.items()
+                    if problem == PROBLEM or self._walked[one].problem != problem
                 }
             yield LabelQuestion(number), tested
 
@@ -132,7 +148,7 @@ class SceneLearner(Learner[CameraPerception]):
         network = teach(
             task,
             taught,
-            steps=STEPS,
+            steps=self._effort.steps,
             seed=self.way.seed + len(self._labels),
             progress=lambda *_: None,
             further=self._network,
@@ -140,7 +156,7 @@ class SceneLearner(Learner[CameraPerception]):
         self._network = deepcopy(network)
         figures = {
             "pictures": len(taught),
-            "steps": STEPS,
+            "steps": self._effort.steps,
             "positives": task.positives(taught),
             "typical": typical(taught.pictures),
         }
@@ -173,7 +189,7 @@ class SceneLearner(Learner[CameraPerception]):
         own, test = ([self._labels[number] for number in numbers] for numbers in (taught, held))
         learned, set_by = own, [*own, *test]
         if self.way.free:
-            made = self._made(taught, MADE)
+            made = self._made(taught, self._effort.made)
             if not made:
                 raise UnusableInput(
                     f"{self.domain.name}: no new pictures can be made of the labelled ones, in which things share looks, "
@@ -181,14 +197,14 @@ class SceneLearner(Learner[CameraPerception]):
                 )
             self.found.given = len(made), 0
             learned = [*made, *own * REPEATED]
-            set_by = [*self._made(held, MADE_TO_CALIBRATE), *test * REPEATED, *own]
+            set_by = [*self._made(held, self._effort.to_calibrate), *test * REPEATED, *own]
         first = lessons_of(self._visual, self._plan, learned)
         return first, lessons_of(self._visual, self._plan, set_by)
 
     def _made(self, numbers: Sequence[int], most: int) -> list[Labelled]:
         """Pictures made of labelled ones; none if that cannot be done."""
-        montage = Montage(self._visual, [self._parts[one] for one in numbers if one in self._parts])
-        return [montage.make(self._rng) for _ in range(most)] if montage.usable else []
+        parts = [self._parts[one] for one in numbers if one in self._parts]
+        return made_of(self._visual, parts, most, self._rng)
 
 
 def _state(labelled: Labelled) -> State:

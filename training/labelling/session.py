@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from aam_vision.agents.encoding import loads
+from aam_vision.agents.perception import VisualVocabulary
 from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.classifiers.store import untaught
 from aam_vision.envs.image_domain import ImageDomain
@@ -25,11 +27,12 @@ from aam_vision.training.labelling.boards import BoardLearner
 from aam_vision.training.labelling.desk import AtomSheets, Corrected, Desk
 from aam_vision.training.labelling.draft import PictureSheets
 from aam_vision.training.labelling.pool import SCENE_STEPS, STEPS, Pool, Walked, walked
-from aam_vision.training.labelling.record import LabelRecord, write_answers
+from aam_vision.training.labelling.record import LabelRecord, SceneRecord, write_answers
 from aam_vision.training.labelling.rounds import LabellingResult, LabellingRounds, Learner
 from aam_vision.training.labelling.scenes import SceneLearner
 from aam_vision.training.labelling.server import Front, served
 from aam_vision.training.labelling.settings import ATOMS, PAGE, PICTURES, SIMULATOR, Session, Way
+from aam_vision.training.labelling.things import ThingSheets
 from aam_vision.training.settings import write_files
 
 LINGER: Final = 5.0
@@ -47,11 +50,7 @@ def label_walks(domain: ImageDomain, folder: Path, session: Session, progress: P
     """
     session.check()
     cellless, simulated = domain.visual.cellless, session.labels == SIMULATOR
-    if cellless and not (simulated and session.ask == PICTURES):
-        raise UnusableInput(
-            f"{domain.name}: its pictures have no cells, and only boards can be labelled at the page or by single "
-            f"atoms; give --labels {SIMULATOR}, or learn with python -m aam_vision.training.train --env {domain.name}"
-        )
+    check_askable(domain.name, domain.visual, session)
     steps, way = session.steps or (SCENE_STEPS if cellless else STEPS), session.way(cellless=cellless)
     if simulated:
         SimulatorLabels(domain)  # whether it tells anything is told before anything is written
@@ -64,6 +63,14 @@ def label_walks(domain: ImageDomain, folder: Path, session: Session, progress: P
     _, found = learned(domain, pictures, session.ask, way, progress)
     write_answers(domain, pictures, found.told, folder)
     return written(domain, found, len(pictures), way.most, folder, progress)
+
+
+def check_askable(name: str, visual: VisualVocabulary, session: Session) -> None:
+    """Refuse single questions about pictures without cells, which have no places: UnusableInput."""
+    if visual.cellless and session.ask == ATOMS:
+        raise UnusableInput(
+            f"{name}: its pictures have no cells to ask about one by one; leave out --ask {ATOMS}"
+        )
 
 
 def learned(
@@ -98,18 +105,31 @@ def at_page(
     front: Front,
 ) -> dict[str, Any]:
     """Have a person label pictures at a page that is served until all is done, and correct answers until the end."""
-    pool, way, atoms = Pool(domain.visual, pictures, CELL_PIXELS), session.way(), session.ask == ATOMS
-    record = LabelRecord(domain, folder, pool, atoms=atoms)
+    cellless, atoms = domain.visual.cellless, session.ask == ATOMS
+    way = session.way(cellless=cellless)
+    desk: Desk[Any]
+    learner: Callable[[], Learner[Any]]
+    if cellless:
+        record: LabelRecord = SceneRecord(domain, folder, pictures)
+        learner = partial(SceneLearner, domain, pictures, way)
+    else:
+        pool = Pool(domain.visual, pictures, CELL_PIXELS)
+        record = LabelRecord(domain, folder, pool, atoms=atoms)
+        learner = partial(AtomLearner if atoms else BoardLearner, domain, pool, way)
     try:
-        sheets = AtomSheets(domain.visual, pool, record) if atoms else PictureSheets(domain.visual, pool)
-        front.shown = desk = Desk(pool, record, sheets, way.most)
+        if cellless:
+            desk = Desk(pictures, record, ThingSheets(domain.visual, pictures), way.most)
+        elif atoms:
+            desk = Desk(pictures, record, AtomSheets(domain.visual, pool, record), way.most)
+        else:
+            desk = Desk(pictures, record, PictureSheets(domain.visual, pool), way.most)
+        front.shown = desk
         if len(record):
             done = counted(len(record), "answer" if atoms else "labelled picture")
             progress.stage(f"{domain.name}: going on after {done}")
         while True:
-            learner = (AtomLearner if atoms else BoardLearner)(domain, pool, way)
             try:
-                _, found = LabellingRounds(learner, desk, progress).run()
+                _, found = LabellingRounds[Any](learner(), desk, progress).run()
                 desk.settle()
                 break
             except Corrected:

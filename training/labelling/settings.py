@@ -33,12 +33,14 @@ class Way:
         free: whether labels that follow, or pictures made of labelled ones, are learned from, too.
         most: pictures to label at most, or answers about single atoms.
         seed: of weights, chance and audits.
+        waits: whether a person waits for every training.
     """
 
     choice: str = ACTIVE
     free: bool = True
     most: int = 10
     seed: int = 0
+    waits: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +80,8 @@ class Session:
     def way(self, *, cellless: bool = False) -> Way:
         """How labels are come by; ``cellless``: of pictures without cells."""
         usual = self.pictures or (MOST_SCENES if cellless else MOST)
-        return Way(most=self.answers or ANSWERS if self.ask == ATOMS else usual, seed=self.seed)
+        most = self.answers or ANSWERS if self.ask == ATOMS else usual
+        return Way(most=most, seed=self.seed, waits=self.labels == PAGE)
 
     def settings(self, **others: Any) -> dict[str, Any]:
         """What the pictures and the answers of a folder depend on."""

@@ -48,7 +48,7 @@ class _Asking(Asker):
 
     def __init__(self, pool, folder, atoms):
         self.record = LabelRecord(DOMAIN, folder, pool, atoms=True)
-        desk = Desk(pool, self.record, AtomSheets(DOMAIN.visual, pool, self.record), 60)
+        desk = Desk(pool.walked, self.record, AtomSheets(DOMAIN.visual, pool, self.record), 60)
         super().__init__(desk, lambda: [desk.answer(one) for one in atoms], "atom")
 
     def say(self, what):

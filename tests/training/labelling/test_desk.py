@@ -34,7 +34,7 @@ class _Asking(Asker):
 
     def __init__(self, pool, folder):
         self.record = LabelRecord(DOMAIN, folder, pool)
-        desk = Desk(pool, self.record, PictureSheets(DOMAIN.visual, pool), 10)
+        desk = Desk(pool.walked, self.record, PictureSheets(DOMAIN.visual, pool), 10)
         asked = [LabelQuestion(number) for number in range(len(pool.pictures))]
         super().__init__(desk, lambda: [desk.answer(one) for one in asked], "ask")
 

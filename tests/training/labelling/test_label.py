@@ -71,7 +71,7 @@ def test_answers_that_tell_too_little_end_in_one_line(tmp_path, monkeypatch, cap
     ("arguments", "told"),
     [
         (["--env", "chess"], "no environment 'chess'"),
-        (["--env", "tabletop"], "only boards can be labelled"),
+        (["--env", "tabletop", "--ask", "atoms"], "no cells to ask about one by one"),
         (["--env", "sokoban", "--labels", "oracle"], "no --labels oracle: use page or simulator"),
         (["--env", "sokoban", "--ask", "them"], "no --ask them: use pictures or atoms"),
         (["--env", "sokoban", "--pictures", "0"], "0"),

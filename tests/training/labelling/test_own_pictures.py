@@ -258,7 +258,7 @@ def test_pictures_that_cannot_be_used(folder, tmp_path, monkeypatch, capsys, wal
     (tmp_path / "empty").mkdir()
     assert "holds no picture" in refused("--env", "sokoban", "--images", tmp_path / "empty")
     assert "no such folder" in refused("--env", "sokoban", "--images", tmp_path / "none")
-    assert "only boards" in refused("--env", "tabletop", "--images", folder)
+    assert "no cells to ask about" in refused("--env", "tabletop", "--images", folder, "--ask", "atoms")
     assert "no simulator knows" in refused("--env", "sokoban", "--images", folder, "--labels", "simulator")
     Image.fromarray(walked[0].frame).save(folder / "99.png")
     assert len(pictures_of(folder)) == len(walked)  # the same picture again says nothing

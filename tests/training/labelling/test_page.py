@@ -158,7 +158,7 @@ def asked(tmp_path_factory):
     walked = walk(domain, [("train", 0)], np.random.default_rng(0), 12)
     pool = Pool(domain.visual, walked, CELL_PIXELS)
     record = LabelRecord(domain, tmp_path_factory.mktemp("asked"), pool)
-    desk, asked = Desk(pool, record, PictureSheets(domain.visual, pool), 10), range(len(walked))
+    desk, asked = Desk(pool.walked, record, PictureSheets(domain.visual, pool), 10), range(len(walked))
     Thread(
         target=lambda: [desk.answer(LabelQuestion(one), tested=True) for one in asked], daemon=True
     ).start()
@@ -174,7 +174,7 @@ def asked_atoms(tmp_path_factory):
     walked = walk(domain, [("train", 0)], np.random.default_rng(0), 12)
     pool = Pool(domain.visual, walked, CELL_PIXELS)
     record, sites = LabelRecord(domain, folder, pool, atoms=True), pool.sites
-    desk = Desk(pool, record, AtomSheets(domain.visual, pool, record), 60)
+    desk = Desk(pool.walked, record, AtomSheets(domain.visual, pool, record), 60)
     first = [sites.looks, *range(sites.looks)]
     heads = [
         int(np.argmax(pool.pictures[n].index.legality.asked[:, p]))

@@ -38,11 +38,9 @@ class _Knows:
 
 @pytest.fixture
 def quick(monkeypatch):
-    for name, number in {"FIRST": 8, "EACH": 4, "WATCHED": 10}.items():
-        monkeypatch.setattr(SceneLearner, name, number)
-    for name, number in {"AUDITED": 2, "MADE": 24, "STEPS": 6}.items():
-        monkeypatch.setattr(scenes, name, number)
-    monkeypatch.setattr(scenes, "MADE_TO_CALIBRATE", 4)
+    monkeypatch.setattr(SceneLearner, "WATCHED", 10)
+    monkeypatch.setattr(scenes, "AUDITED", 2)
+    monkeypatch.setattr(scenes, "USUAL", scenes.Effort(8, 4, 24, 4, 6))
 
 
 def _rounds(way, looks=("red", "green", "blue", "ball"), number=30):
@@ -82,7 +80,7 @@ def test_the_test_ends_the_rounds(quick, monkeypatch):
     one, knows = _rounds(Way(most=20))
     _, found = one.run()
     assert found.sure
-    assert len(knows.asked) == SceneLearner.FIRST
+    assert len(knows.asked) == 8
 
 
 def test_what_looks_alike_cannot_be_taken_apart(quick):

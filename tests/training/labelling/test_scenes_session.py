@@ -11,13 +11,11 @@ from aam_vision.support.commandline import Progress
 from aam_vision.training.labelling import pool, scenes
 from aam_vision.training.labelling.session import label_walks
 from aam_vision.training.labelling.settings import Session
-from aam_vision.training.places import read_pictures
+from aam_vision.training.pictures import read_pictures
 
 
 def test_the_arm_is_labelled_by_its_simulator(tmp_path, monkeypatch):
-    for name, number in {"MADE": 8, "MADE_TO_CALIBRATE": 2, "STEPS": 3}.items():
-        monkeypatch.setattr(scenes, name, number)
-    monkeypatch.setattr(scenes.SceneLearner, "FIRST", 6)
+    monkeypatch.setattr(scenes, "USUAL", scenes.Effort(6, 3, 8, 2, 3))
     monkeypatch.setattr(scenes.SceneLearner, "WATCHED", 4)
     monkeypatch.setattr(pool, "SCENES", 1)
     domain = image_domain("tabletop")

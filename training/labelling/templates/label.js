@@ -134,6 +134,8 @@ function build() {
     get(place.large ? "larges" : "places").append(button);
   });
   get("larges").hidden = !get("larges").childElementCount;
+  get("pointing").hidden = !view.pointing;
+  get("picture").classList.toggle("pointing", Boolean(view.pointing));
   get("heads").replaceChildren(...view.heads.map((head, number) => {
     const button = element("button", { type: "button", title: head.description }, mark(number), head.name,
       element("span", { className: "yes", ariaHidden: "true" }));
@@ -155,8 +157,8 @@ const button = (number) => document.querySelector(`[data-place="${number}"]`);
 function draw() {
   view.places.forEach((place, number) => {
     const here = button(number);
-    here.className = `${place.unsure ? "unsure " : ""}${place.wrong ? "wrong" : ""}`;
-    here.ariaLabel = `${place.name}: ${names(place)}${place.unsure ? "; a guess" : ""}${place.wrong ? "; cannot be right" : ""}`;
+    here.className = `${place.unsure ? "unsure " : ""}${place.wrong ? "wrong " : ""}${view.pointing && !place.there ? "absent" : ""}`;
+    here.ariaLabel = `${place.name}: ${view.pointing && !place.there ? "does not show" : names(place)}${place.unsure ? "; a guess" : ""}${place.wrong ? "; cannot be right" : ""}`;
     const marks = element("span", { className: "marks" }, ...place.yes.map(mark));
     here.replaceChildren(...(place.large ? [place.name, ...place.yes.map(mark)] : [marks]));
   });
@@ -188,7 +190,38 @@ function drawChosen() {
     chip.ariaPressed = said.every(Boolean) ? "true" : said.some(Boolean) ? "mixed" : "false";
     chip.querySelector(".yes").textContent = said.every(Boolean) ? "✓" : said.some(Boolean) ? "–" : "";
   }
-  drawBoxes(one && one.large ? one.boxes : []);
+  if (view.pointing) drawOutlines();
+  else drawBoxes(one && one.large ? one.boxes : []);
+}
+
+function drawOutlines() {
+  const path = (number, kind) => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", "path");
+    for (const [name, value] of Object.entries({ d: view.places[number].outline, class: `thing ${kind}`, "data-thing": number })) made.setAttribute(name, value);
+    return made;
+  };
+  const shown = view.places.map((_, number) => number).filter((number) => view.places[number].outline);
+  const now = shown.filter((number) => chosen.includes(number));
+  get("lines").replaceChildren(...shown.map((number) => path(number, view.places[number].wrong ? "wrong" : "")),
+    ...now.map((number) => path(number, "outer")), ...now.map((number) => path(number, "inner")));
+}
+
+// A click shows where the chosen thing is; with Shift, that it reaches so far. On another thing, it chooses that one.
+function point(event) {
+  if (!view || !view.pointing || event.button !== 0) return;
+  const number = chosen.at(-1), place = view.places[number];
+  const under = event.target.closest("[data-thing]");
+  event.preventDefault();
+  if (under && place.there && !event.shiftKey) return focus([Number(under.dataset.thing)]);
+  if (place.whole) return say("Choose a thing first.", true);
+  const shown = get("image").getBoundingClientRect();
+  const share = (value, from, length) => Math.max(0, Math.min(1, (value - from) / length));
+  const more = event.shiftKey && place.there;
+  act("point", { places: [number], x: share(event.clientX, shown.left, shown.width), y: share(event.clientY, shown.top, shown.height), more })
+    .then(() => {
+      const next = view.places.findIndex((one, other) => other > number && !one.there);
+      focus([more || place.there || next < 0 ? number : next]);
+    });
 }
 
 function drawBoxes(boxes) {
@@ -227,6 +260,10 @@ function centre(place) {
 }
 
 function rectangle(from, to) {
+  if (view.places[from].large && view.places[to].large && view.pointing) {
+    const found = view.places.map((_, number) => number).filter((number) => number !== to && number >= Math.min(from, to) && number <= Math.max(from, to));
+    return [...found, to];
+  }
   if (view.places[from].large) return [to];
   const [a, b] = [centre(view.places[from]), centre(view.places[to])];
   const within = (value, one, other) => value >= Math.min(one, other) - 1 && value <= Math.max(one, other) + 1;
@@ -254,7 +291,7 @@ function neighbour(number, across, down) {
 
 function first() {
   const found = view.places.findIndex((place) => place.wrong || place.unsure);
-  return found < 0 ? 0 : found;
+  return Math.max(found, 0);
 }
 
 function toCheck() {
@@ -301,6 +338,7 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 document.addEventListener("pointerup", () => { dragging = false; });
+get("picture").addEventListener("pointerdown", point);
 get("next").addEventListener("click", () => act("next"));
 for (const id of ["undo", "undoatom"]) get(id).addEventListener("click", () => act("undo"));
 for (const id of ["skip", "skipatom"]) get(id).addEventListener("click", () => act("skip"));

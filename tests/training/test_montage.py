@@ -1,10 +1,12 @@
 """Pictures made of labelled ones show what their labels say: read off the pixels, by a picture in which that is easy."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from aam_vision.model.strips import Atom
-from aam_vision.training.labelling.montage import Montage, backdrop_of, cuts_of, exchanged, taken_apart
+from aam_vision.training.montage import Montage, backdrop_of, cuts_of, exchanged, taken_apart
 from tests.training.labelling.table import COLOURS, HAND, SIDE, VOCABULARY, backdrop, labelled
 
 
@@ -108,3 +110,21 @@ def test_without_masks_or_with_shared_looks_nothing_is_made(pictures):
     alike = labelled(np.random.default_rng(0), ("red", "red"))
     assert taken_apart(VOCABULARY, alike, backdrop()) is None
     assert not Montage(VOCABULARY, []).usable
+
+
+def test_a_thing_that_others_hide_wholly_is_left_as_it_is(parts):
+    """Where parts of piles are exchanged, one may cover another one."""
+    rng = np.random.default_rng(0)
+    whole = [replace(one, groups=tuple(map(_hiding, one.groups))) for one in parts]
+    assert any(group.whole and len(group.looks) > 1 for one in whole for group in one.groups)
+    montage = Montage(VOCABULARY, whole)
+    for _ in range(40):
+        one = montage.make(rng)
+        shows = {atom.objects[0] for atom in one.true if atom.predicate == "seen"}
+        assert all(one.masks[thing].any() for thing in shows)
+
+
+def _hiding(group):
+    """The group with its first thing hidden by the others."""
+    owner = np.where(group.owner == 0, 1, group.owner) if len(group.looks) > 1 else group.owner
+    return replace(group, owner=owner)

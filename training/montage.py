@@ -321,7 +321,7 @@ class Montage:
             if rng.random() >= REPLACED or not self._singles:
                 continue
             mask, large = group.owner == number, self._large[look]
-            for _ in range(THINGS_TRIED):
+            for _ in range(THINGS_TRIED if mask.any() else 0):  # others may hide it wholly
                 single = self._singles[int(rng.integers(len(self._singles)))]
                 sizes = large, self._large[single.look]
                 if single.look in taken or single.look in looks or min(sizes) < (1 - OTHER_SIZE) * max(sizes):

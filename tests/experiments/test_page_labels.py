@@ -1,0 +1,38 @@
+"""A person at the page who knows the truth: what they say is the truth, and every click of theirs is counted."""
+
+import re
+
+import numpy as np
+
+from aam_vision.envs.registry import image_domain
+from aam_vision.training.described import PROBLEM
+from aam_vision.training.labelling import scenes
+from aam_vision.training.labelling.pool import LabelQuestion, Walked
+from experiments.page_labels import Person, page_labels, taken
+
+
+def test_what_the_person_says_is_the_truth():
+    domain = image_domain("tabletop")
+    pictures = taken(domain, 12, 0)
+    person = Person(domain, [Walked(PROBLEM, one.scene, one.frame, None) for one in pictures], pictures)
+    for number, true in enumerate(pictures[:3]):
+        said = person.answer(LabelQuestion(number))
+        shows = {atom.objects[0] for atom in true.true if atom.predicate == "seen"}
+        assert said.true == {atom for atom in true.true if shows.issuperset(atom.objects)}
+        assert {thing for thing, mask in said.masks.items() if mask.any()} == shows
+        assert person.clicks[number] > len(shows), "a click for each thing at least, and one to go on"
+        shares = [
+            (said.masks[thing] & true.masks[thing]).sum() / (said.masks[thing] | true.masks[thing]).sum()
+            for thing in shows
+        ]
+        assert np.mean(shares) > 0.7
+
+
+def test_the_clicks_are_printed(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(scenes, "WAITED_FOR", scenes.Effort(6, 3, 8, 2, 3))
+    monkeypatch.setattr(scenes.SceneLearner, "WATCHED", 2)
+    page_labels(tmp_path, pictures=6, number=20)
+    told = re.search(r"seed 0: 6 pictures, (\d+) clicks \(([\d.]+) a picture", capsys.readouterr().out)
+    assert told is not None
+    assert round(int(told[1]) / 6, 1) == float(told[2])
+    assert (tmp_path / "labels.jsonl").read_text().count("outlines") == 6

@@ -1,0 +1,388 @@
+"""Pictures without cells at the labelling page: things by a click, what is true of them by another one, and all of it undone again."""
+
+import io
+import re
+from hashlib import sha256
+from threading import Thread
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aam_vision.classifiers.camera.perception import CameraPerception
+from aam_vision.classifiers.camera.plan import plan_of
+from aam_vision.classifiers.store import describe
+from aam_vision.envs.labelled import Labelled
+from aam_vision.model.strips import Atom
+from aam_vision.support.commandline import Progress
+from aam_vision.support.errors import UnusableInput
+from aam_vision.support.pictures import encode
+from aam_vision.training.described import pictured_scene
+from aam_vision.training.labelling import scenes
+from aam_vision.training.labelling.own_pictures import label_pictures
+from aam_vision.training.labelling.pool import LabelQuestion, Walked
+from aam_vision.training.labelling.record import SceneRecord
+from aam_vision.training.labelling.settings import Session
+from aam_vision.training.labelling.things import WHOLE, ThingSheets
+from aam_vision.training.pictures import labelled, read_pictures
+from aam_vision.training.regions import middle
+from tests.report.test_browser import CHROMIUM
+from tests.training.labelling import table
+from tests.training.labelling.table import VOCABULARY
+
+PLAN = plan_of(describe(VOCABULARY))
+SCENE = pictured_scene(None, VOCABULARY)
+
+
+def _true(number):
+    """A picture of the scene with all that a label says of it."""
+    one = table.labelled(np.random.default_rng(number))
+    names = one.scene.looks
+    true = {Atom(atom.predicate, tuple(names[thing] for thing in atom.objects)) for atom in one.true}
+    masks = {names[thing]: mask for thing, mask in one.masks.items()}
+    return Labelled(SCENE, frozenset(true), one.frame, masks)
+
+
+TRUE = [_true(number) for number in range(9)]
+SHOWS = [{atom.objects[0] for atom in one.true if atom.predicate == "seen"} for one in TRUE]
+
+
+def _sheets():
+    return ThingSheets(VOCABULARY, [Walked("pictures", SCENE, one.frame, None) for one in TRUE])
+
+
+def _wrong(view, true):
+    """Place, head and whether it is too much, of everything that a view says wrongly."""
+    for place, one in enumerate(view["places"]):
+        for head in one["asked"]:
+            predicate, *other = view["heads"][head]["name"].split()
+            atom = Atom(predicate, (*([] if one["whole"] else [one["name"]]), *other))
+            if (atom in true) != (head in one["yes"]):
+                yield place, head, atom not in true
+
+
+def _spot(mask):
+    row, column = middle(mask)
+    return {"x": (column + 0.5) / mask.shape[1], "y": (row + 0.5) / mask.shape[0]}
+
+
+def _said(sheet, number):
+    """Say all that is true of a picture; the number of clicks that it takes."""
+    one, clicks = TRUE[number], 0
+    for place, facts in enumerate(sheet.view(one.frame)["places"]):
+        if facts["name"] in SHOWS[number]:
+            sheet.change("point", {"places": [place], **_spot(one.masks[facts["name"]])})
+            clicks += 1
+    while wrong := next(_wrong(sheet.view(one.frame), one.true), None):
+        sheet.change("toggle", {"places": [wrong[0]], "head": wrong[1]})
+        clicks += 2
+        assert clicks < 60
+    return clicks
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_what_is_said_is_the_label(number):
+    sheet = _sheets().sheet(LabelQuestion(number), None)
+    _said(sheet, number)
+    found = sheet.answer("next")
+    shown = {atom for atom in TRUE[number].true if set(atom.objects) <= SHOWS[number]}
+    assert found.true == shown
+    for thing in SHOWS[number]:
+        both = found.masks[thing] & TRUE[number].masks[thing]
+        assert both.sum() > 0.8 * (found.masks[thing] | TRUE[number].masks[thing]).sum()
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["point", "toggle", "clear"]), st.integers(0, 4), st.integers(0, 8)),
+        max_size=8,
+    )
+)
+@settings(deadline=None)
+def test_every_change_can_be_undone(changes):
+    sheet = _sheets().sheet(LabelQuestion(0), None)
+    views = [sheet.view(TRUE[0].frame)]
+    for what, place, number in changes:
+        if what == "point" and views[-1]["places"][place]["whole"]:
+            continue
+        facts = {
+            "places": [place],
+            "head": min(number, len(views[0]["heads"]) - 1),
+            "x": number / 8,
+            "y": 0.6,
+        }
+        if what == "toggle" and facts["head"] not in views[-1]["places"][place]["asked"]:
+            continue
+        sheet.change(what, facts)
+        views.append(sheet.view(TRUE[0].frame))
+    while views:
+        assert sheet.view(TRUE[0].frame) == views.pop()
+        assert sheet.take_back() == bool(views)
+
+
+def test_what_an_answer_excludes_is_taken_back_and_what_is_missing_is_told():
+    number = next(number for number, shows in enumerate(SHOWS) if len(shows) == 4)
+    one = TRUE[number]
+    sheet = _sheets().sheet(LabelQuestion(number), None)
+    with pytest.raises(UnusableInput, match="no thing is pointed at"):
+        sheet.answer("next")
+    heads = [facts["name"] for facts in sheet.view(one.frame)["heads"]]
+    assert heads == ["dark", "held", "on-table", "clear", "on red", "on green", "on blue", "on ball"]
+
+    def place(number):
+        return sheet.view(one.frame)["places"][number]
+
+    def yes(number):
+        return [heads[head] for head in place(number)["yes"]]
+
+    for number, name in enumerate(("red", "green", "blue")):
+        sheet.change("point", {"places": [number], **_spot(one.masks[name])})
+    sheet.change("toggle", {"places": [0, 1, 2], "head": heads.index("on-table")})
+    sheet.change("toggle", {"places": [0, 1, 2], "head": heads.index("clear")})
+    assert yes(0) == yes(1) == ["on-table", "clear"]
+    assert not place(0)["unsure"]
+    sheet.change("toggle", {"places": [0], "head": heads.index("on green")})
+    assert yes(0) == ["clear", "on green"]
+    assert yes(1) == ["on-table"], "nothing is clear with something on it"
+    assert heads.index("on ball") not in place(0)["asked"], "the ball does not show"
+    sheet.change("toggle", {"places": [2], "head": heads.index("on-table")})
+    assert sheet.problems() == []
+    assert place(2)["unsure"], "it may rest on what does not show; mostly something is forgotten"
+    sheet.change("point", {"places": [3], **_spot(one.masks["ball"])})
+    with pytest.raises(UnusableInput, match=r"of held\(x\), on-table\(x\), on\(x, _\) 1 must be true"):
+        sheet.answer("next")
+    assert place(2)["wrong"]
+    assert place(3)["wrong"]
+    assert not place(0)["wrong"]
+
+
+@pytest.mark.parametrize(
+    ("what", "facts"),
+    [
+        ("point", {"places": [0], "x": 2, "y": 0}),
+        ("point", {"places": [4], "x": 0.5, "y": 0.5}),
+        ("point", {"places": [0], "x": "0", "y": 0}),
+        ("toggle", {"places": [0], "head": 99}),
+        ("toggle", {"places": [0], "head": True}),
+        ("toggle", {"places": [9], "head": 0}),
+        ("clear", {"places": []}),
+        ("paint", {"places": [0]}),
+    ],
+)
+def test_what_a_page_never_sends_is_refused(what, facts):
+    sheet = _sheets().sheet(LabelQuestion(0), None)
+    assert [one["name"] for one in sheet.view(TRUE[0].frame)["places"]][4] == WHOLE
+    with pytest.raises(ValueError, match=r".*"):
+        sheet.change(what, facts)
+
+
+def test_what_is_mostly_true_is_guessed_before_anything_is_learned():
+    sheets = _sheets()
+    for number in range(8):
+        sheets.note(LabelQuestion(number), TRUE[number])
+    sheet = sheets.sheet(LabelQuestion(8), None)
+    sheet.change("point", {"places": [0], **_spot(TRUE[8].masks["red"])})
+    facts = sheet.view(TRUE[8].frame)
+    assert facts["places"][0]["unsure"]
+    guessed = {facts["heads"][head]["name"] for head in facts["places"][0]["yes"]}
+    for predicate in ("held", "on-table", "clear"):
+        said = [
+            Atom(predicate, (thing,)) in one.true
+            for one, shows in zip(TRUE[:8], SHOWS, strict=False)
+            for thing in shows
+        ]
+        assert (predicate in guessed) == (np.mean(said) > 0.5)
+    sheets.forget(None)
+    assert not any(one["yes"] for one in sheets.sheet(LabelQuestion(8), None).view(TRUE[8].frame)["places"])
+
+
+def test_a_withdrawn_label_comes_again_as_it_was():
+    sheets = _sheets()
+    sheet = sheets.sheet(LabelQuestion(1), None)
+    _said(sheet, 1)
+    before = sheet.answer("next")
+    again = sheets.sheet(LabelQuestion(1), before).answer("next")
+    assert again.true == before.true
+    assert all((again.masks[thing] == mask).all() for thing, mask in before.masks.items())
+
+
+def test_answers_are_on_disk_and_contradictions_are_not(tmp_path):
+    domain = type("Domain", (), {"name": "piles", "visual": VOCABULARY})()
+    walked = [Walked("pictures", SCENE, one.frame, None) for one in TRUE[:3]]
+    record = SceneRecord(domain, tmp_path, walked)
+    record.add(LabelQuestion(0), TRUE[0])
+    record.add(LabelQuestion(1), None)
+    both = [Atom("seen", ("red",)), Atom("seen", ("green",))]
+    both += [Atom("on", ("red", "green")), Atom("on", ("green", "red"))]
+    with pytest.raises(UnusableInput, match="no legal scene"):
+        record.add(LabelQuestion(2), TRUE[2]._replace(true=frozenset(both)))
+    record.close()
+    again = SceneRecord(domain, tmp_path, walked)
+    assert len(again) == 1
+    assert again[LabelQuestion(0)].true == TRUE[0].true
+    assert (again[LabelQuestion(0)].masks["red"] == TRUE[0].masks["red"]).all()
+    assert again[LabelQuestion(1)] is None
+    assert LabelQuestion(2) not in again
+    assert again.withdraw() == (LabelQuestion(1), None)
+    again.close()
+
+
+class _Told(Progress):
+    def __init__(self):
+        super().__init__(io.StringIO())
+        self.told = []
+
+    def stage(self, text):
+        self.told.append(text)
+
+
+class _Person:
+    """Labels in the browser, with mouse and keyboard, and counts."""
+
+    def __init__(self, page):
+        self.page, self.clicks = page, 0
+        self.numbers = {sha256(one.frame.tobytes()).digest(): number for number, one in enumerate(TRUE)}
+
+    def settled(self):
+        self.page.evaluate("waiting")
+        return self.page.evaluate("view")
+
+    def press(self, key):
+        self.page.keyboard.press(key)
+        return self.settled()
+
+    def choose(self, place):
+        if self.page.evaluate("chosen.at(-1)") != place:
+            self.clicks += 1
+            self.page.locator(f"[data-place='{place}']").click()
+
+    def point(self, place, mask):
+        self.choose(place)
+        self.clicks += 1
+        box, spot = self.page.locator("#image").bounding_box(), _spot(mask)
+        self.page.mouse.click(box["x"] + spot["x"] * box["width"], box["y"] + spot["y"] * box["height"])
+        return self.settled()
+
+    def number(self):
+        seen = self.page.evaluate(
+            """async () => { const canvas = document.createElement("canvas"), image = document.getElementById("image");
+            [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
+            const paper = canvas.getContext("2d"); paper.drawImage(image, 0, 0);
+            const pixels = paper.getImageData(0, 0, canvas.width, canvas.height).data.filter((_, i) => i % 4 < 3);
+            return Array.from(new Uint8Array(await crypto.subtle.digest("SHA-256", pixels))); }"""
+        )
+        return self.numbers[bytes(seen)]
+
+    def answer(self):
+        self.page.wait_for_function("() => view && view.kind === 'ask' && chosen.length", timeout=60_000)
+        number = self.number()
+        one, view = TRUE[number], self.settled()
+        for place, facts in enumerate(view["places"]):
+            if facts["name"] in SHOWS[number]:
+                if facts["there"]:
+                    self.choose(place)
+                    self.press("0")
+                view = self.point(place, one.masks[facts["name"]])
+            elif facts["there"] and not facts["whole"]:
+                self.choose(place)
+                view = self.press("0")
+        for _ in range(30):
+            wrong = next(_wrong(view, one.true), None)
+            if wrong is None:
+                return number
+            self.choose(wrong[0])
+            self.clicks += 1
+            view = self.press(view["heads"][wrong[1]]["key"])
+        raise AssertionError("it cannot be said")
+
+    def next(self):
+        before = self.page.evaluate("view.question")
+        self.press("Enter")
+        assert self.page.evaluate("view.question") != before, self.page.inner_text("#said")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "pics").mkdir()
+    for number, one in enumerate(TRUE):
+        (tmp_path / "pics" / f"{number}.png").write_bytes(encode(one.frame))
+    return tmp_path / "pics"
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
+def test_from_a_folder_and_a_vocabulary_to_classifiers_in_the_browser(folder, tmp_path, monkeypatch):
+    playwright = pytest.importorskip("playwright.sync_api")
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    pytest.importorskip("uvicorn")
+    monkeypatch.setattr(scenes, "WAITED_FOR", scenes.Effort(5, 2, 12, 2, 3))
+    monkeypatch.setattr(scenes, "AUDITED", 1)
+    monkeypatch.setattr(scenes.SceneLearner, "WATCHED", 3)
+    out, wrong = tmp_path / "out", []
+    out.mkdir()
+
+    def begun(pictures):
+        told, found = _Told(), []
+        about = ("piles", VOCABULARY), folder, out, Session(pictures=pictures), told
+        thread = Thread(target=lambda: found.append(label_pictures(*about)), daemon=True)
+        thread.start()
+        while not any("http" in text for text in told.told):
+            thread.join(0.05)
+        return thread, found, re.search(r"http\S+", " ".join(told.told))[0]
+
+    with playwright.sync_playwright() as running:
+        browser = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        thread, found, address = begun(5)
+        page = browser.new_page(viewport={"width": 1280, "height": 800})
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.goto(address)
+        person = _Person(page)
+        first = person.answer()
+        assert page.locator("#lines path.thing").count() >= len(SHOWS[first])
+        assert [one["id"] for one in axe.Axe().run(page).response["violations"]] == []
+        person.next()
+        second = person.answer()
+        thing = person.settled()["places"].index(
+            next(one for one in person.settled()["places"] if one["there"] and not one["whole"])
+        )
+        person.choose(thing)
+        person.press("0")  # a mistake
+        assert not person.settled()["places"][thing]["there"]
+        person.press("u")
+        assert person.settled()["places"][thing]["there"]
+        person.next()
+        page.wait_for_function("() => view && view.kind === 'ask'")
+        while not page.evaluate("view.corrected"):
+            person.press("u")
+        assert person.number() == second, "back to the picture before"
+        assert not page.evaluate("view.problems.length")
+        person.next()
+        for _ in range(3):
+            person.answer()
+            person.next()
+        page.wait_for_function("() => view.kind === 'done'", timeout=60_000)
+        thread.join(60)
+        assert found[0]["labelled_pictures"] == 5
+        page.close()
+        thread, found, address = begun(7)  # the same command, and it goes on
+        page = browser.new_page(viewport={"width": 400, "height": 800})
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.goto(address)
+        person = _Person(page)
+        for _ in range(2):
+            person.answer()
+            person.next()
+        page.wait_for_function("() => view.kind === 'done'", timeout=60_000)
+        thread.join(60)
+        browser.close()
+    assert wrong == []
+    assert found[0]["labelled_pictures"] == 7
+    domain = type("Domain", (), {"name": "piles", "visual": VOCABULARY})()
+    lines = read_pictures(domain, PLAN, out)
+    assert len(lines) == 7
+    for line in lines:
+        number = person.numbers[sha256(line.frame.tobytes()).digest()]
+        assert line.atoms == {atom for atom in TRUE[number].true if set(atom.objects) <= SHOWS[number]}
+        assert {thing for thing, mask in labelled(line).masks.items() if mask.any()} == SHOWS[number]
+    perception = CameraPerception.load(VOCABULARY, "piles", out)
+    assert perception.read_many([TRUE[0].frame], SCENE)[0].state.objects == SCENE.objects

@@ -1,0 +1,404 @@
+"""A picture without cells while a person works on its answer: where things are, what is true of them, and what a page shows of it.
+
+A person points at a thing, and its outline is filled in. What can be true of it is one answer each, as at the places of a board
+(``draft``): of the picture as a whole, of a thing, and of a thing with each other one that shows. Everything is filled in as far as it can
+be guessed, and what an answer excludes is taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aam_vision.agents.perception import NO_LABEL, Frame, Mask, Reading, Scene, VisualVocabulary
+from aam_vision.classifiers.camera.legality import rows_of
+from aam_vision.classifiers.camera.perception import CameraPerception
+from aam_vision.classifiers.camera.plan import SceneAtoms, plan_of
+from aam_vision.classifiers.store import describe
+from aam_vision.envs.labelled import Labelled
+from aam_vision.model.constraints import Number
+from aam_vision.model.strips import Atom, State
+from aam_vision.support.errors import UnusableInput
+from aam_vision.training.camera import answers
+from aam_vision.training.labelling.draft import KEYS, told_picture
+from aam_vision.training.labelling.pool import LabelQuestion, Walked
+from aam_vision.training.labelling.rounds import Answer
+from aam_vision.training.montage import backdrop_of
+from aam_vision.training.pictures import broken
+from aam_vision.training.regions import Colours, Regions, Spot, middle, outline_path
+
+WHOLE: Final = "the picture"
+"""What is asked of the picture as a whole belongs to this place."""
+
+Truth = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class ThingGuess:
+    """What a picture probably shows: where things are, which atoms are true, (atoms,), and which of both are not sure."""
+
+    points: Mapping[str, Sequence[Spot]]
+    yes: Truth
+    unsure: Truth
+
+
+@dataclass(frozen=True)
+class _Said:
+    """All that is said about a picture at a time."""
+
+    points: Mapping[str, tuple[Spot, ...]]
+    masks: Mapping[str, Mask]
+    yes: Truth
+    told: Truth
+
+
+class Questions:
+    """What is asked about the pictures of one scene: places (things, and the picture as a whole), heads, and their atoms.
+
+    Attributes:
+        places: names.
+        heads: name and description of each.
+        asked: (places, heads), the number of the atom, or -1.
+    """
+
+    def __init__(self, atoms: SceneAtoms) -> None:
+        self.atoms = atoms
+        entries = atoms.vocabulary.read_as(Reading.SHOWN)
+        by_arity = sorted(entries, key=lambda one: len(one.predicate.types))
+        self.heads: list[tuple[str, str]] = []
+        found: dict[tuple[str, int], int] = {}
+        for entry in by_arity:
+            name = entry.predicate.name
+            others = atoms.things if len(entry.predicate.types) == 2 else ("",)
+            for other in others:
+                about = [
+                    (number, atom)
+                    for number, atom in enumerate(atoms.atoms)
+                    if atom.predicate == name and (not other or atom.objects[1] == other)
+                ]
+                for number, atom in about:
+                    found[atom.objects[0] if atom.objects else WHOLE, len(self.heads)] = number
+                if about:
+                    self.heads.append((f"{name} {other}".strip(), f"{name}: {entry.description}"))
+        whole = [WHOLE] if any(place == WHOLE for place, _ in found) else []
+        self.places = [*atoms.things, *whole]
+        self.asked = np.full((len(self.places), len(self.heads)), -1, np.intp)
+        for (place, head), number in found.items():
+            self.asked[self.places.index(place), head] = number
+        things = tuple(atoms.scene.objects)
+        numbers = [item for item in atoms.vocabulary.constraints if isinstance(item, Number)]
+        self.rows = [
+            (np.array(row, bool), item.least, item.most)
+            for item in numbers
+            for row in rows_of(item, things, atoms.atoms)
+        ]
+
+
+class ThingDraft:
+    """The answers about one picture, as a ``desk.Sheet``.
+
+    Args:
+        questions: about its scene.
+        frame: the picture.
+        regions: what stands out in it.
+        guess: what is filled in before anybody has spoken.
+        masks: the outlines of things, where they are known already.
+    """
+
+    def __init__(
+        self,
+        questions: Questions,
+        frame: Frame,
+        regions: Regions,
+        guess: ThingGuess,
+        masks: Mapping[str, Mask] | None = None,
+    ) -> None:
+        self._questions, self._atoms, self._frame, self._regions = questions, questions.atoms, frame, regions
+        points = {thing: tuple(spots) for thing, spots in guess.points.items()}
+        self._said = _Said(points, masks or regions.grown(points), guess.yes, np.zeros_like(guess.yes))
+        self._unsure = guess.unsure
+        self._before: list[_Said] = []
+
+    def point(self, place: int, spot: Spot, *, more: bool) -> None:
+        """Say that a thing is there; ``more``: there, too, so that its outline reaches so far."""
+        thing = self._questions.places[place]
+        if place >= len(self._atoms.things):
+            raise ValueError("place")
+        before = self._said.points.get(thing, ()) if more else ()
+        points = {**self._said.points, thing: (*before, spot)}
+        told = self._said.told.copy()
+        told[self._atoms.found[place]] = True
+        self._say(_Said(points, self._regions.grown(points), self._said.yes, told))
+
+    def toggle(self, head: int, places: Sequence[int]) -> None:
+        """Say that something is true at places; or that it is not, if it was at all of them. What is excluded then is not true."""
+        numbers = [self._questions.asked[place, head] for place in places if head in self.asked(place)]
+        if not numbers:
+            return
+        yes, told = self._said.yes.copy(), self._said.told.copy()
+        value = not yes[numbers].all()
+        yes[numbers], told[numbers] = value, True
+        for number in numbers if value else ():
+            for row, _, most in self._questions.rows:
+                if not row[number]:
+                    continue
+                rest = [one for one in np.flatnonzero(row & yes & self._visible()) if one not in numbers]
+                rest.sort(key=lambda one: bool(told[one]))
+                while rest and (row & yes & self._visible()).sum() > most:
+                    yes[rest.pop(0)] = False
+        for place in places:
+            told[self._of(place)] = True
+        self._say(_Said(self._said.points, self._said.masks, yes, told))
+
+    def clear(self, places: Sequence[int]) -> None:
+        """Say that things do not show, or that nothing is true of the picture as a whole."""
+        points, yes, told = dict(self._said.points), self._said.yes.copy(), self._said.told.copy()
+        for place in places:
+            if place < len(self._atoms.things):
+                points.pop(self._questions.places[place], None)
+                told[self._atoms.found[place]] = True
+            else:
+                yes[self._of(place)], told[self._of(place)] = False, True
+        self._say(_Said(points, self._regions.grown(points), yes, told))
+
+    def take_back(self) -> bool:
+        """Undo the last change; False if there is none."""
+        if not self._before:
+            return False
+        self._said = self._before.pop()
+        return True
+
+    def asked(self, place: int) -> list[int]:
+        """The numbers of the heads that are asked of a place: all those about things that show."""
+        visible = self._visible()
+        return [
+            head
+            for head, number in enumerate(self._questions.asked[place])
+            if number >= 0 and visible[number]
+        ]
+
+    def labelled(self) -> Labelled:
+        """What is said, as a label."""
+        (seen,) = (entry.predicate.name for entry in self._atoms.vocabulary.read_as(Reading.FOUND))
+        true = {self._atoms.atoms[number] for number in np.flatnonzero(self._said.yes & self._visible())}
+        true |= {Atom(seen, (thing,)) for thing in self._said.points}
+        nothing = np.zeros(self._frame.shape[:2], bool)
+        masks = {thing: self._said.masks.get(thing, nothing) for thing in self._atoms.things}
+        return Labelled(self._atoms.scene, frozenset(true), self._frame, masks)
+
+    def problems(self) -> list[tuple[str, list[int]]]:
+        """What cannot be right, and the numbers of the places that it is about."""
+        found = []
+        for place, thing in enumerate(self._atoms.things):
+            if thing in self._said.points and not self._said.masks[thing].any():
+                found.append((f"{thing} has no pixel of its own: point at it again", [place]))
+        _, off = self._counted()
+        for why, numbers in broken(self._atoms, State(self.labelled().true, self._atoms.scene.objects)):
+            things = {thing for number in numbers for thing in self._atoms.atoms[number].objects} or {WHOLE}
+            places = [place for place, name in enumerate(self._questions.places) if name in things]
+            found.append((why, [place for place in places if place in off] or places))
+        return found
+
+    def answer(self, what: str) -> Labelled:
+        """What is said, once the person says that it is all; UnusableInput if it cannot all be right."""
+        if not self._said.points:
+            raise UnusableInput("no thing is pointed at: point at those that show, or skip the picture")
+        for why, _ in self.problems():
+            raise UnusableInput(why)
+        return self.labelled()
+
+    def view(self, frame: Frame) -> dict[str, Any]:
+        """The things, where they are, and what is said about them, as JSON."""
+        problems = self.problems()
+        wrong = {place for _, places in problems for place in places}
+        open_, (short, _) = self._unsure & ~self._said.told, self._counted()
+        places = []
+        for place, name in enumerate(self._questions.places):
+            asked, numbers = self.asked(place), self._questions.asked[place]
+            shows = name in self._said.points
+            doubtful = [numbers[head] for head in asked]
+            if place < len(self._atoms.things):
+                doubtful.append(self._atoms.found[place])
+            places.append(
+                {
+                    "name": name,
+                    "boxes": [],
+                    "outline": outline_path(self._said.masks[name]) if shows else "",
+                    "there": shows or name == WHOLE,
+                    "whole": name == WHOLE,
+                    "large": True,
+                    "asked": asked,
+                    "yes": [head for head in asked if self._said.yes[numbers[head]]],
+                    "unsure": bool(open_[doubtful].any()) or place in short,
+                    "wrong": place in wrong,
+                }
+            )
+        heads = [
+            {
+                "name": name,
+                "key": KEYS[number : number + 1],
+                "description": description,
+            }  # none where they end
+            for number, (name, description) in enumerate(self._questions.heads)
+        ]
+        told = [{"places": numbers, "why": why, "number": False} for why, numbers in problems]
+        return {"kind": "ask", "pointing": True, "heads": heads, "places": places, "problems": told}
+
+    def change(self, what: str, facts: dict[str, Any]) -> None:
+        """``point`` at a thing, ``toggle`` a head of places, or ``clear`` them; ValueError if it is none of that."""
+        places, head = facts.get("places"), facts.get("head")
+        if (
+            not isinstance(places, list)
+            or not places
+            or not all(type(one) is int and one in range(len(self._questions.places)) for one in places)
+        ):
+            raise ValueError("places")
+        if what == "clear":
+            self.clear(sorted(set(places)))
+        elif what == "toggle" and type(head) is int and head in range(len(self._questions.heads)):
+            self.toggle(head, sorted(set(places)))
+        elif what == "point" and all(type(facts.get(one)) in (int, float) for one in ("x", "y")):
+            x, y = float(facts["x"]), float(facts["y"])
+            if not (0 <= x <= 1 and 0 <= y <= 1):
+                raise ValueError("point")
+            height, width = self._frame.shape[:2]
+            spot = min(int(y * height), height - 1), min(int(x * width), width - 1)
+            self.point(places[-1], spot, more=facts.get("more") is True)
+        else:
+            raise ValueError(what)
+
+    def told(self, what: str, number: int) -> tuple[str, str]:
+        """What the page says after so many answers, while it waits, and about this one."""
+        return told_picture(what, number)
+
+    def _visible(self) -> Truth:
+        """(atoms,): those that speak of things that show alone."""
+        shows = np.array([thing in self._said.points for thing in self._atoms.things])
+        visible: Truth = ~self._atoms.about[~shows].any(0)
+        visible[self._atoms.found] = False
+        return visible
+
+    def _counted(self) -> tuple[set[int], set[int]]:
+        """Things (numbers) of which less is true than must be, and of which it is too much or cannot be.
+
+        Too little is legal where something hidden may be beside them; mostly it was forgotten.
+        """
+        visible, short, off = self._visible(), set[int](), set[int]()
+        for row, least, most in self._questions.rows:
+            number = int((row & visible & self._said.yes).sum())
+            about = np.flatnonzero(self._atoms.about[:, row].all(1)).tolist()
+            things = {one for one in about if self._atoms.things[one] in self._said.points}
+            if number < least:
+                short |= things
+            if number > most or (number < least and visible[row].all()):
+                off |= things
+        return short, off
+
+    def _of(self, place: int) -> NDArray[np.intp]:
+        """The numbers of the atoms that are asked of a place."""
+        own: NDArray[np.intp] = self._questions.asked[place]
+        return np.extract(own >= 0, own)
+
+    def _say(self, said: _Said) -> None:
+        self._before.append(self._said)
+        self._said = said
+
+
+class ThingSheets:
+    """Pictures without cells as a page shows them, with guesses filled in; ``desk.Sheets``."""
+
+    name = "label"
+    endings: tuple[str, ...] = ("next", "skip")
+
+    def __init__(self, visual: VisualVocabulary, pictures: Sequence[Walked]) -> None:
+        self._visual, self._pictures = visual, pictures
+        self._plan = plan_of(describe(visual))
+        self._backdrop = backdrop_of([one.frame for one in pictures])
+        self._questions: dict[str, Questions] = {}
+        self._labels: dict[int, Labelled] = {}
+        self._perception: CameraPerception | None = None
+
+    def learned(self, perception: CameraPerception) -> None:
+        self._perception = perception
+
+    def note(self, question: LabelQuestion, answer: Answer) -> None:
+        """Keep an answer for guesses."""
+        assert isinstance(answer, Labelled)
+        self._labels[question.number] = answer
+
+    def forget(self, question: LabelQuestion | None) -> None:
+        """Forget an answer, or all."""
+        if question is None:
+            self._labels.clear()
+        else:
+            self._labels.pop(question.number, None)
+
+    def sheet(self, question: LabelQuestion, former: Answer | None) -> ThingDraft:
+        """A picture with the best guess, or with what it was labelled before that was withdrawn."""
+        picture = self._pictures[question.number]
+        asked = self._about(picture.problem, picture.scene)
+        looks, masks = picture.scene.looks, None
+        regions = Regions(picture.frame, self._backdrop, self._colours(), looks)
+        if isinstance(former, Labelled):
+            masks = {thing: mask for thing, mask in former.masks.items() if mask.any()}
+            yes = np.array([atom in former.true for atom in asked.atoms.atoms])
+            points = {thing: (middle(mask),) for thing, mask in masks.items()}
+            guess = ThingGuess(points, yes, np.zeros_like(yes))
+        else:
+            guess = self._guess(picture, asked.atoms)
+        return ThingDraft(asked, picture.frame, regions, guess, masks)
+
+    def _colours(self) -> Colours:
+        """The colours of things, by the outlines in all labels."""
+        found = Colours()
+        for one in self._labels.values():
+            found.add(
+                one.frame, {one.scene.looks[thing]: mask for thing, mask in one.masks.items() if mask.any()}
+            )
+        return found
+
+    def _about(self, problem: str, scene: Scene) -> Questions:
+        if problem not in self._questions:
+            self._questions[problem] = Questions(SceneAtoms(self._visual, self._plan, scene))
+        return self._questions[problem]
+
+    def _guess(self, picture: Walked, atoms: SceneAtoms) -> ThingGuess:
+        """What the classifiers say; before there are any, what is mostly true."""
+        if self._perception is None:
+            return ThingGuess({}, self._mostly(atoms), np.ones(len(atoms.atoms), bool))
+        (found,) = self._perception.answers([picture.frame], picture.scene)
+        percept = self._perception.read(found, picture.scene)
+        likely = found.probabilities > 0.5
+        known, open_ = percept.state.true, percept.state.unknown
+        height, width = picture.frame.shape[:2]
+        points: dict[str, list[Spot]] = {}
+        for thing, look, number in zip(atoms.things, atoms.looks, atoms.found, strict=True):
+            if likely[number]:
+                x, y = percept.positions.get(thing, found.positions[look])
+                points[thing] = [(min(int(y * height), height - 1), min(int(x * width), width - 1))]
+        yes = np.array(
+            [
+                atom in known or (atom in open_ and bool(one))
+                for atom, one in zip(atoms.atoms, likely, strict=True)
+            ]
+        )
+        unsure = np.array([atom in open_ for atom in atoms.atoms])
+        unsure[atoms.found] = likely[atoms.found] != [thing in percept.positions for thing in atoms.things]
+        return ThingGuess(points, yes, unsure)
+
+    def _mostly(self, atoms: SceneAtoms) -> Truth:
+        """(atoms,): whether an atom of this predicate is true in most cases that were labelled."""
+        said: dict[int, list[int]] = {}
+        for one in self._labels.values():
+            own = SceneAtoms(self._visual, self._plan, one.scene)
+            given = answers(own, State(one.true, one.scene.objects, one.unknown))
+            for head, value in zip(own.heads.tolist(), given.tolist(), strict=True):
+                if value != NO_LABEL:
+                    said.setdefault(head, []).append(value)
+        return np.array(
+            [bool(said.get(head)) and 2 * sum(said[head]) > len(said[head]) for head in atoms.heads.tolist()]
+        )
