@@ -50,6 +50,8 @@ _EXCLUDED = 1.96
 """Standard errors from an estimated drift to one that is excluded with 95%."""
 _FARTHER = 1.28
 """The same with 90%, on one side, for a difference between situations."""
+_BEGUN = 3.0
+"""Standard errors from which a difference between early and late trials is no longer expected by chance: it takes long to look into."""
 _REMAINS = 4.0
 """Evidence (of a likelihood ratio) that has to remain within situations in which the same of the action's atoms holds."""
 
@@ -190,7 +192,7 @@ def drift(trials: Sequence[Trial], outcomes: int, precision: Precision) -> Diffe
 def apart(
     trials: Sequence[Trial], outcomes: int, atoms: int, precision: Precision, *, objects: bool = True
 ) -> Difference | None:
-    """One of the action's atoms, or an object that was named, with which outcomes may come so often that one interval is wrong for it.
+    """An atom, an object that was named or a time since the agent was put somewhere for which one interval may be wrong.
 
     As with ``drift``: an atom that makes a small difference may not have shown when intervals are narrow enough, and then they hold for the
     mixture of both values only. So it is doubted that trials are alike until it is excluded, with 90%, that those with either value are farther
@@ -200,18 +202,22 @@ def apart(
     """
     came = _one_hot(trials, outcomes)
     made, share = len(trials), came.mean(0)
+    starts = _Bets([], [], [])
+    _by_start(starts, trials)
     sides = [
         (by, cell, own)
-        for by, cell in circumstances(trials, atoms)
-        if by.atom is not None or (objects and by.named is not None)
+        for by, cell in (*circumstances(trials, atoms), *zip(starts.splits, starts.cells, strict=True))
+        if by.fact is None and (objects or by.named is None)
         for own in (cell, 1 - cell)
         if own.sum() >= _FIRST
     ]
-    farthest, found, chance = 0.0, None, sqrt(2 * log(max(1, len(sides) / 2)))
+    farthest, found = 0.0, None
+    chance = sqrt(2 * log(max(1, sum(by.begun is None for by, _, _ in sides) / 2)))
     for by, cell, own in sides:
         error = np.sqrt(share * (1 - share) * (1 / own.sum() - 1 / made))
         moved = np.abs(own @ came / own.sum() - share)
-        far = (moved + _FARTHER * error)[moved > chance * error].max(initial=0.0)
+        least = error * (chance if by.begun is None else _BEGUN)
+        far = (moved + _FARTHER * error)[moved > least].max(initial=0.0)
         if far > max(farthest, precision.within):
             farthest, found = float(far), (by, cell)
     return found and _told(found[0], came, found[1], precision, sure=False)
@@ -283,6 +289,11 @@ def _by_moment(bets: _Bets, trials: Sequence[Trial]) -> None:
                 cell = (passed % k == phase).astype(float)
                 share = 1 / (len(Moment._fields) * (LONGEST - 1) * k)
                 bets.add("clock", Split(phase=(k, phase), counted=counted), cell, share)
+    _by_start(bets, trials)
+
+
+def _by_start(bets: _Bets, trials: Sequence[Trial]) -> None:
+    """By how long ago the agent was put somewhere."""
     since = np.array([one.when.since for one in trials])
     for power in range(_STARTS):
         bets.add("begun", Split(begun=1 << power), (since < 1 << power).astype(float), 1 / _STARTS)
