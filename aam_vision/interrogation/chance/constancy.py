@@ -3,7 +3,8 @@
 Each thing that may make a difference is known before the trial, and is a bet (``intervals``) with a weight of its own, so one may look at
 any time. Trends and changes show in the first trials beside later ones; spells in what came just before; cycles of up to twenty
 steps, of the action or of all, in the phase, and in what came k steps ago; a cold start and what tires in how long ago the agent was put
-somewhere; what the action does not name in objects and in facts about others.
+somewhere; objects that want a pause in whether the step before named the same; what the action does not name in objects and in facts about
+others.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _MOST = 60
 _PAIRED = 8
 """Facts of which each two are looked at together: those that were met first."""
 _WEIGHTS = {
-    "first": 0.3, "after": 0.2, "phase": 0.1, "clock": 0.05, "begun": 0.05, "named": 0.1, "fact": 0.05, "pair": 0.05, "atom": 0.1
+    "first": 0.25, "again": 0.05, "after": 0.2, "phase": 0.1, "clock": 0.05, "begun": 0.05, "named": 0.1, "fact": 0.05, "pair": 0.05, "atom": 0.1
 }  # fmt: skip
 """Shares of the error probability."""
 _DOUBTFUL = 0.0
@@ -65,6 +66,8 @@ class Trial(NamedTuple):
     place: int | None = None
     """How many steps of the action came before; if None, as many as trials."""
     when: Moment = Moment()
+    before: tuple[str, ...] = ()
+    """The objects that the step of the action before it named; none if it was the first one."""
 
 
 class Split(NamedTuple):
@@ -82,6 +85,8 @@ class Split(NamedTuple):
     """What the cycle is counted in (a field of ``Moment``); None: the steps of the action."""
     begun: int | None = None
     """How many steps at most the agent has taken since it was put somewhere, less one; the others are later."""
+    again: int | None = None
+    """The number of the argument that is the same object as in the step of the action before."""
     named: tuple[int, str] | None = None
     """The object that an argument was, with the number of that argument."""
     fact: str | None = None
@@ -101,7 +106,7 @@ class Split(NamedTuple):
     @property
     def in_time(self) -> bool:
         """Whether that is when they were made."""
-        return any(one is not None for one in (self.first, self.after, self.phase, self.begun))
+        return any(one is not None for one in (self.first, self.after, self.phase, self.begun, self.again))
 
 
 class Difference(NamedTuple):
@@ -265,7 +270,7 @@ def _by_time(bets: _Bets, made: int) -> None:
 
 
 def _by_course(bets: _Bets, trials: Sequence[Trial], course: Sequence[int]) -> None:
-    """By what came k steps of the action ago, and by the place in a cycle of k steps."""
+    """By what came k steps of the action ago, by the place in a cycle of k steps, and by whether the step before named the same object."""
     places = np.array([number if one.place is None else one.place for number, one in enumerate(trials)])
     came = np.array(course)
     kinds = sorted(set(course) - {-1})
@@ -278,6 +283,14 @@ def _by_course(bets: _Bets, trials: Sequence[Trial], course: Sequence[int]) -> N
         for phase in range(k if k > 1 else 0):
             cell = (places % k == phase).astype(float)
             bets.add("phase", Split(phase=(k, phase)), cell, 1 / ((LONGEST - 1) * k))
+    arguments = max(len(one.before) for one in trials)
+    for argument in range(arguments):
+        same = [
+            one.setting is not None
+            and one.before[argument : argument + 1] == one.setting.named[argument : argument + 1]
+            for one in trials
+        ]
+        bets.add("again", Split(again=argument), np.array(same, float), 1 / arguments)
 
 
 def _by_moment(bets: _Bets, trials: Sequence[Trial]) -> None:

@@ -37,6 +37,7 @@ def test_of_two_atoms_of_which_one_has_to_hold_both_are_certain(access: str) -> 
         ("lamps differ", "differs with exactly one of lit("),
         ("one box", "depends on which object ?x is"),
         ("spot is taken", "differs with on("),
+        ("same box again", "whether the step of it before named the same ?x"),
         ("every seventh", "goes in cycles of 7 steps"),
         ("every ninth step", "goes in cycles of 9 steps of all actions"),
         ("every fifth attempt", "goes in cycles of 5 steps of all actions, refused ones included"),
@@ -57,15 +58,13 @@ def test_what_hangs_on_how_long_the_agent_was_under_way_is_told(name: str, steps
     assert sum(search(f"in the first {steps} since", result.why) is not None for result in results) >= 3
 
 
-@pytest.mark.parametrize("access", ["settable", "snapshot"])
-def test_what_tires_is_told_where_no_trial_needs_a_step_before_it(access: str) -> None:
-    results = [run(fault("tires"), seed, access, 0.1, 4000)[0] for seed in range(4)]
-    assert (
-        sum(result.status == NOT_STRIPS and "ago the agent was put" in result.why for result in results) >= 3
-    )
-    honest = [run(fault("own fact"), seed, access, 0.1, 4000)[0] for seed in range(4)]
+def test_what_tires_is_told_where_no_trial_needs_a_step_before_it() -> None:
+    accesses = ("settable", "snapshot")
+    results = [run(fault("tires"), seed, access, 0.1, 4000)[0] for access in accesses for seed in range(4)]
+    assert sum("ago the agent was put" in result.why for result in results) >= 5
+    honest = [run(fault("own fact"), seed, access, 0.1, 4000)[0] for access in accesses for seed in range(2)]
     late = [step.when.since >= 16 for result in honest for step in result.actions[0].steps.course]
-    assert sum(late) >= 16 * len(honest) / 4
+    assert sum(late) >= 4 * len(honest)
 
 
 @pytest.mark.parametrize("name", ["lamp", "lamps differ"])
