@@ -33,10 +33,10 @@ def courses(actions: Sequence[ActionKnowledge]) -> str:
     since = sorted(step.when.since + 1 for one in actions if one.varies for step in one.steps.course)
     if not since:
         return ""
-    middle, last = since[len(since) // 2], since[-1]
+    middle, late, last = since[len(since) // 2], since[len(since) * 19 // 20], since[-1]
     return (
-        f"trials were made at most {counted(last, 'step')} after the agent was put somewhere, half of them within {middle}: "
-        "longer courses are taken to be like these"
+        f"half of the trials were made within {counted(middle, 'step')} after the agent was put somewhere, one in twenty after {late} or "
+        f"more, none after more than {last}: longer courses are taken to be like these"
     )
 
 

@@ -3,7 +3,8 @@
 Each thing that may make a difference is known before the trial, and is a bet (``intervals``) with a weight of its own, so one may look at
 any time. Trends and changes show in the first trials beside later ones; spells in what came just before; cycles of up to twenty
 steps, of the action or of all, in the phase, and in what came k steps ago; a cold start and what tires in how long ago the agent was put
-somewhere; what the action does not name in objects and in facts about others.
+somewhere; objects that want a pause in whether the step before named the same; what the action does not name in objects and in facts about
+others.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _MOST = 60
 _PAIRED = 8
 """Facts of which each two are looked at together: those that were met first."""
 _WEIGHTS = {
-    "first": 0.3, "after": 0.2, "phase": 0.1, "clock": 0.05, "begun": 0.05, "named": 0.1, "fact": 0.05, "pair": 0.05, "atom": 0.1
+    "first": 0.25, "again": 0.05, "after": 0.2, "phase": 0.1, "clock": 0.05, "begun": 0.05, "named": 0.1, "fact": 0.05, "pair": 0.05, "atom": 0.1
 }  # fmt: skip
 """Shares of the error probability."""
 _DOUBTFUL = 0.0
@@ -50,6 +51,8 @@ _EXCLUDED = 1.96
 """Standard errors from an estimated drift to one that is excluded with 95%."""
 _FARTHER = 1.28
 """The same with 90%, on one side, for a difference between situations."""
+_BEGUN = 3.0
+"""Standard errors from which a difference between early and late trials is no longer expected by chance: it takes long to look into."""
 _REMAINS = 4.0
 """Evidence (of a likelihood ratio) that has to remain within situations in which the same of the action's atoms holds."""
 
@@ -63,6 +66,8 @@ class Trial(NamedTuple):
     place: int | None = None
     """How many steps of the action came before; if None, as many as trials."""
     when: Moment = Moment()
+    before: tuple[str, ...] = ()
+    """The objects that the step of the action before it named; none if it was the first one."""
 
 
 class Split(NamedTuple):
@@ -80,6 +85,8 @@ class Split(NamedTuple):
     """What the cycle is counted in (a field of ``Moment``); None: the steps of the action."""
     begun: int | None = None
     """How many steps at most the agent has taken since it was put somewhere, less one; the others are later."""
+    again: int | None = None
+    """The number of the argument that is the same object as in the step of the action before."""
     named: tuple[int, str] | None = None
     """The object that an argument was, with the number of that argument."""
     fact: str | None = None
@@ -99,7 +106,7 @@ class Split(NamedTuple):
     @property
     def in_time(self) -> bool:
         """Whether that is when they were made."""
-        return any(one is not None for one in (self.first, self.after, self.phase, self.begun))
+        return any(one is not None for one in (self.first, self.after, self.phase, self.begun, self.again))
 
 
 class Difference(NamedTuple):
@@ -190,7 +197,7 @@ def drift(trials: Sequence[Trial], outcomes: int, precision: Precision) -> Diffe
 def apart(
     trials: Sequence[Trial], outcomes: int, atoms: int, precision: Precision, *, objects: bool = True
 ) -> Difference | None:
-    """One of the action's atoms, or an object that was named, with which outcomes may come so often that one interval is wrong for it.
+    """An atom, an object that was named or a time since the agent was put somewhere for which one interval may be wrong.
 
     As with ``drift``: an atom that makes a small difference may not have shown when intervals are narrow enough, and then they hold for the
     mixture of both values only. So it is doubted that trials are alike until it is excluded, with 90%, that those with either value are farther
@@ -200,18 +207,22 @@ def apart(
     """
     came = _one_hot(trials, outcomes)
     made, share = len(trials), came.mean(0)
+    starts = _Bets([], [], [])
+    _by_start(starts, trials)
     sides = [
         (by, cell, own)
-        for by, cell in circumstances(trials, atoms)
-        if by.atom is not None or (objects and by.named is not None)
+        for by, cell in (*circumstances(trials, atoms), *zip(starts.splits, starts.cells, strict=True))
+        if by.fact is None and (objects or by.named is None)
         for own in (cell, 1 - cell)
         if own.sum() >= _FIRST
     ]
-    farthest, found, chance = 0.0, None, sqrt(2 * log(max(1, len(sides) / 2)))
+    farthest, found = 0.0, None
+    chance = sqrt(2 * log(max(1, sum(by.begun is None for by, _, _ in sides) / 2)))
     for by, cell, own in sides:
         error = np.sqrt(share * (1 - share) * (1 / own.sum() - 1 / made))
         moved = np.abs(own @ came / own.sum() - share)
-        far = (moved + _FARTHER * error)[moved > chance * error].max(initial=0.0)
+        least = error * (chance if by.begun is None else _BEGUN)
+        far = (moved + _FARTHER * error)[moved > least].max(initial=0.0)
         if far > max(farthest, precision.within):
             farthest, found = float(far), (by, cell)
     return found and _told(found[0], came, found[1], precision, sure=False)
@@ -259,7 +270,7 @@ def _by_time(bets: _Bets, made: int) -> None:
 
 
 def _by_course(bets: _Bets, trials: Sequence[Trial], course: Sequence[int]) -> None:
-    """By what came k steps of the action ago, and by the place in a cycle of k steps."""
+    """By what came k steps of the action ago, by the place in a cycle of k steps, and by whether the step before named the same object."""
     places = np.array([number if one.place is None else one.place for number, one in enumerate(trials)])
     came = np.array(course)
     kinds = sorted(set(course) - {-1})
@@ -272,6 +283,14 @@ def _by_course(bets: _Bets, trials: Sequence[Trial], course: Sequence[int]) -> N
         for phase in range(k if k > 1 else 0):
             cell = (places % k == phase).astype(float)
             bets.add("phase", Split(phase=(k, phase)), cell, 1 / ((LONGEST - 1) * k))
+    arguments = max(len(one.before) for one in trials)
+    for argument in range(arguments):
+        same = [
+            one.setting is not None
+            and one.before[argument : argument + 1] == one.setting.named[argument : argument + 1]
+            for one in trials
+        ]
+        bets.add("again", Split(again=argument), np.array(same, float), 1 / arguments)
 
 
 def _by_moment(bets: _Bets, trials: Sequence[Trial]) -> None:
@@ -283,6 +302,11 @@ def _by_moment(bets: _Bets, trials: Sequence[Trial]) -> None:
                 cell = (passed % k == phase).astype(float)
                 share = 1 / (len(Moment._fields) * (LONGEST - 1) * k)
                 bets.add("clock", Split(phase=(k, phase), counted=counted), cell, share)
+    _by_start(bets, trials)
+
+
+def _by_start(bets: _Bets, trials: Sequence[Trial]) -> None:
+    """By how long ago the agent was put somewhere."""
     since = np.array([one.when.since for one in trials])
     for power in range(_STARTS):
         bets.add("begun", Split(begun=1 << power), (since < 1 << power).astype(float), 1 / _STARTS)

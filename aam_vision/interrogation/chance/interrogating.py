@@ -7,7 +7,7 @@ reached (``graph``). It ends when nothing that can be reached tells any more and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from aam_vision.agents.counting import CountingAgent, Counts
 from aam_vision.agents.enforcing import EnforcingAgent
 from aam_vision.interrogation.chance import checking
+from aam_vision.interrogation.chance.constancy import LONGEST
 from aam_vision.interrogation.chance.graph import (
     EQUAL,
     FEW_STATES,
@@ -47,7 +48,12 @@ _IDLE_WALKS = 2
 """Walks in a row that told nothing new, after which there are no more."""
 _MOVES = 15
 """Steps on the way to a trial after which it is weighed anew: the way may be less likely than it seemed."""
-
+_LATE, _DOUBTED = 0.1, 0.5
+"""Steps without a return, beside executions of actions with chance; and where it is doubted that late trials are as early ones."""
+_EARLY = 60
+"""Executions of actions with chance before the first of these."""
+_EQUALLY = 0.5
+"""Share of the worth of the best trial from which one that can be reached without a return is made instead."""
 
 _STEPS, _USUAL = 20_000, 0.05
 """Steps of an interrogation, at most, where no budget is given and intervals are to be as narrow as this, or wider."""
@@ -193,6 +199,8 @@ class _Interrogation:
         self._version = -1
         self._moves = 0
         """Steps since the last trial."""
+        self._staying = self._stayed = 0
+        """Steps without a return that are left, and those that were taken."""
         self._unlooked = False
         """Whether a situation was seen that the graph does not have, and from which the access allows to go on."""
         self._made: dict[State, None] = {}
@@ -317,9 +325,8 @@ class _Interrogation:
             steps.setdefault(step.action, []).append(step)
         if not steps:
             return None
-        own = list(steps.values())[int(self._rng.integers(len(steps)))]
         self._examined += 1
-        return start, own[int(self._rng.integers(len(own)))], False
+        return start, _drawn(steps, self._rng), False
 
     def _best(self, outlook: Outlook) -> tuple[Situation, Step, bool] | None:
         """The same among the situations of a graph."""
@@ -334,6 +341,8 @@ class _Interrogation:
         choice = None if best is None or outlook.value[best] < NEGLIGIBLE else outlook.choice(best, self._rng)
         if best is None or choice is None:
             return None
+        if self._stays() and (late := self._from_here(outlook, float(outlook.value[best]))):
+            return late
         if choice[1] and self._open and self._actions[choice[0].action].varies:
             best = self._in_turn(outlook, float(outlook.value[best]))
             choice = outlook.choice(best, self._rng) or choice
@@ -341,6 +350,34 @@ class _Interrogation:
         start = self._here if best == here else self._seen.get(state, Situation(state, state))
         assert start is not None, "the agent stands there"
         return start, *choice
+
+    def _stays(self) -> bool:
+        """Whether the agent is left where it is: what comes late, and what comes right after it was put somewhere, are both to be seen."""
+        if not self._staying and self._open:
+            made = sum(action.executed for action in self._actions if action.varies)
+            doubted = any(action.late for action in self._actions)
+            if self._stayed <= (_DOUBTED if doubted else _LATE) * (made - _EARLY):
+                self._staying = 2 * LONGEST
+        self._staying = max(0, self._staying - 1)
+        self._stayed += self._staying > 0
+        return self._staying > 0
+
+    def _from_here(self, outlook: Outlook, worth: float) -> tuple[Situation, Step, bool] | None:
+        """The way to the best trial from where the agent stands, if that is worth half as much as the best of all; else a step at random that is executed."""
+        if self._here is None:
+            return None
+        here, steps = outlook.graph.number.get(self._here.state), dict[int, list[Step]]()
+        choice = None
+        if here is not None and outlook.value[here] >= worth * _EQUALLY:
+            choice = outlook.choice(here, self._rng)
+        if choice is None:
+            for step in self._table.distinct(self._here.state):
+                if self._actions[step.action].certain_to_succeed(step.held):
+                    steps.setdefault(step.action, []).append(step)
+            if not steps:
+                return None
+            choice = _drawn(steps, self._rng), False
+        return self._here, *choice
 
     def _in_turn(self, outlook: Outlook, value: float) -> int:
         """Of the situations that are worth as much as the best one, one in which fewest trials were made."""
@@ -439,3 +476,9 @@ class _Interrogation:
             self._unlooked = self._unlooked or number is None
         if self._anywhere or situation.state not in self._seen:  # only the initial one can be reset to
             self._seen[situation.state] = situation
+
+
+def _drawn(steps: Mapping[int, Sequence[Step]], rng: np.random.Generator) -> Step:
+    """One of these steps: an action at random, then one of its own."""
+    own = list(steps.values())[int(rng.integers(len(steps)))]
+    return own[int(rng.integers(len(own)))]

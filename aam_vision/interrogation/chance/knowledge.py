@@ -221,6 +221,11 @@ class ActionKnowledge:
         return any(case.varies for case in self.cases)
 
     @property
+    def late(self) -> bool:
+        """Whether it is doubted that outcomes come as often late as right after the agent was put somewhere."""
+        return any(case.difference is not None and case.difference.by.begun for case in self.cases)
+
+    @property
     def settled(self) -> bool:
         """Whether nothing more is to be found out of what its outcomes depend on, so that it may be said to depend on something else."""
         return not self.dependence.suspected and (

@@ -96,6 +96,13 @@ def _spells(now: Moment) -> float:
     return 0.2 if now.memory.get("bad") else 0.9
 
 
+def _pausing(now: Moment) -> float:
+    """Each box wants a pause: pressed twice in a row, it works less often."""
+    box = float(now.objects[0][1:])
+    again, now.memory["box"] = now.memory.get("box") == box, box
+    return 0.4 if again else 0.9
+
+
 def _other_on_spot(now: Moment) -> bool:
     return any(
         predicate == "on" and there[1] == now.objects[1] and there[0] != now.objects[0]
@@ -144,6 +151,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault("lamp", lambda now: 0.9 if now.lit("l1") else 0.4, lamps=1, bright=True, kind="hidden"),
     Fault("one box", lambda now: 0.4 if now.objects[0] == "b3" else 0.8, boxes=4, kind="hidden"),
     Fault("spot is taken", lambda now: 0.1 if _other_on_spot(now) else 0.95, own=(), spots=True, kind="hidden"),
+    Fault("same box again", _pausing, kind="hidden"),
     Fault("practice", lambda now: 0.4 + 0.5 * min(1.0, now.count / 300), own=("wet", "old"), kind="time"),
     Fault("wears out", lambda now: max(0.3, 0.95 - now.count / 500), kind="time"),
     Fault("every seventh", lambda now: 0.0 if now.count % 7 == 6 else 0.95, kind="time"),
