@@ -19,7 +19,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from aam_vision.controls.result import ControlsResult
+    from aam_vision.interrogation.controls.result import ControlsResult
     from aam_vision.interrogation.task.loop import Interrupted
     from aam_vision.interrogation.task.result import Result
     from aam_vision.model.query import Access, Agent, Query, Response, Situation, WalkStep

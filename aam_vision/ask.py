@@ -14,7 +14,7 @@ from aam_vision.support.errors import UnusableInput
 from aam_vision.support.wording import counted
 
 if TYPE_CHECKING:
-    from aam_vision.controls.conditional import Split
+    from aam_vision.interrogation.controls.conditional import Split
     from aam_vision.model.strips import Model, State
 
 ENDINGS = 6
@@ -46,7 +46,7 @@ def ask_model(
         python -m aam_vision.ask runs/first --plan plan.txt
         python -m aam_vision.ask runs/first --problem 2 --plan plan.txt
     """
-    from aam_vision.controls.conditional import in_cases
+    from aam_vision.interrogation.controls.conditional import in_cases
     from aam_vision.model.pddl import read_domain
     from aam_vision.report.plans import read_plan_file
     from aam_vision.report.prediction import predict, read_doubts
@@ -121,8 +121,8 @@ def _conditional(model: Path, learned: Model) -> Split:
     Raises:
         UnusableInput: its ``controls.json`` is damaged, or of another run.
     """
-    from aam_vision.controls.conditional import Split, conditional
-    from aam_vision.controls.mapping import CONDITIONAL, read_carriers
+    from aam_vision.interrogation.controls.conditional import Split, conditional
+    from aam_vision.interrogation.controls.mapping import CONDITIONAL, read_carriers
 
     if not model.with_name(CONDITIONAL).is_file():
         return Split((), {})

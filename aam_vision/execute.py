@@ -182,8 +182,8 @@ def _with_controls(run: Path, wanted: Wanted, target: Target, planner: Planner, 
         UnusableInput: the model, the mapping, the plan or the goal cannot be used; nothing was done.
         AgentFailed, PlannerFailed: they broke down.
     """
-    from aam_vision.controls.conditional import conditional, in_cases
-    from aam_vision.controls.mapping import read_carriers
+    from aam_vision.interrogation.controls.conditional import conditional, in_cases
+    from aam_vision.interrogation.controls.mapping import read_carriers
     from aam_vision.model.pddl import read_domain
     from aam_vision.report.plans import read_plan_file
     from aam_vision.run.execution.replanning import carried_out, for_goal, for_plan, goal_text

@@ -171,7 +171,7 @@ def _trust(number: int) -> tuple[str, dict[str, Any]]:
 
 def controls(env: str) -> tuple[str, dict[str, Any]]:
     """A run that knows only the controls."""
-    from aam_vision.controls.interrogating import interrogate
+    from aam_vision.interrogation.controls.interrogating import interrogate
     from aam_vision.model.pddl import domain_text
     from aam_vision.run.arguments import Arguments
     from aam_vision.run.targets import of

@@ -18,7 +18,7 @@ import numpy as np
 import typer
 
 from aam_vision.agents.bare import BareSymbolicAgent, control_of, random_control
-from aam_vision.controls.interrogating import Options, interrogate
+from aam_vision.interrogation.controls.interrogating import Options, interrogate
 from aam_vision.model.domains import DOMAINS, generate, load
 from aam_vision.model.strips import GroundAction, State
 from aam_vision.support.commandline import run_command

@@ -90,8 +90,8 @@ def run_of(tmp_path_factory: pytest.TempPathFactory) -> Runs:
 @pytest.fixture(scope="session")
 def lamps_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a run of two lamps that one control switches; another control never does anything."""
-    from tests.controls.runs import lamps
     from tests.finished import made_once, place_for_all
+    from tests.interrogation.controls.runs import lamps
 
     def make(place: Path) -> None:
         assert lamps(place)[0] == 0

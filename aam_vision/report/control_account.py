@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from aam_vision.controls.conditional import conditional, conditional_action_text
-from aam_vision.controls.giving import Given
-from aam_vision.controls.mapping import read_carriers
-from aam_vision.controls.operators import Operator, Transition, idle
-from aam_vision.controls.rules import ControlModel
+from aam_vision.interrogation.controls.conditional import conditional, conditional_action_text
+from aam_vision.interrogation.controls.giving import Given
+from aam_vision.interrogation.controls.mapping import read_carriers
+from aam_vision.interrogation.controls.operators import Operator, Transition, idle
+from aam_vision.interrogation.controls.rules import ControlModel
 from aam_vision.interrogation.evidence.moves import Asked
 from aam_vision.interrogation.evidence.transcript import AttemptedStep, Transcript
 from aam_vision.model.strips import ActionHeader, GroundAction, State

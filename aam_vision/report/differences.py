@@ -8,7 +8,7 @@ from itertools import islice, permutations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from aam_vision.controls.mapping import Carrier, Carriers, read_carriers
+from aam_vision.interrogation.controls.mapping import Carrier, Carriers, read_carriers
 from aam_vision.model.pddl import read_domain, read_problem
 from aam_vision.model.strips import ActionSchema, LiftedAtom, Location, Mode, Model, Vocabulary
 from aam_vision.report import english

@@ -30,7 +30,7 @@ from aam_vision.support.errors import UnusableInput
 from aam_vision.support.threads import one_thread
 
 if TYPE_CHECKING:
-    from aam_vision.controls.result import ControlsResult
+    from aam_vision.interrogation.controls.result import ControlsResult
     from aam_vision.interrogation.task.result import Result
     from aam_vision.model.strips import Model
     from aam_vision.run.execution.replanning import Execution
@@ -161,8 +161,8 @@ def interrogate_controls(
         stack(?block - block, ?block2 - block)
         unstack(?block - block, ?block2 - block)
     """
-    from aam_vision.controls.interrogating import Options as ControlOptions
-    from aam_vision.controls.interrogating import interrogate as interrogated
+    from aam_vision.interrogation.controls.interrogating import Options as ControlOptions
+    from aam_vision.interrogation.controls.interrogating import interrogate as interrogated
     from aam_vision.support.resources import Resources
 
     if not agent.access.snapshots:
@@ -209,7 +209,7 @@ def execute_plan(
            pick(key-0): as predicted; +unlocked(room-1), -keyat(key-0, loc-3-0)
         Goal reached: all 2 steps came out as predicted.
     """
-    from aam_vision.controls.mapping import carriers
+    from aam_vision.interrogation.controls.mapping import carriers
     from aam_vision.planning.engines import planner_named
     from aam_vision.report.plans import read_step
     from aam_vision.run.execution.replanning import carried_out, for_goal, for_plan

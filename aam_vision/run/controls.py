@@ -16,14 +16,14 @@ import numpy as np
 from aam_vision.agents.image import image_test, unlike
 from aam_vision.agents.journal import Journal
 from aam_vision.agents.journalled import JournalledAgent
-from aam_vision.controls.conditional import Split, conditional_text
-from aam_vision.controls.interrogating import Options, interrogate
-from aam_vision.controls.mapping import CONDITIONAL, carriers, read_carriers
-from aam_vision.controls.misreading import Misread
-from aam_vision.controls.operators import Transition
-from aam_vision.controls.prior import Prior
-from aam_vision.controls.result import ControlsResult
-from aam_vision.controls.result import figures as result_figures
+from aam_vision.interrogation.controls.conditional import Split, conditional_text
+from aam_vision.interrogation.controls.interrogating import Options, interrogate
+from aam_vision.interrogation.controls.mapping import CONDITIONAL, carriers, read_carriers
+from aam_vision.interrogation.controls.misreading import Misread
+from aam_vision.interrogation.controls.operators import Transition
+from aam_vision.interrogation.controls.prior import Prior
+from aam_vision.interrogation.controls.result import ControlsResult
+from aam_vision.interrogation.controls.result import figures as result_figures
 from aam_vision.interrogation.task.repeated_looks import LookingAgent
 from aam_vision.interrogation.task.result import check_prior
 from aam_vision.interrogation.task.verdict import FAILED

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from aam_vision.agents.image import unlike
-from aam_vision.controls.result import ControlsResult
+from aam_vision.interrogation.controls.result import ControlsResult
 from aam_vision.interrogation.evidence.transcript import attempted
 from aam_vision.interrogation.examination.findings import Diagnosis, Exam
 from aam_vision.interrogation.task.repeated_looks import LookingAgent

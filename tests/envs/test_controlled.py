@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import aam_vision
-from aam_vision.controls.result import ControlsResult
 from aam_vision.envs.controlled import ControlledEnvironment, bare_environment
 from aam_vision.envs.restoring import difference
+from aam_vision.interrogation.controls.result import ControlsResult
 from aam_vision.model.strips import Atom
 from aam_vision.support.errors import UnusableInput
 from tests.envs.corridor import INSTRUCTIONS, LENGTH, LIGHT, SCENE, Corridor, Eyes, cell, vocabulary

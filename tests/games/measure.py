@@ -14,9 +14,9 @@ from importlib import import_module
 from time import process_time
 
 import aam_vision
-from aam_vision.controls.operators import Transition
-from aam_vision.controls.result import ControlsResult
 from aam_vision.envs.controlled import ControlledEnvironment
+from aam_vision.interrogation.controls.operators import Transition
+from aam_vision.interrogation.controls.result import ControlsResult
 from aam_vision.model.strips import GroundAction
 
 from . import GAMES

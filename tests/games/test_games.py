@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 import aam_vision
-from aam_vision.controls.coverage import Coverage
-from aam_vision.controls.exploring import found
-from aam_vision.controls.giving import Giving
-from aam_vision.controls.reach import Reach
-from aam_vision.controls.rules import Rules
+from aam_vision.interrogation.controls.coverage import Coverage
+from aam_vision.interrogation.controls.exploring import found
+from aam_vision.interrogation.controls.giving import Giving
+from aam_vision.interrogation.controls.reach import Reach
+from aam_vision.interrogation.controls.rules import Rules
 from tests.profiles import first
 
 from . import GAMES

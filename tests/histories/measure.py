@@ -11,8 +11,8 @@ from time import process_time
 import numpy as np
 
 import aam_vision
-from aam_vision.controls.result import ControlsResult
 from aam_vision.envs.controlled import ControlledEnvironment
+from aam_vision.interrogation.controls.result import ControlsResult
 from aam_vision.model.strips import GroundAction, State
 
 from .worlds import all_worlds

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aam_vision.controls.discovery import grouped
-from aam_vision.controls.operators import Transition
+from aam_vision.interrogation.controls.discovery import grouped
+from aam_vision.interrogation.controls.operators import Transition
 from tests.profiles import first
 
 from .measure import histories, measure

@@ -24,8 +24,8 @@ from aam_vision.report.recorded import read_run
 from aam_vision.run import targets
 from aam_vision.run.arguments import Arguments
 from aam_vision.support.errors import UnusableInput
-from tests.controls.runs import lamps
 from tests.finished import Runs, result_of
+from tests.interrogation.controls.runs import lamps
 
 
 @pytest.fixture(params=["doors", "lamps"])

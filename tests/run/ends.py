@@ -26,7 +26,7 @@ from experiments.chance import random_chance
 from experiments.faults.registry import faulty_agent
 from experiments.faults.world import Fault, FaultyAgent, Outcome, Setting, World
 from experiments.random_strips import ground_atoms, random_domain
-from tests.controls.hidden_arguments import hidden
+from tests.interrogation.controls.hidden_arguments import hidden
 
 NAME = "somewhere"
 SIDE = 12

@@ -126,7 +126,7 @@ def test_a_notebook_shows_the_model_and_its_gaps_with_all_text_escaped() -> None
 
 
 def test_what_controls_do_is_shown_as_other_results_are() -> None:
-    from aam_vision.controls.result import figures
+    from aam_vision.interrogation.controls.result import figures
 
     result = aam_vision.interrogate_controls(aam_vision.agent_for("blocks", controls=True), max_steps=120)
     assert (result.complete, result.pddl.split()[:3]) == (False, ["(define", "(domain", "blocks)"])

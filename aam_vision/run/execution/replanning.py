@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aam_vision.agents.perception import Frame
-from aam_vision.controls.mapping import Carriers
+from aam_vision.interrogation.controls.mapping import Carriers
 from aam_vision.model.pddl import Problem, read_goal
 from aam_vision.model.query import Agent, Query, Situation
 from aam_vision.model.strips import ActionSchema, Atom, GroundAction, Model, State

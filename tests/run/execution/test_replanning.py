@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from aam_vision.agents.bare import BareSymbolicAgent, control_of
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.controls.mapping import Carrier, Carriers
+from aam_vision.interrogation.controls.mapping import Carrier, Carriers
 from aam_vision.model.query import Query, Response, Situation
 from aam_vision.model.strips import Atom, GroundAction, Model, State
 from aam_vision.planning.engines import planner_named

@@ -1,0 +1,98 @@
+"""From transitions to operators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from aam_vision.interrogation.controls.discovery import Discovery, discover
+from aam_vision.interrogation.controls.operators import Transition, pattern
+from aam_vision.model.strips import Atom, GroundAction, Model, Objects, State, Types
+
+from . import worlds
+
+Start = Callable[[Model], State]
+
+
+def discovered(text: str, controls: list[str], start: Start, folder: Path, seed: int) -> Discovery:
+    known = worlds.model(text, folder)
+    world = worlds.agent(text, controls, [start(known)], folder)
+    found = worlds.reachable(world)
+    return discover(known.vocabulary, world.headers, worlds.shuffled(found, seed))
+
+
+def effects(discovery: Discovery, name: str) -> set[str]:
+    """The effects of an operator, with its parameters' names."""
+    (operator,) = [one for one in discovery.operators if one.header.name == name]
+    names = operator.header.parameters
+    return {("+" if one.becomes else "-") + one.atom.text(names) for one in operator.effects}
+
+
+def test_a_pattern_does_not_depend_on_the_names_of_objects() -> None:
+    def moved(thing: str, start: str, end: str, other: str) -> Transition:
+        objects = Objects(dict.fromkeys("abcdefgh", "object"), Types())
+        before = State(frozenset({Atom("at", (thing, start)), Atom("near", (other, end))}), objects)
+        after = State(frozenset({Atom("at", (thing, end)), Atom("near", (end, other))}), objects)
+        return Transition(before, GroundAction("go", (end,)), after)
+
+    patterns = [pattern(moved(*names)) for names in ("abcd", "dcba", "hbge", "eafc")]
+    assert len({found.effects for found in patterns}) == 1
+    assert [found.objects[0] for found in patterns] == ["c", "b", "g", "f"]  # the control's own comes first
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_effects_that_held_already_are_found_where_they_show(tmp_path: Path, seed: int) -> None:
+    controls = ["red(?l)=make-red", "green(?l)=make-green", "blue(?l)=make-blue"]
+    found = discovered(worlds.LAMPS, controls, worlds.lamps, tmp_path, seed)
+    assert [operator.header.name for operator in found.operators] == ["red", "green", "blue"]
+    assert effects(found, "red") == {"+red(?l)", "-green(?l)", "-blue(?l)"}
+    assert not found.unexplained
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_conditional_effect_comes_out_as_two_cases(tmp_path: Path, seed: int) -> None:
+    found = discovered(worlds.WET, ["step(?b)=walk,splash", "dry()=dry"], worlds.wet, tmp_path, seed)
+    assert [operator.header.name for operator in found.operators] == ["step-wet", "step", "dry"]
+    assert effects(found, "step-wet") == {"+at(?b)", "-at(?cell)", "+wet()"}
+    assert effects(found, "step") == {"+at(?b)", "-at(?cell)"}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_effects_that_could_be_one_are_split_where_their_conditions_differ(tmp_path: Path, seed: int) -> None:
+    controls = ["toggle()=unlock,swing", "shut()=shut", "lock()=lock", "take(?k)=take", "put()=put"]
+    found = discovered(worlds.DOOR, controls, worlds.door, tmp_path, seed)
+    toggles = [operator for operator in found.operators if operator.control == "toggle"]
+    assert [operator.header.name for operator in toggles] == ["toggle-not-closed", "toggle-not-locked"]
+    (locking,) = found.of("lock")
+    assert locking.derivations, "which key is held decides"
+    assert not found.unexplained
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_fact_determines_what_the_change_does_not_name(tmp_path: Path, seed: int) -> None:
+    found = discovered(worlds.ROOMS, ["go(?to)=go"], worlds.rooms, tmp_path, seed)
+    (going,) = found.operators
+    assert going.header.types == ("cell", "cell", "room")
+    (derivation,) = going.derivations
+    assert derivation.fact.text(going.header.parameters) == "in(?to, ?room)"
+
+
+def test_names_and_operators_do_not_depend_on_the_order_of_the_evidence(tmp_path: Path) -> None:
+    controls = ["toggle()=unlock,swing", "shut()=shut", "lock()=lock", "take(?k)=take", "put()=put"]
+    found = [discovered(worlds.DOOR, controls, worlds.door, tmp_path, seed) for seed in range(4)]
+    assert len({tuple(map(str, (one.header for one in each.operators))) for each in found}) == 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_object_is_required_rather_than_that_a_fact_is_false(tmp_path: Path, seed: int) -> None:
+    controls = ["toggle()=unlock,swing", "shut()=shut", "lock()=lock", "take(?k)=take", "put()=put"]
+    found = discovered(worlds.DOOR, controls, worlds.one_key, tmp_path, seed)
+    keys = {one.header.name: [each.parameter for each in one.derivations] for one in found.operators}
+    assert not keys["toggle-not-closed"], "no key is needed"
+    for name in ("lock", "toggle-not-locked"):
+        (key,) = keys[name]
+        for transition, objects in found.examples[name]:
+            assert Atom("held", (objects[key],)) in transition.before.true
+    assert not found.unexplained
