@@ -84,7 +84,7 @@ _HOMES = {
     "Agent": "model.query",
     "AgentFailed": "support.errors",
     "Atom": "model.strips",
-    "ControlsResult": "controls.result",
+    "ControlsResult": "interrogation.controls.result",
     "GroundAction": "model.strips",
     "InconsistentAgent": "support.errors",
     "Interrupted": "interrogation.task.loop",

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from aam_vision.interrogation.memory.changed import Renewed
 from aam_vision.interrogation.memory.going_on import Remembered, can_remember
 from aam_vision.interrogation.memory.remembering import with_fact
 from aam_vision.interrogation.task.verdict import COMPLETE
 from aam_vision.interrogation.task.verification import verify
 from aam_vision.model.query import Access
 from experiments.faults.registry import faulty_agent
+from experiments.trust_runs import mispredicted
 from tests.profiles import crossed, first
 
 from .measure import learned
@@ -86,11 +88,24 @@ def test_other_memory_stays_diagnosed(family: str) -> None:
     assert isinstance(found, str)
 
 
-@pytest.mark.parametrize("family", ["drift of an effect", "states misread"])
-def test_what_changes_or_is_misread_is_not_taken_for_memory(family: str) -> None:
-    told, found = learned(faulty_agent(family, Access.SNAPSHOT, 0), 0, 2000)
+def test_what_is_misread_is_not_taken_for_memory() -> None:
+    told, found = learned(faulty_agent("states misread", Access.SNAPSHOT, 0), 0, 2000)
     assert found is None
     assert not can_remember(told)
+
+
+@pytest.mark.parametrize(
+    ("family", "access"), crossed(["drift of an effect", "drift of a precondition"], RESTARTS)
+)
+def test_what_has_changed_is_learned_as_it_is_now(family: str, access: Access) -> None:
+    agent = faulty_agent(family, access, 2)
+    told, found = learned(agent, 2, STEPS)
+    assert isinstance(found, Renewed)
+    assert not can_remember(told)
+    assert found.result.status == COMPLETE, found.result.missing
+    assert not mispredicted(found.result, agent, np.random.default_rng(2))
+    assert found.result.changed.startswith("The agent has changed after step")
+    assert found.result.counts.steps > told.counts.steps
 
 
 def test_nothing_is_asked_beyond_the_budget() -> None:
