@@ -49,9 +49,9 @@ _IDLE_WALKS = 2
 _MOVES = 15
 """Steps on the way to a trial after which it is weighed anew: the way may be less likely than it seemed."""
 _LATE, _DOUBTED = 0.1, 0.5
-"""Steps without a return, beside executions of actions with chance; and where it is doubted that late trials are as early ones."""
+"""Share of the executions of actions with chance that are made late, at least; and where it is doubted that late ones are as early ones."""
 _EARLY = 60
-"""Executions of actions with chance before the first of these."""
+"""Executions of each action with chance, on average, before the first of these: what an action does comes before what it does late."""
 _EQUALLY = 0.5
 """Share of the worth of the best trial from which one that can be reached without a return is made instead."""
 
@@ -199,8 +199,8 @@ class _Interrogation:
         self._version = -1
         self._moves = 0
         """Steps since the last trial."""
-        self._staying = self._stayed = 0
-        """Steps without a return that are left, and those that were taken."""
+        self._staying = self._late = 0
+        """Steps without a return that are left; executions of actions with chance that came late after the last one."""
         self._unlooked = False
         """Whether a situation was seen that the graph does not have, and from which the access allows to go on."""
         self._made: dict[State, None] = {}
@@ -354,12 +354,11 @@ class _Interrogation:
     def _stays(self) -> bool:
         """Whether the agent is left where it is: what comes late, and what comes right after it was put somewhere, are both to be seen."""
         if not self._staying and self._open:
-            made = sum(action.executed for action in self._actions if action.varies)
+            made = sum(action.executed - _EARLY for action in self._actions if action.varies)
             doubted = any(action.late for action in self._actions)
-            if self._stayed <= (_DOUBTED if doubted else _LATE) * (made - _EARLY):
+            if made > 0 and self._late <= (_DOUBTED if doubted else _LATE) * made:
                 self._staying = 2 * LONGEST
         self._staying = max(0, self._staying - 1)
-        self._stayed += self._staying > 0
         return self._staying > 0
 
     def _from_here(self, outlook: Outlook, worth: float) -> tuple[Situation, Step, bool] | None:
@@ -443,6 +442,7 @@ class _Interrogation:
         self._note(response.final)
         if response.executed:
             action.was_executed(start.state, step.objects, response.final.state, when)
+            self._late += action.varies and when.since >= LONGEST // 2
         else:
             action.was_refused(start.state, step.objects)
         if self._verification is not None:
