@@ -332,7 +332,8 @@ def _before(moved: _Moved, values: Mapping[State, Chance], lost: Chance) -> Chan
     estimate = sum(chance.estimate * value.estimate for chance, value in zip(chances, after, strict=True))
     low = _extreme(chances, [value.low for value in surely], worst=True)
     high = _extreme(chances, [value.high for value in surely], worst=False)
-    return Chance(estimate if moved.expected else 0.0, low if moved.surely else 0.0, high)
+    # rounding may leave the sum of all outcomes a little above one
+    return Chance(min(1.0, estimate) if moved.expected else 0.0, low if moved.surely else 0.0, high)
 
 
 def _extreme(chances: Sequence[Chance], values: Sequence[float], *, worst: bool) -> float:
