@@ -107,7 +107,10 @@ def _lost(found: Models | Cases | Versions, first: Path, second: Path, margin: f
         )
     if margin is not None:
         raise UnusableInput("is of two runs with --chance", "margin", margin)
-    folders = [path if path.is_dir() else path.parent for path in (first, second)]
+    folders = [
+        path if path.is_dir() else path.parent if path.name == "model.pddl" else None
+        for path in (first, second)
+    ]
     return of_models(found.models, folders)
 
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 from aam_vision.agents.encoding import Malformed, field, loads
 from aam_vision.interrogation.chance.comparing import ActionDifferences, OutcomeDifference
 from aam_vision.interrogation.task.undetermined import CANNOT_MATTER
-from aam_vision.interrogation.task.verdict import FAILED, NOT_STRIPS
+from aam_vision.interrogation.task.verdict import COMPLETE, FAILED, NOT_STRIPS
 from aam_vision.model.strips import ActionSchema, Location, Mode, Model, Vocabulary, lifted_atoms
 from aam_vision.report.ending import MAX_BYTES
 from aam_vision.report.versions import Versions, outcome_text
@@ -61,18 +61,24 @@ class Losses:
         return {"verdict": self.verdict, "lost": list(self.lost), "unsure": list(self.unsure)}
 
 
-def of_models(models: Sequence[Model], folders: Sequence[Path]) -> Losses:
+def of_models(models: Sequence[Model], folders: Sequence[Path | None]) -> Losses:
     """What a model without chance has lost.
 
     Args:
         models: of A and B.
-        folders: in which they lie; ``result.json`` there says how the run ended, and which lines are not determined.
+        folders: of their runs, None where they are of none; ``result.json`` there says how the run ended, and which lines are not determined.
 
     Raises:
         UnusableInput: such a file is damaged.
     """
-    told = [_read(folder / "result.json") for folder in folders]
-    unsure = [text for name, (status, _) in zip("AB", told, strict=True) if (text := _no_base(name, status))]
+    told = [("", {}) if folder is None else _read(folder / "result.json") for folder in folders]
+    no_base = [
+        f"{name} ended as {status}, so nothing of it is certain"
+        for name, (status, _) in zip("AB", told, strict=True)
+        if status in (NOT_STRIPS, FAILED)
+    ]
+    if no_base:
+        return Losses((), tuple(no_base))
     undetermined: dict[tuple[str, str, str], str] = {}
     for _, found in told:
         undetermined |= found
@@ -84,17 +90,18 @@ def of_models(models: Sequence[Model], folders: Sequence[Path]) -> Losses:
         )
     ]
     by_action = Counter(action for (action, _, _), kind in undetermined.items() if kind != CANNOT_MATTER)
-    unsure += [
+    unsure = [
         f"{name}: {counted(count, 'line')} of the model not determined in A or B"
         for name, count in by_action.items()
     ]
-    return Losses(() if unsure and _ended_badly(told) else tuple(lost), tuple(unsure))
+    return Losses(tuple(lost), tuple(unsure))
 
 
 def of_versions(versions: Versions, margin: float) -> Losses:
     """What a version with chance has lost, where what comes less often by ``margin`` at most is no loss."""
     lost: list[str] = []
     unsure = list(versions.warnings)
+    ended = all((one.run.figures or {}).get("status") == COMPLETE for one in (versions.one, versions.other))
     for action in versions.actions:
         name = action.one.index.header.name
         for atom in action.atoms:
@@ -104,6 +111,10 @@ def of_versions(versions: Versions, margin: float) -> Losses:
                 lost.append(f"{name}: refused where {text} is {where}")
         if action.incompatible and not action.atoms:
             unsure.append(f"{name}: it is refused elsewhere, and no precondition explains where")
+        if action.undecided and not ended:  # else no situation that can be reached would tell
+            unsure.append(
+                f"{name}: {counted(action.undecided, 'atom')} of its precondition undecided in A or B"
+            )
         if action.one.executed and not action.other.executed:
             unsure.append(f"{name}: never executed in B")
         for one in _wanted(action) if action.one.executed and action.other.executed else ():
@@ -157,14 +168,6 @@ def _of_action(
                 yield f"no longer makes {text} {value[makes]}"
             else:
                 yield f"makes {text} {value[instead]}{', too' if makes is Mode.ABSENT else ''}"
-
-
-def _no_base(name: str, status: str) -> str:
-    return f"{name} ended as {status}, so nothing of it is certain" if status in (NOT_STRIPS, FAILED) else ""
-
-
-def _ended_badly(told: Sequence[tuple[str, Undetermined]]) -> bool:
-    return any(status in (NOT_STRIPS, FAILED) for status, _ in told)
 
 
 def _read(path: Path) -> tuple[str, Undetermined]:

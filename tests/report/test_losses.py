@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -111,6 +112,35 @@ def test_a_version_that_is_no_strips_agent_vouches_for_nothing(tmp_path: Path) -
     done = called("aam_vision.compare", "old", "new", "--gate", cwd=tmp_path)
     assert done.returncode == 6
     assert "B ended as not-strips, so nothing of it is certain" in done.stdout
+
+
+def test_what_a_run_left_open_excuses_no_other_model_in_its_folder(tmp_path: Path) -> None:
+    domain = random_domain(0).model
+    model = next(schema for schema in domain.actions if schema.positive)
+    looser = replace(model, positive=frozenset())
+    atoms = [atom.text(model.header.parameters) for atom in model.positive]
+    told = [
+        {"action": model.header.name, "location": "pre", "group": [atom], "kind": "open"} for atom in atoms
+    ]
+    (tmp_path / "run").mkdir()
+    for name in ("model", "other"):
+        actions = tuple(looser if one is model else one for one in domain.actions)
+        (tmp_path / "run" / f"{name}.pddl").write_text(domain_text(replace(domain, actions=actions)))
+    (tmp_path / "run" / "result.json").write_text(json.dumps({"status": "open", "undetermined": told}))
+    (tmp_path / "new.pddl").write_text(domain_text(domain))
+    codes = {
+        name: called("aam_vision.compare", f"run/{name}.pddl", "new.pddl", "--gate", cwd=tmp_path).returncode
+        for name in ("model", "other")
+    }
+    assert codes == {"model": 6, "other": 5}
+
+
+def test_what_too_few_refusals_show_of_a_precondition_is_not_sure(versions: Path) -> None:
+    asked = ("--domain", "old.pddl", "--problem", "one.pddl", "--chance", "--max-steps", "4", "--quiet")
+    assert called("aam_vision.run", *asked, "--out", "early", cwd=versions).returncode == 0
+    done = called("aam_vision.compare", "old", "early", "--gate", "--margin", "1", cwd=versions)
+    assert done.returncode == 6
+    assert "of its precondition undecided in A or B" in " ".join(done.stdout.split())
 
 
 @pytest.mark.parametrize(
