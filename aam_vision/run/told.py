@@ -18,7 +18,7 @@ from aam_vision.agents.journalled import JournalledAgent
 from aam_vision.interrogation.chance.going_on import can_go_on, go_on
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Move
-from aam_vision.interrogation.memory.changed import Renewed, can_renew, renew
+from aam_vision.interrogation.memory.changed import can_renew, renew
 from aam_vision.interrogation.memory.going_on import Remembered, can_remember, remember
 from aam_vision.interrogation.memory.histories import RecordingAgent
 from aam_vision.interrogation.statistics.assessment import Assessment
@@ -84,8 +84,8 @@ class ToldRun:
             further = self._further(result, agent, folder, journal, began)
             if isinstance(further, Ended):
                 return further
-            if isinstance(further, Remembered | Renewed):
-                result, failure = further.result, None
+            if isinstance(further, Result):
+                result, failure = further, None
             else:
                 assert result.diagnosis is not None, "it was gone on from that"
                 result = replace(result, diagnosis=replace(result.diagnosis, further=further))
@@ -116,15 +116,14 @@ class ToldRun:
 
     def _further(
         self, result: Result, agent: JournalledAgent, folder: Path, journal: Journal, began: float
-    ) -> Ended | Remembered | Renewed | str:
+    ) -> Ended | Result | str:
         """Go on from a diagnosis: learn outcomes and cases, save and print them; or with something invented; or why that explains nothing."""
         arguments, target, after = self._arguments, self.target, agent.exchanges
         assert result.diagnosis is not None, "it goes on from that"
         recorded, why = RecordingAgent(agent, result.transcript), list[str]()
         if target.truth is None and can_renew(result):
             return self._renewed(recorded, result, agent, journal)
-        test = image_test(target.agent)
-        if can_go_on(result) and (test is None or test.passed):
+        if _learns_outcomes(target, result):
             options = options_of(arguments, self._interrogation.budget.resources)
             what = f"{result.diagnosis.why}: going on with outcomes, when each comes, and how often"
             journal.note(WENT_ON, {"after": after, "explained": True})
@@ -149,14 +148,14 @@ class ToldRun:
             if isinstance(remembered, Remembered):
                 fact = remembered.fact.json()
                 journal.note(WENT_ON, {"after": after, "explained": True, "fact": fact})
-                return remembered
+                return remembered.result
             taken = counted(recorded.counts.steps - made, "further step")
             why.append(f"No model with memory was found ({taken}): {remembered}.")
         return " ".join(why)
 
     def _renewed(
         self, recorded: RecordingAgent, result: Result, agent: JournalledAgent, journal: Journal
-    ) -> Renewed | str:
+    ) -> Result | str:
         """Learn an agent that has changed as it is now; or why that was not possible."""
         arguments, after = self._arguments, agent.exchanges
         assert result.diagnosis is not None, "it goes on from that"
@@ -168,7 +167,7 @@ class ToldRun:
             found = renew(recorded, result, rng, budget, arguments.exam)
         except AgentFailed as error:
             found = f"the agent failed meanwhile ({error})"
-        if isinstance(found, Renewed):
+        if isinstance(found, Result):
             journal.note(WENT_ON, {"after": after, "explained": True, "anew": True})
             return found
         taken = counted(recorded.counts.steps, "further step")
@@ -176,19 +175,22 @@ class ToldRun:
 
 
 def goes_on(arguments: Arguments, target: Target, result: Result) -> bool:
-    """Whether a run goes on from its diagnosis: states are told, or read well, and nothing was asked for that only STRIPS has.
-
-    Outcomes are learned of states that are told, or where all unseen images were read exactly: what is misread seldom would be one.
-    """
+    """Whether a run goes on from its diagnosis: states are told, or read well, and nothing was asked for that only STRIPS has."""
     only = (
         "policy", "prior", "repeated_arguments", "refusal_rate", "flip_rate", "cache", "write_ppo", "confirm",
     )  # fmt: skip
     test = image_test(target.agent)
     if options_given(arguments, *only) or (test is not None and test.exact < READ_WELL * test.images):
         return False
-    return (can_go_on(result) and (test is None or test.passed)) or (
+    return _learns_outcomes(target, result) or (
         target.truth is None and (can_remember(result) or can_renew(result))
     )
+
+
+def _learns_outcomes(target: Target, result: Result) -> bool:
+    """Whether it goes on to outcomes: where pictures are read, all unseen ones were read exactly, as what is seldom misread would be an outcome."""
+    test = image_test(target.agent)
+    return can_go_on(result) and (test is None or test.passed)
 
 
 def _interrogation(arguments: Arguments, target: Target, planner: Planner) -> Interrogation:

@@ -16,7 +16,7 @@ from aam_vision.model.pddl import read_domain
 from aam_vision.model.strips import LiftedAtom
 from tests.commands import called
 
-from .commands import ROOT, command
+from .commands import command
 from .test_going_on import explained, told
 
 TIRES = {
@@ -149,7 +149,7 @@ def test_a_plan_takes_what_is_remembered_into_account(run: Path, program: str) -
 def test_what_no_picture_shows_is_learned_from_pictures(access: str, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     asked = ("--env", "tests.run.parked_taxi:ENVIRONMENT", "--access", access, "--out", folder, "--quiet")
-    done = called("aam_vision.run", *asked, cwd=ROOT)
+    done = called("aam_vision.run", *asked, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert told(folder)["status"] == "complete"
     learned = {schema.header.name: schema for schema in read_domain(folder / "model.pddl").actions}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 from typing import Final
 
@@ -27,13 +27,6 @@ FAMILIES: Final = (Family.CHANGING,)
 """Diagnoses of an agent that is another one since some step."""
 
 
-@dataclass(frozen=True)
-class Renewed:
-    """What was learned of an agent as it is since it has changed."""
-
-    result: Result
-
-
 def can_renew(result: Result) -> bool:
     """Whether the agent has changed, and may be interrogated anew."""
     return can_go_on(result, FAMILIES)
@@ -45,7 +38,7 @@ def renew(
     rng: np.random.Generator,
     budget: Budget | None = None,
     exam: int | None = None,
-) -> Renewed | str:
+) -> Result | str:
     """Interrogate the agent as it is now; or why no model fits it either, in a line.
 
     Args:
@@ -62,7 +55,7 @@ def renew(
     if isinstance(found, str):
         return f"it has not been the same ever since: {found}"
     why = f"deterministic since it has changed: {found.why}"
-    return Renewed(replace(found, why=why, diagnosis=result.diagnosis, changed=_told(result, found)))
+    return replace(found, why=why, diagnosis=result.diagnosis, changed=_told(result, found))
 
 
 def _told(before: Result, now: Result) -> str:

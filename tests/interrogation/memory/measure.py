@@ -15,7 +15,7 @@ from time import process_time
 import numpy as np
 
 import aam_vision
-from aam_vision.interrogation.memory.changed import Renewed, can_renew, renew
+from aam_vision.interrogation.memory.changed import can_renew, renew
 from aam_vision.interrogation.memory.going_on import Remembered, can_remember, remember
 from aam_vision.interrogation.memory.histories import RecordingAgent
 from aam_vision.interrogation.task.budget import Budget
@@ -32,7 +32,7 @@ from .planted import KINDS, planted_agent, predicted_rightly
 ENOUGH = 0.99
 
 
-def learned(agent: Agent, seed: int, steps: int) -> tuple[Result, Remembered | Renewed | str | None]:
+def learned(agent: Agent, seed: int, steps: int) -> tuple[Result, Remembered | Result | str | None]:
     """An interrogation, and what became of it if it ended with a diagnosis that memory or a change may explain."""
     try:
         told = aam_vision.interrogate(agent, seed=seed, max_steps=steps)
@@ -71,9 +71,11 @@ def _measure(kind: str, access: str, seeds: range, options: argparse.Namespace) 
         faulty = options.faults is not None
         agent = faulty_agent(kind, access, seed) if faulty else planted_agent(kind, access, seed)
         told, found = learned(agent, seed, options.steps)
-        result = told if found is None or isinstance(found, str) else found.result
+        result = (
+            found.result if isinstance(found, Remembered) else found if isinstance(found, Result) else told
+        )
         share = None
-        if isinstance(agent, FaultyAgent) and isinstance(found, Renewed):
+        if isinstance(agent, FaultyAgent) and isinstance(found, Result):
             share = 1 - mispredicted(result, agent, np.random.default_rng([seed, 7])) / STEPS
         elif not faulty and not result.not_strips:
             share = predicted_rightly(result.model, agent.fault, np.random.default_rng([seed, 99]))  # type: ignore[arg-type]
@@ -82,11 +84,11 @@ def _measure(kind: str, access: str, seeds: range, options: argparse.Namespace) 
             if found is None
             else "not explained"
             if isinstance(found, str)
-            else f"{'changed' if isinstance(found, Renewed) else 'memory'}, {result.status}"
+            else f"{'changed' if isinstance(found, Result) else 'memory'}, {result.status}"
         )
         counts[status] += 1
         counts["right"] += share is not None and share >= ENOUGH
-        complete = isinstance(found, Remembered | Renewed) and result.status == COMPLETE
+        complete = isinstance(found, Remembered | Result) and result.status == COMPLETE
         counts["complete, under 99%"] += complete and share is not None and share < ENOUGH
         counts["complete, any wrong"] += complete and share is not None and share < 1
         counts["went on"] += found is not None

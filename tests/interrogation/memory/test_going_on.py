@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aam_vision.interrogation.memory.changed import Renewed
 from aam_vision.interrogation.memory.going_on import Remembered, can_remember
 from aam_vision.interrogation.memory.remembering import with_fact
+from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.verdict import COMPLETE
 from aam_vision.interrogation.task.verification import verify
 from aam_vision.model.query import Access
@@ -100,12 +100,12 @@ def test_what_is_misread_is_not_taken_for_memory() -> None:
 def test_what_has_changed_is_learned_as_it_is_now(family: str, access: Access) -> None:
     agent = faulty_agent(family, access, 2)
     told, found = learned(agent, 2, STEPS)
-    assert isinstance(found, Renewed)
+    assert isinstance(found, Result)
     assert not can_remember(told)
-    assert found.result.status == COMPLETE, found.result.missing
-    assert not mispredicted(found.result, agent, np.random.default_rng(2))
-    assert found.result.changed.startswith("The agent has changed after step")
-    assert found.result.counts.steps > told.counts.steps
+    assert found.status == COMPLETE, found.missing
+    assert not mispredicted(found, agent, np.random.default_rng(2))
+    assert found.changed.startswith("The agent has changed after step")
+    assert found.counts.steps > told.counts.steps
 
 
 def test_nothing_is_asked_beyond_the_budget() -> None:
