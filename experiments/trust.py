@@ -67,6 +67,9 @@ def trust(
     copies: Annotated[
         int, typer.Option(min=1, help="Ask what so many copies would be asked (run --workers).")
     ] = 1,
+    goes_on: Annotated[
+        bool, typer.Option("--goes-on", help="Go on from diagnoses, and say what was learned.")
+    ] = False,
     scale: Scale = Scale(processes=1, out=Path("runs/trust")),
 ) -> int:
     """Whether any run ends silently wrong, over noise, faults and domains.
@@ -77,15 +80,17 @@ def trust(
         python -m experiments.trust --runs 40 --family "hidden fuel"
     """
     cases = _chosen(mixture(chosen("domain", domain, domains.DOMAINS, DOMAINS)), kind, family, access)
-    several = {"copies": copies} if copies > 1 else {}
+    several = {**({"copies": copies} if copies > 1 else {}), **({"go_on": True} if goes_on else {})}
     jobs: list[Parameters] = [
         {**cases[n % len(cases)], "exam": exam, **several, "seed": first_seed + n // len(cases), "size": size}
         for n in range(runs)
     ]
     shown = [column for column in LINES.columns if column not in DETAILS]
-    page = (by_kind, by_access, by_fault)
+    lines, page = summary, [by_kind, by_access, by_fault]
+    if goes_on:
+        lines, page, shown = learned, [learned], list(LEARNED.columns)
     told = Experiment(
-        "trust", trusted, summary, shown=shown, page=page, question=QUESTION, amiss=_silently_wrong
+        "trust", trusted, lines, shown=shown, page=page, question=QUESTION, amiss=_silently_wrong
     )
     return told.run(jobs, scale)
 
@@ -252,6 +257,29 @@ BY_FAULT = Summary(
 )
 
 
+def _learned(way: str) -> Callable[[Row], bool]:
+    return lambda row: (row["learned"] or "").startswith(way)
+
+
+LEARNED = Summary(
+    "What is learned after a diagnosis",
+    {
+        "agents": "agents",
+        "access": "access",
+        "runs": len,
+        "diagnosed": total(lambda row: row["diagnosis"] is not None),
+        **{way: total(_learned(way)) for way in ("outcomes", "memory", "anew")},
+        "complete": total(lambda row: (row["learned"] or "").endswith(", complete")),
+        "right": total(lambda row: bool(row["learned_right"])),
+        "complete and wrong": total(lambda row: bool(row["learned_false"])),
+        "share right": share("learned_right"),
+        "steps": average("learned_steps"),
+    },
+    by=("agents", "access"),
+)
+"""``right``: at least 99% of 500 held-out steps come out as the model says, of those diagnosed."""
+
+
 def _ordered(rows: Sequence[Row]) -> list[Row]:
     """Rows by kind, family and access, with the family as ``agents``."""
     places = [(KINDS.index(kind_of(row)), _label(row), ACCESSES.index(row["access"]), row) for row in rows]
@@ -268,6 +296,14 @@ def summary(rows: Sequence[Row]) -> Table:
     lines = [{**row, "shown access": row["access"]} for row in _ordered(rows)]
     every = [*_kinds(rows, "all: "), *({**row, "agents": "all"} for row in rows)]
     return LINES([*lines, *({**row, "shown access": ""} for row in every)])
+
+
+def learned(rows: Sequence[Row]) -> Table:
+    """One line for each family, one for each access, and one for all."""
+    ordered = sorted(_ordered(rows), key=lambda row: row["agents"])
+    lines = [{**row, "access": "", "shown": row["access"]} for row in ordered]
+    accesses = sorted(rows, key=lambda row: ACCESSES.index(row["access"]))
+    return LEARNED([*lines, *({**row, "agents": "all"} for row in accesses)])
 
 
 def by_kind(rows: Sequence[Row]) -> Table:

@@ -13,9 +13,13 @@ import numpy as np
 
 from aam_vision import interrogate
 from aam_vision.agents.reference_agent import HELLO
+from aam_vision.interrogation.chance.interrogating import ChanceResult, Options
 from aam_vision.interrogation.examination.findings import Diagnosis, Example, Family
+from aam_vision.interrogation.going_on import Further, go_further
 from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.memory.facts import InventedFact, Rows
 from aam_vision.interrogation.task.assembly import Interrogation
+from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import Interrupted
 from aam_vision.interrogation.task.result import Result
 from aam_vision.model.query import Access, Agent
@@ -44,6 +48,12 @@ FAULT_RATE = 0.02
 PROGRAM_SECONDS = 2.0
 """Seconds that a program may take for an answer."""
 MAX_STEPS = 3000
+FURTHER = 6000
+"""Steps of an interrogation that goes on from its diagnosis, those before it included."""
+WITHIN = 0.1
+"""Half width of the intervals that are wanted where an agent proves to be random."""
+RIGHT = 0.99
+"""Share of held-out steps that a model has to say rightly."""
 PER_LOOK, PER_SITUATION = "per look", "per situation"
 """Whether atoms are misread anew at every look, or always in the same way in the same state."""
 
@@ -75,10 +85,13 @@ class Case:
         return fine and not (self.flip_rate or self.refusal_rate)
 
 
-def trusted(*, exam: int | None, seed: int, size: int, copies: int = 1, **case: Any) -> Row:
+def trusted(
+    *, exam: int | None, seed: int, size: int, copies: int = 1, go_on: bool = False, **case: Any
+) -> Row:
     """One interrogation of the agent of a ``Case``, and how far its result can be trusted.
 
-    With several ``copies`` it is asked what so many would be asked, in the same order, though it is a single one.
+    With several ``copies`` it is asked what so many would be asked, in the same order, though it is a single one. ``go_on``: from a
+    diagnosis on, too; the row is that of the diagnosis, and says what was learned after it.
     """
     asked = Case(**case)
     with TemporaryDirectory() as folder:
@@ -86,6 +99,7 @@ def trusted(*, exam: int | None, seed: int, size: int, copies: int = 1, **case: 
         began = process_time()
         try:
             result, stopped = interrogated(target.agent, seed, exam, copies)
+            learned = _learned(target.agent, result, seed, exam) if go_on else {}
         finally:
             target.close()
     seconds = process_time() - began
@@ -106,6 +120,7 @@ def trusted(*, exam: int | None, seed: int, size: int, copies: int = 1, **case: 
     row["silently_wrong"] = row["wrong"] > 0 or (row["status"] == "complete" and row["equivalent"] is False)
     return {
         **row,
+        **learned,
         "complete": result.proven,
         "exam_steps": result.exam.steps,
         "exam_wrong": result.exam.wrong,
@@ -120,12 +135,56 @@ def interrogated(agent: Agent, seed: int, exam: int | None, copies: int = 1) -> 
     """The result, and why the interrogation was cut short, if it was: ``contradiction`` or ``failure``."""
     try:
         if copies == 1:
-            return interrogate(agent, seed=seed, max_steps=MAX_STEPS, exam=exam), ""
+            return interrogate(agent, seed=seed, max_steps=MAX_STEPS, exam=exam, go_on=False), ""
         # a budget would keep the examination from beginning early
         several = Interrogation(agent, exam=exam, copies=copies)
         return several.run(np.random.default_rng(seed)), ""
     except Interrupted as error:
         return error.result, "contradiction" if error.contradicted else "failure"
+
+
+_FOUND = "learned", "learned_right", "learned_false", "learned_missed", "learned_steps"
+
+
+def _learned(agent: Agent, result: Result, seed: int, exam: int | None) -> Row:
+    """What was gone on to from a diagnosis, and whether that is right.
+
+    A model is right if at least ``RIGHT`` of steps with new histories come out as it says, and if each interval of an action whose outcome is
+    random has its probability.
+    """
+    inner = getattr(agent, "agent", agent)
+    if result.diagnosis is None or not isinstance(inner, FaultyAgent):
+        return dict.fromkeys(_FOUND)
+    further, options = Further(None), Options(WITHIN, max_steps=FURTHER)
+    if result.not_strips:
+        further = go_further(agent, result, seed, options, Budget(steps=FURTHER), exam)
+    if (found := further.found) is None:
+        return {**dict.fromkeys(_FOUND), "learned_right": False}
+    way = "outcomes" if found.outcomes is not None else "memory" if found.invented else "anew"
+    missed = unpredicted(found, inner, np.random.default_rng([seed, 7]), further.fact) / STEPS
+    right = missed <= 1 - RIGHT and _frequencies_hold(inner.fault, found)
+    bound = found.exam.bound if found.outcomes is None else 1 - RIGHT
+    return {
+        "learned": f"{way}, {found.status}",
+        "learned_right": right,
+        "learned_false": found.complete and (missed > bound or not _frequencies_hold(inner.fault, found)),
+        "learned_missed": missed,
+        "learned_steps": found.counts.steps + found.counts.exam_steps,
+    }
+
+
+def _frequencies_hold(fault: Fault, found: Result) -> bool:
+    """Whether the intervals of a random action have its probability; true of others."""
+    if fault.rate is None or not isinstance(found.outcomes, ChanceResult):
+        return True
+    return all(
+        any(often.low <= rate <= often.high for rate in (fault.rate, 1 - fault.rate))
+        for action in found.outcomes.actions
+        if action.index.header.name in fault.actions
+        for case in action.cases
+        if len(case.outcomes) == 2
+        for often in case.frequencies
+    )
 
 
 def _of_fault(case: Case, agent: FaultyAgent, result: Result, seed: int) -> Row:
@@ -230,6 +289,8 @@ class Attempt(NamedTuple):
     step: GroundAction
     executed: bool
     after: State
+    first: bool = False
+    """Whether a history begins with it."""
 
 
 def attempts(agent: FaultyAgent, count: int, rng: np.random.Generator) -> Iterator[Attempt]:
@@ -246,11 +307,11 @@ def attempts(agent: FaultyAgent, count: int, rng: np.random.Generator) -> Iterat
     while True:
         world = beginnings[int(rng.integers(len(beginnings)))]
         before = world.state if fault.only_seen else fault.see(world, nature)
-        for _ in range(int(rng.integers(1, LONGEST + 1))):
+        for number in range(int(rng.integers(1, LONGEST + 1))):
             step = _instruction(agent, world.state, rng)
             executed, world = agent.attempt(world, step)
             after = world.state if fault.only_seen else fault.see(world, nature)
-            yield Attempt(before, step, executed, after)
+            yield Attempt(before, step, executed, after, number == 0)
             before, count = after, count - 1
             if not count:
                 return
@@ -283,9 +344,44 @@ def mispredicted(result: Result, agent: FaultyAgent, rng: np.random.Generator, c
     return sum(wrong(result.hypotheses, one) for one in attempts(agent, count, rng))
 
 
+def unpredicted(
+    result: Result,
+    agent: FaultyAgent,
+    rng: np.random.Generator,
+    fact: InventedFact | None = None,
+    count: int = STEPS,
+) -> int:
+    """How many of so many steps come out as the model, whatever was gone on to, says that they do not."""
+    missed, rows = 0, Rows()
+    for one in attempts(agent, count, rng):
+        if fact is None:
+            missed += _impossible(result, one)
+            continue
+        rows = fact.beginning if one.first else rows
+        step = fact.as_modelled(one.step, rows)
+        left = fact.after(rows, one.step) if one.executed else rows
+        told = one._replace(before=fact.added(one.before, rows), step=step, after=fact.added(one.after, left))
+        missed, rows = missed + wrong(result.hypotheses, told), left
+    return missed
+
+
+def _impossible(result: Result, attempt: Attempt) -> bool:
+    """Whether a step comes out as no outcome has it, or is refused or executed otherwise than is certain."""
+    if not isinstance(result.outcomes, ChanceResult):
+        return wrong(result.hypotheses, attempt)
+    before, step, executed, after = attempt[:4]
+    (action,) = [one for one in result.outcomes.actions if one.index.header.name == step.name]
+    held, _ = action.index.values(before, step.objects)
+    if not executed:
+        return action.certain_to_succeed(held) or before != after
+    if action.precondition.certain_to_fail(action.precondition.violated(held, 0)):
+        return True
+    return bool(action.executed) and after not in action.schema().successors(before, step.objects)
+
+
 def wrong(hypotheses: Hypotheses, attempt: Attempt) -> bool:
     """Whether a step came out otherwise than all models that are still possible predict."""
-    before, step, executed, after = attempt
+    before, step, executed, after = attempt[:4]
     action = hypotheses[step.name]
     violated = action.violated(*action.index.values(before, step.objects))
     if not violated or action.certain_to_fail(violated):

@@ -237,11 +237,15 @@ class WentOn(NamedTuple):
     """The invented fact that explained them, as plain data, if one did."""
     anew: bool = False
     """Whether the agent has changed, and nothing that was exchanged before counts."""
+    constants: dict[str, str] | None = None
+    """By name the types of the constants by which the vocabulary was extended, if it was."""
+    deterministic: bool = False
+    """Whether these alone explained the answers."""
 
     @property
     def outcomes(self) -> bool:
         """Whether outcomes and cases explained the answers."""
-        return self.explained and self.fact is None and not self.anew
+        return self.explained and self.fact is None and not (self.anew or self.deterministic)
 
 
 class Journal:
@@ -368,8 +372,12 @@ class Journal:
             if told is None:
                 return None
             fact = read(told, "fact", dict) if "fact" in told else None
-            anew = read(told, "anew", bool) if "anew" in told else False
-            return WentOn(read(told, "after", int), read(told, "explained", bool), fact, anew)
+            anew, deterministic = (
+                read(told, name, bool) if name in told else False for name in ("anew", "deterministic")
+            )
+            constants = read(told, "constants", dict) if "constants" in told else None
+            after, explained = read(told, "after", int), read(told, "explained", bool)
+            return WentOn(after, explained, fact, anew, constants, deterministic)
 
     def note(self, name: str, value: object) -> None:
         """Keep a note about the run as a whole."""

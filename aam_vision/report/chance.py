@@ -14,14 +14,13 @@ from aam_vision.interrogation.chance.intervals import Frequency
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.chance.observations import Change
 from aam_vision.interrogation.hypotheses.literals import Literals
+from aam_vision.interrogation.task.verdict import ASSUMED
 from aam_vision.model.strips import Mode
 from aam_vision.report import english
 from aam_vision.report.english import effect, listed
 from aam_vision.support.wording import counted, times
 
 NOTHING, NOTHING_ELSE = "nothing changes", "nothing else changes"
-ASSUMED: Final = "refusals are right, states are seen rightly, and probabilities depend on nothing but the action and what is named, and do not drift"
-"""What all findings rest on."""
 ASSUMED_OF_LOOKS: Final = ASSUMED.replace(
     "states are seen rightly", "looks at a situation err independently of each other"
 )

@@ -12,7 +12,7 @@ from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.chance.retelling import retold
 from aam_vision.interrogation.evidence.transcript import AttemptedStep
 from aam_vision.interrogation.hypotheses.literals import Literals, union
-from aam_vision.interrogation.task.verdict import COMPLETE, NOT_STRIPS, Verdict
+from aam_vision.interrogation.task.verdict import ASSUMED, COMPLETE, NOT_STRIPS, Verdict
 from aam_vision.model.strips import ActionSchema, LiftedAtom, Location, Mode, Model, PalTuple
 from aam_vision.report import chance, english
 from aam_vision.report.abilities import ROOM, Abilities, Deed, main_conditions, paragraph
@@ -88,7 +88,7 @@ class ChanceAccount(Account):
             false = "So no model with fixed outcomes explains the answers: nothing below is certain."
             return Verdict(f"{NOT_STRIPS}: no model with outcomes fits", why, "", "", (false,))
         courses = chance.courses(self.knowledge.actions)
-        assumed = f"Assumed: {chance.ASSUMED_OF_LOOKS if self.run.looked else chance.ASSUMED}."
+        assumed = f"Assumed: {chance.ASSUMED_OF_LOOKS if self.run.looked else ASSUMED}."
         assumed += f" {courses[:1].upper()}{courses[1:]}." if courses else ""
         widest = max((one.uncertainty for one in self.knowledge.actions if one.executed), default=0.5)
         sure = (

@@ -8,7 +8,7 @@ from math import exp, log
 from pathlib import Path
 from typing import Any
 
-from aam_vision.agents.encoding import MAX_NAMES, Malformed, field, read_vocabulary
+from aam_vision.agents.encoding import MAX_NAMES, Malformed, field, read_vocabulary, typed
 from aam_vision.agents.image import points
 from aam_vision.agents.journal import OPERATORS, Journal, NothingRecorded, Row
 from aam_vision.agents.journalled import Contents, memo
@@ -17,6 +17,7 @@ from aam_vision.interrogation.chance.prior import MARGIN
 from aam_vision.interrogation.evidence.moves import Asked, Entry, Walked
 from aam_vision.interrogation.evidence.transcript import AttemptedStep, Transcript, attempted
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
+from aam_vision.interrogation.memory.constants import extended
 from aam_vision.interrogation.memory.facts import read_fact
 from aam_vision.interrogation.memory.remembering import with_fact
 from aam_vision.interrogation.statistics.counts import ErrorRates, Misreading
@@ -240,6 +241,8 @@ class _Reader:
                 f"{journal.path}: the run was stopped before its first answer was recorded; go on with --resume"
             )
         self._vocabulary, self._headers = read_vocabulary(about)
+        if further is not None and further.explained and further.constants:
+            self._vocabulary = extended(self._vocabulary, typed(further.constants, self._vocabulary.types))
         self._access = Access(field(about, "access", str))
         self._contents = _SeenContents(journal, self._vocabulary, self._headers)
 

@@ -19,12 +19,14 @@ lines         52 (0 groups undetermined)
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from aam_vision.model.query import Access, Agent
 from aam_vision.run import targets
+from aam_vision.run.checks import MAX_WITHIN, MIN_WITHIN
 from aam_vision.run.targets.target import SYMBOLIC_ACCESS, access_of
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.threads import one_thread
@@ -49,6 +51,10 @@ class Options(TypedDict, total=False):
     """Take no answer at its word, even if none proves unreliable (default: not)."""
     max_seconds: float
     """Stop after so many CPU seconds of this process (default: no limit); until then nothing depends on it."""
+    within: float
+    """Of an agent whose steps have several outcomes: half width of the intervals of their probabilities; default 0.05."""
+    go_on: bool
+    """Learn an agent that proves to be no deterministic STRIPS agent with what explains it (default), or stop at the diagnosis."""
 
 
 def interrogate(
@@ -66,7 +72,9 @@ def interrogate(
     """Find out what an agent can do: ask it until no question could tell any more, or a budget is spent.
 
     ``agent.access`` decides which questions may be asked. Answers are taken at their word until they
-    prove wrong; then they are weighed.
+    prove wrong; then they are weighed. An agent that proves to be no deterministic STRIPS agent is learned, from there on, with
+    outcomes and cases, with an invented fact, or as it is since it has changed, where that explains it: ``result.outcomes``,
+    ``result.invented`` and ``result.changed`` tell which, ``result.diagnosis`` why.
 
     Args:
         agent: Anything with the methods of ``aam_vision.Agent``.
@@ -79,14 +87,16 @@ def interrogate(
             60 at least.
         raises: Whether an interrogation that cannot go on raises ``Interrupted``, or gives what was learned until then: the
             result's ``status`` is ``failed`` or ``not-strips``, and its ``why`` says why.
-        options: ``planner``, ``repeated_arguments``, ``confidence``, ``confirm`` and ``max_seconds``: see ``Options``.
+        options: ``planner``, ``repeated_arguments``, ``confidence``, ``confirm``, ``max_seconds``, ``within`` and ``go_on``: see
+            ``Options``.
 
     Returns:
         The model, what is not determined and why, what it cost, and the transcript.
 
     Raises:
         UnusableInput: there is no such policy or planner, or an option does not fit the agent.
-        Interrupted: the agent failed, or is not a STRIPS agent; its ``result`` holds what was learned. Not without ``raises``.
+        Interrupted: the agent failed, or nothing explains what it does; its ``result`` holds what was learned. Not without
+            ``raises``.
         TypeError: there is no such option.
 
     Examples:
@@ -105,6 +115,9 @@ def interrogate(
     from aam_vision.support.resources import Resources
 
     _refuse_unknown(options)
+    within = options.get("within", 0.05)
+    if not MIN_WITHIN <= within <= MAX_WITHIN:
+        raise UnusableInput(f"give a number from {MIN_WITHIN:g} to {MAX_WITHIN:g}", "within", f"{within:g}")
     interrogation = Interrogation(
         agent,
         policy=policy,
@@ -116,12 +129,34 @@ def interrogate(
         confirm=options.get("confirm", False),
         exam=exam,
     )
+    failure = None
     try:
-        return interrogation.run(np.random.default_rng(seed))
+        result = interrogation.run(np.random.default_rng(seed))
     except Interrupted as error:
-        if raises:
-            raise
-        return error.result
+        result, failure = error.result, error
+    alone = policy != "economical" or prior or options.get("repeated_arguments") or options.get("confirm")
+    if result.not_strips and options.get("go_on", True) and not alone:
+        from aam_vision.interrogation.chance.interrogating import Options as ChanceOptions
+        from aam_vision.interrogation.chance.interrogating import most_steps
+        from aam_vision.interrogation.going_on import go_further
+
+        budget = interrogation.budget
+        most = most_steps(within) if max_steps is None else max_steps
+        chance = ChanceOptions(
+            within, max_steps=most, resources=budget.resources, max_queries=max_queries, exam=exam or 0
+        )
+        with one_thread():
+            further = go_further(agent, result, seed, chance, budget, exam)
+        if further.found is not None:
+            return further.found
+        if further.why:
+            assert result.diagnosis is not None, "it was gone on from that"
+            result = replace(result, diagnosis=replace(result.diagnosis, further=further.why))
+            if failure is not None:
+                failure.result = result
+    if failure is not None and raises:
+        raise failure
+    return result
 
 
 def interrogate_controls(

@@ -24,13 +24,13 @@ from aam_vision.interrogation.chance.prior import Prior
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.task.repeated_looks import LookingAgent
 from aam_vision.interrogation.task.result import Result
-from aam_vision.interrogation.task.verdict import FAILED, NOT_STRIPS
+from aam_vision.interrogation.task.verdict import ASSUMED, FAILED, NOT_STRIPS
 from aam_vision.model.pddl import domain_text
 from aam_vision.model.query import Agent
 from aam_vision.model.strips import Atom
 from aam_vision.planning.planner import Planner, cpu_seconds
 from aam_vision.report import chance_evaluation as evaluation
-from aam_vision.report.chance import ASSUMED, ASSUMED_OF_LOOKS, courses, not_tried, sentence
+from aam_vision.report.chance import ASSUMED_OF_LOOKS, courses, not_tried, sentence
 from aam_vision.report.chance_changes import changes, earlier
 from aam_vision.report.chance_changes import lines as changed
 from aam_vision.run.arguments import Arguments

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,12 +16,10 @@ from aam_vision.agents.decorator import AnnouncedAgent
 from aam_vision.agents.image import image_test, unlike
 from aam_vision.agents.journal import WENT_ON, Journal
 from aam_vision.agents.journalled import JournalledAgent
-from aam_vision.interrogation.chance.going_on import can_go_on, go_on
+from aam_vision.interrogation.chance.interrogating import ChanceResult, Watch
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Move
-from aam_vision.interrogation.memory.changed import can_renew, renew
-from aam_vision.interrogation.memory.going_on import Remembered, can_remember, remember
-from aam_vision.interrogation.memory.histories import RecordingAgent
+from aam_vision.interrogation.going_on import ALL, Attempt, Further, Way, attempts, go_further
 from aam_vision.interrogation.statistics.assessment import Assessment
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
@@ -43,12 +42,8 @@ from aam_vision.run.labelling_note import told_unlike, untested, with_other_caus
 from aam_vision.run.summary import lines, summary
 from aam_vision.run.targets import Target
 from aam_vision.support.commandline import Progress, check_writable
-from aam_vision.support.errors import AamWarning, AccessViolation, AgentFailed, UnusableInput
+from aam_vision.support.errors import AamWarning, AccessViolation, UnusableInput
 from aam_vision.support.resources import MEGABYTES, Resources
-from aam_vision.support.wording import counted
-
-READ_WELL = 0.98
-"""Share of unseen images that classifiers read exactly, at least, before what looks hidden is taken for the agent's doing."""
 
 
 class ToldRun:
@@ -80,16 +75,18 @@ class ToldRun:
         if strange := told_unlike(unlike(target.agent), target.problems, target.name):
             warnings.warn(strange, AamWarning, stacklevel=2)
         result = replace(result, untested=untested(own, test))
-        if not strange and goes_on(arguments, target, result):
-            further = self._further(result, agent, folder, journal, began)
-            if isinstance(further, Ended):
-                return further
-            if isinstance(further, Result):
-                result, failure = further, None
+        further = None
+        if not strange and (among := goes_on(arguments, target, result)):
+            further = self._further(result, agent, journal, among)
+            if further.found is not None:
+                diagnosed, result, failure = result, further.found, None
+                if isinstance(found := result.outcomes, ChanceResult):
+                    told = figures(arguments, target, found, None, diagnosed, perf_counter() - began)
+                    return finish(folder, journal, target, found, told)
             else:
                 assert result.diagnosis is not None, "it was gone on from that"
-                result = replace(result, diagnosis=replace(result.diagnosis, further=further))
-        if result.diagnosis is not None and not (result.invented or result.changed):
+                result = replace(result, diagnosis=replace(result.diagnosis, further=further.why))
+        if result.diagnosis is not None and not (further and further.found):
             result = replace(result, diagnosis=with_other_cause(result.diagnosis, own, test, strange))
         times = {
             "wall_s": round(perf_counter() - began, 3),
@@ -115,82 +112,48 @@ class ToldRun:
         return Ended(status, final)
 
     def _further(
-        self, result: Result, agent: JournalledAgent, folder: Path, journal: Journal, began: float
-    ) -> Ended | Result | str:
-        """Go on from a diagnosis: learn outcomes and cases, save and print them; or with something invented; or why that explains nothing."""
-        arguments, target, after = self._arguments, self.target, agent.exchanges
+        self, result: Result, agent: JournalledAgent, journal: Journal, among: Sequence[Way]
+    ) -> Further:
+        """Go on from a diagnosis, and note in the journal how far that came."""
+        arguments, resources, after = self._arguments, self._interrogation.budget.resources, agent.exchanges
         assert result.diagnosis is not None, "it goes on from that"
-        recorded, why = RecordingAgent(agent, result.transcript), list[str]()
-        if target.truth is None and can_renew(result):
-            return self._renewed(recorded, result, agent, journal)
-        if _learns_outcomes(target, result):
-            options = options_of(arguments, self._interrogation.budget.resources)
-            what = f"{result.diagnosis.why}: going on with outcomes, when each comes, and how often"
-            journal.note(WENT_ON, {"after": after, "explained": True})
-            watch = progress_of(arguments, options, what)
-            found = go_on(recorded, result, np.random.default_rng(arguments.seed), options, watch)
-            if not found.contradicted:
-                told = figures(arguments, target, found, None, result, perf_counter() - began)
-                return finish(folder, journal, target, found, told)
-            taken = counted(found.counts.steps - result.counts.steps, "further step")
-            why.append(f"Outcomes and cases do not explain it either ({taken}): {found.why}.")
-        journal.note(WENT_ON, {"after": after, "explained": False})
-        if target.truth is None and can_remember(result):
-            made = recorded.counts.steps
+        options, why = options_of(arguments, resources), result.diagnosis.why
+
+        def noted(attempt: Attempt, **more: object) -> None:
+            constants = {"constants": dict(attempt.constants)} if attempt.constants else {}
+            journal.note(WENT_ON, {"after": after, **constants, **more})
+
+        def begins(attempt: Attempt) -> Watch | None:
+            outcomes = attempt.way is Way.OUTCOMES
+            noted(attempt, explained=outcomes)
+            if outcomes:
+                return progress_of(arguments, options, f"{why}: going on with {attempt.way}")
             if not arguments.quiet:
-                Progress().stage(f"{result.diagnosis.why}: going on with what may be remembered")
-            rng, budget = np.random.default_rng(arguments.seed), self._interrogation.budget
-            remembered: Remembered | str
-            try:
-                remembered = remember(recorded, result, rng, budget, arguments.exam)
-            except AgentFailed as error:
-                remembered = f"the agent failed meanwhile ({error})"
-            if isinstance(remembered, Remembered):
-                fact = remembered.fact.json()
-                journal.note(WENT_ON, {"after": after, "explained": True, "fact": fact})
-                return remembered.result
-            taken = counted(recorded.counts.steps - made, "further step")
-            why.append(f"No model with memory was found ({taken}): {remembered}.")
-        return " ".join(why)
+                Progress().stage(f"{why}: going on with {attempt.way}")
+            return None
 
-    def _renewed(
-        self, recorded: RecordingAgent, result: Result, agent: JournalledAgent, journal: Journal
-    ) -> Result | str:
-        """Learn an agent that has changed as it is now; or why that was not possible."""
-        arguments, after = self._arguments, agent.exchanges
-        assert result.diagnosis is not None, "it goes on from that"
-        journal.note(WENT_ON, {"after": after, "explained": False})
-        if not arguments.quiet:
-            Progress().stage(f"{result.diagnosis.why}: going on with the agent as it is now")
-        rng, budget = np.random.default_rng(arguments.seed), self._interrogation.budget
-        try:
-            found = renew(recorded, result, rng, budget, arguments.exam)
-        except AgentFailed as error:
-            found = f"the agent failed meanwhile ({error})"
-        if isinstance(found, Result):
-            journal.note(WENT_ON, {"after": after, "explained": True, "anew": True})
-            return found
-        taken = counted(recorded.counts.steps, "further step")
-        return f"No model of the agent as it is now was found either ({taken}): {found}."
+        budget, exam = self._interrogation.budget, arguments.exam
+        further = go_further(agent, result, arguments.seed, options, budget, exam, among, begins)
+        if (found := further.found) is None:
+            journal.note(WENT_ON, {"after": after, "explained": False})
+        elif further.fact is not None:
+            noted(Attempt(Way.MEMORY), explained=True, fact=further.fact.json())
+        elif found.changed:
+            noted(Attempt(Way.ANEW), explained=True, anew=True)
+        elif found.outcomes is None:
+            noted(Attempt(Way.CONSTANTS, further.constants), explained=True, deterministic=True)
+        return further
 
 
-def goes_on(arguments: Arguments, target: Target, result: Result) -> bool:
-    """Whether a run goes on from its diagnosis: states are told, or read well, and nothing was asked for that only STRIPS has."""
+def goes_on(arguments: Arguments, target: Target, result: Result) -> Sequence[Way]:
+    """With what a run goes on from its diagnosis: nothing, if something was asked for that only STRIPS has."""
     only = (
         "policy", "prior", "repeated_arguments", "refusal_rate", "flip_rate", "cache", "write_ppo", "confirm",
     )  # fmt: skip
-    test = image_test(target.agent)
-    if options_given(arguments, *only) or (test is not None and test.exact < READ_WELL * test.images):
-        return False
-    return _learns_outcomes(target, result) or (
-        target.truth is None and (can_remember(result) or can_renew(result))
-    )
-
-
-def _learns_outcomes(target: Target, result: Result) -> bool:
-    """Whether it goes on to outcomes: where pictures are read, all unseen ones were read exactly, as what is seldom misread would be an outcome."""
-    test = image_test(target.agent)
-    return can_go_on(result) and (test is None or test.passed)
+    if options_given(arguments, *only):
+        return []
+    among = ALL if target.truth is None else (Way.OUTCOMES,)
+    return among if attempts(target.agent, result, among) else ()
 
 
 def _interrogation(arguments: Arguments, target: Target, planner: Planner) -> Interrogation:

@@ -12,6 +12,8 @@ import pytest
 
 from aam_vision.agents import reference_agent
 from aam_vision.agents.journal import WENT_ON
+from aam_vision.model.pddl import read_domain
+from aam_vision.model.strips import Effects, LiftedAtom
 from tests.commands import called
 
 from .commands import command
@@ -30,6 +32,30 @@ HOLDS_MORE = """
         return (state - before) | after | {("free",)}
 """
 """Since its 60th try, which it knows when it is started again, the agent can take a ball more."""
+
+
+FOLLOWED = {
+    DOES: """    if name == "go" and ("dog-in", "rex", things[0]) in state:
+        before, after = before | {("dog-in", "rex", things[0])}, after | {("dog-in", "rex", things[1])}
+"""
+    + DOES,
+    '"free": []}': '"free": [], "dog-in": ["dog", "room"]}',
+    '"ball": "object"}': '"ball": "object", "dog": "object"}',
+    '("free",)}\nHELLO': '("free",), ("dog-in", "rex", "hall")}\nHELLO',
+    'dict.fromkeys(BALLS, "ball")': 'dict.fromkeys(BALLS, "ball"), "rex": "dog"',
+}
+"""What the reference agent is given so that a dog goes with it from room to room, which no step names."""
+
+
+def followed(folder: Path) -> str:
+    """The command that starts the reference agent with a dog that follows it."""
+    source = Path(reference_agent.__file__).read_text(encoding="utf-8")
+    for before, after in FOLLOWED.items():
+        assert source.count(before) == 1
+        source = source.replace(before, after)
+    path = folder / "program.py"
+    path.write_text(source)
+    return f"{sys.executable} {path}"
 
 
 def program(folder: Path, fault: str) -> str:
@@ -142,3 +168,32 @@ def test_an_agent_that_has_changed_is_learned_as_it_is_now(access: str, tmp_path
     assert done.returncode == 0, done.stderr
     again = told(folder)
     assert (again["changed"], again["queries"], again["steps"]) == (changed, first["queries"], first["steps"])
+
+
+@pytest.mark.parametrize("access", ["settable", "reset"])
+def test_what_steps_change_without_naming_it_becomes_a_constant(access: str, tmp_path: Path) -> None:
+    agent, folder = followed(tmp_path), tmp_path / "run"
+    done = command("--agent", agent, "--access", access, "--within", "0.15", "--out", folder, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "going on with objects that steps change without naming them" in done.stderr
+    first = told(folder)
+    assert first["status"] == "complete"
+    model = read_domain(folder / "model.pddl", chance=True)
+    assert model.vocabulary.constants == {"rex": "dog"}
+    here, there = LiftedAtom("dog-in", ("rex", 0)), LiftedAtom("dog-in", ("rex", 1))
+    moved = {
+        (here in case.positive, Effects(add & {here, there}, delete & {here, there}))
+        for case in model.schema("go").branches
+        for _, (add, delete) in case.outcomes
+    }
+    goes = Effects(frozenset({there}), frozenset({here}))
+    # where any state can be set, the dog is elsewhere at times; else it never is
+    assert moved == ({(True, goes), (False, Effects())} if access == "settable" else {(False, goes)})
+    assert "rex" in explained(folder)
+    _shorten(folder, 2)
+    assert command("--agent", agent, "--resume", folder, "--quiet", cwd=tmp_path).returncode == 0
+    again = told(folder)
+    assert [again[name] for name in ("status", "steps", "queries")] == [
+        first[name] for name in ("status", "steps", "queries")
+    ]
+    assert read_domain(folder / "model.pddl", chance=True) == model

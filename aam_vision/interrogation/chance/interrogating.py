@@ -34,9 +34,10 @@ from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.chance.prior import MARGIN, Prior, Verification
 from aam_vision.interrogation.evidence.transcript import AttemptedStep, Course
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
+from aam_vision.interrogation.task.undetermined import Undetermined
 from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE, FAILED, NOT_STRIPS, OPEN
 from aam_vision.model.query import Agent, Query, Situation
-from aam_vision.model.strips import Atom, Model, State
+from aam_vision.model.strips import Atom, Location, Model, State
 from aam_vision.support.errors import AgentFailed, InconsistentAgent
 from aam_vision.support.resources import Resources, ResourcesSpent
 
@@ -115,6 +116,20 @@ class ChanceResult:
     def missing(self) -> str | None:
         """What is missing for ``complete``, in a line; None if nothing is, or no model fits."""
         return None if self.status in (COMPLETE, NOT_STRIPS) else self.why
+
+    @property
+    def sentences(self) -> list[str]:
+        """What each action does, how often and when, and what of that is not certain."""
+        return list(map(str, self.actions))
+
+    @property
+    def undecided(self) -> list[Undetermined]:
+        """What may be required, and may be not, each literal for itself."""
+        return [
+            Undetermined(one.index.header.name, Location.PRE.value, (literal,), "no step has told")
+            for one in self.actions
+            for literal in one.index.text(one.precondition.undecided)
+        ]
 
 
 Watch = Callable[[int, Callable[[], Model]], None]

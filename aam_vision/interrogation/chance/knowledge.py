@@ -75,6 +75,25 @@ class ActionKnowledge:
         """Looks in a row at which no cases explained on what the outcomes depend."""
         self._sure: tuple[int, dict[int, bool]] = 0, {}
 
+    def __str__(self) -> str:
+        """``press: if wet(?b): 92% (85-96%) done(?b), 8% (4-15%) nothing; not excluded: another outcome in up to 2%``."""
+        if not self.executed:
+            return f"{self.index.header.name}: never executed"
+        told = "; ".join(self._told(case) for case in self.cases)
+        sure = "" if self.certain else " (not certain)"
+        return f"{self.index.header.name}: {told}{sure}; not excluded: another outcome in up to {100 * self.unseen:.1f}%"
+
+    def _told(self, case: CaseKnowledge) -> str:
+        """The outcomes of a case, likeliest first."""
+        where = ", ".join(self.index.text(case.condition))
+        found = sorted(zip(case.frequencies, case.outcomes, strict=True), key=lambda one: -one[0].probability)
+        outcomes = [
+            f"{100 * often.probability:.0f}% ({100 * often.low:.0f}-{100 * often.high:.0f}%) "
+            f"{', '.join(self.index.text(Literals(one.adds, one.deletes))) or 'nothing'}"
+            for often, one in found
+        ]
+        return f"{f'if {where}: ' if where else ''}{', '.join(outcomes)}"
+
     # --- learning --------------------------------------------------------------------------------
 
     def was_seen(self, step: AttemptedStep) -> bool:

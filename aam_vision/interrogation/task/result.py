@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from operator import eq
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from aam_vision.agents.counting import Counts
 from aam_vision.interrogation.beliefs.candidates import element
@@ -20,6 +20,7 @@ from aam_vision.interrogation.statistics.assessment import Assessment
 from aam_vision.interrogation.statistics.counts import ErrorRates
 from aam_vision.interrogation.task.undetermined import Undetermined, sorted_out
 from aam_vision.interrogation.task.verdict import (
+    ASSUMED,
     COMPLETE,
     NOT_STRIPS,
     OPEN,
@@ -62,6 +63,26 @@ class CurvePoint:
     queries: int
     steps: int
     model: Model
+
+
+class Outcomes(Protocol):
+    """What was learned of an agent whose steps have several outcomes, or effects under conditions."""
+
+    @property
+    def status(self) -> str:
+        """How that ended, in the words of ``Result.status``."""
+
+    @property
+    def missing(self) -> str | None:
+        """What it lacks to be complete, in a line."""
+
+    @property
+    def sentences(self) -> list[str]:
+        """What each action does, how often and when, and what of that is not certain."""
+
+    @property
+    def undecided(self) -> list[Undetermined]:
+        """What may be required, and may be not."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -108,9 +129,11 @@ class Result:
     cut: str = ""
     """``budget`` or ``failed`` if that cut it short."""
     invented: str = ""
-    """What was invented to explain what the agent does after different histories, as a sentence; empty if nothing was."""
+    """What the vocabulary was extended by, a fact or constants, to explain what the agent does, in sentences; empty if it was not."""
     changed: str = ""
     """Since when the agent is as the model says, and what was different before, in sentences; empty if it has not changed."""
+    outcomes: Outcomes | None = None
+    """What was learned of the actions' outcomes, if the agent is no deterministic one: the model is that, and has nothing ``certain``."""
     untested: str = ""
     """That the classifiers have not passed their test, in a line; empty if they have, or none read the images."""
 
@@ -161,6 +184,8 @@ class Result:
         ``open``: something is ``missing``. ``budget``: the budget that was given was spent before.
         ``not-strips``: the assumption is false (``diagnosis``). ``failed``: the agent failed before.
         """
+        if self.outcomes is not None:
+            return self.outcomes.status
         if self.not_strips:
             return NOT_STRIPS
         return (self.cut or OPEN) if self._lacking else COMPLETE
@@ -173,6 +198,8 @@ class Result:
     @property
     def missing(self) -> str | None:
         """What is missing for ``complete``, in a line; None if nothing is, or no model fits."""
+        if self.outcomes is not None:
+            return self.outcomes.missing
         return None if self.not_strips else self._lacking or None
 
     @property
@@ -187,7 +214,9 @@ class Result:
     @property
     def not_strips(self) -> bool:
         """Whether the agent showed that it is no deterministic STRIPS agent in this vocabulary, or is seen wrongly."""
-        return self.diagnosis is not None and bool(self.doubt) and not self.suspected
+        return (
+            self.outcomes is None and self.diagnosis is not None and bool(self.doubt) and not self.suspected
+        )
 
     @property
     def suspected(self) -> bool:
@@ -200,6 +229,8 @@ class Result:
 
         ``kind`` tells what no reachable situation tells (``cannot matter``) from what is ``open``.
         """
+        if self.outcomes is not None:
+            return self.outcomes.undecided
         return sorted_out(
             self.hypotheses,
             self.transcript,
@@ -377,6 +408,17 @@ def ending(result: Result) -> Ending:
 def figures(result: Result) -> list[tuple[str, str]]:
     """Names and values: how it ended, what it cost, how far the model is determined and can be relied on."""
     counts, ended = result.counts, ending(result)
+    steps = f"{counts.steps} ({counts.walk_steps} walked, {counts.failed_steps} failed, {counted(counts.resets, 'reset')})"
+    if result.outcomes is not None:
+        assert result.diagnosis is not None, "it was gone on from that"
+        return [
+            ("status", f"{result.status}: {result.why}"),
+            ("diagnosis", result.diagnosis.why),
+            *([("extended", result.invented)] if result.invented else []),
+            ("assumed", ASSUMED),
+            *(("" if number else "learned", text) for number, text in enumerate(result.outcomes.sentences)),
+            ("steps", steps),
+        ]
     judged = verdict(ended)
     found = [*_verdict(ended, judged)]
     found += [
@@ -384,11 +426,7 @@ def figures(result: Result) -> list[tuple[str, str]]:
             "queries",
             f"{counts.queries} (no sound interrogation needs fewer than {result.lower_bound} for what was proven)",
         ),
-        (
-            "steps",
-            f"{counts.steps} ({counts.walk_steps} walked, {counts.failed_steps} failed, "
-            f"{counted(counts.resets, 'reset')})",
-        ),
+        ("steps", steps),
     ]
     if result.rates is not None:
         found.append(
@@ -424,7 +462,7 @@ def _verdict(ended: Ending, judged: Verdict) -> list[tuple[str, str]]:
     if ended.diagnosis is not None:
         found.append(("diagnosis", ended.diagnosis.why))
     if ended.invented:
-        found.append(("memory", ended.invented))
+        found.append(("extended", ended.invented))
     if ended.changed:
         found.append(("changed", ended.changed))
     found.append(("assumed", assumption(ended).partition(": ")[2].rstrip(".")))
@@ -457,7 +495,7 @@ def in_short(result: Result) -> str:
     counts = result.counts
     return (
         f"<Result: {result.status}; {counted(len(result.model.actions), 'action')}, "
-        f"{counted(result.hypotheses.size, 'line')}, {counted(len(result.undetermined), 'group')} undetermined; "
+        f"{'outcomes' if result.outcomes is not None else counted(result.hypotheses.size, 'line')}, {counted(len(result.undetermined), 'group')} undetermined; "
         f"{counted(counts.queries, 'query')}, {counted(counts.steps, 'step')}>"
     )
 

@@ -25,6 +25,8 @@ INDEPENDENT = (
     "one that is the same at every look, such as a classifier's, is not found by looking again"
 )
 """The assumption of every result that weighs answers."""
+ASSUMED = "refusals are right, states are seen rightly, and probabilities depend on nothing but the action and what is named, and do not drift"
+"""The assumption of every result with outcomes."""
 _FAMILIES = {
     Family.RANDOM: "random: the same step from the same situation has several outcomes",
     Family.CONDITIONAL: "conditional: the outcome depends on the state, or concerns objects, in a way that STRIPS cannot express",
@@ -59,7 +61,7 @@ class Ending:
     doubt: str
     diagnosis: Diagnosis | None
     invented: str = ""
-    """What was invented to explain what the agent does after different histories, as a sentence; empty if nothing was."""
+    """What the vocabulary was extended by to explain what the agent does, in sentences; empty if it was not."""
     changed: str = ""
     """Since when the agent is as the model says, and what was different before, in sentences; empty if it has not changed."""
 

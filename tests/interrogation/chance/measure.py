@@ -16,9 +16,7 @@ import numpy as np
 
 import aam_vision
 from aam_vision.interrogation.chance.comparing import differences
-from aam_vision.interrogation.chance.going_on import can_go_on, go_on
 from aam_vision.interrogation.chance.interrogating import ChanceResult, Options, interrogate
-from aam_vision.interrogation.task.loop import Interrupted
 from aam_vision.interrogation.task.verdict import COMPLETE, NOT_STRIPS
 from aam_vision.model.query import Access
 
@@ -39,14 +37,10 @@ def run_from_diagnosis(
 ) -> tuple[ChanceResult | str, FaultyAgent]:
     """One that takes the agent for a deterministic one, and goes on from its diagnosis; how it ended if it does not."""
     agent = FaultyAgent(fault, seed, Access(access))
-    try:
-        told = aam_vision.interrogate(agent, seed=seed, max_steps=steps)
-    except Interrupted as error:
-        told = error.result
-    if not can_go_on(told):
-        return told.status if told.diagnosis is None else told.diagnosis.family.value, agent
-    found = go_on(agent, told, np.random.default_rng(seed), Options(within, max_steps=steps))
-    return found, agent
+    found = aam_vision.interrogate(agent, seed=seed, max_steps=steps, within=within, raises=False)
+    if isinstance(found.outcomes, ChanceResult):
+        return found.outcomes, agent
+    return found.status if found.diagnosis is None else found.diagnosis.family.value, agent
 
 
 def intervals_hold(result: ChanceResult, agent: FaultyAgent, fault: Fault) -> bool:

@@ -25,7 +25,7 @@ ACCESS = (Access.SETTABLE, Access.SNAPSHOT, Access.RESET)
 def diagnosed(asked: Agent, seed: int = 0) -> Result:
     """What an interrogation ends with that takes the agent for a deterministic one."""
     try:
-        result = aam_vision.interrogate(asked, seed=seed)
+        result = aam_vision.interrogate(asked, seed=seed, go_on=False)
     except Interrupted as error:
         result = error.result
     assert result.not_strips

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aam_vision.interrogation.memory.going_on import Remembered, can_remember
+from aam_vision.interrogation.going_on import Further
+from aam_vision.interrogation.memory.going_on import can_remember
 from aam_vision.interrogation.memory.remembering import with_fact
-from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.verdict import COMPLETE
 from aam_vision.interrogation.task.verification import verify
 from aam_vision.model.query import Access
@@ -25,9 +25,9 @@ STEPS = 4000
 @pytest.mark.parametrize(("kind", "access", "seed"), crossed(["fact", "fact of an object"], RESTARTS, [1, 5]))
 def test_a_planted_fact_is_learned(kind: str, access: Access, seed: int) -> None:
     agent = planted_agent(kind, access, seed)
-    first, found = learned(agent, seed, STEPS)
-    assert isinstance(found, Remembered)
-    result = found.result
+    first, further = learned(agent, seed, STEPS)
+    assert (result := further.found) is not None
+    assert further.fact is not None
     assert result.status == COMPLETE, result.missing
     assert result.exam.enough
     assert result.why.startswith("deterministic with one invented fact, memory-1: ")
@@ -42,55 +42,55 @@ def test_a_planted_fact_is_learned(kind: str, access: Access, seed: int) -> None
 @pytest.mark.parametrize("access", RESTARTS)
 def test_effects_that_depend_on_a_fact_are_learned(access: Access) -> None:
     agent = planted_agent("case", access, 1)
-    _, found = learned(agent, 1, STEPS)
-    assert isinstance(found, Remembered)
-    assert found.result.status == COMPLETE
-    ((name, _),) = found.fact.cases
-    assert {f"{name}-with-memory-1", f"{name}-without-memory-1"} < {
-        one.name for one in found.result.model.headers
-    }
-    assert f"{name} has other effects where it is true" in found.result.invented
-    assert predicted_rightly(found.result.model, agent.fault, np.random.default_rng(1)) >= 0.99  # type: ignore[arg-type]
+    _, further = learned(agent, 1, STEPS)
+    assert (found := further.found) is not None
+    assert further.fact is not None
+    assert found.status == COMPLETE
+    ((name, _),) = further.fact.cases
+    assert {f"{name}-with-memory-1", f"{name}-without-memory-1"} < {one.name for one in found.model.headers}
+    assert f"{name} has other effects where it is true" in found.invented
+    assert predicted_rightly(found.model, agent.fault, np.random.default_rng(1)) >= 0.99  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("access", first(1, [Access.RESET, Access.SNAPSHOT]))
 def test_what_was_learned_follows_from_what_was_asked(access: Access) -> None:
     agent = planted_agent("fact", access, 1)
-    _, found = learned(agent, 1, STEPS)
-    assert isinstance(found, Remembered)
-    assert verify(found.result.transcript, found.result).holds
+    _, further = learned(agent, 1, STEPS)
+    assert (found := further.found) is not None
+    assert verify(found.transcript, found).holds
 
 
 @pytest.mark.parametrize(("kind", "access"), crossed(["code", "counter", "two facts"], RESTARTS))
 def test_what_is_more_than_one_fact_is_never_complete_and_wrong(kind: str, access: Access) -> None:
     for seed in range(3):
         agent = planted_agent(kind, access, seed)
-        _, found = learned(agent, seed, 2000)
-        if isinstance(found, Remembered) and found.result.status == COMPLETE:
-            assert predicted_rightly(found.result.model, agent.fault, np.random.default_rng(seed)) >= 0.99  # type: ignore[arg-type]
+        found = learned(agent, seed, 2000)[1].found
+        if found is not None and found.status == COMPLETE:
+            assert predicted_rightly(found.model, agent.fault, np.random.default_rng(seed)) >= 0.99  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("access", first(1, RESTARTS))
 def test_a_number_that_explains_all_is_named(access: Access) -> None:
-    told, found = learned(planted_agent("counter", access, 2), 2, STEPS)
+    told, further = learned(planted_agent("counter", access, 2), 2, STEPS)
     assert told.not_strips
-    assert isinstance(found, str)
-    assert found.startswith(
+    assert (
         "a number explains all histories, and no fact does (a0 counts up and a1 counts down from 1, and a1 "
+        in further.why
     )
 
 
 @pytest.mark.parametrize("family", ["hidden fuel", "stale state", "delayed effect"])
 def test_other_memory_stays_diagnosed(family: str) -> None:
     agent = faulty_agent(family, Access.RESET, 0)
-    told, found = learned(agent, 0, 2000)
+    told, further = learned(agent, 0, 2000)
     assert told.not_strips
-    assert isinstance(found, str)
+    assert further.found is None
+    assert further.why
 
 
 def test_what_is_misread_is_not_taken_for_memory() -> None:
-    told, found = learned(faulty_agent("states misread", Access.SNAPSHOT, 0), 0, 2000)
-    assert found is None
+    told, further = learned(faulty_agent("states misread", Access.SNAPSHOT, 0), 0, 2000)
+    assert further == Further(None)
     assert not can_remember(told)
 
 
@@ -99,8 +99,8 @@ def test_what_is_misread_is_not_taken_for_memory() -> None:
 )
 def test_what_has_changed_is_learned_as_it_is_now(family: str, access: Access) -> None:
     agent = faulty_agent(family, access, 2)
-    told, found = learned(agent, 2, STEPS)
-    assert isinstance(found, Result)
+    told, further = learned(agent, 2, STEPS)
+    assert (found := further.found) is not None
     assert not can_remember(told)
     assert found.status == COMPLETE, found.missing
     assert not mispredicted(found, agent, np.random.default_rng(2))
@@ -110,9 +110,8 @@ def test_what_has_changed_is_learned_as_it_is_now(family: str, access: Access) -
 
 def test_nothing_is_asked_beyond_the_budget() -> None:
     agent = planted_agent("fact of an object", Access.SETTABLE, 2)
-    told, found = learned(agent, 2, 700)
-    assert isinstance(found, Remembered)
-    result = found.result
+    told, further = learned(agent, 2, 700)
+    assert (result := further.found) is not None
     assert result.status == "budget"
     assert told.counts.steps < result.counts.steps + result.counts.exam_steps < 800
 
@@ -120,8 +119,10 @@ def test_nothing_is_asked_beyond_the_budget() -> None:
 @pytest.mark.parametrize("access", first(1, RESTARTS))
 def test_the_fact_is_in_every_situation_of_the_transcript(access: Access) -> None:
     agent = planted_agent("fact", access, 0)
-    told, found = learned(agent, 0, STEPS)
-    assert isinstance(found, Remembered)
-    shown = with_fact(told.transcript, found.fact)
-    known = found.result.transcript.entries[: len(shown.entries)]
+    told, further = learned(agent, 0, STEPS)
+    found = further.found
+    assert found is not None
+    assert further.fact is not None
+    shown = with_fact(told.transcript, further.fact)
+    known = found.transcript.entries[: len(shown.entries)]
     assert [str(one) for one in shown.entries] == [str(one) for one in known]

@@ -1,0 +1,188 @@
+"""From a diagnosis to a model: an agent that is no deterministic STRIPS agent is learned with what explains it, the cheapest first.
+
+One that has changed is interrogated as it is now. For others constants are tried where steps change facts of objects that they do not name,
+then outcomes and cases, and then an invented fact. All that was seen before counts for these, so nothing is asked twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, fields, replace
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from aam_vision.agents.counting import Counts
+from aam_vision.agents.image import image_test
+from aam_vision.interrogation.chance.going_on import can_go_on, go_on
+from aam_vision.interrogation.chance.interrogating import Options, Watch
+from aam_vision.interrogation.memory.changed import can_renew, renew
+from aam_vision.interrogation.memory.constants import Constants, WithConstants, meant, told, with_constants
+from aam_vision.interrogation.memory.facts import InventedFact
+from aam_vision.interrogation.memory.going_on import Remembered, can_remember, remember
+from aam_vision.interrogation.memory.histories import RecordingAgent
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.result import Result
+from aam_vision.model.query import Agent
+from aam_vision.support.errors import AgentFailed
+from aam_vision.support.wording import counted, listed
+
+READ_WELL = 0.98
+"""Share of unseen images that classifiers read exactly, at least, before what looks hidden is taken for the agent's doing."""
+
+
+class Way(StrEnum):
+    """What may explain an agent that is no deterministic STRIPS agent; the values say with what a run goes on."""
+
+    ANEW = "the agent as it is now"
+    CONSTANTS = "objects that steps change without naming them"
+    OUTCOMES = "outcomes, when each comes, and how often"
+    MEMORY = "what may be remembered"
+
+
+ALL: Final = tuple(Way)
+
+
+class Attempt(NamedTuple):
+    """One way to explain an agent."""
+
+    way: Way
+    constants: Constants = MappingProxyType({})
+    """What the vocabulary is extended by for it."""
+
+
+Begins = Callable[[Attempt], Watch | None]
+"""Told of each attempt when it begins; what it gives is told after every step that is taken to learn outcomes."""
+
+
+@dataclass(frozen=True)
+class Further:
+    """What was gone on to from a diagnosis."""
+
+    found: Result | None
+    """In the diagnosis' stead; None if nothing explains the agent."""
+    why: str = ""
+    """Why nothing does, in sentences."""
+    fact: InventedFact | None = None
+    """What was invented, if anything was."""
+    constants: Constants = field(default_factory=dict)
+    """What the vocabulary was extended by."""
+
+
+def attempts(agent: Agent, result: Result, among: Collection[Way] = ALL) -> list[Attempt]:
+    """What may explain what was diagnosed, in the order in which it is tried.
+
+    Where classifiers read the agent's images, something hidden or changing is looked for only if they read unseen ones well, and outcomes
+    only if they read all of those exactly: what is seldom misread would be an outcome.
+    """
+    test = image_test(agent)
+    if test is not None and test.exact < READ_WELL * test.images:
+        return []
+    found = [Attempt(Way.ANEW)] * can_renew(result)
+    if can_go_on(result) and (test is None or test.passed):
+        if Way.CONSTANTS in among and (constants := meant(result.transcript)):
+            found += [Attempt(Way.CONSTANTS, constants), Attempt(Way.OUTCOMES, constants)]
+        found.append(Attempt(Way.OUTCOMES))
+    found += [Attempt(Way.MEMORY)] * can_remember(result)
+    return [one for one in found if one.way in among]
+
+
+def go_further(
+    agent: Agent,
+    result: Result,
+    seed: int,
+    options: Options,
+    budget: Budget | None = None,
+    exam: int | None = None,
+    among: Collection[Way] = ALL,
+    begins: Begins = lambda attempt: None,
+) -> Further:
+    """Learn a model of an agent from what was seen and from further steps.
+
+    Args:
+        agent: that was interrogated.
+        result: with a diagnosis.
+        seed: of every random choice.
+        options: precision and budget where outcomes are learned, of all together.
+        budget: of all together, where they are not.
+        exam: steps of an examination; None for a quarter of all others.
+        among: what is tried, of what may explain the diagnosis.
+        begins: told of each attempt when it begins.
+    """
+    recorded, why = RecordingAgent(agent, result.transcript), list[str]()
+    for attempt in attempts(agent, result, among):
+        watch, made = begins(attempt), recorded.counts.steps
+        rng = np.random.default_rng(seed)
+        further = _tried(attempt, recorded, result, rng, options, budget, exam, watch)
+        if further.found is not None:
+            return further
+        taken = counted(recorded.counts.steps - made, "further step")
+        why.append(f"{_in_vain(attempt)} ({taken}): {further.why}.")
+    return Further(None, " ".join(why))
+
+
+def _in_vain(attempt: Attempt) -> str:
+    """That an attempt came to nothing."""
+    constants = listed(list(attempt.constants))
+    match attempt.way:
+        case Way.ANEW:
+            return "No model of the agent as it is now was found either"
+        case Way.CONSTANTS:
+            return f"It is no deterministic agent with {constants} as constants of the model, either"
+        case Way.OUTCOMES:
+            beside = f", with {constants} as constants," * bool(constants)
+            return f"Outcomes and cases{beside} do not explain it either"
+        case Way.MEMORY:
+            return "No model with memory was found"
+
+
+def _tried(
+    attempt: Attempt,
+    recorded: RecordingAgent,
+    result: Result,
+    rng: np.random.Generator,
+    options: Options,
+    budget: Budget | None,
+    exam: int | None,
+    watch: Watch | None,
+) -> Further:
+    """What comes of one attempt."""
+    way, constants = attempt
+    try:
+        if way is Way.OUTCOMES:
+            return _with_outcomes(recorded, result, rng, options, watch, constants)
+        if way is Way.CONSTANTS:
+            other: Result | Remembered | str = with_constants(recorded, constants, result, rng, budget, exam)
+        elif way is Way.ANEW:
+            other = renew(recorded, result, rng, budget, exam)
+        else:
+            other = remember(recorded, result, rng, budget, exam)
+    except AgentFailed as error:
+        return Further(None, f"the agent failed meanwhile ({error})")
+    if isinstance(other, Remembered):
+        return Further(other.result, fact=other.fact)
+    return Further(other, constants=constants) if isinstance(other, Result) else Further(None, other)
+
+
+def _with_outcomes(
+    recorded: RecordingAgent,
+    result: Result,
+    rng: np.random.Generator,
+    options: Options,
+    watch: Watch | None,
+    constants: Constants,
+) -> Further:
+    """What comes of outcomes and cases."""
+    agent, made = WithConstants(recorded, constants), recorded.counts
+    spent = {one.name: getattr(result.counts, one.name) + getattr(made, one.name) for one in fields(Counts)}
+    seen = replace(result, transcript=recorded.transcript, counts=Counts(**spent))
+    found = go_on(agent, seen, rng, options, watch)
+    if found.contradicted:
+        return Further(None, found.why)
+    why, added = found.why, told(constants) if constants else ""
+    return Further(
+        replace(result, model=found.model, why=why, counts=found.counts, outcomes=found, invented=added),
+        constants=constants,
+    )

@@ -1,0 +1,97 @@
+"""Objects that instructions mean without naming them: where steps change facts of the same few again and again, they become constants.
+
+A lamp that every step switches, a ball that follows the only robot: with a constant the model can say it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from aam_vision.agents.decorator import AgentDecorator
+from aam_vision.interrogation.evidence.anomalies import contradicted_query, unexplained_changes
+from aam_vision.interrogation.evidence.transcript import Transcript
+from aam_vision.interrogation.memory.going_on import interrogated
+from aam_vision.interrogation.memory.histories import RecordingAgent
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.result import Result
+from aam_vision.model.query import Agent
+from aam_vision.model.strips import Vocabulary
+from aam_vision.support.wording import listed
+
+MOST = 3
+"""Constants that are added, at most: with each, every action has more atoms on which it may depend."""
+Constants = Mapping[str, str]
+"""Names of objects with their types."""
+
+
+def meant(transcript: Transcript) -> dict[str, str]:
+    """The objects of which steps change facts without naming them; empty if there are none, too many, or not the same in all problems."""
+    known, named = transcript.vocabulary.constants, dict[str, None]()
+    for entry in transcript.entries:
+        given = {name for step in entry.actions for name in step.objects}
+        for atom in unexplained_changes(entry, known):
+            named |= dict.fromkeys(one for one in atom.objects if one not in given and one not in known)
+    kinds = {name: {one.state.objects.get(name) for one in transcript.initial} for name in named}
+    everywhere = {
+        name: kind for name, own in kinds.items() if len(own) == 1 and (kind := next(iter(own))) is not None
+    }
+    return everywhere if len(everywhere) == len(named) <= MOST else {}
+
+
+def extended(vocabulary: Vocabulary, constants: Constants) -> Vocabulary:
+    """The vocabulary with more constants."""
+    return replace(vocabulary, constants={**vocabulary.constants, **constants})
+
+
+def told(constants: Constants) -> str:
+    """What was added to the vocabulary, as a sentence."""
+    one = len(constants) == 1
+    what = f"{'is a constant' if one else 'are constants'} of the model"
+    return f"{listed(list(constants))} {what}: steps change facts of {'it' if one else 'them'} without naming {'it' if one else 'them'}."
+
+
+class WithConstants(AgentDecorator):
+    """An agent whose vocabulary has more constants."""
+
+    def __init__(self, agent: Agent, constants: Constants) -> None:
+        super().__init__(agent)
+        self._vocabulary = extended(agent.vocabulary, constants)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return self._vocabulary
+
+
+def with_constants(
+    recorded: RecordingAgent,
+    constants: Constants,
+    result: Result,
+    rng: np.random.Generator,
+    budget: Budget | None = None,
+    exam: int | None = None,
+) -> Result | str:
+    """Interrogate an agent as a deterministic one with constants; or why no such model fits it, in a line.
+
+    Args:
+        recorded: the agent that was interrogated; all that it was asked counts.
+        constants: as ``meant`` finds them.
+        result: with a diagnosis.
+        rng: for the agent's own walks.
+        budget: of both together.
+        exam: steps of the examination; None for a quarter of all others.
+
+    Raises:
+        AgentFailed: the agent cannot answer any more.
+    """
+    known = recorded.transcript.entries
+    agent = WithConstants(recorded, constants)
+    found = interrogated(recorded, agent, rng, budget or Budget(), exam, result.counts, known)
+    if isinstance(found, str):
+        return found
+    if found.doubt or contradicted_query(found.transcript, found.hypotheses):
+        return found.doubt or "answers contradict each other"
+    why = f"deterministic with {listed(list(constants))} as {'a constant' if len(constants) == 1 else 'constants'}: {found.why}"
+    return replace(found, why=why, diagnosis=result.diagnosis, invented=told(constants))

@@ -1,0 +1,84 @@
+"""``interrogate`` goes on from a diagnosis: what comes of it, whatever explains the agent, is a result as any other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import aam_vision
+from aam_vision.interrogation.chance.interrogating import ChanceResult
+from aam_vision.interrogation.task.result import Result
+from aam_vision.model.query import Access, Agent
+from experiments.faults.registry import faulty_agent
+from experiments.faults.world import FaultyAgent
+from experiments.trust_runs import unpredicted
+from tests.profiles import crossed
+
+from .chance.agents import agent
+from .memory.planted import planted_agent
+
+
+def interrogated(asked: Agent, seed: int = 1) -> Result:
+    """The result, however it ended."""
+    return aam_vision.interrogate(asked, seed=seed, within=0.1, raises=False)
+
+
+def test_what_is_random_is_learned_with_how_often_each_outcome_comes() -> None:
+    found = interrogated(agent(Access.RESET))
+    assert isinstance(found.outcomes, ChanceResult)
+    assert (found.status, found.missing, found.certain) == ("complete", None, {})
+    assert found.complete
+    assert not found.not_strips
+    assert "probabilistic" in found.pddl
+    assert "random" in str(found)
+    for text in ("grab: ", "(61-75%) holding(?b)", "not excluded: another outcome in up to "):
+        assert text in " ".join(str(found).split())
+    assert len(found.undetermined) == sum(
+        len(one.index.text(one.precondition.undecided)) for one in found.outcomes.actions
+    )
+
+
+@pytest.mark.parametrize(
+    ("family", "access"),
+    [("effect depends on own atom", Access.SETTABLE), ("drift of an effect", Access.RESET)],
+)
+def test_what_was_learned_is_what_the_agent_does(family: str, access: Access) -> None:
+    asked = faulty_agent(family, access, 0)
+    assert isinstance(asked, FaultyAgent)
+    found = interrogated(asked)
+    assert found.complete
+    assert found.diagnosis is not None
+    assert bool(found.outcomes) is not bool(found.changed)
+    assert unpredicted(found, asked, np.random.default_rng(0)) == 0
+
+
+@pytest.mark.parametrize("access", crossed([Access.RESET, Access.SNAPSHOT, Access.SETTABLE]))
+def test_what_is_hidden_is_learned_with_an_invented_fact(access: Access) -> None:
+    found = interrogated(planted_agent("fact", access, 1))
+    assert found.complete
+    assert found.invented.startswith("memory-1 is an invented fact")
+    assert "memory-1" in found.pddl
+
+
+def test_what_nothing_explains_is_an_error_that_says_what_was_tried() -> None:
+    with pytest.raises(aam_vision.Interrupted) as raised:
+        aam_vision.interrogate(faulty_agent("refused for a count", Access.SETTABLE, 0))
+    found = raised.value.result
+    assert found.status == "not-strips"
+    assert found.diagnosis is not None
+    assert found.diagnosis.further.startswith("Outcomes and cases do not explain it either (")
+    assert "No model with memory was found (" in found.diagnosis.further
+
+
+def test_a_run_may_stop_at_its_diagnosis() -> None:
+    found = aam_vision.interrogate(agent(Access.RESET), seed=1, raises=False, go_on=False)
+    assert found.not_strips
+    assert found.outcomes is None
+    assert found.diagnosis is not None
+    assert not found.diagnosis.further
+
+
+@pytest.mark.parametrize("within", [0.0, 0.5, -1])
+def test_intervals_that_nobody_can_want_are_refused_before_anything_is_asked(within: float) -> None:
+    with pytest.raises(aam_vision.UnusableInput, match="give a number from"):
+        aam_vision.interrogate(agent(Access.RESET), within=within)
