@@ -19,6 +19,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from aam_vision.envs.matched import Gate, assert_nothing_lost, gate
+    from aam_vision.envs.policies import Objective, PolicyAgent, by_actions
     from aam_vision.interrogation.controls.result import ControlsResult
     from aam_vision.interrogation.task.loop import Interrupted
     from aam_vision.interrogation.task.result import Result
@@ -51,12 +53,15 @@ __all__ = [
     "AgentFailed",
     "Atom",
     "ControlsResult",
+    "Gate",
     "GroundAction",
     "InconsistentAgent",
     "Interrupted",
     "LiftedAtom",
     "Model",
+    "Objective",
     "Objects",
+    "PolicyAgent",
     "Predicate",
     "Problem",
     "Query",
@@ -70,13 +75,22 @@ __all__ = [
     "WalkStep",
     "__version__",
     "agent_for",
+    "assert_nothing_lost",
+    "by_actions",
     "execute_plan",
+    "gate",
     "interrogate",
     "interrogate_controls",
     "symbolic_agent",
 ]
 
 _HOMES = {
+    "assert_nothing_lost": "envs.matched",
+    "gate": "envs.matched",
+    "by_actions": "envs.policies",
+    "PolicyAgent": "envs.policies",
+    "Objective": "envs.policies",
+    "Gate": "envs.matched",
     "AamError": "support.errors",
     "Access": "model.query",
     "ActionHeader": "model.strips",

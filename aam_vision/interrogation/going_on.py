@@ -25,6 +25,7 @@ from aam_vision.interrogation.memory.going_on import Remembered, can_remember, r
 from aam_vision.interrogation.memory.histories import RecordingAgent
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.result import Result
+from aam_vision.interrogation.task.verdict import NOT_STRIPS, OPEN
 from aam_vision.model.query import Agent
 from aam_vision.support.errors import AgentFailed
 from aam_vision.support.wording import counted, listed
@@ -152,7 +153,12 @@ def _tried(
     way, constants = attempt
     try:
         if way is Way.OUTCOMES:
-            return _with_outcomes(recorded, result, rng, options, watch, constants)
+            found = _with_outcomes(recorded, result, rng, options, watch, constants)
+            return (
+                Further(None, found.why)
+                if found.status == NOT_STRIPS
+                else Further(found, constants=constants)
+            )
         if way is Way.CONSTANTS:
             other: Result | Remembered | str = with_constants(recorded, constants, result, rng, budget, exam)
         elif way is Way.ANEW:
@@ -166,6 +172,12 @@ def _tried(
     return Further(other, constants=constants) if isinstance(other, Result) else Further(None, other)
 
 
+def with_outcomes(agent: Agent, result: Result, seed: int, options: Options) -> Result:
+    """Learn outcomes, when each comes and how often, from what was seen and from further steps, whatever else may explain the agent."""
+    recorded = RecordingAgent(agent, result.transcript)
+    return _with_outcomes(recorded, result, np.random.default_rng(seed), options, None, {})
+
+
 def _with_outcomes(
     recorded: RecordingAgent,
     result: Result,
@@ -173,16 +185,23 @@ def _with_outcomes(
     options: Options,
     watch: Watch | None,
     constants: Constants,
-) -> Further:
+) -> Result:
     """What comes of outcomes and cases."""
     agent, made = WithConstants(recorded, constants), recorded.counts
     spent = {one.name: getattr(result.counts, one.name) + getattr(made, one.name) for one in fields(Counts)}
     seen = replace(result, transcript=recorded.transcript, counts=Counts(**spent))
     found = go_on(agent, seen, rng, options, watch)
-    if found.contradicted:
-        return Further(None, found.why)
-    why, added = found.why, told(constants) if constants else ""
-    return Further(
-        replace(result, model=found.model, why=why, counts=found.counts, outcomes=found, invented=added),
-        constants=constants,
+    merged = [
+        one.index.header.name for one in found.actions if {*constants} & {*one.index.coinciding_constants}
+    ]
+    if merged and found.complete:
+        why = f"steps of {listed(merged)} that name {' or '.join(constants)} were not tried: nothing is claimed of them"
+        found = replace(found, status=OPEN, why=why)
+    return replace(
+        result,
+        model=found.model,
+        why=found.why,
+        counts=found.counts,
+        outcomes=found,
+        invented=told(constants) if constants else "",
     )

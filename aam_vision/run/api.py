@@ -51,6 +51,8 @@ class Options(TypedDict, total=False):
     """Take no answer at its word, even if none proves unreliable (default: not)."""
     max_seconds: float
     """Stop after so many CPU seconds of this process (default: no limit); until then nothing depends on it."""
+    chance: bool
+    """Begin at once with outcomes, when each comes and how often, without looking first whether the agent is deterministic."""
     within: float
     """Of an agent whose steps have several outcomes: half width of the intervals of their probabilities; default 0.05."""
     go_on: bool
@@ -87,8 +89,8 @@ def interrogate(
             60 at least.
         raises: Whether an interrogation that cannot go on raises ``Interrupted``, or gives what was learned until then: the
             result's ``status`` is ``failed`` or ``not-strips``, and its ``why`` says why.
-        options: ``planner``, ``repeated_arguments``, ``confidence``, ``confirm``, ``max_seconds``, ``within`` and ``go_on``: see
-            ``Options``.
+        options: ``planner``, ``repeated_arguments``, ``confidence``, ``confirm``, ``max_seconds``, ``chance``,
+            ``within`` and ``go_on``: see ``Options``.
 
     Returns:
         The model, what is not determined and why, what it cost, and the transcript.
@@ -107,6 +109,9 @@ def interrogate(
     """
     import numpy as np
 
+    from aam_vision.interrogation.chance.interrogating import Options as ChanceOptions
+    from aam_vision.interrogation.chance.interrogating import most_steps
+    from aam_vision.interrogation.going_on import go_further, with_outcomes
     from aam_vision.interrogation.task.assembly import Interrogation
     from aam_vision.interrogation.task.budget import Budget
     from aam_vision.interrogation.task.loop import Interrupted
@@ -129,6 +134,18 @@ def interrogate(
         confirm=options.get("confirm", False),
         exam=exam,
     )
+    most = most_steps(within) if max_steps is None else max_steps
+    outcomes = ChanceOptions(
+        within,
+        max_steps=most,
+        resources=interrogation.budget.resources,
+        max_queries=max_queries,
+        exam=exam or 0,
+    )
+    if options.get("chance"):
+        nothing = replace(interrogation, budget=Budget(0, 0)).run(np.random.default_rng(seed))
+        with one_thread():
+            return with_outcomes(agent, nothing, seed, outcomes)
     failure = None
     try:
         result = interrogation.run(np.random.default_rng(seed))
@@ -136,17 +153,8 @@ def interrogate(
         result, failure = error.result, error
     alone = policy != "economical" or prior or options.get("repeated_arguments") or options.get("confirm")
     if result.not_strips and options.get("go_on", True) and not alone:
-        from aam_vision.interrogation.chance.interrogating import Options as ChanceOptions
-        from aam_vision.interrogation.chance.interrogating import most_steps
-        from aam_vision.interrogation.going_on import go_further
-
-        budget = interrogation.budget
-        most = most_steps(within) if max_steps is None else max_steps
-        chance = ChanceOptions(
-            within, max_steps=most, resources=budget.resources, max_queries=max_queries, exam=exam or 0
-        )
         with one_thread():
-            further = go_further(agent, result, seed, chance, budget, exam)
+            further = go_further(agent, result, seed, outcomes, interrogation.budget, exam)
         if further.found is not None:
             return further.found
         if further.why:

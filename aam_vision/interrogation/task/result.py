@@ -410,10 +410,9 @@ def figures(result: Result) -> list[tuple[str, str]]:
     counts, ended = result.counts, ending(result)
     steps = f"{counts.steps} ({counts.walk_steps} walked, {counts.failed_steps} failed, {counted(counts.resets, 'reset')})"
     if result.outcomes is not None:
-        assert result.diagnosis is not None, "it was gone on from that"
         return [
             ("status", f"{result.status}: {result.why}"),
-            ("diagnosis", result.diagnosis.why),
+            *([("diagnosis", result.diagnosis.why)] if result.diagnosis is not None else []),
             *([("extended", result.invented)] if result.invented else []),
             ("assumed", ASSUMED),
             *(("" if number else "learned", text) for number, text in enumerate(result.outcomes.sentences)),

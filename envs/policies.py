@@ -1,0 +1,330 @@
+"""Policies that are told an objective, as agents: what a pursuit brings about, and what it claims, is what an instruction does.
+
+A policy acts in a Gymnasium environment. It is told what is to be true or false, ``on(a, b)``, acts as long as it likes, and says whether
+it is done. To the engine a pursuit is one step of an action ``achieve-on(?x, ?y)``; its outcome is the state in which it ends, with two
+facts more: whether the policy claims that it is done (``claimed``), and whether the episode is over (``ended``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from aam_vision.envs.restoring import redraw_chance
+from aam_vision.model.query import Access, Agent, Query, Response, Situation, WalkStep
+from aam_vision.model.strips import ActionHeader, Atom, GroundAction, Objects, Predicate, State, Vocabulary
+from aam_vision.support.errors import AamError, AccessViolation, AgentFailed, UnusableInput, reason
+
+CLAIMED, ENDED = "claimed", "ended"
+ACHIEVE, UNDO = "achieve-", "undo-"
+LIMIT = 200
+"""Steps of one pursuit, at most, unless something else is said."""
+
+
+class Objective(NamedTuple):
+    """What a policy is to bring about: that a fact is true, or that it is false."""
+
+    atom: Atom
+    value: bool = True
+
+    def __str__(self) -> str:
+        return f"{'' if self.value else 'not '}{self.atom}"
+
+    def text(self, templates: Mapping[str, str]) -> str:
+        """The objective in the user's words: ``put the {0} on the {1}`` for ``on``; its name and objects where there are none."""
+        template = templates.get(f"{'' if self.value else 'not '}{self.atom.predicate}")
+        return str(self) if template is None else template.format(*self.atom.objects)
+
+
+class Ended(NamedTuple):
+    """How a pursuit ended."""
+
+    achieved: bool
+    """Whether the objective holds."""
+    claimed: bool
+    """Whether the policy says so."""
+    spent: bool
+    """Whether it still acted when its steps were spent, or the episode over."""
+    steps: int
+    """Of the environment."""
+    after: State
+    """With ``claimed`` and ``ended``."""
+
+    def __str__(self) -> str:
+        if self.achieved:
+            return "achieved" if self.claimed else "achieved, not claimed"
+        return "claimed, not achieved" if self.claimed else "timed out" if self.spent else "given up"
+
+
+class Spent(Exception):
+    """Raised in a policy that acts after its last step; whoever catches it may not act any more."""
+
+
+Pursue = Callable[[Any, Any, Objective, int], bool]
+"""A policy: it acts in an environment (``step``) after its last observation, for an objective, within so many steps. True: it is done."""
+
+
+def by_actions(act: Callable[[Any, Objective], Any]) -> Pursue:
+    """A policy that is a function of observation and objective; it gives None once it is done."""
+
+    def pursue(environment: Any, observation: Any, objective: Objective, limit: int) -> bool:
+        while (action := act(observation, objective)) is not None:
+            observation, _, terminated, truncated, _ = environment.step(action)
+            if terminated or truncated:
+                return False
+        return True
+
+    return pursue
+
+
+class PolicyAgent(Agent):
+    """A policy in a Gymnasium environment, as an agent with an action for each kind of objective.
+
+    Args:
+        make: makes the environment.
+        pursue: the policy.
+        vocabulary: the user's words.
+        facts: gives the facts that are true, of ``env.unwrapped``.
+        objects: by name the types of the things that are in the environment.
+        objectives: predicates that the policy is told to make true, ``not NAME`` those it is told to make false; default all that have
+            parameters, made true.
+        seeds: of the resets at which pursuits begin.
+        limit: steps of a pursuit, at most; then it has not claimed anything.
+        access: ``reset``, or ``snapshot`` where the environment can be copied (``copy.deepcopy``).
+        seed: of what is random in the environment: its generators (``np_random``, and those that it or its wrappers hold) are seeded
+            anew for each question.
+
+    Raises:
+        UnusableInput: there is no such predicate, or one is named ``claimed`` or ``ended``; there is no seed, or no step.
+    """
+
+    refuses_surely = True
+    access: Access
+    vocabulary: Vocabulary
+    headers: tuple[ActionHeader, ...]
+
+    def __init__(
+        self,
+        make: Callable[[], Any],
+        pursue: Pursue,
+        *,
+        vocabulary: Vocabulary,
+        facts: Callable[[Any], Iterable[Atom]],
+        objects: Mapping[str, str],
+        objectives: Collection[str] | None = None,
+        seeds: Sequence[int] = (0,),
+        limit: int = LIMIT,
+        access: Access | str = Access.RESET,
+        seed: int = 0,
+    ) -> None:
+        known = {predicate.name: predicate for predicate in vocabulary.predicates}
+        for name in (CLAIMED, ENDED):
+            if name in known:
+                raise UnusableInput(
+                    "says how a pursuit ends; give the predicate another name", "vocabulary", name
+                )
+        if not seeds or limit < 1:
+            raise UnusableInput("give one seed at least, and one step", "seeds" if not seeds else "limit")
+        self.access = Access(access)
+        if self.access not in (Access.RESET, Access.SNAPSHOT):
+            raise UnusableInput(
+                "a policy is asked under reset or snapshot access", "access", self.access.value
+            )
+        wanted = (
+            list(objectives) if objectives is not None else [one.name for one in known.values() if one.types]
+        )
+        self.vocabulary = replace(
+            vocabulary, predicates=(*vocabulary.predicates, Predicate(CLAIMED), Predicate(ENDED))
+        )
+        self._objectives: dict[str, tuple[Predicate, bool]] = {}
+        for text in wanted:
+            name = text.removeprefix("not ")
+            if name not in known:
+                raise UnusableInput("the vocabulary has no such predicate", "objectives", text)
+            value = name == text
+            self._objectives[f"{ACHIEVE if value else UNDO}{name}"] = known[name], value
+        self.headers = tuple(_header(name, one) for name, (one, _) in self._objectives.items())
+        self._objects = Objects({**vocabulary.constants, **objects}, vocabulary.types)
+        self.seeds = tuple(seeds)
+        self._pursue, self._facts, self._limit = pursue, facts, limit
+        self._known = set(known)
+        self._rng = np.random.default_rng(seed)
+        self._here = _Episode(self._made(make))
+        self._kept: dict[int, tuple[_Episode, State]] = {}
+        self._number = len(self.seeds)
+        """Of the last situation; the first ones are those of the seeds."""
+        self.steps = 0
+        """Steps of the environment that all pursuits took together."""
+
+    def initial(self) -> Sequence[Situation]:
+        """Where pursuits begin."""
+        return [self._situation(number, self._begun(number)) for number in range(len(self.seeds))]
+
+    def ask(self, query: Query) -> Response:
+        """Have the policy pursue one objective after the other, until the episode is over.
+
+        Raises:
+            AgentFailed: the policy or the environment failed, which says nothing of what it can do.
+        """
+        state = self._restored(query.initial)
+        executed = 0
+        for step in query.plan:
+            if self._here.ended:
+                break
+            executed, state = executed + 1, self._pursued(self.objective(step)).after
+        self._number += 1
+        if self.access.returns:
+            self._kept[self._number] = deepcopy(self._here), state
+        return Response(executed, self._situation(self._number, state))
+
+    def objective(self, step: GroundAction) -> Objective:
+        """What an instruction tells the policy to bring about."""
+        predicate, value = self._objectives[step.name]
+        return Objective(Atom(predicate.name, tuple(step.objects)), value)
+
+    def pursue_from(self, start: int, step: GroundAction, luck: int) -> Ended:
+        """How a pursuit ends that begins at the reset of that number, with this seed of what is random in the environment after it.
+
+        Raises:
+            AgentFailed: as ``ask``.
+        """
+        self._begun(start)
+        self._redraw(luck)
+        return self._pursued(self.objective(step))
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        """Objectives at random, as nobody tells the policy which to pursue."""
+        found: list[WalkStep] = []
+        for _ in range(steps):
+            header = self.headers[int(rng.integers(len(self.headers)))]
+            if (step := self.drawn(header, rng)) is None:
+                continue
+            response = self.ask(Query(start, (step,)))
+            if not response.executed:
+                break
+            found.append(WalkStep(start, step, response.final))
+            start = response.final
+        return found
+
+    def drawn(self, header: ActionHeader, rng: np.random.Generator) -> GroundAction | None:
+        """An instruction with different objects at random; None if they were drawn alike, or there are none."""
+        names = [self._objects.of_type(kind) for kind in header.types]
+        chosen = tuple(one[int(rng.integers(len(one)))] for one in names if one)
+        return None if len(set(chosen)) < header.arity else GroundAction(header.name, chosen)
+
+    def _made(self, make: Callable[[], Any]) -> Any:
+        try:
+            return make()
+        except Exception as error:  # of any kind: it is foreign code
+            raise UnusableInput(f"the environment cannot be made ({reason(error)})", "make") from error
+
+    def _begun(self, number: int) -> State:
+        """Reset the environment with the seed of that number."""
+        try:
+            self._here.reset(self.seeds[number])
+        except Exception as error:  # of any kind: it is foreign code
+            raise AgentFailed(f"the environment failed at its reset ({reason(error)})") from error
+        self._number += 1
+        return self._seen(claims=False)
+
+    def _restored(self, start: Situation) -> State:
+        """Bring the environment back to where a question begins, with new luck."""
+        number = start.handle
+        assert isinstance(number, int), "a situation of this agent"
+        if number < len(self.seeds):
+            state = self._begun(number)
+        elif number == self._number:
+            state = start.state
+        elif number in self._kept:
+            episode, state = self._kept[number]
+            self._here = deepcopy(episode)
+        else:
+            raise AccessViolation(f"{self.access.value} access: nothing leads back to that situation")
+        self._redraw(int(self._rng.integers(2**63)))
+        return state
+
+    def _redraw(self, luck: int) -> None:
+        """Draw all chance from here on anew: a reset with the same seed would repeat the same luck."""
+        _ = self._here.environment.unwrapped.np_random  # there is one from now on
+        redraw_chance(self._here.environment, luck)
+
+    def _pursued(self, objective: Objective) -> Ended:
+        """Have the policy pursue an objective from where the environment stands."""
+        here, spent, claims = self._here, False, False
+        here.left = self._limit
+        try:
+            claims = bool(self._pursue(here, here.observation, objective, self._limit))
+        except Spent:
+            spent = True
+        except AamError:
+            raise
+        except Exception as error:  # of any kind: it is foreign code
+            raise AgentFailed(f"the policy failed while it pursued {objective} ({reason(error)})") from error
+        finally:
+            taken = self._limit - here.left
+            self.steps += taken
+        after = self._seen(claims=claims)
+        return Ended((objective.atom in after.true) is objective.value, claims, spent, taken, after)
+
+    def _seen(self, *, claims: bool) -> State:
+        """The present state."""
+        try:
+            true = set(self._facts(self._here.environment.unwrapped))
+        except Exception as error:  # of any kind: it is foreign code
+            raise AgentFailed(f"the facts of the environment cannot be told ({reason(error)})") from error
+        for atom in true:
+            if atom.predicate not in self._known or any(one not in self._objects for one in atom.objects):
+                raise AgentFailed(f"{atom}: a fact that the vocabulary and the objects do not have")
+        true |= {Atom(CLAIMED, ())} if claims else set()
+        return State(frozenset(true | ({Atom(ENDED, ())} if self._here.ended else set())), self._objects)
+
+    def _situation(self, number: int, state: State) -> Situation:
+        return Situation(number, state)
+
+
+class _Episode:
+    """An environment as a policy acts in it: no longer than allowed, and never after the end."""
+
+    def __init__(self, environment: Any) -> None:
+        self.environment = environment
+        self.observation: Any = None
+        self.ended = False
+        self.left = 0
+
+    def reset(self, seed: int) -> None:
+        """Begin an episode."""
+        self.observation, _ = self.environment.reset(seed=seed)
+        self.ended = False
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, Any]:
+        """One step of the environment.
+
+        Raises:
+            Spent: there is none left, or the episode is over.
+            AgentFailed: the action is none of the environment's.
+        """
+        if self.left < 1 or self.ended:
+            raise Spent
+        space = self.environment.action_space
+        if not space.contains(action):
+            raise AgentFailed(f"the policy acted outside of its action space: {action!r} is not in {space}")
+        self.left -= 1
+        self.observation, reward, terminated, truncated, told = self.environment.step(action)
+        self.ended = bool(terminated or truncated)
+        return self.observation, reward, bool(terminated), bool(truncated), told
+
+    def __getattr__(self, name: str) -> Any:
+        """What else the environment has."""
+        if name == "environment":  # while it is copied
+            raise AttributeError(name)
+        return getattr(self.environment, name)
+
+
+def _header(name: str, predicate: Predicate) -> ActionHeader:
+    """The header of an objective: a parameter for each argument of its predicate."""
+    parameters = tuple(f"{kind}{place + 1}" for place, kind in enumerate(predicate.types))
+    return ActionHeader(name, parameters, predicate.types)

@@ -1,0 +1,195 @@
+"""Policies as agents: what their pursuits bring about is learned, and what a new version has lost is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import aam_vision
+from aam_vision.envs.matched import KEPT, LOST, UNSURE, assert_nothing_lost, difference, gate
+from aam_vision.envs.policies import Objective, PolicyAgent, by_actions
+from aam_vision.interrogation.chance.interrogating import ChanceResult
+from aam_vision.model.query import Access, Query
+from aam_vision.model.strips import Atom, GroundAction, LiftedAtom
+from tests.profiles import thorough
+
+from .tower import BLOCKS, TABLE, WORDS, Arm, Tower, agent, facts
+
+ONTO = GroundAction("achieve-on", ("a", "b"))
+
+
+def by_table(observation: Any, objective: Objective) -> int | None:
+    """Puts a block onto the table."""
+    block = BLOCKS.index(objective.atom.objects[0])
+    return None if observation[block] == TABLE else block * (TABLE + 1) + TABLE
+
+
+@pytest.mark.parametrize("access", [Access.RESET, Access.SNAPSHOT])
+def test_when_a_pursuit_succeeds_how_often_and_what_it_claims_is_learned(access: Access) -> None:
+    asked = agent(Arm(clears=False).pursue, access=access, objectives=["on"])
+    found = aam_vision.interrogate(asked, within=0.15, chance=True, max_steps=1500)
+    assert isinstance(found.outcomes, ChanceResult)
+    (onto,) = found.outcomes.actions
+    on = onto.index.mask([LiftedAtom("on", (0, 1))])
+    covered = onto.index.mask([LiftedAtom("clear", (1,))])
+    blocked = [case for case in onto.cases if case.condition.negative & covered]
+    assert blocked
+    assert not any(outcome.adds & on for case in blocked for outcome in case.outcomes), "it clears no place"
+    assert any(outcome.adds & on for case in onto.cases for outcome in case.outcomes)
+    assert found.missing is not None
+    assert "also brings about" in found.missing, "what lay on the block falls"
+    assert 0 < found.counts.steps <= 1500
+
+
+def test_an_end_says_what_was_achieved_and_what_was_claimed() -> None:
+    start = next(n for n in range(6) if "b" not in _below(n))
+    for arm, told in (
+        (Arm(), "achieved"),
+        (Arm(unable=("a",)), "given up"),
+        (Arm(unable=("a",), checks=False), "claimed, not achieved"),
+    ):
+        assert str(agent(arm.pursue).pursue_from(start, ONTO, 0)) == told
+    assert str(agent(_restless, limit=7).pursue_from(start, ONTO, 0)) == "timed out"
+    assert agent(_restless, limit=7).pursue_from(start, ONTO, 0).steps == 7
+
+
+def _below(start: int) -> list[str]:
+    state = agent(Arm().pursue).initial()[start].state
+    return [atom.objects[1] for atom in state.true if atom.predicate == "on"]
+
+
+def _restless(environment: Any, seen: Any, objective: Objective, limit: int) -> bool:
+    while True:
+        environment.step(TABLE)
+
+
+def test_a_policy_may_be_a_function_of_observation_and_objective() -> None:
+    asked = agent(by_actions(by_table), objectives=["on-table"])
+    (start, *_) = asked.initial()
+    for block in BLOCKS:
+        end = asked.ask(Query(start, (GroundAction("achieve-on-table", (block,)),))).final.state
+        assert {Atom("on-table", (block,)), Atom("claimed", ())} <= end.true
+
+
+def test_what_is_to_be_false_is_an_objective_too() -> None:
+    asked = agent(by_actions(by_table), objectives=["not on"])
+    stacked = next(n for n in range(6) if _below(n))
+    (on,) = [atom for atom in asked.initial()[stacked].state.true if atom.predicate == "on"]
+    assert asked.pursue_from(stacked, GroundAction("undo-on", on.objects), 0).achieved
+    assert Objective(on, value=False).text(
+        {"not on": "take the {0} off the {1}"}
+    ) == "take the {} off the {}".format(*on.objects)
+
+
+@pytest.mark.parametrize("access", [Access.RESET, Access.SNAPSHOT])
+def test_the_same_reset_does_not_repeat_the_same_luck(access: Access) -> None:
+    asked = agent(Arm().pursue, slips=0.5, access=access)
+    start = asked.initial()[0]
+    ends = [
+        asked.ask(Query(start, (GroundAction("achieve-on", ("b", "a")),))).final.state.true for _ in range(30)
+    ]
+    assert len(set(map(frozenset, ends))) > 1
+
+
+def test_snapshots_bring_the_environment_back() -> None:
+    asked = agent(Arm().pursue)
+    start = asked.initial()[0]
+    first = asked.ask(Query(start, (ONTO,))).final
+    asked.ask(Query(first, (GroundAction("achieve-on", ("c", "a")),)))
+    again = asked.ask(Query(first, ())).final
+    assert again.state == first.state
+
+
+@pytest.mark.parametrize(
+    ("new", "verdict"),
+    [
+        (Arm(), KEPT),
+        (Arm(checks=False), KEPT),
+        (Arm(unable=("c",)), LOST),
+        (Arm(clears=False), LOST),
+    ],
+)
+def test_the_gate_finds_what_was_lost_and_shows_it(new: Arm, verdict: str) -> None:
+    old, other = agent(Arm().pursue, slips=0.1), agent(new.pursue, slips=0.1)
+    (found,) = (told := gate(old, other)).comparisons
+    assert found.verdict == verdict
+    assert told.code == {KEPT: 0, LOST: 5}[verdict]
+    if verdict == LOST:
+        assert found.witness is not None
+        start = other.seeds.index(found.witness.start)
+        step = GroundAction("achieve-on", found.witness.objective.atom.objects)
+        assert other.pursue_from(start, step, found.witness.luck) == found.witness.new
+        with pytest.raises(AssertionError, match="achieve-on +lost: "):
+            assert_nothing_lost(old, other)
+    else:
+        assert_nothing_lost(old, other)
+    assert ("claimed falsely" in str(told)) is not (new.checks)
+
+
+def test_few_pairs_are_not_enough_to_be_sure() -> None:
+    found = gate(agent(Arm().pursue), agent(Arm().pursue), most=5)
+    assert (found.code, found.comparisons[0].verdict) == (6, UNSURE)
+
+
+@thorough(300)
+@given(st.floats(0, 1), st.floats(0, 1), st.integers(0, 2**32))
+def test_limits_of_a_difference_hold_at_all_times(one: float, other: float, seed: int) -> None:
+    rng, held = np.random.default_rng(seed), []
+    counts = [0, 0, 0]
+    for _ in range(60):
+        kept, lost = rng.random() < one, rng.random() < other
+        counts[0 if kept > lost else 2 if lost > kept else 1] += 1
+        low, high = difference(*counts, 0.001)
+        held.append(low <= one - other <= high)
+    assert all(held), "once in 500 examples at most"
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"objectives": ["above"]}, "no such predicate"),
+        ({"seeds": ()}, "one seed at least"),
+        ({"limit": 0}, "one step"),
+        ({"access": "settable"}, "reset or snapshot"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(change: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(aam_vision.UnusableInput, match=complaint):
+        agent(Arm().pursue, **change)
+
+
+def _raises(*given: Any) -> bool:
+    raise ZeroDivisionError("no weights")
+
+
+def _strays(environment: Any, *given: Any) -> bool:
+    environment.step(99)
+    return True
+
+
+@pytest.mark.parametrize(
+    ("pursue", "complaint"),
+    [(_raises, "the policy failed while it pursued on"), (_strays, "outside of its action space")],
+)
+def test_a_failure_of_the_harness_is_none_of_the_policy(pursue: Callable[..., bool], complaint: str) -> None:
+    with pytest.raises(aam_vision.AgentFailed, match=complaint):
+        gate(agent(Arm().pursue), agent(pursue))
+
+
+def test_facts_beyond_the_vocabulary_are_refused() -> None:
+    strange = PolicyAgent(Tower, Arm().pursue, vocabulary=WORDS, facts=facts, objects={"a": "block"})
+    with pytest.raises(
+        aam_vision.AgentFailed, match="a fact that the vocabulary and the objects do not have"
+    ):
+        strange.initial()
+
+
+def test_versions_of_different_words_or_starts_cannot_be_matched() -> None:
+    for change in ({"seeds": (1, 2)}, {"objectives": ["on-table"]}):
+        with pytest.raises(aam_vision.UnusableInput, match="cannot be matched"):
+            gate(agent(Arm().pursue), agent(Arm().pursue, **change))
