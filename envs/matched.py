@@ -84,9 +84,12 @@ class Comparison:
         told.append(
             f"less often by {100 * low:.0f} to {100 * high:.0f} points (each limit holds with {100 * (1 - self.alpha):g}%)"
         )
-        false = [sum(one[end].claimed and not one[end].achieved for one in self.pairs) for end in (3, 4)]
-        if any(false):
-            told.append(f"claimed falsely: {counted(false[0], 'time')} -> {counted(false[1], 'time')}")
+        before, now = (
+            sum(end.claimed and not end.achieved for end in ends)
+            for ends in ([one.old for one in self.pairs], [one.new for one in self.pairs])
+        )
+        if before or now:
+            told.append(f"claimed falsely: {counted(before, 'time')} -> {counted(now, 'time')}")
         if (one := self.witness) is not None:
             told.append(f"for example seed {one.start}, {one.objective}: {one.old} before; now {one.new}")
         return [("" if number else self.name, text) for number, text in enumerate(told)]

@@ -155,6 +155,8 @@ class PolicyAgent(Agent):
         self._rng = np.random.default_rng(seed)
         self._here = _Episode(self._made(make))
         self._kept: dict[int, tuple[_Episode, State]] = {}
+        self._first: dict[int, State] = {}
+        """By number the states after resets."""
         self._number = len(self.seeds)
         """Of the last situation; the first ones are those of the seeds."""
         self.steps = 0
@@ -229,7 +231,12 @@ class PolicyAgent(Agent):
         except Exception as error:  # of any kind: it is foreign code
             raise AgentFailed(f"the environment failed at its reset ({reason(error)})") from error
         self._number += 1
-        return self._seen(claims=False)
+        state = self._seen(claims=False)
+        if self._first.setdefault(number, state) != state:
+            raise AgentFailed(
+                f"a reset with seed {self.seeds[number]} showed other facts than before: make it deterministic"
+            )
+        return state
 
     def _restored(self, start: Situation) -> State:
         """Bring the environment back to where a question begins, with new luck."""

@@ -124,7 +124,7 @@ def test_the_gate_finds_what_was_lost_and_shows_it(new: Arm, verdict: str) -> No
         start = other.seeds.index(found.witness.start)
         step = GroundAction("achieve-on", found.witness.objective.atom.objects)
         assert other.pursue_from(start, step, found.witness.luck) == found.witness.new
-        with pytest.raises(AssertionError, match="achieve-on +lost: "):
+        with pytest.raises(AssertionError, match=r"achieve-on +lost: "):
             assert_nothing_lost(old, other)
     else:
         assert_nothing_lost(old, other)
@@ -179,6 +179,28 @@ def _strays(environment: Any, *given: Any) -> bool:
 def test_a_failure_of_the_harness_is_none_of_the_policy(pursue: Callable[..., bool], complaint: str) -> None:
     with pytest.raises(aam_vision.AgentFailed, match=complaint):
         gate(agent(Arm().pursue), agent(pursue))
+
+
+class Restless(Tower):
+    """A tower whose reset is another one each time."""
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        self.times = getattr(self, "times", 0) + 1
+        return super().reset(seed=(seed or 0) + self.times)
+
+
+def test_a_reset_that_is_another_one_each_time_is_a_failure_of_the_environment() -> None:
+    moody = PolicyAgent(
+        Restless,
+        Arm().pursue,
+        vocabulary=WORDS,
+        facts=facts,
+        objects=dict.fromkeys(BLOCKS, "block"),
+        objectives=["on"],
+    )
+    with pytest.raises(aam_vision.AgentFailed, match="a reset with seed 0 showed other facts than before"):
+        for _ in range(10):
+            moody.initial()
 
 
 def test_facts_beyond_the_vocabulary_are_refused() -> None:
