@@ -199,8 +199,7 @@ def test_a_reset_that_is_another_one_each_time_is_a_failure_of_the_environment()
         objectives=["on"],
     )
     with pytest.raises(aam_vision.AgentFailed, match="a reset with seed 0 showed other facts than before"):
-        for _ in range(10):
-            moody.initial()
+        list(map(PolicyAgent.initial, [moody] * 10))
 
 
 def test_facts_beyond_the_vocabulary_are_refused() -> None:
