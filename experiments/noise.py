@@ -99,7 +99,7 @@ def noisy_interrogation(
         target = targets.unreliable(target, flip_rate, refusal_rate, seed)
     began = process_time()
     try:
-        result = interrogate(target.agent, seed=seed, max_steps=max_steps, confirm=confirm)
+        result = interrogate(target.agent, seed=seed, max_steps=max_steps, confirm=confirm, go_on=False)
     except Interrupted as error:
         result = error.result
     seconds = process_time() - began

@@ -102,6 +102,8 @@ class ChanceAccount(Account):
         further = (self.run.figures or {}).get("went_on")
         if isinstance(further, dict) and isinstance(why := further.get("why"), str):
             yield f"The run went on from a diagnosis: {printable(why)}."
+        if isinstance(invented := (self.run.figures or {}).get("invented"), str):
+            yield printable(invented)
         executed = {name: one for name, one in self._known.items() if one.executed}
         if never := [name for name in self._known if name not in executed]:
             yield f"Never executed: {english.listed(never)}."

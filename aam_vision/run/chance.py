@@ -144,6 +144,8 @@ def lines(told: dict[str, Any]) -> list[tuple[str, str]]:
     if (further := told["went_on"]) is not None:
         noticed = f"{further['why']} (after {counted(further['steps'], 'step')})"
         found.append(("diagnosis", f"{noticed}; from there the run went on to learn outcomes"))
+    if told["invented"]:
+        found.append(("extended", told["invented"]))
     found += [
         ("assumed", ASSUMED if told["misread"] is None else ASSUMED_OF_LOOKS),
         *([("tried", told["courses"])] if told["courses"] else []),
@@ -232,6 +234,7 @@ def figures(
         ],
         "conditional": [_conditions(one) for one in result.actions if one.dependence.atoms],
         "went_on": None if diagnosed is None else _went_on(diagnosed),
+        "invented": None,
         **(dict.fromkeys(("differences", "as_before")) if prior is None else changes(prior, result.actions)),
         **_comparison(target, result, arguments.seed),
         "wall_s": round(wall_s, 3),

@@ -82,6 +82,7 @@ class ToldRun:
                 diagnosed, result, failure = result, further.found, None
                 if isinstance(found := result.outcomes, ChanceResult):
                     told = figures(arguments, target, found, None, diagnosed, perf_counter() - began)
+                    told["invented"] = result.invented or None
                     return finish(folder, journal, target, found, told)
             else:
                 assert result.diagnosis is not None, "it was gone on from that"

@@ -189,7 +189,10 @@ def test_what_steps_change_without_naming_it_becomes_a_constant(access: str, tmp
     goes = Effects(frozenset({there}), frozenset({here}))
     # where any state can be set, the dog is elsewhere at times; else it never is
     assert moved == ({(True, goes), (False, Effects())} if access == "settable" else {(False, goes)})
-    assert "rex" in explained(folder)
+    sentence = "rex is a constant of the model: steps change facts of it without naming it."
+    assert first["invented"] == sentence
+    for text in (explained(folder), " ".join(done.stdout.split())):
+        assert sentence in text
     _shorten(folder, 2)
     assert command("--agent", agent, "--resume", folder, "--quiet", cwd=tmp_path).returncode == 0
     again = told(folder)
