@@ -23,7 +23,7 @@ from aam_vision.interrogation.chance.intervals import (
     constant,
     interval,
 )
-from aam_vision.interrogation.evidence.transcript import Moment
+from aam_vision.interrogation.evidence.transcript import RIGHT_AFTER, Moment
 
 if TYPE_CHECKING:
     from aam_vision.interrogation.chance.observations import Setting
@@ -44,7 +44,7 @@ _MOST = 60
 _PAIRED = 8
 """Facts of which each two are looked at together: those that were met first."""
 _WEIGHTS = {
-    "first": 0.2, "before": 0.15, "after": 0.15, "phase": 0.1, "clock": 0.05, "begun": 0.05, "named": 0.1, "fact": 0.05, "pair": 0.05, "atom": 0.1
+    "first": 0.2, "before": 0.1, "after": 0.2, "phase": 0.1, "clock": 0.05, "begun": 0.05, "named": 0.1, "fact": 0.05, "pair": 0.05, "atom": 0.1
 }  # fmt: skip
 """Shares of the error probability."""
 _DOUBTFUL = 0.0
@@ -53,8 +53,9 @@ _EXCLUDED = 1.96
 """Standard errors from an estimated drift to one that is excluded with 95%."""
 _FARTHER = 1.28
 """The same with 90%, on one side, for a difference between situations."""
-_BEGUN = 3.0
-"""Standard errors from which a difference by what came before is no longer expected by chance: it takes long to look into."""
+_BEGUN, _BEFORE = 3.0, 2.5
+"""Standard errors from which a difference between early and late trials, or by what came before, is no longer expected by chance."""
+_SOUGHT = RIGHT_AFTER.format("")
 _FEW = 7
 """Trials with the same before them that are compared with the others, at least."""
 _REMAINS = 4.0
@@ -205,6 +206,8 @@ def apart(
     mixture of both values only. So it is doubted that trials are alike until it is excluded, with 90%, that those with either value are farther
     from all than the half width that is wanted; or they are no farther than the farthest of so many is by chance. No agent is accused by this.
 
+    Of what came before, those circumstances are looked at in which further trials can be made: what came right before.
+
     ``objects``: whether objects are looked at, too.
     """
     came = _one_hot(trials, outcomes)
@@ -214,16 +217,21 @@ def apart(
     sides = [
         (by, cell, own)
         for by, cell in (*circumstances(trials, atoms), *zip(histories.splits, histories.cells, strict=True))
-        if by.fact is None and (objects or by.named is None)
-        for own in (cell, 1 - cell)
-        if own.sum() >= (_FEW if by.in_time else _FIRST)
+        if by.fact is None
+        and (objects or by.named is None)
+        and (not by.before or by.before.startswith(_SOUGHT))
+        for own, least in (
+            (cell, _FEW if by.in_time else _FIRST),
+            (1 - cell, len(trials) if by.before else _FIRST),
+        )
+        if own.sum() >= least
     ]
     farthest, found = 0.0, None
     chance = sqrt(2 * log(max(1, sum(not by.in_time for by, _, _ in sides) / 2)))
     for by, cell, own in sides:
         error = np.sqrt(share * (1 - share) * (1 / own.sum() - 1 / made))
         moved = np.abs(own @ came / own.sum() - share)
-        least = error * (_BEGUN if by.in_time else chance)
+        least = error * (_BEFORE if by.before else _BEGUN if by.begun else chance)
         far = (moved + _FARTHER * error)[moved > least].max(initial=0.0)
         if far > max(farthest, precision.within):
             farthest, found = float(far), (by, cell)

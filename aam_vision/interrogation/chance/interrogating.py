@@ -345,14 +345,14 @@ class _Interrogation:
         if best is None or choice is None:
             return None
         stays = self._stays()
-        if mixed := self._after_another(outlook, None if stays else best):
+        if self._moves < _MOVES and (mixed := self._after_another(outlook, None if stays else best)):
             return mixed
         if stays and (late := self._from_here(outlook, float(outlook.value[best]))):
             return late
         if choice[1] and self._open and self._actions[choice[0].action].varies:
             best = self._in_turn(outlook, float(outlook.value[best]))
             choice = outlook.choice(best, self._rng) or choice
-        return self._here_or(graph, best), *choice
+        return self._situation(graph, best), *choice
 
     def _stays(self) -> bool:
         """Whether the agent is left where it is: what comes late, and what comes right after it was put somewhere, are both to be seen."""
@@ -372,26 +372,33 @@ class _Interrogation:
         graph, actions = outlook.graph, self._actions
         here = None if self._here is None else graph.number.get(self._here.state)
         if here is not None and (found := self._lacking(graph, here, self._course.after)):
-            return self._here_or(graph, here), graph.evenly(here, found[0], self._rng), True
+            return self._situation(graph, here), graph.evenly(here, found[0], self._rng), True
         place = here if best is None else best
         if place is not None and self._lacking(graph, place, REFUSED):
             steps = self._table.distinct(graph.states[place])
             if refused := [step for step in steps if actions[step.action].certain_to_fail(step.held)]:
                 step = refused[int(self._rng.integers(len(refused)))]
-                return self._here_or(graph, place), step, False
-        sources = {here} if best is None else {here, *self._open}
+                return self._situation(graph, place), step, False
+        clauses = [RIGHT_AFTER.format(action.index.header.name) for action in actions]
+        wanted = [
+            number
+            for number, clause in enumerate(clauses)
+            if any(one.varies and one.lacks(clause) for one in actions)
+        ]
+        moves = [] if here is None else [(move, here, step) for move, step in graph.moves(here).items()]
+        moves = [one for one in moves if one[2].action in wanted]
+        sources = frozenset(() if best is None else self._open)
+        for number in wanted if sources else ():
+            own = graph.of_action(number)
+            drawn = (own[one] for one in self._rng.integers(len(own), size=_MOVES)) if own else ()
+            moves += [one for one in drawn if one[1] in sources]
         chosen, most = None, _LIKELY
-        for number, action in enumerate(actions):
-            clause = RIGHT_AFTER.format(action.index.header.name)
-            if not any(one.varies and one.lacks(clause) for one in actions):
-                continue
-            moves = [move for move in graph.of_action(number) if move[1] in sources]
-            for one in self._rng.permutation(len(moves))[:_MOVES]:
-                move, source, step = moves[one]
-                leads = graph.leads(move)
-                gain = sum(share for share, there in leads if self._lacking(graph, there, clause))
-                if gain > most:
-                    chosen, most = (self._here_or(graph, source), step, False), gain
+        for one in self._rng.permutation(len(moves))[: len(actions) * _MOVES]:
+            move, source, step = moves[one]
+            clause, leads = clauses[step.action], graph.leads(move)
+            gain = sum(share for share, there in leads if self._lacking(graph, there, clause))
+            if gain > most:
+                chosen, most = (self._situation(graph, source), step, False), gain
         return chosen
 
     def _lacking(self, graph: StateGraph, place: int, clause: str) -> list[Step]:
@@ -405,7 +412,7 @@ class _Interrogation:
             and action.worth(step.held) > NEGLIGIBLE
         ]
 
-    def _here_or(self, graph: StateGraph, place: int) -> Situation:
+    def _situation(self, graph: StateGraph, place: int) -> Situation:
         """A situation of the graph: where the agent stands, if it is that one."""
         state = graph.states[place]
         if self._here is not None and self._here.state == state:

@@ -38,8 +38,8 @@ OFTEN, _SHARE = 8, 14
 """Trials that are made right after each step that others make possible, and of how many one is, where fewer are made."""
 _DOUBTED = 3
 """Trials of which one is made right after something, where it is doubted that it makes no difference."""
-_LOOKS = 10, 1.3
-"""Executions after which it is first looked whether outcomes depend on anything, and the factor to the next look."""
+_LOOKS = 10, 1.3, 1.05
+"""Executions after which it is first looked whether outcomes depend on anything, and the factors to the next look: where what came before is not doubted to matter, and where it is."""
 
 
 class ActionKnowledge:
@@ -145,8 +145,9 @@ class ActionKnowledge:
         self.steps.add(held, now, setting, None, when)
         self.version += self.case(held).add(held, now, setting, len(self.steps.course) - 1, when)
         if self.executed >= self._look:
-            self._look = int(self.executed * _LOOKS[1]) + 1
             self.reconsider()
+            doubted = any(case.difference is not None and case.difference.by.before for case in self.cases)
+            self._look = int(self.executed * _LOOKS[2 if doubted else 1]) + 1
 
     def reconsider(self) -> None:
         """Look on what the outcomes depend, and put what was seen into cases anew if that is another thing than before."""

@@ -137,7 +137,7 @@ class Course:
         if self.after and self._last is not None:
             yield self.after
             if self._idle:
-                yield f"{self.after} that changed nothing"
+                yield f"{self._last.name} had just changed nothing"
             if set(self._last.objects).intersection(action.objects):
                 yield "the step right before named one of its objects"
         if self._refused:
