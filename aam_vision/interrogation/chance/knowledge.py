@@ -34,7 +34,7 @@ _PATIENCE = 10
 """Refusals of an action that was never executed after which another attempt is worth half."""
 _LASTING = 4
 """Looks at which no cases explain on what the outcomes depend, after which none will."""
-OFTEN, _SHARE = 8, 14
+OFTEN, _SHARE = 8, 8
 """Trials that are made right after each step that others make possible, and of how many one is, where fewer are made."""
 _DOUBTED = 3
 """Trials of which one is made right after something, where it is doubted that it makes no difference."""
