@@ -11,14 +11,15 @@ from typing import Final, NamedTuple
 from aam_vision.interrogation.chance.cases import CaseKnowledge
 from aam_vision.interrogation.chance.checking import beside_own
 from aam_vision.interrogation.chance.intervals import Frequency
-from aam_vision.interrogation.chance.knowledge import ActionKnowledge
+from aam_vision.interrogation.chance.knowledge import OFTEN, ActionKnowledge
 from aam_vision.interrogation.chance.observations import Change
+from aam_vision.interrogation.evidence.transcript import REFUSED, RIGHT_AFTER
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.task.verdict import ASSUMED
 from aam_vision.model.strips import Mode
 from aam_vision.report import english
 from aam_vision.report.english import effect, listed
-from aam_vision.support.wording import counted, times
+from aam_vision.support.wording import counted, some, times
 
 NOTHING, NOTHING_ELSE = "nothing changes", "nothing else changes"
 ASSUMED_OF_LOOKS: Final = ASSUMED.replace(
@@ -28,14 +29,21 @@ ASSUMED_OF_LOOKS: Final = ASSUMED.replace(
 
 
 def courses(actions: Sequence[ActionKnowledge]) -> str:
-    """After how many steps the trials of actions with several outcomes were made: longer courses are taken to be alike; empty if there are none."""
+    """After how many steps, and right after what, the trials of actions with several outcomes were made: what was not so is taken to be alike; empty if there are none."""
     since = sorted(step.when.since + 1 for one in actions if one.varies for step in one.steps.course)
     if not since:
         return ""
     middle, late, last = since[len(since) // 2], since[len(since) * 19 // 20], since[-1]
+    names = [one.index.header.name for one in actions if one.executed]
+    least = {
+        what: min(one.before[RIGHT_AFTER.format(what)] for one in actions if one.varies)
+        for what in (REFUSED.removeprefix(RIGHT_AFTER.format("")), *names)
+    }
+    few = [f"{what} ({counted(made, 'trial')})" for what, made in least.items() if made < OFTEN]
     return (
         f"half of the trials were made within {counted(middle, 'step')} after the agent was put somewhere, one in twenty after {late} or "
-        f"more, none after more than {last}: longer courses are taken to be like these"
+        f"more, none after more than {last}: longer courses are taken to be like these; "
+        f"right after a refused step and each action, {OFTEN} or more of each were made{', but not after ' if few else ''}{some(few, 4)}"
     )
 
 

@@ -195,10 +195,7 @@ class CaseKnowledge:
         if self.varies:
             came = [self._outcome(one.held, one.now) for one in course]
             trials = [
-                Trial(
-                    *(one.held, came[one.place], one.setting, one.place, one.when),
-                    course[one.place - 1].setting.named if one.place else (),
-                )
+                Trial(one.held, came[one.place], one.setting, one.place, one.when)
                 for one in self.steps.course
                 if came[one.place] >= 0
             ]

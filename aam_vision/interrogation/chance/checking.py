@@ -18,6 +18,7 @@ _COUNTED = {
     "attempts": "{} steps of all actions, refused ones included",
     "steps": "{} steps of all actions",
     "since": "{} steps since the agent was put where it began",
+    "turn": "{} steps of it with the same objects",
 }
 
 
@@ -67,8 +68,8 @@ def _told(action: ActionKnowledge, found: Difference) -> str:
             return f"depends on how long ago the agent was put where it began: {one} in {steps} since, {other} later"
         case Split(phase=(int(length), _)):
             return f"goes in cycles of {length} steps: {one} in one of them, {other} in the others"
-        case Split(again=int(argument)):
-            return f"depends on whether the step of it before named the same ?{names[argument]}: {one} where it did, {other} where not"
+        case Split(before=str()):
+            return f"depends on whether {found.by.text(names, ())}: {one} if so, {other} if not"
         case Split(named=(int(argument), str(object_))):
             return f"depends on which object ?{names[argument]} is: {one} with {object_}, {other} with others"
         case Split(fact=str()):

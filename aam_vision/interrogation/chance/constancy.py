@@ -3,8 +3,8 @@
 Each thing that may make a difference is known before the trial, and is a bet (``intervals``) with a weight of its own, so one may look at
 any time. Trends and changes show in the first trials beside later ones; spells in what came just before; cycles of up to twenty
 steps, of the action or of all, in the phase, and in what came k steps ago; a cold start and what tires in how long ago the agent was put
-somewhere; objects that want a pause in whether the step before named the same; what the action does not name in objects and in facts about
-others.
+somewhere; what another step or a refusal leaves behind, and objects that want a pause, in what came right before; what the action does not
+name in objects and in facts about others.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from aam_vision.interrogation.chance.intervals import (
     constant,
     interval,
 )
-from aam_vision.interrogation.evidence.transcript import Moment
+from aam_vision.interrogation.evidence.transcript import RIGHT_AFTER, Moment
 
 if TYPE_CHECKING:
     from aam_vision.interrogation.chance.observations import Setting
@@ -35,6 +35,8 @@ LONGEST = 20
 """Trials of a cycle at most."""
 _FIRST, _SPLITS = 16, 16
 """Numbers of trials at which the first are compared with the rest: 16, 24, 32, 48, 64, ..., so many at most."""
+_COUNTED = "attempts", "steps", "since", "turn"
+"""What cycles are counted in, beside the steps of the action (``Moment``)."""
 _STARTS = 6
 """Numbers of steps since the agent was put somewhere at which trials are divided: 1, 2, 4, ..., so many."""
 _MOST = 60
@@ -42,7 +44,7 @@ _MOST = 60
 _PAIRED = 8
 """Facts of which each two are looked at together: those that were met first."""
 _WEIGHTS = {
-    "first": 0.25, "again": 0.05, "after": 0.2, "phase": 0.1, "clock": 0.05, "begun": 0.05, "named": 0.1, "fact": 0.05, "pair": 0.05, "atom": 0.1
+    "first": 0.2, "before": 0.1, "after": 0.2, "phase": 0.1, "clock": 0.05, "begun": 0.05, "named": 0.1, "fact": 0.05, "pair": 0.05, "atom": 0.1
 }  # fmt: skip
 """Shares of the error probability."""
 _DOUBTFUL = 0.0
@@ -51,8 +53,11 @@ _EXCLUDED = 1.96
 """Standard errors from an estimated drift to one that is excluded with 95%."""
 _FARTHER = 1.28
 """The same with 90%, on one side, for a difference between situations."""
-_BEGUN = 3.0
-"""Standard errors from which a difference between early and late trials is no longer expected by chance: it takes long to look into."""
+_BEGUN, _BEFORE = 3.0, 2.5
+"""Standard errors from which a difference between early and late trials, or by what came before, is no longer expected by chance."""
+_SOUGHT = RIGHT_AFTER.format("")
+_FEW = 7
+"""Trials with the same before them that are compared with the others, at least."""
 _REMAINS = 4.0
 """Evidence (of a likelihood ratio) that has to remain within situations in which the same of the action's atoms holds."""
 
@@ -66,8 +71,6 @@ class Trial(NamedTuple):
     place: int | None = None
     """How many steps of the action came before; if None, as many as trials."""
     when: Moment = Moment()
-    before: tuple[str, ...] = ()
-    """The objects that the step of the action before it named; none if it was the first one."""
 
 
 class Split(NamedTuple):
@@ -85,20 +88,20 @@ class Split(NamedTuple):
     """What the cycle is counted in (a field of ``Moment``); None: the steps of the action."""
     begun: int | None = None
     """How many steps at most the agent has taken since it was put somewhere, less one; the others are later."""
-    again: int | None = None
-    """The number of the argument that is the same object as in the step of the action before."""
+    before: str | None = None
+    """What was so of what came right before (``Moment.before``)."""
     named: tuple[int, str] | None = None
     """The object that an argument was, with the number of that argument."""
     fact: str | None = None
     """What held that is no atom of the action."""
 
     def text(self, names: Sequence[str], atoms: Sequence[LiftedAtom]) -> str:
-        """What is told apart, where that is an atom, a fact or an object; ``names`` are the parameters of the action."""
+        """What is told apart, where that is what came right before, an atom, a fact or an object; ``names`` are the parameters of the action."""
         if self.atom is not None:
             return atoms[self.atom].text(names)
         if self.named is not None:
             return f"the object ?{names[self.named[0]]}"
-        fact = self.fact or ""
+        fact = self.before or self.fact or ""
         for number, own in enumerate(names):
             fact = fact.replace(f"#{number}", f"?{own}")
         return fact
@@ -106,7 +109,7 @@ class Split(NamedTuple):
     @property
     def in_time(self) -> bool:
         """Whether that is when they were made."""
-        return any(one is not None for one in (self.first, self.after, self.phase, self.begun, self.again))
+        return any(one is not None for one in (self.first, self.after, self.phase, self.begun, self.before))
 
 
 class Difference(NamedTuple):
@@ -197,31 +200,38 @@ def drift(trials: Sequence[Trial], outcomes: int, precision: Precision) -> Diffe
 def apart(
     trials: Sequence[Trial], outcomes: int, atoms: int, precision: Precision, *, objects: bool = True
 ) -> Difference | None:
-    """An atom, an object that was named or a time since the agent was put somewhere for which one interval may be wrong.
+    """An atom, an object that was named, a time since the agent was put somewhere or what came right before, for which one interval may be wrong.
 
     As with ``drift``: an atom that makes a small difference may not have shown when intervals are narrow enough, and then they hold for the
     mixture of both values only. So it is doubted that trials are alike until it is excluded, with 90%, that those with either value are farther
     from all than the half width that is wanted; or they are no farther than the farthest of so many is by chance. No agent is accused by this.
 
+    Of what came before, those circumstances are looked at in which further trials can be made: what came right before.
+
     ``objects``: whether objects are looked at, too.
     """
     came = _one_hot(trials, outcomes)
     made, share = len(trials), came.mean(0)
-    starts = _Bets([], [], [])
-    _by_start(starts, trials)
+    histories = _Bets([], [], [])
+    _by_history(histories, trials)
     sides = [
         (by, cell, own)
-        for by, cell in (*circumstances(trials, atoms), *zip(starts.splits, starts.cells, strict=True))
-        if by.fact is None and (objects or by.named is None)
-        for own in (cell, 1 - cell)
-        if own.sum() >= _FIRST
+        for by, cell in (*circumstances(trials, atoms), *zip(histories.splits, histories.cells, strict=True))
+        if by.fact is None
+        and (objects or by.named is None)
+        and (not by.before or by.before.startswith(_SOUGHT))
+        for own, least in (
+            (cell, _FEW if by.in_time else _FIRST),
+            (1 - cell, len(trials) if by.before else _FIRST),
+        )
+        if own.sum() >= least
     ]
     farthest, found = 0.0, None
-    chance = sqrt(2 * log(max(1, sum(by.begun is None for by, _, _ in sides) / 2)))
+    chance = sqrt(2 * log(max(1, sum(not by.in_time for by, _, _ in sides) / 2)))
     for by, cell, own in sides:
         error = np.sqrt(share * (1 - share) * (1 / own.sum() - 1 / made))
         moved = np.abs(own @ came / own.sum() - share)
-        least = error * (chance if by.begun is None else _BEGUN)
+        least = error * (_BEFORE if by.before else _BEGUN if by.begun else chance)
         far = (moved + _FARTHER * error)[moved > least].max(initial=0.0)
         if far > max(farthest, precision.within):
             farthest, found = float(far), (by, cell)
@@ -270,7 +280,7 @@ def _by_time(bets: _Bets, made: int) -> None:
 
 
 def _by_course(bets: _Bets, trials: Sequence[Trial], course: Sequence[int]) -> None:
-    """By what came k steps of the action ago, by the place in a cycle of k steps, and by whether the step before named the same object."""
+    """By what came k steps of the action ago, and by the place in a cycle of k steps."""
     places = np.array([number if one.place is None else one.place for number, one in enumerate(trials)])
     came = np.array(course)
     kinds = sorted(set(course) - {-1})
@@ -283,33 +293,29 @@ def _by_course(bets: _Bets, trials: Sequence[Trial], course: Sequence[int]) -> N
         for phase in range(k if k > 1 else 0):
             cell = (places % k == phase).astype(float)
             bets.add("phase", Split(phase=(k, phase)), cell, 1 / ((LONGEST - 1) * k))
-    arguments = max(len(one.before) for one in trials)
-    for argument in range(arguments):
-        same = [
-            one.setting is not None
-            and one.before[argument : argument + 1] == one.setting.named[argument : argument + 1]
-            for one in trials
-        ]
-        bets.add("again", Split(again=argument), np.array(same, float), 1 / arguments)
 
 
 def _by_moment(bets: _Bets, trials: Sequence[Trial]) -> None:
-    """By the place in a cycle of k steps of all actions, and by how long the agent has been under way."""
-    for counted in Moment._fields:
+    """By the place in a cycle of k steps of all actions, or of one with the same objects, and by what came before."""
+    for counted in _COUNTED:
         passed = np.array([getattr(one.when, counted) for one in trials])
         for k in range(2, LONGEST + 1):
             for phase in range(k):
                 cell = (passed % k == phase).astype(float)
-                share = 1 / (len(Moment._fields) * (LONGEST - 1) * k)
+                share = 1 / (len(_COUNTED) * (LONGEST - 1) * k)
                 bets.add("clock", Split(phase=(k, phase), counted=counted), cell, share)
-    _by_start(bets, trials)
+    _by_history(bets, trials)
 
 
-def _by_start(bets: _Bets, trials: Sequence[Trial]) -> None:
-    """By how long ago the agent was put somewhere."""
+def _by_history(bets: _Bets, trials: Sequence[Trial]) -> None:
+    """By how long ago the agent was put somewhere, and by what came right before."""
     since = np.array([one.when.since for one in trials])
     for power in range(_STARTS):
         bets.add("begun", Split(begun=1 << power), (since < 1 << power).astype(float), 1 / _STARTS)
+    met = dict.fromkeys(clause for one in trials for clause in one.when.before)
+    for place, clause in enumerate(list(met)[:_MOST], 1):
+        cell = np.array([clause in one.when.before for one in trials], float)
+        bets.add("before", Split(before=clause), cell, 1 / (place * (place + 1)))
 
 
 def circumstances(trials: Sequence[Trial], atoms: int) -> list[tuple[Split, Numbers]]:

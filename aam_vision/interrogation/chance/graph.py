@@ -196,6 +196,7 @@ class StateGraph:
                 begins.append(len(flat))
                 self._telling.append(number)
             flat += [numbers.setdefault((step.action, step.held), len(numbers)) for step in steps]
+        self._by_action: dict[int, list[tuple[int, int, Step]]] = {}
         self._comparing: dict[int, Step] = {}
         """By situation, the step there that tells on what outcomes depend."""
         self._kinds = list(numbers)
@@ -272,17 +273,39 @@ class StateGraph:
             key=lambda step: self._actions[step.action].worth(step.held),
             default=None,
         )
-        if best is None or not (action := self._actions[best.action]).varies:
+        return best and self.evenly(number, best, rng)
+
+    def evenly(self, number: int, best: Step, rng: np.random.Generator) -> Step:
+        """A step that is worth as much; of an action with chance, that with the objects that were named least."""
+        if not (action := self._actions[best.action]).varies:
             return best
         least = action.worth(best.held) * EQUAL
         equal = [
             step
-            for step in self._steps.all(state)
+            for step in self._steps.all(self.states[number])
             if step.action == best.action and (step.held == best.held or action.worth(step.held) >= least)
         ]
         fewest = min(action.named.get(step.objects, 0) for step in equal)
         equal = [step for step in equal if action.named.get(step.objects, 0) == fewest]
         return equal[int(rng.integers(len(equal)))] if len(equal) > 1 else equal[0]
+
+    def leads(self, move: int) -> Iterator[tuple[float, int]]:
+        """With which probability a move leads to which situation."""
+        action = self._moves[move][1].action
+        end = self._first[move + 1] if move + 1 < len(self._first) else len(self._lead)
+        for _, outcome, place in self._lead[self._first[move] : end]:
+            found = self._actions[action].frequencies[outcome - int(self._offsets[action])]
+            yield found.probability, place
+
+    def of_action(self, number: int) -> list[tuple[int, int, Step]]:
+        """The moves by an action, with their numbers and where they begin."""
+        if number not in self._by_action:
+            self._by_action[number] = [
+                (move, source, step)
+                for move, (source, step) in enumerate(self._moves)
+                if step.action == number
+            ]
+        return self._by_action[number]
 
     def moves(self, number: int) -> dict[int, Step]:
         """The steps that lead from a situation elsewhere, by their numbers."""

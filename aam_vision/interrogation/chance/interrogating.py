@@ -7,7 +7,7 @@ reached (``graph``). It ends when nothing that can be reached tells any more and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -32,7 +32,7 @@ from aam_vision.interrogation.chance.graph import (
 from aam_vision.interrogation.chance.intervals import ALPHA, precision_of
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.chance.prior import MARGIN, Prior, Verification
-from aam_vision.interrogation.evidence.transcript import AttemptedStep, Course
+from aam_vision.interrogation.evidence.transcript import REFUSED, RIGHT_AFTER, AttemptedStep, Course
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.task.undetermined import Undetermined
 from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE, FAILED, NOT_STRIPS, OPEN
@@ -53,7 +53,9 @@ _LATE, _DOUBTED = 0.1, 0.5
 """Share of the executions of actions with chance that are made late, at least; and where it is doubted that late ones are as early ones."""
 _EARLY = 60
 """Executions of each action with chance, on average, before the first of these: what an action does comes before what it does late."""
-_EQUALLY = 0.5
+_LIKELY = 0.3
+"""Probability above which a step has to lead to a trial, if it is taken so that there is one right after it."""
+_EQUALLY = 0.2
 """Share of the worth of the best trial from which one that can be reached without a return is made instead."""
 
 _STEPS, _USUAL = 20_000, 0.05
@@ -296,7 +298,7 @@ class _Interrogation:
             for step in walked:
                 self._note(step.after)
                 self._course.begin(step.before.state)
-                when = self._course.step(executed=True)
+                when = self._course.step(step.action, executed=True)
                 self._course.end(step.after.state)
                 if not step.before.state.unknown:
                     self._by_name[step.action.name].was_executed(
@@ -341,7 +343,8 @@ class _Interrogation:
         if not steps:
             return None
         self._examined += 1
-        return start, _drawn(steps, self._rng), False
+        own = list(steps.values())[int(self._rng.integers(len(steps)))]
+        return start, own[int(self._rng.integers(len(own)))], False
 
     def _best(self, outlook: Outlook) -> tuple[Situation, Step, bool] | None:
         """The same among the situations of a graph."""
@@ -356,15 +359,15 @@ class _Interrogation:
         choice = None if best is None or outlook.value[best] < NEGLIGIBLE else outlook.choice(best, self._rng)
         if best is None or choice is None:
             return None
-        if self._stays() and (late := self._from_here(outlook, float(outlook.value[best]))):
+        stays = self._stays()
+        if self._moves < _MOVES and (mixed := self._after_another(outlook, None if stays else best)):
+            return mixed
+        if stays and (late := self._from_here(outlook, float(outlook.value[best]))):
             return late
         if choice[1] and self._open and self._actions[choice[0].action].varies:
             best = self._in_turn(outlook, float(outlook.value[best]))
             choice = outlook.choice(best, self._rng) or choice
-        state = graph.states[best]
-        start = self._here if best == here else self._seen.get(state, Situation(state, state))
-        assert start is not None, "the agent stands there"
-        return start, *choice
+        return self._situation(graph, best), *choice
 
     def _stays(self) -> bool:
         """Whether the agent is left where it is: what comes late, and what comes right after it was put somewhere, are both to be seen."""
@@ -376,22 +379,69 @@ class _Interrogation:
         self._staying = max(0, self._staying - 1)
         return self._staying > 0
 
+    def _after_another(self, outlook: Outlook, best: int | None) -> tuple[Situation, Step, bool] | None:
+        """A trial right after what few came right after, or a step right after which there is one.
+
+        ``best``: the situation of the best trial; None if the agent is to be left where it is.
+        """
+        graph, actions = outlook.graph, self._actions
+        here = None if self._here is None else graph.number.get(self._here.state)
+        if here is not None and (found := self._lacking(graph, here, self._course.after)):
+            return self._situation(graph, here), graph.evenly(here, found[0], self._rng), True
+        place = here if best is None else best
+        if place is not None and self._lacking(graph, place, REFUSED):
+            steps = self._table.distinct(graph.states[place])
+            if refused := [step for step in steps if actions[step.action].certain_to_fail(step.held)]:
+                step = refused[int(self._rng.integers(len(refused)))]
+                return self._situation(graph, place), step, False
+        clauses = [RIGHT_AFTER.format(action.index.header.name) for action in actions]
+        wanted = [
+            number
+            for number, clause in enumerate(clauses)
+            if any(one.varies and one.lacks(clause) for one in actions)
+        ]
+        moves = [] if here is None else [(move, here, step) for move, step in graph.moves(here).items()]
+        moves = [one for one in moves if one[2].action in wanted]
+        sources = frozenset(() if best is None else self._open)
+        for number in wanted if sources else ():
+            own = graph.of_action(number)
+            drawn = (own[one] for one in self._rng.integers(len(own), size=_MOVES)) if own else ()
+            moves += [one for one in drawn if one[1] in sources]
+        chosen, most = None, _LIKELY
+        for one in self._rng.permutation(len(moves))[: len(actions) * _MOVES]:
+            move, source, step = moves[one]
+            clause, leads = clauses[step.action], graph.leads(move)
+            gain = sum(share for share, there in leads if self._lacking(graph, there, clause))
+            if gain > most:
+                chosen, most = (self._situation(graph, source), step, False), gain
+        return chosen
+
+    def _lacking(self, graph: StateGraph, place: int, clause: str) -> list[Step]:
+        """The trials in a situation of which few were made before which that was so."""
+        return [
+            step
+            for step in (self._table.distinct(graph.states[place]) if clause else ())
+            if (action := self._actions[step.action]).varies
+            and action.lacks(clause)
+            and action.reveals(step.held)
+            and action.worth(step.held) > NEGLIGIBLE
+        ]
+
+    def _situation(self, graph: StateGraph, place: int) -> Situation:
+        """A situation of the graph: where the agent stands, if it is that one."""
+        state = graph.states[place]
+        if self._here is not None and self._here.state == state:
+            return self._here
+        return self._seen.get(state, Situation(state, state))
+
     def _from_here(self, outlook: Outlook, worth: float) -> tuple[Situation, Step, bool] | None:
-        """The way to the best trial from where the agent stands, if that is worth half as much as the best of all; else a step at random that is executed."""
-        if self._here is None:
+        """The way to the best trial from where the agent stands; none, and it stays no longer, if that is worth much less than the best of all."""
+        here = None if self._here is None else outlook.graph.number.get(self._here.state)
+        if self._here is None or here is None or outlook.value[here] < worth * _EQUALLY:
+            self._staying = 0
             return None
-        here, steps = outlook.graph.number.get(self._here.state), dict[int, list[Step]]()
-        choice = None
-        if here is not None and outlook.value[here] >= worth * _EQUALLY:
-            choice = outlook.choice(here, self._rng)
-        if choice is None:
-            for step in self._table.distinct(self._here.state):
-                if self._actions[step.action].certain_to_succeed(step.held):
-                    steps.setdefault(step.action, []).append(step)
-            if not steps:
-                return None
-            choice = _drawn(steps, self._rng), False
-        return self._here, *choice
+        choice = outlook.choice(here, self._rng)
+        return choice and (self._here, *choice)
 
     def _in_turn(self, outlook: Outlook, value: float) -> int:
         """Of the situations that are worth as much as the best one, one in which fewest trials were made."""
@@ -448,8 +498,9 @@ class _Interrogation:
     def _try(self, start: Situation, step: Step, trial: bool) -> None:
         """Take a step and learn from the answer."""
         self._course.begin(start.state)
-        response = self._agent.ask(Query(start, (instruction(self._actions, step),)))
-        when = self._course.step(executed=response.executed > 0)
+        asked = instruction(self._actions, step)
+        response = self._agent.ask(Query(start, (asked,)))
+        when = self._course.step(asked, executed=response.executed > 0)
         self._course.end(response.final.state)
         action = self._actions[step.action]
         self._stand(response.final)
@@ -491,9 +542,3 @@ class _Interrogation:
             self._unlooked = self._unlooked or number is None
         if self._anywhere or situation.state not in self._seen:  # only the initial one can be reset to
             self._seen[situation.state] = situation
-
-
-def _drawn(steps: Mapping[int, Sequence[Step]], rng: np.random.Generator) -> Step:
-    """One of these steps: an action at random, then one of its own."""
-    own = list(steps.values())[int(rng.integers(len(steps)))]
-    return own[int(rng.integers(len(own)))]

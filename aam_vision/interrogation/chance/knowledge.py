@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from math import prod
 
@@ -33,8 +34,12 @@ _PATIENCE = 10
 """Refusals of an action that was never executed after which another attempt is worth half."""
 _LASTING = 4
 """Looks at which no cases explain on what the outcomes depend, after which none will."""
-_LOOKS = 10, 1.3
-"""Executions after which it is first looked whether outcomes depend on anything, and the factor to the next look."""
+OFTEN, _SHARE = 8, 8
+"""Trials that are made right after each step that others make possible, and of how many one is, where fewer are made."""
+_DOUBTED = 3
+"""Trials of which one is made right after something, where it is doubted that it makes no difference."""
+_LOOKS = 10, 1.3, 1.05
+"""Executions after which it is first looked whether outcomes depend on anything, and the factors to the next look: where what came before is not doubted to matter, and where it is."""
 
 
 class ActionKnowledge:
@@ -71,6 +76,8 @@ class ActionKnowledge:
         """Changes of facts of which its instruction does not name the objects: in how many steps, and the first of them."""
         self.named: dict[tuple[str, ...], int] = {}
         """How often an executed step named which objects."""
+        self.before: Counter[str] = Counter()
+        """How many trials were made before which something was so (``Moment.before``)."""
         self._unexplained = 0
         """Looks in a row at which no cases explained on what the outcomes depend."""
         self._sure: tuple[int, dict[int, bool]] = 0, {}
@@ -151,12 +158,15 @@ class ActionKnowledge:
             self.steps.lose(held)
             self.case(held).lose(held)
             return
+        if self.reveals(held):
+            self.before.update(when.before)
         setting = Setting(objects, state.true - self.index.facts(held, objects), state.objects)
         self.steps.add(held, now, setting, None, when)
         self.version += self.case(held).add(held, now, setting, len(self.steps.course) - 1, when)
         if self.executed >= self._look:
-            self._look = int(self.executed * _LOOKS[1]) + 1
             self.reconsider()
+            doubted = any(case.difference is not None and case.difference.by.before for case in self.cases)
+            self._look = int(self.executed * _LOOKS[2 if doubted else 1]) + 1
 
     def reconsider(self) -> None:
         """Look on what the outcomes depend, and put what was seen into cases anew if that is another thing than before."""
@@ -239,6 +249,18 @@ class ActionKnowledge:
         """Whether it was seen to have several outcomes."""
         return any(case.varies for case in self.cases)
 
+    def reveals(self, held: int) -> bool:
+        """Whether the step is surely executed there, and shows which of several outcomes came."""
+        return self.varies and self.certain_to_succeed(held) and self.case(held).explanation.revealing(held)
+
+    def lacks(self, clause: str) -> bool:
+        """Whether few trials were made before which that was so."""
+        doubted = any(
+            case.difference is not None and case.difference.by.before == clause for case in self.cases
+        )
+        least = self.executed // _DOUBTED if doubted else min(OFTEN, self.executed // _SHARE)
+        return self.before[clause] < least
+
     @property
     def late(self) -> bool:
         """Whether it is doubted that outcomes come as often late as right after the agent was put somewhere."""
@@ -307,6 +329,10 @@ class ActionKnowledge:
         if held not in known:
             known[held] = not self.precondition.violated(held, 0)
         return known[held]
+
+    def certain_to_fail(self, held: int) -> bool:
+        """Whether the step is refused there under all that is possible."""
+        return self.precondition.certain_to_fail(self.precondition.violated(held, 0))
 
     def worth(self, held: int) -> float:
         """What a step is worth where these atoms hold: 0 if it tells nothing."""

@@ -73,8 +73,12 @@ def initial_evidence(transcript: Transcript) -> Evidence:
     return evidence
 
 
+RIGHT_AFTER = "it came right after {}"
+REFUSED = RIGHT_AFTER.format("a refused step")
+
+
 class Moment(NamedTuple):
-    """When a step is attempted: how many came before it."""
+    """When a step is attempted: how many came before it, and what came right before."""
 
     attempts: int = 0
     """Steps that were attempted, of all actions."""
@@ -82,6 +86,10 @@ class Moment(NamedTuple):
     """Those that were carried out."""
     since: int = 0
     """The same since the agent was last put somewhere, by a question that did not begin where it stood."""
+    turn: int = 0
+    """Steps of the same action that were carried out with the same objects."""
+    before: tuple[str, ...] = ()
+    """What was so, as a clause that follows "whether"; an argument is called by its place (``#0``)."""
 
 
 class Course:
@@ -89,22 +97,55 @@ class Course:
 
     def __init__(self) -> None:
         self.now = Moment()
+        self.after = ""
+        """What comes right before the next step: ``RIGHT_AFTER`` an action, or ``REFUSED``; empty if the agent was put somewhere since."""
         self._stands: State | None = None
+        self._last: GroundAction | None = None
+        self._idle = self._refused = False
+        """Whether the last step changed nothing; whether one was refused since the agent was put somewhere."""
+        self._turns: dict[GroundAction, int] = {}
+        self._named: dict[str, tuple[str, ...]] = {}
+        """The objects that the last step of each action named."""
 
     def begin(self, state: State) -> None:
         """A question or a walk begins in a state."""
         if state != self._stands:
             self.now = self.now._replace(since=0)
-            self._stands = state
+            self._stands, self.after, self._refused = state, "", False
 
-    def step(self, *, executed: bool) -> Moment:
+    def step(self, action: GroundAction, *, executed: bool) -> Moment:
         """A step is attempted; when."""
-        when = self.now
-        self.now = Moment(when.attempts + 1, when.steps + executed, when.since + executed)
+        now, turn = self.now, self._turns.get(action, 0)
+        self.now = Moment(now.attempts + 1, now.steps + executed, now.since + executed)
+        when = now._replace(turn=turn, before=tuple(self._before(action)))
+        self._last, self.after, self._idle = (
+            action,
+            RIGHT_AFTER.format(action.name) if executed else REFUSED,
+            False,
+        )
+        self._refused = self._refused or not executed
+        if executed:
+            self._turns[action], self._named[action.name] = turn + 1, action.objects
         return when
+
+    def _before(self, action: GroundAction) -> Iterator[str]:
+        for place, (one, other) in enumerate(
+            zip(action.objects, self._named.get(action.name, ()), strict=False)
+        ):
+            if one == other:
+                yield f"the step of it before named the same #{place}"
+        if self.after and self._last is not None:
+            yield self.after
+            if self._idle:
+                yield f"{self._last.name} had just changed nothing"
+            if set(self._last.objects).intersection(action.objects):
+                yield "the step right before named one of its objects"
+        if self._refused:
+            yield "a step had been refused since the agent was put where it began"
 
     def end(self, state: State) -> None:
         """The agent is seen in a state."""
+        self._idle = self.after != REFUSED and state == self._stands
         self._stands = state
 
 
@@ -135,7 +176,9 @@ def attempted(transcript: Transcript, course: Course | None = None) -> Iterator[
         if not isinstance(entry, Asked):
             for before, action, after in entry.steps:
                 course.begin(before.state)
-                yield AttemptedStep(number, 0, action, True, before, after, course.step(executed=True))
+                yield AttemptedStep(
+                    number, 0, action, True, before, after, course.step(action, executed=True)
+                )
                 course.end(after.state)
             continue
         executed, final = entry.response.executed, entry.response.final
@@ -143,11 +186,15 @@ def attempted(transcript: Transcript, course: Course | None = None) -> Iterator[
         for position, action in enumerate(entry.actions):
             if position == executed:
                 last = final if executed else entry.query.initial
-                yield AttemptedStep(number, position, action, False, last, None, course.step(executed=False))
+                yield AttemptedStep(
+                    number, position, action, False, last, None, course.step(action, executed=False)
+                )
                 break
             begun = None if position else entry.query.initial
             ended = final if position == executed - 1 else None
-            yield AttemptedStep(number, position, action, True, begun, ended, course.step(executed=True))
+            yield AttemptedStep(
+                number, position, action, True, begun, ended, course.step(action, executed=True)
+            )
         course.end(final.state)
 
 

@@ -1,4 +1,4 @@
-"""Twenty agents with chance: honest ones, and ones that hang on what no word says, on combinations, or on time.
+"""Thirty agents with chance: honest ones, and ones that hang on what no word says, on combinations, or on time.
 
 Each presses boxes. How often a press works is said by a function of the moment; everything else an agent does is without chance. Facts
 about a box are set and cleared by two actions each, and so are lamps, which no press names, and which of two spots a box stands on.
@@ -28,6 +28,7 @@ from aam_vision.model.strips import (
     Vocabulary,
 )
 
+REFUSED = "refused"
 TYPES = Types({"box": "object", "lamp": "object", "spot": "object"})
 
 
@@ -45,6 +46,10 @@ class Moment(NamedTuple):
     """The same with refused ones."""
     since: int
     """Steps carried out since the agent was last put into a situation."""
+    last: str
+    """The action of the step before, or ``REFUSED``; empty if the agent was put into a situation since."""
+    turn: int
+    """How often the same was pressed before."""
 
     def own(self, fact: str) -> bool:
         """Whether a fact holds of the box."""
@@ -152,6 +157,10 @@ FAULTS: tuple[Fault, ...] = (
     Fault("one box", lambda now: 0.4 if now.objects[0] == "b3" else 0.8, boxes=4, kind="hidden"),
     Fault("spot is taken", lambda now: 0.1 if _other_on_spot(now) else 0.95, own=(), spots=True, kind="hidden"),
     Fault("same box again", _pausing, kind="hidden"),
+    Fault("after a refusal", lambda now: 0.3 if now.last == REFUSED else 0.9, kind="hidden"),
+    Fault("after undo", lambda now: 0.3 if now.last == "undo" else 0.9, own=("wet", "old"), kind="hidden"),
+    Fault("only right after a press", lambda now: 0.9 if now.last == "press" else 0.4, own=("wet", "old"), kind="hidden"),
+    Fault("every second of a box", lambda now: 0.4 if now.turn % 2 else 0.9, kind="hidden"),
     Fault("practice", lambda now: 0.4 + 0.5 * min(1.0, now.count / 300), own=("wet", "old"), kind="time"),
     Fault("wears out", lambda now: max(0.3, 0.95 - now.count / 500), kind="time"),
     Fault("every seventh", lambda now: 0.0 if now.count % 7 == 6 else 0.95, kind="time"),
@@ -229,6 +238,8 @@ class _Memory:
     steps: int = 0
     attempts: int = 0
     since: int = 0
+    last: str = ""
+    turns: dict[tuple[str, ...], int] = field(default_factory=dict)
     stands: State | None = None
     kept: dict[str, float] = field(default_factory=dict)
 
@@ -244,15 +255,23 @@ class FaultyAgent(SymbolicAgent):
         self._fault, self._memory = fault, _Memory()
 
     def ask(self, query: Query) -> Response:
+        self._put(query.initial.state)
         response = super().ask(query)
-        self._memory.attempts += response.executed < len(query.plan)
+        if response.executed < len(query.plan):
+            self._memory.attempts += 1
+            self._memory.last = REFUSED
         return response
 
-    def after(self, state: State, action: GroundAction) -> State:
+    def _put(self, state: State) -> None:
         memory = self._memory
         if state != memory.stands:  # or it happens to be put where it stands, which nobody can tell
-            memory.since = 0
+            memory.since, memory.last, memory.stands = 0, "", state
+
+    def after(self, state: State, action: GroundAction) -> State:
+        self._put(state)
+        memory = self._memory
         memory.stands = self._after(state, action)
+        memory.last = action.name
         memory.steps += 1
         memory.attempts += 1
         memory.since += 1
@@ -264,10 +283,11 @@ class FaultyAgent(SymbolicAgent):
         memory = self._memory
         now = Moment(
             *(state, action.objects, memory.count, self.chance, memory.kept),
-            *(memory.steps, memory.attempts, memory.since),
+            *(memory.steps, memory.attempts, memory.since, memory.last, memory.turns.get(action.objects, 0)),
         )
         rate = self._fault.rate(now)
-        self._memory.count += 1
+        memory.count += 1
+        memory.turns[action.objects] = now.turn + 1
         self.pressed.append(Pressed(state, action.objects, rate))
         drawn = self.chance.random()
         box = action.objects[:1]

@@ -15,6 +15,7 @@ from aam_vision.interrogation.chance.constancy import Split, Trial, apart, diffe
 from aam_vision.interrogation.chance.interrogating import Options, interrogate
 from aam_vision.interrogation.chance.intervals import Precision, concentration
 from aam_vision.interrogation.chance.observations import Setting
+from aam_vision.interrogation.evidence.transcript import Moment
 from aam_vision.interrogation.task.verdict import NOT_STRIPS
 from aam_vision.model.query import Access
 from aam_vision.model.strips import Atom, Effects, GroundAction, State
@@ -50,6 +51,16 @@ def test_an_object_is_named_where_it_makes_the_difference() -> None:
         block = "abc"[rng.integers(3)]
         trials.append(Trial(0, int(rng.random() < (0.3 if block == "b" else 0.9)), Setting((block, "h"))))
     assert by(trials) == Split(named=(0, "b"))
+
+
+def test_what_came_right_before_is_told_where_it_makes_the_difference() -> None:
+    rng = np.random.default_rng(71013)
+    trials = []
+    for _ in range(300):
+        before = (("it came right after undo",), ("it came right after press",), ())[int(rng.integers(3))]
+        works = rng.random() < (0.4 if before and "undo" in before[0] else 0.9)
+        trials.append(Trial(0, int(works), when=Moment(before=before)))
+    assert by(trials) == Split(before="it came right after undo")
 
 
 @pytest.mark.parametrize("length", [3, 7, 12, 20])

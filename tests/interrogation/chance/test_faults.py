@@ -10,6 +10,7 @@ import pytest
 from aam_vision.interrogation.chance.comparing import Comparison, Count, strata
 from aam_vision.interrogation.chance.constancy import Trial
 from aam_vision.interrogation.chance.observations import Setting
+from aam_vision.interrogation.evidence.transcript import RIGHT_AFTER
 from aam_vision.interrogation.task.verdict import COMPLETE, NOT_STRIPS
 from aam_vision.model.strips import Atom
 
@@ -41,7 +42,6 @@ def test_of_two_atoms_of_which_one_has_to_hold_both_are_certain(access: str) -> 
         ("every seventh", "goes in cycles of 7 steps"),
         ("every ninth step", "goes in cycles of 9 steps of all actions"),
         ("every fifth attempt", "goes in cycles of 5 steps of all actions, refused ones included"),
-        ("spells", "depends on what the trial before came to"),
     ],
 )
 def test_what_no_word_says_is_told_and_no_atom_is_blamed_for_it(name: str, told: str) -> None:
@@ -49,6 +49,37 @@ def test_what_no_word_says_is_told_and_no_atom_is_blamed_for_it(name: str, told:
     assert result.status == NOT_STRIPS
     assert told in result.why
     assert not false_names(result, fault(name))
+
+
+def test_spells_are_told_by_what_came_before() -> None:
+    results = [run(fault("spells"), seed, "settable", 0.1, 4000)[0] for seed in range(4)]
+    assert all(result.status == NOT_STRIPS for result in results)
+    assert sum("depends on what" in result.why for result in results) >= 3
+
+
+@pytest.mark.parametrize("access", ["settable", "snapshot", "reset"])
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("after a refusal", "refused"),
+        ("after undo", "depends on whether it came right after undo"),
+        ("only right after a press", ""),
+        ("every second of a box", "goes in cycles of 2 steps of it with the same objects"),
+    ],
+)
+def test_what_another_step_or_a_refusal_leaves_behind_is_told(name: str, told: str, access: str) -> None:
+    result, _ = run(fault(name), 1, access, 0.1, 4000)
+    assert result.status == NOT_STRIPS
+    assert told in result.why
+
+
+def test_trials_of_a_right_agent_come_right_after_refusals_and_each_other_action() -> None:
+    for access in ("settable", "snapshot", "reset"):
+        result, _ = run(fault("own fact"), 0, access, 0.1, 4000)
+        assert result.status == COMPLETE
+        before = result.actions[0].before
+        for what in ("a refused step", "undo", "set-wet", "clear-wet"):
+            assert before[RIGHT_AFTER.format(what)] >= 5
 
 
 @pytest.mark.parametrize(("name", "steps"), [("cold start", "step"), ("tires", "[48] steps")])

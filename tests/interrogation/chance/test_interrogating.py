@@ -53,6 +53,27 @@ def test_structure_and_probabilities_are_right(access: Access) -> None:
     assert exact(result.model, truth) or access is not Access.SETTABLE
 
 
+STUCK = """(define (domain stuck)
+  (:requirements :probabilistic-effects :negative-preconditions)
+  (:predicates (set) (stuck) (waited))
+  (:action turn :parameters () :precondition (and (not (set)) (not (stuck)))
+    :effect (probabilistic 0.5 (set) 0.3 (stuck)))
+  (:action undo :parameters () :precondition (not (stuck)) :effect (not (set)))
+  (:action wait :parameters () :precondition (not (waited)) :effect (waited))
+  (:action go-on :parameters () :precondition (waited) :effect (not (waited))))"""
+STUCK_PROBLEM = "(define (problem one) (:domain stuck) (:init) (:goal (set)))"
+
+
+@pytest.mark.parametrize("access", [Access.SNAPSHOT, Access.SETTABLE])
+def test_where_nothing_is_worth_a_step_the_agent_is_not_left_to_itself(access: Access) -> None:
+    """A stuck turn cannot be tried again: what can be done there tells nothing."""
+    stuck = agent(access, 3, STUCK, STUCK_PROBLEM)
+    result = interrogate(stuck, np.random.default_rng(3), Options(0.1, max_steps=3000))
+    assert result.status == COMPLETE
+    turns = next(one.executed for one in result.actions if one.index.header.name == "turn")
+    assert result.counts.steps < 2 * turns
+
+
 def test_a_trajectory_is_learned_from_as_far_as_it_leads() -> None:
     truth, _ = read()
     result = interrogate(agent(Access.TRAJECTORY), np.random.default_rng(0), Options(0.1, max_steps=200))
@@ -232,7 +253,7 @@ def test_an_agent_whose_refusals_no_precondition_explains_is_named() -> None:
 def test_changes_of_things_that_are_not_named_are_told_beside_what_is_learned() -> None:
     result = interrogate(Elsewhere(agent(Access.RESET)), np.random.default_rng(0))
     assert result.status == OPEN
-    assert result.counts.steps < 200, "where it is to be put is never reached"
+    assert result.counts.steps < 300, "where it is to be put is never reached"
     assert "also brings about broken(another " in result.why
     assert "which a parameter of type " in result.why
 

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 from aam_vision.interrogation.evidence.moves import Asked, Walked
 from aam_vision.interrogation.evidence.transcript import (
+    REFUSED,
     AttemptedStep,
+    Course,
     Transcript,
     attempted,
     ruled_out,
@@ -20,6 +22,7 @@ from aam_vision.interrogation.hypotheses.literals import AtomIndex, bits
 from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
 from aam_vision.model.strips import (
     ActionHeader,
+    Atom,
     GroundAction,
     Location,
     Mode,
@@ -40,6 +43,35 @@ def _steps(*entries: Asked | Walked) -> list[AttemptedStep]:
     headers = tuple(ActionHeader(action.name) for action in (ONE, TWO, THREE))
     vocabulary = Vocabulary("d", ())
     return list(attempted(Transcript(vocabulary, headers, Access.SNAPSHOT, (S[0],), entries)))
+
+
+def test_what_came_right_before_a_step_is_said_until_the_agent_is_put_elsewhere() -> None:
+    objects = Objects({"a": "object", "b": "object"}, Types({}))
+    one, other = State(frozenset(), objects), State(frozenset({Atom("on", ("a",))}), objects)
+    course = Course()
+    press, undo = GroundAction("press", ("a",)), GroundAction("undo", ("a",))
+    told = []
+    for state, action, executed, after in (
+        (one, press, True, one),
+        (one, undo, False, one),
+        (one, press, True, other),
+        (one, press, True, other),
+        (other, GroundAction("undo", ("b",)), True, one),
+    ):
+        course.begin(state)
+        when = course.step(action, executed=executed)
+        told.append({*when.before, when.turn})
+        course.end(after)
+    same = "the step of it before named the same #0", "the step right before named one of its objects"
+    press_before = "it came right after press"
+    since = "a step had been refused since the agent was put where it began"
+    assert told == [
+        {0},
+        {0, press_before, "press had just changed nothing", same[1]},
+        {1, REFUSED, *same, since},
+        {2, same[0]},
+        {0, press_before},
+    ]
 
 
 def test_only_the_first_and_the_last_situation_of_a_plan_were_seen() -> None:
