@@ -52,12 +52,14 @@ class Person:
         (self._found,) = (entry.predicate.name for entry in domain.visual.read_as(Reading.FOUND))
         self._chosen = -1
         self.clicks: list[int] = []
+        self.confirming: list[bool] = []
 
     def learned(self, perception: Any) -> None:
         self._sheets.learned(perception)
 
-    def answer(self, question: LabelQuestion, *, tested: bool = False) -> Labelled:
+    def answer(self, question: LabelQuestion, *, tested: bool = False, missing: int = 0) -> Labelled:
         """The label that comes of clicking until all is as it is."""
+        self.confirming.append(missing > 0)
         true = self._true[question.number]
         frame, sheet = self._pictures[question.number].frame, self._sheets.sheet(question, None)
         self.clicks.append(1)  # to go on
@@ -162,11 +164,12 @@ def page_labels(
     _, result = LabellingRounds[Any](SceneLearner(domain, found, way), person, progress).run()
     write_answers(domain, found, result.told, out)
     written(domain, result, len(found), way.most, out, progress)
-    clicks = np.array(person.clicks)
+    confirming = np.array(person.confirming)
+    clicks, test = np.array(person.clicks)[~confirming], np.array(person.clicks)[confirming]
     print(
         f"{env}, seed {seed}: {len(clicks)} pictures, {clicks.sum()} clicks ({clicks.mean():.1f} a picture; "
-        f"{clicks[: WAITED_FOR.first].mean():.1f} before the first training), trainings of "
-        f"{', '.join(f'{one:.0f}' for one in result.seconds)} CPU s"
+        f"{clicks[: WAITED_FOR.first].mean():.1f} before the first training), {len(test)} pictures of the test, {test.sum()} clicks, "
+        f"trainings of {', '.join(f'{one:.0f}' for one in result.seconds)} CPU s"
     )
 
 

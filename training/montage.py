@@ -296,8 +296,13 @@ class Montage:
         taken = {look for group, _ in placed for look in group.looks}
         most = int(rng.integers(self._most // 2, self._most + 1))
         for _ in range(TRIED * 2):
-            group = self._replaced(self._some(rng), taken, rng)
-            if taken.intersection(group.looks) or len(taken) + len(group.looks) > most:
+            if len(taken) >= most:
+                break
+            group = self._some(rng)
+            if len(taken) + len(group.looks) > most:
+                continue
+            group = self._replaced(group, taken, rng)
+            if taken.intersection(group.looks):
                 continue
             away = self._somewhere(group, placed, base.bare.shape[:2], rng)
             if away is not None:

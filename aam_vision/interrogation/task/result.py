@@ -113,6 +113,8 @@ class Result:
     """Since when the agent is as the model says, and what was different before, in sentences; empty if it has not changed."""
     untested: str = ""
     """That the classifiers have not passed their test, in a line; empty if they have, or none read the images."""
+    seen: str = ""
+    """What the test of the user's own classifiers came to, in a line, if they have passed it."""
 
     def __repr__(self) -> str:
         return in_short(self)
@@ -371,6 +373,7 @@ def ending(result: Result) -> Ending:
         result.diagnosis,
         result.invented,
         result.changed,
+        result.seen,
     )
 
 
