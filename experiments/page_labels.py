@@ -3,21 +3,26 @@
 ``python -m experiments.page_labels`` labels pictures of things that somebody moves about, as in a folder, from no label on, by the sheets that
 the page shows and by nothing else: things are pointed at, atoms are toggled where what is filled in is wrong, and outlines are extended where they leave
 much out. Choosing a thing, pointing, toggling and going on count as a click each. The weights are kept for
-``training.evaluate --classifiers`` and ``run --classifiers``.
+``training.evaluate --classifiers`` and ``run --classifiers``. ``--disturbed`` reads pictures with the weights of such a folder that are taken as
+cameras do on bad days: under noise, in another light, with a hand in them.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import numpy as np
 import typer
+from numpy.typing import NDArray
 
-from aam_vision.agents.perception import Mask, Reading
+from aam_vision.agents.perception import Frame, Mask, Reading
+from aam_vision.classifiers.camera.perception import CameraPerception
 from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.envs.labelled import Labelled
 from aam_vision.envs.own import OwnEnvironment
@@ -33,6 +38,7 @@ from aam_vision.training.labelling.session import written
 from aam_vision.training.labelling.settings import MOST_SCENES, Way
 from aam_vision.training.labelling.things import ThingDraft, ThingSheets
 from aam_vision.training.regions import middle
+from experiments.tables import Row, told
 
 TAKEN: Final = 200
 """Pictures to choose from: more of them show rarer piles, and take longer to draw."""
@@ -141,21 +147,124 @@ def wrong(view: dict[str, Any], true: Labelled) -> Iterator[tuple[int, int]]:
     return ((place, head) for *_, place, head in sorted(found))
 
 
+Disturbance = Callable[[Labelled, np.random.Generator], tuple[Frame, Mask | None]]
+"""Makes of a picture a disturbed one; also which pixels something covers that no label speaks of."""
+
+
+def light(*gains: float) -> Disturbance:
+    """All colours, or each of the three, brighter or darker."""
+    return lambda one, _: (_frame(one.frame * np.array(gains)), None)
+
+
+def noise(sigma: float) -> Disturbance:
+    """A sensor's noise, of 255."""
+    return lambda one, rng: (_frame(one.frame + rng.normal(0, sigma, one.frame.shape)), None)
+
+
+def moved(degrees: float, share: float) -> Disturbance:
+    """A camera that is turned about where it looks, or moved by a share of what it sees, either way."""
+
+    def disturb(one: Labelled, rng: np.random.Generator) -> tuple[Frame, None]:
+        from PIL import Image
+
+        turn, across = rng.choice((-1, 1), 2) * (degrees, share * one.frame.shape[1])
+        taken = Image.fromarray(np.pad(one.frame, ((EDGE, EDGE), (EDGE, EDGE), (0, 0)), mode="edge"))
+        seen = np.array(taken.rotate(turn, Image.Resampling.BILINEAR, translate=(round(across), 0)))
+        return seen[EDGE:-EDGE, EDGE:-EDGE], None
+
+    return disturb
+
+
+def covered(colour: tuple[int, int, int], size: float, *, arm: bool) -> Disturbance:
+    """A round thing of a colour, as large as a share of the picture: with an arm, over a thing; without, anywhere on the table."""
+
+    def disturb(one: Labelled, rng: np.random.Generator) -> tuple[Frame, Mask]:
+        height, width = one.frame.shape[:2]
+        down, across = np.mgrid[:height, :width]
+        shown = [mask for mask in one.masks.values() if mask.any()]
+        row, column = middle(shown[int(rng.integers(len(shown)))])
+        if not arm:
+            row, column = (
+                int(rng.uniform(*part) * side)
+                for part, side in (((0.4, 0.85), height), ((0.15, 0.85), width))
+            )
+        own = (down - row) ** 2 + (across - column) ** 2 < (size * width / 2) ** 2
+        if arm:
+            own |= (down > row) & (abs(across - column) < size * width / 3)
+        shade = 1 - 0.3 * (across - column) / (size * width)
+        return _frame(
+            np.where(own[..., None], np.array(colour) * shade[..., None].clip(0.5, 1.3), one.frame)
+        ), own
+
+    return disturb
+
+
+EDGE: Final = 40
+"""Pixels by which a picture is continued before it is turned and moved."""
+
+DISTURBED: Final[Mapping[str, Disturbance]] = {
+    "as taken": noise(0),
+    "noise 1.5": noise(1.5),
+    "noise 5": noise(5),
+    "light -40%": light(0.6),
+    "light +40%": light(1.4),
+    "colour cast": light(1.2, 1.0, 0.8),
+    "unseen thing": covered((230, 120, 20), 0.11, arm=False),
+    "hand over a thing": covered((205, 150, 120), 0.14, arm=True),
+    "turned by 5 degrees": moved(5, 0),
+    "moved by 2 cm": moved(0, 0.055),
+}
+"""What befalls pictures; 2 cm of the table are about a twentieth of what the camera sees of it."""
+
+
+def read_disturbed(domain: ImageDomain, folder: Path, seed: int, number: int) -> Iterator[Row]:
+    """How the weights of a folder read pictures under every disturbance, and of how many they say that they are strange."""
+    perception = CameraPerception.load(domain.visual, domain.name, folder, remembered=0)
+    shown = {entry.predicate.name for entry in domain.visual.read_as(Reading.SHOWN)}
+    known = taken(domain, number, seed + 1000)
+    for name, disturb in DISTURBED.items():
+        rng, counts = np.random.default_rng([seed, 89]), Counter[str]()
+        for one in known:
+            frame, _ = disturb(one, rng)
+            (percept,) = perception.read_many([frame], one.scene)
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                perception.compare(frame)
+            different = (
+                percept.state.true ^ domain.visual.sighted(one.scene, one.true)
+            ) - percept.state.unknown
+            counts["wrong"] += any(atom.predicate in shown for atom in different)
+            counts["accepted"] += not percept.refused
+            counts["named"] += bool(told)
+        yield {"disturbance": name, **{key: counts[key] for key in ("accepted", "wrong", "named")}}
+
+
+def _frame(values: NDArray[Any]) -> Frame:
+    return values.clip(0, 255).round().astype(np.uint8)
+
+
 def page_labels(
     out: Annotated[Path, typer.Option(help="Folder for labels and weights.")],
     env: Annotated[str, typer.Option(help="Environment whose pictures have no cells.")] = "tabletop",
     seed: Annotated[int, typer.Option(min=0, help="Seed of pictures, choice and weights.")] = 0,
     pictures: Annotated[int, typer.Option(min=1, help="Pictures to label at most.")] = MOST_SCENES,
-    number: Annotated[int, typer.Option(min=1, help="Pictures to choose from.")] = TAKEN,
+    number: Annotated[int, typer.Option(min=1, help="Pictures to choose from, or to read.")] = TAKEN,
+    disturbed: Annotated[
+        bool, typer.Option("--disturbed", help="Only read, with the weights in the folder.")
+    ] = False,
 ) -> None:
     """Label pictures as a person at the page does, and count the clicks.
 
     Examples:
         python -m experiments.page_labels --out runs/page
         python -m experiments.page_labels --out runs/page-1 --seed 1
+        python -m experiments.page_labels --out runs/page --disturbed --number 300
     """
     check_writable(out)
     domain, progress = image_domain(env), Progress()
+    if disturbed:
+        list(told(read_disturbed(domain, out, seed, number)))
+        return
     progress.stage(f"{domain.name}: taking pictures")
     true = taken(domain, number, seed)
     found = [Walked(PROBLEM, one.scene, one.frame, None) for one in true]
