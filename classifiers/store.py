@@ -438,7 +438,7 @@ def weaknesses(card: Card) -> list[str]:
         if wrong > POOR * pictures:
             share = f"{wrong} of {pictures} unseen pictures ({wrong / pictures:.1%})"
             found.append(f"classifier {head} of {card.name} is wrong in {share}")
-    exact, states = image_test(card)
+    exact, states, _ = image_test(card)
     if states - exact > POOR * states:
         found.append(
             f"the classifiers of {card.name} read {exact} of {states} unseen states exactly ({exact / states:.1%})"
@@ -449,7 +449,7 @@ def weaknesses(card: Card) -> list[str]:
 def image_test(card: Card) -> ImageTest:
     """How the classifiers of a card did in their test."""
     unseen = _table(card.figures, "unseen")
-    return ImageTest(_number(unseen, "exact"), _number(unseen, "states"))
+    return ImageTest(*(_number(unseen, name) for name in ("exact", "states", "wrong")))
 
 
 def untaught(card: Card, head: str) -> bool:

@@ -9,8 +9,11 @@ Environments of the user's own (``own``) come by entry points, after these.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 
+from aam_vision.agents.perception import VisualVocabulary
 from aam_vision.envs import DOMAINS, TOLD_WITH_CHANCE, WITH_CHANCE, own, worlds
 from aam_vision.envs.board import BoardDomain
 from aam_vision.envs.board_env import Instructed
@@ -43,6 +46,30 @@ def image_domain(name: str) -> ImageDomain:
     if found is None:
         raise UnusableInput(f"no environment {name!r}: use one of {', '.join(names())}")
     return found
+
+
+@dataclass(frozen=True)
+class Words:
+    """A vocabulary alone, with nothing that draws: it says how images of others are read."""
+
+    visual: VisualVocabulary
+
+    @property
+    def name(self) -> str:
+        """Of its weights."""
+        return self.visual.name
+
+    def classifiers(self, given: Path | None) -> Path:
+        """The folder of the weights; UnusableInput if none is given."""
+        if given is None:
+            raise UnusableInput(f"{self.name}: no classifiers belong to it; name a folder, --classifiers DIR")
+        return given
+
+
+def words_of(name: str) -> ImageDomain | Words:
+    """What images are read by: a vocabulary that ``MODULE:NAME`` leads to, or an image domain, as ``image_domain`` has it."""
+    found = own.imported(name) if own.is_reference(name) and not worlds.known(name) else None
+    return Words(found) if isinstance(found, VisualVocabulary) else image_domain(name)
 
 
 def board_domain(name: str) -> BoardDomain:

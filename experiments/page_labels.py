@@ -3,26 +3,37 @@
 ``python -m experiments.page_labels`` labels pictures of things that somebody moves about, as in a folder, from no label on, by the sheets that
 the page shows and by nothing else: things are pointed at, atoms are toggled where what is filled in is wrong, and outlines are extended where they leave
 much out. Choosing a thing, pointing, toggling and going on count as a click each. The weights are kept for
-``training.evaluate --classifiers`` and ``run --classifiers``.
+``training.evaluate --classifiers`` and ``run --classifiers``. ``--disturbed`` reads pictures with the weights of such a folder that are taken as
+cameras do on bad days: under noise, in another light, with a hand in them.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 import numpy as np
 import typer
+from numpy.typing import NDArray
 
-from aam_vision.agents.perception import Mask, Reading
+import aam_vision
+from aam_vision.agents.perception import Frame, Mask, Reading
+from aam_vision.agents.unreliable import SimulatorDecorator
+from aam_vision.classifiers.camera.perception import CameraPerception
 from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.envs.labelled import Labelled
 from aam_vision.envs.own import OwnEnvironment
 from aam_vision.envs.registry import image_domain
+from aam_vision.model.query import Access
 from aam_vision.model.strips import Atom
+from aam_vision.report import evaluation
+from aam_vision.run.targets.images import PerceptionSettings, perception_of, seen_through
 from aam_vision.support.commandline import Progress, check_writable, run_command
 from aam_vision.training.described import PROBLEM, pictured_scene
 from aam_vision.training.labelling.pool import LabelQuestion, Walked
@@ -33,6 +44,8 @@ from aam_vision.training.labelling.session import written
 from aam_vision.training.labelling.settings import MOST_SCENES, Way
 from aam_vision.training.labelling.things import ThingDraft, ThingSheets
 from aam_vision.training.regions import middle
+from experiments.interrogations import likeness
+from experiments.tables import Row, told
 
 TAKEN: Final = 200
 """Pictures to choose from: more of them show rarer piles, and take longer to draw."""
@@ -52,12 +65,14 @@ class Person:
         (self._found,) = (entry.predicate.name for entry in domain.visual.read_as(Reading.FOUND))
         self._chosen = -1
         self.clicks: list[int] = []
+        self.confirming: list[bool] = []
 
     def learned(self, perception: Any) -> None:
         self._sheets.learned(perception)
 
-    def answer(self, question: LabelQuestion, *, tested: bool = False) -> Labelled:
+    def answer(self, question: LabelQuestion, *, tested: bool = False, missing: int = 0) -> Labelled:
         """The label that comes of clicking until all is as it is."""
+        self.confirming.append(missing > 0)
         true = self._true[question.number]
         frame, sheet = self._pictures[question.number].frame, self._sheets.sheet(question, None)
         self.clicks.append(1)  # to go on
@@ -139,21 +154,180 @@ def wrong(view: dict[str, Any], true: Labelled) -> Iterator[tuple[int, int]]:
     return ((place, head) for *_, place, head in sorted(found))
 
 
+Change = Callable[[Labelled, np.random.Generator], Frame]
+"""Makes of a picture another one."""
+
+
+@dataclass(frozen=True)
+class Disturbance:
+    """Something that befalls pictures: a share of a run's looks, each in another way (``anew``), or all in the same."""
+
+    change: Change
+    share: float = 1.0
+    anew: bool = False
+
+
+def light(*gains: float) -> Change:
+    """All colours, or each of the three, brighter or darker."""
+    return lambda one, _: _frame(one.frame * np.array(gains))
+
+
+def noise(sigma: float) -> Change:
+    """A sensor's noise, of 255."""
+    return lambda one, rng: _frame(one.frame + rng.normal(0, sigma, one.frame.shape))
+
+
+def moved(degrees: float, share: float) -> Change:
+    """A camera that is turned about where it looks, or moved by a share of what it sees, either way."""
+
+    def disturb(one: Labelled, rng: np.random.Generator) -> Frame:
+        from PIL import Image
+
+        turn, across = rng.choice((-1, 1), 2) * (degrees, share * one.frame.shape[1])
+        taken = Image.fromarray(np.pad(one.frame, ((EDGE, EDGE), (EDGE, EDGE), (0, 0)), mode="edge"))
+        seen = np.array(taken.rotate(turn, Image.Resampling.BILINEAR, translate=(round(across), 0)))
+        return seen[EDGE:-EDGE, EDGE:-EDGE]
+
+    return disturb
+
+
+def covered(colour: tuple[int, int, int], size: float, *, arm: bool) -> Change:
+    """A round thing of a colour, as large as a share of the picture: with an arm, over a thing; without, anywhere on the table."""
+
+    def disturb(one: Labelled, rng: np.random.Generator) -> Frame:
+        height, width = one.frame.shape[:2]
+        down, across = np.mgrid[:height, :width]
+        shown = [mask for mask in one.masks.values() if mask.any()]
+        row, column = middle(shown[int(rng.integers(len(shown)))])
+        if not arm:
+            row, column = (
+                int(rng.uniform(*part) * side)
+                for part, side in (((0.4, 0.85), height), ((0.15, 0.85), width))
+            )
+        own = (down - row) ** 2 + (across - column) ** 2 < (size * width / 2) ** 2
+        if arm:
+            own |= (down > row) & (abs(across - column) < size * width / 3)
+        shade = 1 - 0.3 * (across - column) / (size * width)
+        return _frame(np.where(own[..., None], np.array(colour) * shade[..., None].clip(0.5, 1.3), one.frame))
+
+    return disturb
+
+
+EDGE: Final = 40
+"""Pixels by which a picture is continued before it is turned and moved."""
+
+DISTURBED: Final[Mapping[str, Disturbance]] = {
+    "as taken": Disturbance(noise(0)),
+    "noise 1.5": Disturbance(noise(1.5), anew=True),
+    "noise 5": Disturbance(noise(5), anew=True),
+    "light -40%": Disturbance(light(0.6)),
+    "light +40%": Disturbance(light(1.4)),
+    "colour cast": Disturbance(light(1.2, 1.0, 0.8)),
+    "unseen thing": Disturbance(covered((240, 130, 180), 0.11, arm=False)),
+    "hand over a thing": Disturbance(covered((205, 150, 120), 0.14, arm=True), share=0.1, anew=True),
+    "turned by 5 degrees": Disturbance(moved(5, 0)),
+    "moved by 2 cm": Disturbance(moved(0, 0.055)),
+}
+"""What befalls pictures; 2 cm of the table are about a twentieth of what the camera sees of it."""
+
+
+def read_disturbed(domain: ImageDomain, folder: Path, seed: int, number: int) -> Iterator[Row]:
+    """How the weights of a folder read pictures under every disturbance, and of how many they say that they are strange."""
+    perception = CameraPerception.load(domain.visual, domain.name, folder, remembered=0)
+    shown = {entry.predicate.name for entry in domain.visual.read_as(Reading.SHOWN)}
+    known = taken(domain, number, seed + 1000)
+    for name, disturbance in DISTURBED.items():
+        rng, counts = np.random.default_rng([seed, 89]), Counter[str]()
+        for one in known:
+            frame = disturbance.change(one, rng)
+            (percept,) = perception.read_many([frame], one.scene)
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                perception.compare(frame)
+            different = (
+                percept.state.true ^ domain.visual.sighted(one.scene, one.true)
+            ) - percept.state.unknown
+            counts["wrong"] += any(atom.predicate in shown for atom in different)
+            counts["accepted"] += not percept.refused
+            counts["named"] += bool(told)
+        read = {"disturbance": name, **{key: counts[key] for key in ("accepted", "wrong", "named")}}
+        yield {**read, **interrogated(domain, folder, disturbance, seed)}
+
+
+class Disturbed(SimulatorDecorator):
+    """A simulator that shows disturbed pictures."""
+
+    def __init__(self, simulator: Any, domain: OwnEnvironment, disturbance: Disturbance, seed: int) -> None:
+        super().__init__(simulator)
+        self._domain, self._disturbance, self._seed = domain, disturbance, seed
+        self._looks = np.random.default_rng([seed, 97])
+
+    def frame(self) -> Frame:
+        assert self._domain.labelled is not None
+        if self._looks.random() >= self._disturbance.share:
+            return self._simulator.frame()
+        one = Labelled(*self._domain.labelled(self._simulator.present))  # type: ignore[attr-defined]
+        rng = self._looks if self._disturbance.anew else np.random.default_rng([self._seed, 101])
+        return self._disturbance.change(one, rng)
+
+
+def interrogated(domain: ImageDomain, folder: Path, disturbance: Disturbance, seed: int) -> Row:
+    """What a run says that sees such pictures, as one of a program: a camera may be anybody's."""
+    assert isinstance(domain, OwnEnvironment)
+    assert domain.truth is not None
+    settings = PerceptionSettings(folder)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        perception = perception_of(domain.name, settings)
+        shown = [
+            Disturbed(domain.simulator(problem), domain, disturbance, seed) for problem in domain.interrogated
+        ]
+        about = domain.name, shown, domain.headers, Access.SNAPSHOT, settings, perception
+        result = aam_vision.interrogate(seen_through(*about, strange=True).agent, seed=seed, raises=False)
+    truth = domain.truth()
+    states = evaluation.sample_states(
+        truth, domain.held_out_states(perception.look), STATES, np.random.default_rng(seed)
+    )
+    why = result.missing or (result.diagnosis.why if result.diagnosis else result.why)
+    strange = any("another camera" in str(one.message) for one in told)
+    return {
+        "status": result.status,
+        "model": likeness(result.model, truth, states),
+        "strange": strange,
+        "why": why,
+    }
+
+
+STATES: Final = 100
+"""Situations of held-out scenes in which a model is compared with what is intended."""
+
+
+def _frame(values: NDArray[Any]) -> Frame:
+    return values.clip(0, 255).round().astype(np.uint8)
+
+
 def page_labels(
     out: Annotated[Path, typer.Option(help="Folder for labels and weights.")],
     env: Annotated[str, typer.Option(help="Environment whose pictures have no cells.")] = "tabletop",
     seed: Annotated[int, typer.Option(min=0, help="Seed of pictures, choice and weights.")] = 0,
     pictures: Annotated[int, typer.Option(min=1, help="Pictures to label at most.")] = MOST_SCENES,
-    number: Annotated[int, typer.Option(min=1, help="Pictures to choose from.")] = TAKEN,
+    number: Annotated[int, typer.Option(min=1, help="Pictures to choose from, or to read.")] = TAKEN,
+    disturbed: Annotated[
+        bool, typer.Option("--disturbed", help="Only read, with the weights in the folder.")
+    ] = False,
 ) -> None:
     """Label pictures as a person at the page does, and count the clicks.
 
     Examples:
         python -m experiments.page_labels --out runs/page
         python -m experiments.page_labels --out runs/page-1 --seed 1
+        python -m experiments.page_labels --out runs/page --disturbed --number 300
     """
     check_writable(out)
     domain, progress = image_domain(env), Progress()
+    if disturbed:
+        list(told(read_disturbed(domain, out, seed, number)))
+        return
     progress.stage(f"{domain.name}: taking pictures")
     true = taken(domain, number, seed)
     found = [Walked(PROBLEM, one.scene, one.frame, None) for one in true]
@@ -162,11 +336,12 @@ def page_labels(
     _, result = LabellingRounds[Any](SceneLearner(domain, found, way), person, progress).run()
     write_answers(domain, found, result.told, out)
     written(domain, result, len(found), way.most, out, progress)
-    clicks = np.array(person.clicks)
+    confirming = np.array(person.confirming)
+    clicks, test = np.array(person.clicks)[~confirming], np.array(person.clicks)[confirming]
     print(
         f"{env}, seed {seed}: {len(clicks)} pictures, {clicks.sum()} clicks ({clicks.mean():.1f} a picture; "
-        f"{clicks[: WAITED_FOR.first].mean():.1f} before the first training), trainings of "
-        f"{', '.join(f'{one:.0f}' for one in result.seconds)} CPU s"
+        f"{clicks[: WAITED_FOR.first].mean():.1f} before the first training), {len(test)} pictures of the test, {test.sum()} clicks, "
+        f"trainings of {', '.join(f'{one:.0f}' for one in result.seconds)} CPU s"
     )
 
 

@@ -33,6 +33,7 @@ from tests.commands import called, commands, parsed
 from tests.documentation import ROOT, Block, Command, blocks, is_shown, pages
 
 ELSEWHERE = {
+    "docs/how-to/camera.md": "tests/envs/tabletop/test_camera.py",
     "docs/how-to/poor-words.md": "tests/test_tutorial.py",
     "docs/how-to/tabletop.md": "tests/envs/tabletop/test_page.py",
     "docs/tutorials/arm-and-camera.md": "tests/envs/tabletop/test_page.py",

@@ -31,6 +31,7 @@ class Strengths:
         fade: share of grey mixed in.
         shift: of all channels together, and of each one on top of it.
         blur: standard deviation, in pixels as the network sees them.
+        cast: relative change of each colour by itself.
     """
 
     noise: float
@@ -38,10 +39,11 @@ class Strengths:
     fade: float
     shift: float
     blur: float
+    cast: float = 0.0
 
 
 BOARD: Final = Strengths(noise=0.16, gain=0.4, fade=0.4, shift=0.15, blur=1.5)
-CAMERA: Final = Strengths(noise=0.13, gain=0.35, fade=0.2, shift=0.12, blur=1.2)
+CAMERA: Final = Strengths(noise=0.13, gain=0.35, fade=0.2, shift=0.12, blur=1.2, cast=0.22)
 
 CLEAN: Final = 0.15
 """Share of the boards that stay as they are."""
@@ -117,7 +119,8 @@ def _lit(pictures: Tensor, chance: _Chance, generator: Generator) -> Tensor:
     most = CAMERA
     gain = 1 + chance.uniform(-most.gain, most.gain) * chance.often(0.6)
     shift = chance.uniform(-most.shift, most.shift) + chance.uniform(-most.shift, most.shift, 3, 1, 1)
-    changed = pictures * (_light(pictures, chance) * gain) + shift * chance.often(0.7)
+    cast = 1 + chance.uniform(-most.cast, most.cast, 3, 1, 1) * chance.often(0.5)
+    changed = pictures * (_light(pictures, chance) * gain * cast) + shift * chance.often(0.7)
     changed = changed.clamp_(0, 1)
     changed = torch.lerp(
         changed, torch.full_like(changed, 0.5), chance.uniform(0, most.fade) * chance.often(0.4)

@@ -237,6 +237,12 @@ THINGS_TRIED: Final = 12
 LARGE: Final = 0.9
 """Quantile of the pixels of things of a look that counts as large."""
 
+STRANGE: Final = 0.35
+"""Probability that something which no label speaks of is before the things: a hand, or a thing of another look."""
+
+STRANGE_SIZE: Final = (0.03, 0.1)
+"""Its half height and half width, as shares of the picture's height."""
+
 WHOLE: Final = 0.92
 """Share of those pixels, at least, of a thing that shows wholly."""
 
@@ -296,14 +302,20 @@ class Montage:
         taken = {look for group, _ in placed for look in group.looks}
         most = int(rng.integers(self._most // 2, self._most + 1))
         for _ in range(TRIED * 2):
-            group = self._replaced(self._some(rng), taken, rng)
-            if taken.intersection(group.looks) or len(taken) + len(group.looks) > most:
+            if len(taken) >= most:
+                break
+            group = self._some(rng)
+            if len(taken) + len(group.looks) > most:
+                continue
+            group = self._replaced(group, taken, rng)
+            if taken.intersection(group.looks):
                 continue
             away = self._somewhere(group, placed, base.bare.shape[:2], rng)
             if away is not None:
                 placed.append((group, away))
                 taken.update(group.looks)
-        return self._drawn(base, placed)
+        strange = _strange(base.bare.shape[:2], rng) if rng.random() < STRANGE else None
+        return self._drawn(base, placed, strange)
 
     def _some(self, rng: np.random.Generator) -> Group:
         """A labelled group, or one made of two or three of them."""
@@ -363,8 +375,10 @@ class Montage:
                 return away
         return None
 
-    def _drawn(self, base: Parts, placed: Sequence[tuple[Group, Spot]]) -> Labelled:
-        """The picture of groups, each moved; what is nearer covers what is farther."""
+    def _drawn(
+        self, base: Parts, placed: Sequence[tuple[Group, Spot]], strange: tuple[Mask, Frame] | None
+    ) -> Labelled:
+        """The picture of groups, each moved; what is nearer covers what is farther, and what is strange covers all."""
         frame = base.bare.copy()
         owner: NDArray[np.int16] = np.full(frame.shape[:2], NOTHING, np.int16)
         looks = [look for group, _ in placed for look in group.looks]
@@ -380,6 +394,9 @@ class Montage:
             shows = group.owner[own] != NOTHING
             frame[there][shows] = group.pixels[own][shows]
             owner[there][shows] = group.owner[own][shows] + first
+        if strange is not None:
+            owner[strange[0]] = NOTHING
+            frame[strange[0]] = strange[1][strange[0]]
         masks = {name: owner == number for number, name in enumerate(names)}
         true, unknown = {Atom(predicate, ()) for predicate in base.alone}, set()
         for (group, _), first in zip(placed, firsts, strict=False):
@@ -395,6 +412,23 @@ class Montage:
         objects = Objects(dict(zip(names, kinds, strict=True)), self._vocabulary.types)
         scene = Scene.of_things(objects, dict(zip(names, looks, strict=True)))
         return Labelled(scene, frozenset(true), frame, masks, frozenset(unknown))
+
+
+def _strange(size: Spot, rng: np.random.Generator) -> tuple[Mask, Frame]:
+    """Which pixels something strange covers, and a picture of its colours: an ellipse, with or without an arm that reaches in from below."""
+    height, width = size
+    down, across = np.mgrid[:height, :width]
+    row, column = rng.uniform(0.2, 0.9) * height, rng.uniform(0.05, 0.95) * width
+    high, wide = rng.uniform(*STRANGE_SIZE, 2) * height
+    mask = ((down - row) / high) ** 2 + ((across - column) / wide) ** 2 < 1
+    if rng.random() < 0.5:
+        lean = rng.uniform(-0.5, 0.5)
+        mask |= (down > row) & (np.abs(across - column - lean * (down - row)) < 0.7 * wide)
+    shade = (
+        1 + rng.uniform(-0.4, 0.4) * (across - column) / wide + rng.uniform(-0.4, 0.4) * (down - row) / high
+    )
+    colours = rng.uniform(20, 250, 3) * shade.clip(0.5, 1.3)[..., None] + rng.normal(0, 4, (*size, 3))
+    return mask, colours.clip(0, 255).round().astype(np.uint8)
 
 
 def _window(

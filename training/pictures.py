@@ -21,7 +21,7 @@ from aam_vision.classifiers.store import describe
 from aam_vision.envs import registry
 from aam_vision.envs.image_domain import ImageDomain, Pictures
 from aam_vision.envs.labelled import Labelled
-from aam_vision.envs.own import OwnEnvironment, imported, is_reference
+from aam_vision.envs.own import OwnEnvironment
 from aam_vision.model.constraints import Number
 from aam_vision.model.strips import State
 from aam_vision.support.errors import UnusableInput
@@ -124,8 +124,7 @@ class PictureFolder:
     """Labelled pictures without cells, and nothing that could make more: an ``ImageDomain``, as far as training and evaluation need one.
 
     Args:
-        name: of the weights.
-        visual: the vocabulary.
+        words: their vocabulary, and the name of the weights.
         folder: with the labels.
         environment: which knows the scenes of ``seed/N``; None: all pictures are of the problem ``pictures``.
     """
@@ -133,9 +132,14 @@ class PictureFolder:
     round_steps = 600
 
     def __init__(
-        self, name: str, visual: VisualVocabulary, folder: Path, environment: OwnEnvironment | None = None
+        self, words: ImageDomain | registry.Words, folder: Path, environment: OwnEnvironment | None = None
     ) -> None:
-        self.name, self.visual, self._folder, self._environment = name, visual, folder, environment
+        self.name, self.visual, self.classifiers = (
+            words.name,
+            words.visual,
+            registry.Words(words.visual).classifiers,
+        )
+        self._folder, self._environment = folder, environment
 
     @cached_property
     def lines(self) -> list[Line]:
@@ -172,12 +176,6 @@ class PictureFolder:
         """One picture."""
         return _pictures(labelled(self.lines[0]))
 
-    def classifiers(self, given: Path | None) -> Path:
-        """The folder of the weights; UnusableInput if none is given."""
-        if given is None:
-            raise UnusableInput(f"{self.name}: no classifiers belong to it; name a folder, --classifiers DIR")
-        return given
-
 
 def domain_of(env: str, images: Path | None) -> ImageDomain:
     """What ``--env`` and ``--images`` name: an image domain; or where ``env`` brings a vocabulary alone, the folder.
@@ -185,22 +183,18 @@ def domain_of(env: str, images: Path | None) -> ImageDomain:
     Raises:
         UnusableInput: there is no such thing, or ``env`` has no pictures and no folder is given.
     """
-    found = imported(env) if is_reference(env) else None
-    environment = None
-    if isinstance(found, VisualVocabulary):
-        name, visual = found.name, found
-    else:
-        domain = registry.image_domain(env)
+    domain, environment = registry.words_of(env), None
+    if not isinstance(domain, registry.Words):
         if not isinstance(domain, OwnEnvironment) or not domain.visual.cellless or not domain.pictureless:
             return domain
-        name, visual, environment = domain.name, domain.visual, domain
-    if not visual.cellless:
+        environment = domain
+    if not domain.visual.cellless:
         raise UnusableInput(f"{env}: is the vocabulary of boards; give the environment that draws them")
     if images is None:
         raise UnusableInput(
             f"{env}: has no labelled pictures of its own; give a folder of them, --images DIR"
         )
-    return PictureFolder(name, visual, images, environment)  # type: ignore[return-value]  # as far as it is needed
+    return PictureFolder(domain, images, environment)  # type: ignore[return-value]  # as far as it is needed
 
 
 def labelled_pictures(domain: ImageDomain, folder: Path) -> list[Pictures]:

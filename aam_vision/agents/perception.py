@@ -358,10 +358,11 @@ class Percept:
 
 
 class ImageTest(NamedTuple):
-    """How classifiers did in their test: unseen images read exactly, of so many."""
+    """How classifiers did in their test: unseen images read exactly, of so many, and those with a mistake; of others something was left open."""
 
     exact: int
     images: int
+    misread: int = 0
 
     @property
     def passed(self) -> bool:

@@ -83,6 +83,7 @@ def read_ending(figures: Mapping[str, Any]) -> RecordedEnding:
         diagnosis,
         _text(told, "invented"),
         _text(told, "changed"),
+        _text(told, "seen"),
     )
     within, beyond = (_text(told, f"certain_{where}") for where in ("within", "beyond"))
     if not (within and beyond):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
 
 from aam_vision.agents.encoding import loads
 from aam_vision.agents.perception import ImageTest
-from aam_vision.interrogation.examination.findings import Diagnosis
+from aam_vision.interrogation.examination.findings import LEVEL, Diagnosis, Exam
 from aam_vision.support.files import read_limited
 from aam_vision.support.wording import counted, some
 
@@ -48,6 +48,17 @@ def doubts(classifiers: Path | None) -> list[str]:
         if _note(classifiers).get("ask") == "atoms"
         else f"the labels of {pictures}"
     )
+    test = _note(classifiers).get("test")
+    if isinstance(test, dict) and type(test.get("pictures")) is type(test.get("misread")) is int:
+        pictures_read = counted(test["pictures"], "picture")
+        why = (
+            f"misread {test['misread']} of {pictures_read}"
+            if test["misread"]
+            else f"were shown {pictures_read}"
+        )
+        return [
+            f"the classifiers in {classifiers} learned from {what} and have not passed their test: they {why} of it; label more"
+        ]
     refused = _note(classifiers).get("refused")
     left_open = (
         f", and left something open in {100 * refused:.0f}% of them on walks" if _is_share(refused) else ""
@@ -60,10 +71,35 @@ def doubts(classifiers: Path | None) -> list[str]:
 
 def untested(own: Path | None, test: ImageTest | None) -> str:
     """That classifiers of one's own have not passed their test, and by how much, in a line; empty if they have."""
-    if own is None:
+    if own is None or seen(own, test):
         return ""
     failed = test is not None and not test.passed
     return next(iter(doubts(own)), f"{test}: they have not passed their test" if failed else "")
+
+
+def seen(own: Path | None, test: ImageTest | None) -> str:
+    """What the test of classifiers of one's own came to, in a line, if they have passed; of labels, nothing of it may be misread."""
+    if own is None or test is None:
+        return ""
+    if test.passed:
+        return f"{test}, {_bound(Exam(test.images).bound)}"
+    if _note(own).get("sure") is not True:
+        return ""
+    if not test.images:
+        return "the classifiers passed the test of their labels"
+    if test.misread:
+        return ""
+    left_open = test.images - test.exact
+    told = _note(own).get("test")
+    bound = told.get("bound") if isinstance(told, dict) else None
+    if not _is_share(bound):
+        return ""
+    return f"the classifiers misread none of {test.images} images of their test, and left something open in {left_open}, {_bound(bound)}"
+
+
+def _bound(share: float) -> str:
+    """How often images like those of a test without a mistake are misread."""
+    return f"so that with {LEVEL:.0%} confidence at most {100 * share:.1f}% of such images are misread"
 
 
 def _is_share(value: object) -> TypeGuard[float]:

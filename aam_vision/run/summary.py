@@ -135,6 +135,7 @@ def interrogation_figures(result: Result, images: Images) -> dict[str, Any]:
         "diagnosis": diagnosis_figures(result.diagnosis, images),
         "invented": result.invented or None,
         "changed": result.changed or None,
+        "seen": result.seen or None,
         "lower_bound": result.lower_bound,
         "not_excluded": not_excluded(result),
         "undetermined": [

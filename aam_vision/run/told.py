@@ -38,7 +38,7 @@ from aam_vision.run.chance import figures, finish, options_of, progress_of
 from aam_vision.run.checks import options_given
 from aam_vision.run.ended import Ended, accusation, exit_code
 from aam_vision.run.folder import save
-from aam_vision.run.labelling_note import told_unlike, untested, with_other_cause
+from aam_vision.run.labelling_note import seen, told_unlike, untested, with_other_cause
 from aam_vision.run.summary import lines, summary
 from aam_vision.run.targets import Target
 from aam_vision.support.commandline import Progress, check_writable
@@ -74,7 +74,7 @@ class ToldRun:
         test, own = image_test(target.agent), arguments.classifiers
         if strange := told_unlike(unlike(target.agent), target.problems, target.name):
             warnings.warn(strange, AamWarning, stacklevel=2)
-        result = replace(result, untested=untested(own, test))
+        result = replace(result, untested=untested(own, test), seen=seen(own, test))
         further = None
         if not strange and (among := goes_on(arguments, target, result)):
             further = self._further(result, agent, journal, among)

@@ -136,8 +136,16 @@ class CameraPerception:
         if not self._compared:
             self._compared = True
             compare_size(frame, self._trained, self.card.name)
-            self._compare_camera(frame, self.card.figures.get("typical"), self.card.name)
+            self.compare(frame)
         return self.read(answers, scene)
+
+    def compare(self, frame: Frame) -> None:
+        """Say that a picture is unlike all that were learned from.
+
+        Warns:
+            AamWarning: it is.
+        """
+        self._compare_camera(frame, self.card.figures.get("typical"), self.card.name)
 
     def follow(self, before: Percept, frame: Frame, scene: Scene) -> Percept:
         """Read the next picture after ``before``; things of one look are followed from there."""

@@ -3,12 +3,14 @@
 import re
 
 import numpy as np
+import pytest
 
+from aam_vision.classifiers.store import SHIPPED
 from aam_vision.envs.registry import image_domain
 from aam_vision.training.described import PROBLEM
 from aam_vision.training.labelling import scenes
 from aam_vision.training.labelling.pool import LabelQuestion, Walked
-from experiments.page_labels import Person, page_labels, taken
+from experiments.page_labels import DISTURBED, Person, page_labels, read_disturbed, taken
 
 
 def test_what_the_person_says_is_the_truth():
@@ -36,3 +38,21 @@ def test_the_clicks_are_printed(tmp_path, monkeypatch, capsys):
     assert told is not None
     assert round(int(told[1]) / 6, 1) == float(told[2])
     assert (tmp_path / "labels.jsonl").read_text().count("outlines") == 6
+
+
+def test_disturbed_pictures_are_pictures_of_the_same_scene():
+    (one,) = taken(image_domain("tabletop"), 1, 5)
+    for name, disturbance in DISTURBED.items():
+        frame, again = (disturbance.change(one, np.random.default_rng(3)) for _ in range(2))
+        assert frame.shape == one.frame.shape
+        assert frame.dtype == np.uint8
+        assert (frame == again).all()
+        assert (frame == one.frame).all() == (name == "as taken")
+
+
+@pytest.mark.nightly
+def test_disturbed_pictures_are_read_and_a_run_says_what_it_saw(monkeypatch):
+    monkeypatch.setattr("experiments.page_labels.DISTURBED", {"noise 1.5": DISTURBED["noise 1.5"]})
+    (row,) = read_disturbed(image_domain("tabletop"), SHIPPED, 0, 5)
+    assert row["wrong"] == 0
+    assert (row["status"], row["model"], row["strange"]) != ("complete", "differs", False)

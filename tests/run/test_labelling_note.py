@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from aam_vision.agents.perception import ImageTest
 from aam_vision.interrogation.examination.findings import Diagnosis, Family
-from aam_vision.run.labelling_note import FILE, doubts, labelled, untested, with_other_cause
+from aam_vision.run.labelling_note import FILE, doubts, labelled, seen, untested, with_other_cause
 
 
 @pytest.mark.parametrize(
@@ -65,3 +66,45 @@ def test_classifiers_of_ones_own_are_untested_until_they_have_passed(tmp_path: P
     )
     (tmp_path / FILE).write_text('{"labelled_pictures": 10, "labelled_atoms": 900, "sure": false}')
     assert "label more" in untested(tmp_path, None)
+
+
+SURE = '{"labelled_pictures": 60, "labelled_atoms": 900, "sure": true, "test": {"pictures": 72, "misread": 0, "bound": 0.0499}}'
+
+
+def test_labels_pass_by_a_test_in_which_nothing_was_misread(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text(SURE)
+    assert seen(tmp_path, ImageTest(50, 72)) == (
+        "the classifiers misread none of 72 images of their test, and left something open in 22, "
+        "so that with 95% confidence at most 5.0% of such images are misread"
+    )
+    assert untested(tmp_path, ImageTest(50, 72)) == ""
+    assert seen(tmp_path, ImageTest(71, 72, 1)) == "", "trained anew since, and worse"
+    assert "71 of 72" in untested(tmp_path, ImageTest(71, 72, 1))
+    assert seen(None, ImageTest(72, 72)) == seen(tmp_path, None) == ""
+
+
+def test_labels_of_boards_pass_by_their_own_test(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text('{"labelled_pictures": 10, "labelled_atoms": 900, "sure": true}')
+    assert untested(tmp_path, ImageTest(0, 0)) == "", "their cards have no figures of whole states"
+    (tmp_path / FILE).unlink()
+    assert "0 of 0" in untested(tmp_path, ImageTest(0, 0))
+
+
+def test_images_that_were_read_exactly_bound_the_others(tmp_path: Path) -> None:
+    told = "the classifiers read 400 of 400 unseen images exactly, so that with 95% confidence at most 0.7% of such images are misread"
+    assert seen(tmp_path, ImageTest(400, 400)) == told
+
+
+@pytest.mark.parametrize(
+    ("test", "told"),
+    [
+        ({"pictures": 40, "misread": 0}, "were shown 40 pictures of it; label more"),
+        ({"pictures": 12, "misread": 1}, "misread 1 of 12 pictures of it; label more"),
+        ({"pictures": "12", "misread": 1}, "may misread pictures; label more"),
+        ([], "may misread pictures; label more"),
+    ],
+)
+def test_what_the_test_of_labels_lacks_is_told(tmp_path: Path, test: object, told: str) -> None:
+    note = {"labelled_pictures": 60, "labelled_atoms": 900, "sure": False, "test": test}
+    (tmp_path / FILE).write_text(json.dumps(note))
+    assert untested(tmp_path, ImageTest(0, 0)).endswith(told)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from aam_vision.model.strips import Atom
+from aam_vision.training import montage
 from aam_vision.training.montage import Montage, backdrop_of, cuts_of, exchanged, taken_apart
 from tests.training.labelling.table import COLOURS, HAND, SIDE, VOCABULARY, backdrop, labelled
 
@@ -128,3 +129,18 @@ def _hiding(group):
     """The group with its first thing hidden by the others."""
     owner = np.where(group.owner == 0, 1, group.owner) if len(group.looks) > 1 else group.owner
     return replace(group, owner=owner)
+
+
+def test_what_no_label_speaks_of_hides_what_is_behind_it(parts, monkeypatch):
+    made = []
+    for often in (0.0, 1.0):
+        monkeypatch.setattr(montage, "STRANGE", often)
+        rng, maker = np.random.default_rng(8), Montage(VOCABULARY, parts)
+        made.append([maker.make(rng) for _ in range(60)])
+    known = [*COLOURS.values(), (190, 190, 190), (95, 95, 95)]
+    for some in made:
+        for one in some:
+            other = ~np.any([(one.frame == colour).all(2) for colour in known], axis=0)
+            assert not any((mask & other).any() for mask in one.masks.values())
+    hidden = [sum(mask.sum() < SIDE**2 for one in some for mask in one.masks.values()) for some in made]
+    assert hidden[1] > hidden[0] + 10

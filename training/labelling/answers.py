@@ -67,7 +67,9 @@ class SimulatorLabels:
             self._static[picture.problem] = world.static
         return State(self._static[picture.problem] | picture.token.dynamic, picture.scene.objects)
 
-    def answer(self, question: LabelQuestion, *, tested: bool = False) -> State | Labelled | bool | None:
+    def answer(
+        self, question: LabelQuestion, *, tested: bool = False, missing: int = 0
+    ) -> State | Labelled | bool | None:
         """What a picture shows, of one without cells also where; or whether an atom is true in it, None if that is hidden."""
         picture = self._pictures[question.number]
         if self._labelled is not None:

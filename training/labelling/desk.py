@@ -47,6 +47,7 @@ class _Asked:
     question: LabelQuestion
     sheet: Sheet
     tested: bool
+    missing: int = 0
 
 
 class Sheet(Protocol):
@@ -108,7 +109,7 @@ class Desk(Generic[P]):
         self._serial, self._withdrawn, self._redo = 0, 0, False
         self._told, self._ended, self._seen = "", False, False
 
-    def answer(self, question: LabelQuestion, *, tested: bool = False) -> Answer | None:
+    def answer(self, question: LabelQuestion, *, tested: bool = False, missing: int = 0) -> Answer | None:
         """What a person answers, None if they skip it; what is on disk is not asked again.
 
         Raises:
@@ -117,7 +118,7 @@ class Desk(Generic[P]):
         with self._changed:
             self._begin_again()
             if question not in self._record:
-                self._asked = self._sheet(question, tested=tested)
+                self._asked = self._sheet(question, tested=tested, missing=missing)
                 self._changed.notify_all()
                 while self._asked is not None:
                     self._changed.wait()
@@ -160,6 +161,7 @@ class Desk(Generic[P]):
                 "problem": picture.problem,
                 "described": picture.problem == PROBLEM,
                 "tested": asked.tested,
+                "missing": asked.missing,
                 "corrected": asked is self._correcting,
                 "width": width,
                 "height": height,
@@ -248,11 +250,10 @@ class Desk(Generic[P]):
             raise Stale("this is not asked any more")
         return asked
 
-    def _sheet(self, question: LabelQuestion, *, tested: bool) -> _Asked:
+    def _sheet(self, question: LabelQuestion, *, tested: bool, missing: int = 0) -> _Asked:
         self._serial += 1
-        return _Asked(
-            self._serial, question, self._sheets.sheet(question, self._former.get(question)), tested
-        )
+        sheet = self._sheets.sheet(question, self._former.get(question))
+        return _Asked(self._serial, question, sheet, tested, missing)
 
 
 # Single atoms as a page shows them: nothing is filled in, so that the answer is the person's own.

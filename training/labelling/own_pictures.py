@@ -18,7 +18,6 @@ from aam_vision.classifiers.board import resample_scene
 from aam_vision.classifiers.camera.plan import plan_of
 from aam_vision.classifiers.store import describe
 from aam_vision.envs import registry
-from aam_vision.envs.own import imported, is_reference
 from aam_vision.model.pddl.reading import read_domain
 from aam_vision.model.strips import ROOT_TYPE, Types, Vocabulary
 from aam_vision.support.commandline import Progress
@@ -73,12 +72,8 @@ def vocabulary_named(env: str) -> tuple[str, VisualVocabulary]:
     Raises:
         UnusableInput: there is none, or nothing of it is seen.
     """
-    found = imported(env) if is_reference(env) else None
-    if isinstance(found, VisualVocabulary):
-        name, visual = found.name, found
-    else:
-        domain = registry.image_domain(env)
-        name, visual = domain.name, domain.visual
+    words = registry.words_of(env)
+    name, visual = words.name, words.visual
     if visual.cellless:
         plan_of(describe(visual))
         return name, visual

@@ -9,9 +9,9 @@ about pictures without cells.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from math import comb
+from math import ceil, comb, log
 from time import process_time
 from typing import Final, Generic, Protocol, TypeVar
 
@@ -24,6 +24,7 @@ from aam_vision.envs.labelled import Labelled
 from aam_vision.model.strips import State
 from aam_vision.support.commandline import Progress
 from aam_vision.support.wording import counted
+from aam_vision.training.assessment import PerceptionScores
 from aam_vision.training.folder import Labellable
 from aam_vision.training.labelling.pool import AskedAtom, LabelQuestion, Walked
 from aam_vision.training.labelling.settings import Way
@@ -98,6 +99,54 @@ class Examination:
         return self.whole >= IN_A_ROW and self.bound <= TOLERATED
 
 
+# Whether whole pictures are read without a mistake: a test on pictures that were set aside before anything was chosen or learned.
+
+
+MISREAD: Final = 0.05
+"""Largest share of pictures of which anything is misread, by its upper bound, with which classifiers pass: that of an examination."""
+
+ATTEMPTS: Final = 3
+"""At the test. What is misread is learned from, and other pictures are read at the next attempt."""
+
+
+def pictures_needed(attempt: int) -> int:
+    """How many pictures in a row have to be read without a mistake at an attempt, from 1 on.
+
+    Half of the probability of passing wrongly is spent on the first one, half of the rest on the next, and so on, so that the bound
+    holds for all attempts together.
+    """
+    return ceil(log((1 - CONFIDENCE) / 2**attempt) / log(1 - MISREAD))
+
+
+@dataclass
+class PictureTest:
+    """The last attempt at the test.
+
+    Attributes:
+        attempt: its number; 0 if there was none.
+        scores: of the pictures that were read: those with an atom that is decided wrongly, and those of which something was left open.
+    """
+
+    attempt: int = 0
+    scores: PerceptionScores = field(default_factory=PerceptionScores)
+
+    @property
+    def missing(self) -> int:
+        """How many pictures are still to be read."""
+        return pictures_needed(max(self.attempt, 1)) - self.scores.states
+
+    @property
+    def bound(self) -> float:
+        """The upper bound of the share of misread pictures, over all attempts together."""
+        confidence = 1 - (1 - CONFIDENCE) / 2**self.attempt
+        return upper_bound(self.scores.wrong, self.scores.states, confidence)
+
+    @property
+    def passed(self) -> bool:
+        """Whether enough pictures were read, and none wrongly."""
+        return not self.missing and not self.scores.wrong
+
+
 @dataclass(frozen=True)
 class Elsewhere:
     """Answers about labelled pictures by the looks that were labelled in other layouts alone; places may look like none of these."""
@@ -128,6 +177,7 @@ class LabellingResult:
         elsewhere: how labelled layouts are read by the looks of the others.
         refused: share of walked pictures in which something was refused in the end.
         given: pictures with labels for free, and how many of these labels there were, in the last round.
+        test: on whole pictures, where pictures without cells are set aside for it; None elsewhere.
     """
 
     told: list[tuple[LabelQuestion, Answer | None]] = field(default_factory=list)
@@ -141,6 +191,7 @@ class LabellingResult:
     elsewhere: Elsewhere = field(default_factory=Elsewhere)
     refused: float = 1.0
     given: tuple[int, int] = (0, 0)
+    test: PictureTest | None = None
 
     @property
     def answers(self) -> list[tuple[AskedAtom, Answer | None]]:
@@ -176,8 +227,11 @@ Seen = TypeVar("Seen", contravariant=True)
 class Labeller(Protocol[Seen]):
     """Tells what pictures show: a person, or a simulator."""
 
-    def answer(self, question: LabelQuestion, *, tested: bool = False) -> Answer | None:
-        """The answer, None if nobody can tell; ``tested``: whether it is compared with what the classifiers read."""
+    def answer(self, question: LabelQuestion, *, tested: bool = False, missing: int = 0) -> Answer | None:
+        """The answer, None if nobody can tell; ``tested``: whether it is compared with what the classifiers read.
+
+        ``missing``: how many pictures the last test still needs, this one included.
+        """
         ...
 
     def learned(self, perception: Seen) -> None:
@@ -238,6 +292,14 @@ class Learner(Generic[P]):
         """How labelled layouts are read by the others, where pictures have cells."""
         return Elsewhere()
 
+    def set_aside(self) -> LabelQuestion | None:
+        """The next of the pictures that were set aside for the last test; None if none is left, or there is no such test."""
+        return None
+
+    def read(self, question: LabelQuestion, perception: P, scores: PerceptionScores) -> None:
+        """Add to the scores how a picture of the last test, which was answered, is read."""
+        raise NotImplementedError
+
 
 class LabellingRounds(Generic[P]):
     """Asks and trains until classifiers are sure."""
@@ -258,8 +320,26 @@ class LabellingRounds(Generic[P]):
             while not learner.passed() and found.answered < learner.way.most and learner.left():
                 self.ask(learner.EACH, perception)
                 perception = self._train()
-        found.sure, found.elsewhere = learner.passed(), learner.elsewhere()
+            found.sure, found.elsewhere = learner.passed(), learner.elsewhere()
+            if found.test is not None:
+                perception = self._tested(perception, found.test)
+                found.sure = found.test.passed
         return perception, found
+
+    def _tested(self, perception: P, test: PictureTest) -> P:
+        """Have pictures read that were set aside, and learn from them what is misread, until the test is passed or nothing is left."""
+        learner, found = self._learner, self._learner.found
+        while True:
+            test.attempt, test.scores = test.attempt + 1, PerceptionScores()
+            while test.missing and not test.scores.wrong and (question := learner.set_aside()) is not None:
+                answer = self._labeller.answer(question, tested=True, missing=test.missing)
+                found.told.append((question, answer))
+                learner.take(question, answer)
+                if answer is not None:
+                    learner.read(question, perception, test.scores)
+            if not test.scores.wrong or test.attempt == ATTEMPTS:
+                return perception
+            perception = self._train()
 
     def ask(self, number: int, perception: P | None = None) -> None:
         """Get so many answers, as far as there are questions left; those that are held out are compared with what is read."""
@@ -286,13 +366,16 @@ class LabellingRounds(Generic[P]):
 
 
 def least_labelled(
-    pictures: Sequence[Walked], labelled: Sequence[int], rng: np.random.Generator
+    pictures: Sequence[Walked],
+    labelled: Sequence[int],
+    rng: np.random.Generator,
+    apart: Collection[int] = (),
 ) -> int | None:
     """A picture at random of the problems with the fewest labelled pictures, so that it tests what was learned elsewhere.
 
-    None if all are labelled.
+    None if all are labelled but those that are kept ``apart``.
     """
-    often, done = Counter(pictures[number].problem for number in labelled), set(labelled)
+    often, done = Counter(pictures[number].problem for number in labelled), {*labelled, *apart}
     rest = [number for number in range(len(pictures)) if number not in done]
     fewest = min((often[pictures[number].problem] for number in rest), default=0)
     chosen = [number for number in rest if often[pictures[number].problem] == fewest]

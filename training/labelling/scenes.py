@@ -2,7 +2,8 @@
 
 A few pictures are labelled and taken apart, and the classifiers learn from thousands of pictures that are made of the parts. In every
 further round the most doubtful pictures are labelled, and some at random, which are read before they are learned from. Of all labelled
-pictures a share teaches nothing: on it, it is measured how sure is sure.
+pictures a share teaches nothing: on it, it is measured how sure is sure. Others are set aside at random before all that, for the test
+that comes last: a person confirms how they are read.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Final
+
+import numpy as np
 
 from aam_vision.agents.perception import NO_LABEL, Percept
 from aam_vision.classifiers.architecture import CAMERA
@@ -24,12 +27,20 @@ from aam_vision.envs.image_domain import Pictures
 from aam_vision.envs.labelled import Labelled
 from aam_vision.model.strips import State
 from aam_vision.support.errors import UnusableInput
-from aam_vision.training.assessment import samples
+from aam_vision.training.assessment import PerceptionScores, Sample, assess, samples
 from aam_vision.training.camera import Lessons, answers, lessons_of
 from aam_vision.training.described import PROBLEM
 from aam_vision.training.folder import Labellable
 from aam_vision.training.labelling.pool import LabelQuestion, Walked
-from aam_vision.training.labelling.rounds import Answer, Learner, least_labelled, upper_bound
+from aam_vision.training.labelling.rounds import (
+    ATTEMPTS,
+    Answer,
+    Learner,
+    PictureTest,
+    least_labelled,
+    pictures_needed,
+    upper_bound,
+)
 from aam_vision.training.labelling.settings import ACTIVE, Way
 from aam_vision.training.montage import Parts, backdrop_of, taken_apart
 from aam_vision.training.pictures import HELD, REPEATED, made_of
@@ -85,6 +96,7 @@ class SceneLearner(Learner[CameraPerception]):
         self._labels: dict[int, Labelled] = {}
         self._parts: dict[int, Parts] = {}
         self._doubts: dict[int, int] = {}
+        self._apart, self.found.test = set_aside(len(walked), way), PictureTest()
         self._network: CameraNetwork | None = None
 
     def questions(self, perception: CameraPerception | None) -> Iterator[tuple[LabelQuestion, bool]]:
@@ -96,7 +108,7 @@ class SceneLearner(Learner[CameraPerception]):
         while self.left():
             tested = perception is not None and len(self._labels) < begun + AUDITED
             if perception is None or tested or self.way.choice != ACTIVE or not any(self._doubts.values()):
-                number = least_labelled(self._walked, self.found.done, self._rng)
+                number = least_labelled(self._walked, self.found.done, self._rng, self._apart)
                 assert number is not None, "some are left"
             else:
                 number = max(self._doubts, key=lambda one: (self._doubts[one], -one))
@@ -124,10 +136,7 @@ class SceneLearner(Learner[CameraPerception]):
         self.found.atoms += int((given != NO_LABEL).sum())
 
     def compared(self, question: LabelQuestion, perception: CameraPerception) -> tuple[int, int, int]:
-        labelled = self._labels[question.number]
-        states, scene = (_state(labelled),), labelled.scene
-        pictures = Pictures(scene, states, lambda _: labelled.frame, complete=False, checked=False)
-        (sample,) = samples(self._visual, pictures, list(states))
+        sample, scene = self._sample(question), self._labels[question.number].scene
         state = self._read(perception, question.number).state
         wrong = (state.true ^ sample.true.true) - state.unknown
         undecided = state.unknown - sample.visible.unknown
@@ -135,6 +144,25 @@ class SceneLearner(Learner[CameraPerception]):
         asked = len(atoms.atoms) - len(atoms.found)
         right = asked - len(wrong) - len(state.unknown.intersection(atoms.atoms))
         return right, len(wrong), len(undecided)
+
+    def left(self) -> bool:
+        return len({*self.found.done, *self._apart}) < len(self._walked)
+
+    def set_aside(self) -> LabelQuestion | None:
+        done = {*self.found.done}
+        return next((LabelQuestion(number) for number in self._apart if number not in done), None)
+
+    def read(self, question: LabelQuestion, perception: CameraPerception, scores: PerceptionScores) -> None:
+        sample, scene = self._sample(question), self._labels[question.number].scene
+        assess(perception, scene, [sample], [sample.frame], scores)
+
+    def _sample(self, question: LabelQuestion) -> Sample:
+        """A labelled picture with what should be read in it."""
+        labelled = self._labels[question.number]
+        states = (_state(labelled),)
+        pictures = Pictures(labelled.scene, states, lambda _: labelled.frame, complete=False, checked=False)
+        (sample,) = samples(self._visual, pictures, list(states))
+        return sample
 
     def passed(self) -> bool:
         watched = len(self._watched)
@@ -177,7 +205,7 @@ class SceneLearner(Learner[CameraPerception]):
         for number in self._watched:
             percept = self._read(perception, number)
             refused += percept.refused
-            if percept.refused and number not in self._labels:
+            if percept.refused and number not in self._labels and number not in self._apart:
                 self._doubts[number] = len(percept.state.unknown)
         self.found.refused = refused / len(self._watched)
 
@@ -205,6 +233,19 @@ class SceneLearner(Learner[CameraPerception]):
         """Pictures made of labelled ones; none if that cannot be done."""
         parts = [self._parts[one] for one in numbers if one in self._parts]
         return made_of(self._visual, parts, most, self._rng)
+
+
+def set_aside(number: int, way: Way) -> list[int]:
+    """The pictures, of so many, that are kept for the last test, in the order in which they are read; none where they are too few.
+
+    They are as many as all attempts need, and half of all at most, as far as the first attempt has enough of them.
+    """
+    first, most = pictures_needed(1), sum(pictures_needed(one + 1) for one in range(ATTEMPTS))
+    if number - way.most < first:
+        return []
+    some = min(most, max(first, min(number // 2, number - way.most)))
+    order = np.random.default_rng([way.seed, SceneLearner.STREAM, 1]).permutation(number)
+    return [int(one) for one in order[:some]]
 
 
 def _state(labelled: Labelled) -> State:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -28,8 +28,14 @@ from aam_vision.training.labelling.desk import AtomSheets, Corrected, Desk
 from aam_vision.training.labelling.draft import PictureSheets
 from aam_vision.training.labelling.pool import SCENE_STEPS, STEPS, Pool, Walked, walked
 from aam_vision.training.labelling.record import LabelRecord, SceneRecord, write_answers
-from aam_vision.training.labelling.rounds import LabellingResult, LabellingRounds, Learner
-from aam_vision.training.labelling.scenes import SceneLearner
+from aam_vision.training.labelling.rounds import (
+    LabellingResult,
+    LabellingRounds,
+    Learner,
+    PictureTest,
+    pictures_needed,
+)
+from aam_vision.training.labelling.scenes import SceneLearner, set_aside
 from aam_vision.training.labelling.server import Front, served
 from aam_vision.training.labelling.settings import ATOMS, PAGE, PICTURES, SIMULATOR, Session, Way
 from aam_vision.training.labelling.things import ThingSheets
@@ -107,6 +113,12 @@ def at_page(
     """Have a person label pictures at a page that is served until all is done, and correct answers until the end."""
     cellless, atoms = domain.visual.cellless, session.ask == ATOMS
     way = session.way(cellless=cellless)
+    if cellless and not set_aside(len(pictures), way):
+        needed = pictures_needed(1)
+        progress.stage(
+            f"warning: too few pictures for a test, and without one no run is complete: it takes {needed} beside the {way.most} "
+            f"that are labelled; give {way.most + needed} at least, or label fewer (--pictures)"
+        )
     desk: Desk[Any]
     learner: Callable[[], Learner[Any]]
     if cellless:
@@ -162,11 +174,13 @@ def written(
     """Write weights and summary, and tell what came of it; so many ``pictures`` could be labelled, ``most`` be asked about."""
     assert found.network is not None
     assert found.card is not None
-    files = write_files(found.network, found.card, folder, found.looks)
-    test = found.examination
+    test, last, card = found.examination, found.test or PictureTest(), found.card
+    if tested := last.scores.states:
+        card = replace(card, figures={**card.figures, "unseen": last.scores.summary()})
+    files = write_files(found.network, card, folder, found.looks)
     summary: dict[str, Any] = {
         "ask": ATOMS if found.answers else PICTURES,
-        "labelled_pictures": len(found.pictures),
+        "labelled_pictures": len(found.pictures) - tested,
         "labelled_atoms": found.atoms,
         "sure": found.sure,
         "examined_pictures": len(test.history),
@@ -177,14 +191,22 @@ def written(
         "untaught": [head for head in found.card.vocabulary["heads"] if untaught(found.card, head)],
         "cpu_s": [round(seconds, 1) for seconds in found.seconds],
     }
-    if not domain.visual.cellless:  # layouts are compared by the looks of their cells
+    if domain.visual.cellless:
+        read = {"pictures": tested, "misread": last.scores.wrong, "left_open": last.scores.refused}
+        summary["test"] = {
+            **read,
+            "missing": last.missing,
+            "attempt": last.attempt,
+            "bound": round(last.bound, 4),
+        }
+    else:  # layouts are compared by the looks of their cells
         bound = round(found.elsewhere.bound, 4)
         summary["other_layouts"] = {**asdict(found.elsewhere), "bound": bound}
     write_atomically(folder / SUMMARY, json.dumps(summary, indent=2) + "\n")
     what = (
         f"{counted(found.atoms, 'answer')} about {len(found.pictures)} of {pictures} pictures"
         if found.answers
-        else f"{len(found.pictures)} of {pictures} pictures labelled"
+        else f"{len(found.pictures) - tested} of {pictures} pictures labelled"
     )
     progress.stage(f"{domain.name}: {what}, {ended(found, most)}; written to {files.weights}")
     return summary
@@ -192,12 +214,24 @@ def written(
 
 def ended(found: LabellingResult, most: int) -> str:
     """Why labelling ended, and how it can go on; see ``written``."""
+    if found.test is not None:
+        return _ended(found.test)
     if found.sure:
         return "stopped by its test"
     option = "--answers" if found.answers else "--pictures"
     if found.answered < most:
         return "nothing is left to be labelled, and the test is not passed"
     return f"stopped at {counted(most, option[2:-1])} without passing its test: a larger {option} goes on"
+
+
+def _ended(test: PictureTest) -> str:
+    """What came of the test on whole pictures."""
+    of = f"{test.scores.states - test.scores.wrong} of {counted(test.scores.states, 'picture')} of the test read without a mistake"
+    if test.passed:
+        return f"{of}: it is passed"
+    if test.scores.wrong:
+        return f"{of}: it is not passed; a larger --pictures goes on"
+    return f"{of}, and {test.missing} more are needed: it is not passed"
 
 
 # What the labels of a folder belong to, so that the same command goes on with them and no other one does.

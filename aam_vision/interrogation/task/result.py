@@ -136,6 +136,8 @@ class Result:
     """What was learned of the actions' outcomes, if the agent is no deterministic one: the model is that, and has nothing ``certain``."""
     untested: str = ""
     """That the classifiers have not passed their test, in a line; empty if they have, or none read the images."""
+    seen: str = ""
+    """What the test of the user's own classifiers came to, in a line, if they have passed it."""
 
     def __repr__(self) -> str:
         return in_short(self)
@@ -402,6 +404,7 @@ def ending(result: Result) -> Ending:
         result.diagnosis,
         result.invented,
         result.changed,
+        result.seen,
     )
 
 

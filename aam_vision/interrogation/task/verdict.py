@@ -64,6 +64,8 @@ class Ending:
     """What the vocabulary was extended by to explain what the agent does, in sentences; empty if it was not."""
     changed: str = ""
     """Since when the agent is as the model says, and what was different before, in sentences; empty if it has not changed."""
+    seen: str = ""
+    """What the test of the user's own classifiers came to, in a line, if they have passed it."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ def assumption(ending: Ending) -> str:
     if ending.weighed:
         return f"Assumed: {INDEPENDENT}."
     if ending.status == COMPLETE:
-        return f"Assumed and examined: {STRIPS}."
+        return f"Assumed and examined: {STRIPS}{f': {ending.seen}' if ending.seen else ''}."
     return f"Assumed: {STRIPS}."
 
 

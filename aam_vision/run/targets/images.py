@@ -158,9 +158,9 @@ def perception_of(env: str, settings: PerceptionSettings) -> Perception:
 
     from aam_vision.classifiers.loading import load_perception
     from aam_vision.classifiers.store import alone, weaknesses
-    from aam_vision.envs.registry import image_domain
+    from aam_vision.envs.registry import words_of
 
-    domain = image_domain(env)
+    domain = words_of(env)
     weights = domain.classifiers(settings.classifiers)
     perception = load_perception(
         domain.visual, domain.name, weights, backend=settings.backend, noisy=settings.noise > 0
@@ -222,9 +222,9 @@ def seen_through(
     from aam_vision.agents.image import ChanceImageAgent, ImageAgent
     from aam_vision.agents.shown import WaryPerception
     from aam_vision.agents.unreliable import NoisySimulator
-    from aam_vision.envs.registry import image_domain
+    from aam_vision.envs.registry import words_of
 
-    visual = image_domain(env).visual
+    visual = words_of(env).visual
     if strange:
         perception = WaryPerception(perception)
     noise = np.random.default_rng([settings.seed, 2])

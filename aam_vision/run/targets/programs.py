@@ -95,7 +95,7 @@ def from_shown_program(arguments: Arguments) -> Target:
     """
     from aam_vision.agents.program import ProgramLimits
     from aam_vision.agents.shown import Conversation
-    from aam_vision.envs.registry import image_domain
+    from aam_vision.envs.registry import words_of
     from aam_vision.model import domains
 
     command, env = arguments.agent, arguments.env
@@ -107,7 +107,7 @@ def from_shown_program(arguments: Arguments) -> Target:
         raise UnusableInput("shows no images; leave it out, or name an image environment", "env", env)
     if arguments.repeated_arguments:
         raise UnusableInput("images show no such thing; give a symbolic agent", "repeated_arguments")
-    visual = image_domain(env).visual
+    visual = words_of(env).visual
     conversation = Conversation(
         command, ProgramLimits(seconds=arguments.agent_seconds, memory=arguments.agent_memory << 20)
     )

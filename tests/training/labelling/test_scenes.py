@@ -5,14 +5,16 @@ import io
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aam_vision.classifiers.camera.perception import CameraPerception
 from aam_vision.support.commandline import Progress
 from aam_vision.support.errors import UnusableInput
-from aam_vision.training.labelling import scenes
+from aam_vision.training.labelling import rounds, scenes
 from aam_vision.training.labelling.pool import Walked
-from aam_vision.training.labelling.rounds import LabellingRounds
-from aam_vision.training.labelling.scenes import SceneLearner
+from aam_vision.training.labelling.rounds import LabellingRounds, pictures_needed
+from aam_vision.training.labelling.scenes import SceneLearner, set_aside
 from aam_vision.training.labelling.settings import RANDOM, Way
 from tests.training.labelling.table import SIZE, VOCABULARY, labelled
 
@@ -28,7 +30,7 @@ class _Knows:
     def __init__(self, pictures):
         self._pictures, self.asked = pictures, []
 
-    def answer(self, question, *, tested=False):
+    def answer(self, question, *, tested=False, missing=0):
         self.asked.append(question.number)
         return self._pictures[question.number]
 
@@ -58,7 +60,8 @@ def test_no_more_pictures_are_labelled_than_allowed_and_none_twice(quick, way):
     perception, found = one.run()
     assert found.pictures == knows.asked
     assert len(found.pictures) == len(set(found.pictures)) == way.most
-    assert found.sure == (found.examination.passed and found.refused <= scenes.REFUSED)
+    assert not found.sure, "there are too few pictures for a test"
+    assert found.test.missing == pictures_needed(1)
     assert found.atoms > 20 * way.most
     assert (found.given[0] > 0) == way.free
     assert isinstance(perception, CameraPerception)
@@ -79,8 +82,27 @@ def test_the_test_ends_the_rounds(quick, monkeypatch):
     monkeypatch.setattr(SceneLearner, "passed", lambda self: True)
     one, knows = _rounds(Way(most=20))
     _, found = one.run()
-    assert found.sure
-    assert len(knows.asked) == 8
+    assert len(knows.asked) == len(found.pictures) == 8
+
+
+@given(st.integers(1, 600), st.integers(1, 200), st.integers(0, 9))
+def test_what_is_set_aside_suffices_for_a_test_and_leaves_what_is_to_be_labelled(number, most, seed):
+    apart = set_aside(number, Way(most=most, seed=seed))
+    assert len(apart) == len(set(apart)) <= number
+    assert set(apart) <= set(range(number))
+    assert not apart or pictures_needed(1) <= len(apart) <= number - most
+    assert bool(apart) == (number >= most + pictures_needed(1))
+
+
+def test_pictures_that_were_set_aside_are_read_last_and_tell_how_many_are_misread(quick, monkeypatch):
+    monkeypatch.setattr(rounds, "MISREAD", 0.9)
+    one, knows = _rounds(Way(most=12))
+    _, found = one.run()
+    apart, scores = set_aside(30, Way(most=12)), found.test.scores
+    assert not set(knows.asked[:12]) & set(apart), "neither learned from nor chosen"
+    assert knows.asked[12:] == apart[: len(knows.asked) - 12]
+    assert scores.states == scores.exact + scores.refused + scores.wrong > 0
+    assert found.sure == (scores.states == pictures_needed(found.test.attempt) and not scores.wrong)
 
 
 def test_what_looks_alike_cannot_be_taken_apart(quick):

@@ -25,6 +25,7 @@ def test_the_arm_is_labelled_by_its_simulator(tmp_path, monkeypatch):
     assert len(lines) == told["labelled_pictures"] == 6
     assert len({line.problem for line in lines}) == 4, "the pictures are of all scenes"
     assert not told["sure"]
+    assert told["test"]["pictures"] + told["test"]["missing"] == 72
     assert "other_layouts" not in told, "the looks of cells are for boards"
     assert json.loads((tmp_path / "session.json").read_text())["steps"] == 3
     perception = CameraPerception.load(domain.visual, "tabletop", tmp_path)

@@ -70,6 +70,7 @@ async function show(next) {
   const fresh = !view || view.kind !== next.kind || view.question !== next.question;
   view = next;
   get("progress").textContent = view.kind === "describe" ? view.told
+    : view.missing ? `${view.labelled} labelled · ${view.missing} to confirm for the test`
     : `${view.labelled} ${view.kind === "atom" ? "answered" : "labelled"}, ${view.most} at most${view.problem && !view.described ? ` · ${view.problem}` : ""}`;
   const pictured = view.kind === "ask" || view.kind === "atom" || view.kind === "describe";
   get("work").hidden = !pictured;
@@ -165,6 +166,7 @@ function draw() {
   get("problems").replaceChildren(...view.problems.map((one) => element("li", {}, one.why)));
   get("recount").hidden = !view.described || !view.problems.some((one) => one.number);
   get("test").hidden = !view.tested;
+  get("missing").textContent = view.missing ? ` If all is right, one click confirms it. ${view.missing} more for the test.` : "";
   const check = view.places.filter((place) => place.unsure || place.wrong).length;
   get("look").disabled = !check;
   get("look").replaceChildren(`To check: ${check} `, element("kbd", {}, "n"));
