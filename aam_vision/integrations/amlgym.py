@@ -33,7 +33,7 @@ class AAMVision(ActiveAlgorithmAdapter):  # type: ignore[misc]
     Args:
         input_domain_path: a domain that declares the predicates and the operators; the model gets its name.
         constants: objects that operators may mean without naming them, where that domain forgets them (childsnack's
-            ``kitchen``).
+            ``kitchen``); if nothing else explains all answers, they are found in the steps that are left.
     """
 
     constants: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class AAMVision(ActiveAlgorithmAdapter):  # type: ignore[misc]
         except Exception as error:  # of any kind: learners that raise end a whole benchmark
             warn(f"nothing was learned: {reason(error)}", AamWarning, stacklevel=2)
             return given, recorded.trajectory
-        if constants or self.result.status == "failed":
+        if constants or self.result.status in ("failed", "not-strips"):
             warn(self.result.why, AamWarning, stacklevel=2)
         model = self.result.model
         if name := re.search(r"\(\s*domain\s+([^\s()]+)", given):

@@ -61,6 +61,8 @@ def interrogated(agent: Agent, steps: int, rng: np.random.Generator) -> tuple[Re
     }
     found = replace(_after(result, found), counts=Counts(**both))
     result = replace(result, counts=Counts(**both))
+    if found.cut is FAILED and not found.doubt:
+        result = replace(result, cut=FAILED, why=found.why)
     for constants in ((), _required(objects, found), objects):
         extended = _extended(before.vocabulary, constants, before.initial[0].state.objects)
         transcript = replace(before, vocabulary=extended, entries=found.transcript.entries)
@@ -68,8 +70,7 @@ def interrogated(agent: Agent, steps: int, rng: np.random.Generator) -> tuple[Re
         if hypotheses is None:
             continue
         if constants:
-            named = ", ".join(constants)
-            why = f"{named}: meant without being named, or the answers contradict each other; make it a constant"
+            why = f"{', '.join(constants)}: no constant so far, but no model without it explains all answers"
             result = replace(found, proven=False, doubt="", why=why)
         model = hypotheses.model()
         return replace(result, hypotheses=hypotheses, model=model, transcript=transcript), constants
