@@ -23,7 +23,7 @@ from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import DOUBTED, Interrupted, interrogate
-from aam_vision.interrogation.task.result import Result
+from aam_vision.interrogation.task.result import CurvePoint, Result
 from aam_vision.interrogation.task.verdict import FAILED
 from aam_vision.model.query import Agent, Situation
 from aam_vision.model.strips import GroundAction, Objects, State, Vocabulary
@@ -40,7 +40,7 @@ Template = tuple[str, tuple[int | str, ...]]
 def interrogated(agent: Agent, steps: int, rng: np.random.Generator) -> tuple[Result, tuple[str, ...]]:
     """Interrogate an agent on one trajectory, in case that its instructions mean objects without naming them.
 
-    Its answers are taken at their word: experiments that tell why they contradict each other would take more steps than there are.
+    A model that is proven in the vocabulary that was given is not questioned. Answers are taken at their word: experiments that tell why they contradict each other would take more steps than there are.
 
     Args:
         agent: one that is deterministic and refuses surely.
@@ -52,7 +52,7 @@ def interrogated(agent: Agent, steps: int, rng: np.random.Generator) -> tuple[Re
     """
     result = _run(agent, steps, rng)
     left, objects = steps - result.counts.steps, suspects(result.transcript)
-    if left <= 0 or not objects or (result.cut is FAILED and not result.doubt):
+    if result.proven or left <= 0 or not objects or (result.cut is FAILED and not result.doubt):
         return result, ()
     before = result.transcript
     found = _run(_Named(agent, before.initial, objects), left, rng, before.entries)
@@ -69,10 +69,11 @@ def interrogated(agent: Agent, steps: int, rng: np.random.Generator) -> tuple[Re
         hypotheses = _explaining(transcript)
         if hypotheses is None:
             continue
+        model = hypotheses.model()
         if constants:
             why = f"{', '.join(constants)}: no constant so far, but no model without it explains all answers"
-            result = replace(found, proven=False, doubt="", why=why)
-        model = hypotheses.model()
+            last = CurvePoint(both["queries"], both["steps"], model)
+            result = replace(found, proven=False, doubt="", why=why, curve=(*found.curve, last))
         return replace(result, hypotheses=hypotheses, model=model, transcript=transcript), constants
     return result, ()
 
