@@ -40,7 +40,8 @@ Template = tuple[str, tuple[int | str, ...]]
 def interrogated(agent: Agent, steps: int, rng: np.random.Generator) -> tuple[Result, tuple[str, ...]]:
     """Interrogate an agent on one trajectory, in case that its instructions mean objects without naming them.
 
-    A model that is proven in the vocabulary that was given is not questioned. Answers are taken at their word: experiments that tell why they contradict each other would take more steps than there are.
+    A model that is proven in the vocabulary that was given is not questioned. Answers are taken at their word: experiments that tell
+    why they contradict each other would take more steps than there are.
 
     Args:
         agent: one that is deterministic and refuses surely.
