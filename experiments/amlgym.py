@@ -58,6 +58,9 @@ def amlgym(
     steps: Annotated[int, typer.Option(min=1, help="Steps that a learner may attempt.")] = 100,
     peer_seconds: Annotated[float, typer.Option(min=1, help="Seconds that it may learn.")] = 300,
     solving: Annotated[int, typer.Option(min=0, max=10, help="Problems solved with each model.")] = 10,
+    scoring: Annotated[
+        bool, typer.Option(help="AMLGym's metrics beside equivalence; they take most of the time.")
+    ] = True,
     scale: Scale = Scale(out=Path("runs/amlgym")),
 ) -> int:
     """AMLGym's contest of active learners: its domains and its metrics.
@@ -65,6 +68,7 @@ def amlgym(
     Examples:
         python -m experiments.amlgym
         python -m experiments.amlgym --domain ferry --problem 0 --seeds 1
+        python -m experiments.amlgym --learner "this toolkit" --problem 0 --no-scoring
     """
     names = chosen("domain", domain, DOMAINS, DOMAINS)
     learners = chosen("learner", learner, ONLINE, ONLINE)
@@ -81,6 +85,7 @@ def amlgym(
         steps=steps,
         seconds=peer_seconds,
         to_solve=solving,
+        scoring=scoring,
     )
     lines = replace(
         LINES,
@@ -93,7 +98,15 @@ def amlgym(
 
 
 def contest(
-    *, env: str, problem: int, peer: str, seed: int, steps: int, seconds: float, to_solve: int
+    *,
+    env: str,
+    problem: int,
+    peer: str,
+    seed: int,
+    steps: int,
+    seconds: float,
+    to_solve: int,
+    scoring: bool = True,
 ) -> Row:
     """Have a learner learn one of AMLGym's domains in one of its learning problems: see ``experiments.peers.contest``.
 
@@ -103,7 +116,15 @@ def contest(
         folder = Path(name)
         truth, states = _prepare(folder, env, problem, to_solve)
         return judged(
-            folder, truth, states, peer=peer, seed=seed, steps=steps, seconds=seconds, repeated=True
+            folder,
+            truth,
+            states,
+            peer=peer,
+            seed=seed,
+            steps=steps,
+            seconds=seconds,
+            repeated=True,
+            scoring=scoring,
         )
 
 

@@ -176,10 +176,11 @@ def judged(
     steps: int,
     seconds: float,
     repeated: bool = False,
+    scoring: bool = True,
 ) -> Row:
     """Have a peer learn the domain and problem in a folder, and score what it says: see ``contest``.
 
-    ``repeated``: whether models are compared where an object is named twice, too.
+    ``repeated``: whether models are compared where an object is named twice, too. ``scoring``: whether by AMLGym's metrics, too.
     """
 
     def right(path: Path) -> bool:
@@ -198,6 +199,8 @@ def judged(
         row["right_after"] = _right_after(folder, said["course"], right) if row["equivalent"] else None
     except (AamError, KeyError) as error:
         return row | {"ended": "no model", "why": str(error)}
+    if not scoring:
+        return row
     ended, why = _process(folder, SCORING_S, "score")
     if ended != "learned":
         return row | {"why": f"AMLGym's metrics: {ended} {why}"}

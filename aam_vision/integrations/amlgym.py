@@ -13,14 +13,15 @@ from pathlib import Path
 from typing import Any
 from warnings import warn
 
+import numpy as np
 from amlgym.algorithms.ActiveAlgorithmAdapter import ActiveAlgorithmAdapter
 from amlgym.modeling.trajectory import Trajectory
 
 from aam_vision.agents.simulator import SimulatorAgent
+from aam_vision.interrogation.task.constants import interrogated
 from aam_vision.interrogation.task.result import Result
 from aam_vision.model.pddl import domain_text
 from aam_vision.model.query import Access
-from aam_vision.run.api import interrogate
 from aam_vision.support.errors import AamWarning, reason
 
 
@@ -31,7 +32,7 @@ class AAMVision(ActiveAlgorithmAdapter):  # type: ignore[misc]
     Args:
         input_domain_path: a domain that declares the predicates and the operators; the model gets its name.
         constants: objects that operators may mean without naming them, where that domain forgets them (childsnack's
-            ``kitchen``).
+            ``kitchen``); if nothing else explains all answers, they are found in the steps that are left.
     """
 
     constants: tuple[str, ...] = ()
@@ -51,11 +52,11 @@ class AAMVision(ActiveAlgorithmAdapter):  # type: ignore[misc]
         self.result = None
         try:
             agent = SimulatorAgent(recorded, Access.TRAJECTORY, self.constants)
-            self.result = interrogate(agent, seed=seed, max_steps=max_steps, exam=0, raises=False)
+            self.result, constants = interrogated(agent, max_steps, np.random.default_rng(seed))
         except Exception as error:  # of any kind: learners that raise end a whole benchmark
             warn(f"nothing was learned: {reason(error)}", AamWarning, stacklevel=2)
             return given, recorded.trajectory
-        if self.result.status == "failed":
+        if constants or self.result.status in ("failed", "not-strips"):
             warn(self.result.why, AamWarning, stacklevel=2)
         model = self.result.model
         if name := re.search(r"\(\s*domain\s+([^\s()]+)", given):
