@@ -19,11 +19,12 @@ from aam_vision.agents.image import image_test
 from aam_vision.interrogation.chance.going_on import can_go_on, go_on
 from aam_vision.interrogation.chance.interrogating import Options, Watch
 from aam_vision.interrogation.memory.changed import can_renew, renew
-from aam_vision.interrogation.memory.constants import Constants, WithConstants, meant, told, with_constants
+from aam_vision.interrogation.memory.constants import Constants, meant, told, with_constants
 from aam_vision.interrogation.memory.facts import InventedFact
 from aam_vision.interrogation.memory.going_on import Remembered, can_remember, remember
 from aam_vision.interrogation.memory.histories import RecordingAgent
 from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.constants import WithConstants
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.verdict import NOT_STRIPS, OPEN
 from aam_vision.model.query import Agent

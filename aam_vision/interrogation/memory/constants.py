@@ -10,15 +10,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.interrogation.evidence.anomalies import contradicted_query, unexplained_changes
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.memory.going_on import interrogated
 from aam_vision.interrogation.memory.histories import RecordingAgent
 from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.constants import WithConstants
 from aam_vision.interrogation.task.result import Result
-from aam_vision.model.query import Agent
-from aam_vision.model.strips import Vocabulary
 from aam_vision.support.wording import listed
 
 MOST = 3
@@ -41,28 +39,11 @@ def meant(transcript: Transcript) -> dict[str, str]:
     return everywhere if len(everywhere) == len(named) <= MOST else {}
 
 
-def extended(vocabulary: Vocabulary, constants: Constants) -> Vocabulary:
-    """The vocabulary with more constants."""
-    return replace(vocabulary, constants={**vocabulary.constants, **constants})
-
-
 def told(constants: Constants) -> str:
     """What was added to the vocabulary, as a sentence."""
     one = len(constants) == 1
     what = f"{'is a constant' if one else 'are constants'} of the model"
     return f"{listed(list(constants))} {what}: steps change facts of {'it' if one else 'them'} without naming {'it' if one else 'them'}."
-
-
-class WithConstants(AgentDecorator):
-    """An agent whose vocabulary has more constants."""
-
-    def __init__(self, agent: Agent, constants: Constants) -> None:
-        super().__init__(agent)
-        self._vocabulary = extended(agent.vocabulary, constants)
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        return self._vocabulary
 
 
 def with_constants(

@@ -8,7 +8,7 @@ may hinge are supposed to be constants, and the interrogation goes on. They are 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from itertools import product
 
@@ -26,7 +26,7 @@ from aam_vision.interrogation.task.loop import DOUBTED, Interrupted, interrogate
 from aam_vision.interrogation.task.result import CurvePoint, Result
 from aam_vision.interrogation.task.verdict import FAILED
 from aam_vision.model.query import Agent, Situation
-from aam_vision.model.strips import GroundAction, Objects, State, Vocabulary
+from aam_vision.model.strips import GroundAction, State, Vocabulary
 from aam_vision.support.errors import InconsistentAgent
 from aam_vision.support.threads import one_thread
 
@@ -53,20 +53,21 @@ def interrogated(agent: Agent, steps: int, rng: np.random.Generator) -> tuple[Re
     """
     result = _run(agent, steps, rng)
     left, objects = steps - result.counts.steps, suspects(result.transcript)
-    if result.proven or left <= 0 or not objects or (result.cut is FAILED and not result.doubt):
+    if result.proven or left <= 0 or not objects or (result.cut == FAILED and not result.doubt):
         return result, ()
     before = result.transcript
-    found = _run(_Named(agent, before.initial, objects), left, rng, before.entries)
+    kinds = {one: before.initial[0].state.objects[one] for one in objects}
+    found = _run(WithConstants(agent, kinds, before.initial), left, rng, before.entries)
     both = {
         one.name: getattr(result.counts, one.name) + getattr(found.counts, one.name) for one in fields(Counts)
     }
     found = replace(_after(result, found), counts=Counts(**both))
     result = replace(result, counts=Counts(**both))
-    if found.cut is FAILED and not found.doubt:
+    if found.cut == FAILED and not found.doubt:
         result = replace(result, cut=FAILED, why=found.why)
     for constants in ((), _required(objects, found), objects):
-        extended = _extended(before.vocabulary, constants, before.initial[0].state.objects)
-        transcript = replace(before, vocabulary=extended, entries=found.transcript.entries)
+        vocabulary = extended(before.vocabulary, {one: kinds[one] for one in constants})
+        transcript = replace(before, vocabulary=vocabulary, entries=found.transcript.entries)
         hypotheses = _explaining(transcript)
         if hypotheses is None:
             continue
@@ -194,21 +195,24 @@ def _required(objects: Sequence[str], found: Result) -> tuple[str, ...]:
     return tuple(one for one in objects if one in required)
 
 
-def _extended(vocabulary: Vocabulary, constants: Sequence[str], objects: Objects) -> Vocabulary:
-    return replace(vocabulary, constants={**vocabulary.constants, **{one: objects[one] for one in constants}})
+def extended(vocabulary: Vocabulary, constants: Mapping[str, str]) -> Vocabulary:
+    """The vocabulary with more constants, by name with their types."""
+    return replace(vocabulary, constants={**vocabulary.constants, **constants})
 
 
-class _Named(AgentDecorator):
-    """An agent that stands where it was left, with objects as constants of its vocabulary."""
+class WithConstants(AgentDecorator):
+    """An agent whose vocabulary has more constants; ``initial``: where it stands, if it is not to be asked where it begins."""
 
-    def __init__(self, agent: Agent, initial: Sequence[Situation], constants: Sequence[str]) -> None:
+    def __init__(
+        self, agent: Agent, constants: Mapping[str, str], initial: Sequence[Situation] | None = None
+    ) -> None:
         super().__init__(agent)
         self._initial = initial
-        self._vocabulary = _extended(agent.vocabulary, constants, initial[0].state.objects)
+        self._vocabulary = extended(agent.vocabulary, constants)
 
     @property
     def vocabulary(self) -> Vocabulary:
         return self._vocabulary
 
     def initial(self) -> Sequence[Situation]:
-        return self._initial
+        return self.agent.initial() if self._initial is None else self._initial
