@@ -289,12 +289,15 @@ class Attempt(NamedTuple):
     step: GroundAction
     executed: bool
     after: State
-    first: bool = False
-    """Whether a history begins with it."""
 
 
 def attempts(agent: FaultyAgent, count: int, rng: np.random.Generator) -> Iterator[Attempt]:
-    """Steps of the agent as it is now, with random histories, in interrogated and in fresh problems.
+    """The steps of ``in_histories``."""
+    return (one for _, one in in_histories(agent, count, rng))
+
+
+def in_histories(agent: FaultyAgent, count: int, rng: np.random.Generator) -> Iterator[tuple[bool, Attempt]]:
+    """Whether a history begins with a step, and the step: those of the agent as it is now, with random histories, in interrogated and in fresh problems.
 
     On a trajectory they begin where the agent stands: nothing that is out of reach from there could have been asked.
     Where an agent is honest and only seen wrongly, its true states are given.
@@ -311,7 +314,7 @@ def attempts(agent: FaultyAgent, count: int, rng: np.random.Generator) -> Iterat
             step = _instruction(agent, world.state, rng)
             executed, world = agent.attempt(world, step)
             after = world.state if fault.only_seen else fault.see(world, nature)
-            yield Attempt(before, step, executed, after, number == 0)
+            yield number == 0, Attempt(before, step, executed, after)
             before, count = after, count - 1
             if not count:
                 return
@@ -353,11 +356,11 @@ def unpredicted(
 ) -> int:
     """How many of so many steps come out as the model, whatever was gone on to, says that they do not."""
     missed, rows = 0, Rows()
-    for one in attempts(agent, count, rng):
+    for first, one in in_histories(agent, count, rng):
         if fact is None:
             missed += _impossible(result, one)
             continue
-        rows = fact.beginning if one.first else rows
+        rows = fact.beginning if first else rows
         step = fact.as_modelled(one.step, rows)
         left = fact.after(rows, one.step) if one.executed else rows
         told = one._replace(before=fact.added(one.before, rows), step=step, after=fact.added(one.after, left))
@@ -369,7 +372,7 @@ def _impossible(result: Result, attempt: Attempt) -> bool:
     """Whether a step comes out as no outcome has it, or is refused or executed otherwise than is certain."""
     if not isinstance(result.outcomes, ChanceResult):
         return wrong(result.hypotheses, attempt)
-    before, step, executed, after = attempt[:4]
+    before, step, executed, after = attempt
     (action,) = [one for one in result.outcomes.actions if one.index.header.name == step.name]
     held, _ = action.index.values(before, step.objects)
     if not executed:
@@ -381,7 +384,7 @@ def _impossible(result: Result, attempt: Attempt) -> bool:
 
 def wrong(hypotheses: Hypotheses, attempt: Attempt) -> bool:
     """Whether a step came out otherwise than all models that are still possible predict."""
-    before, step, executed, after = attempt[:4]
+    before, step, executed, after = attempt
     action = hypotheses[step.name]
     violated = action.violated(*action.index.values(before, step.objects))
     if not violated or action.certain_to_fail(violated):

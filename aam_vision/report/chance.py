@@ -35,15 +35,18 @@ def courses(actions: Sequence[ActionKnowledge]) -> str:
         return ""
     middle, late, last = since[len(since) // 2], since[len(since) * 19 // 20], since[-1]
     names = [one.index.header.name for one in actions if one.executed]
-    least = {
-        what: min(one.before[RIGHT_AFTER.format(what)] for one in actions if one.varies)
-        for what in (REFUSED.removeprefix(RIGHT_AFTER.format("")), *names)
-    }
-    few = [f"{what} ({counted(made, 'trial')})" for what, made in least.items() if made < OFTEN]
+    befores = (REFUSED.removeprefix(RIGHT_AFTER.format("")), *names)
+    few = [
+        f"{one.index.header.name} after {what} ({counted(made, 'trial')})"
+        for one in actions
+        if one.varies
+        for what in befores
+        if (made := one.before[RIGHT_AFTER.format(what)]) < OFTEN
+    ]
     return (
         f"half of the trials were made within {counted(middle, 'step')} after the agent was put somewhere, one in twenty after {late} or "
         f"more, none after more than {last}: longer courses are taken to be like these; "
-        f"right after a refused step and each action, {OFTEN} or more of each were made{', but not after ' if few else ''}{some(few, 4)}"
+        f"right after a refused step and each action, {OFTEN} or more of each were made{', but not of ' if few else ''}{some(few, 4)}"
     )
 
 
