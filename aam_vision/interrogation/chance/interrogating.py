@@ -360,7 +360,8 @@ class _Interrogation:
         if best is None or choice is None:
             return None
         stays = self._stays()
-        if self._moves < _MOVES and (mixed := self._after_another(outlook, None if stays else best)):
+        mixes = self._moves < _MOVES and self._beyond > 0
+        if mixes and (mixed := self._after_another(outlook, None if stays else best)):
             return mixed
         if stays and (late := self._from_here(outlook, float(outlook.value[best]))):
             return late
@@ -369,10 +370,15 @@ class _Interrogation:
             choice = outlook.choice(best, self._rng) or choice
         return self._situation(graph, best), *choice
 
+    @property
+    def _beyond(self) -> int:
+        """Executions of actions with chance beyond those before which nothing but what an action does is looked for."""
+        return sum(action.executed - _EARLY for action in self._actions if action.varies)
+
     def _stays(self) -> bool:
         """Whether the agent is left where it is: what comes late, and what comes right after it was put somewhere, are both to be seen."""
         if not self._staying and self._open:
-            made = sum(action.executed - _EARLY for action in self._actions if action.varies)
+            made = self._beyond
             doubted = any(action.late for action in self._actions)
             if made > 0 and self._late <= (_DOUBTED if doubted else _LATE) * made:
                 self._staying = 2 * LONGEST
