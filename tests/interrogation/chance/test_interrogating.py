@@ -171,10 +171,16 @@ def clumsy(access: Access) -> SymbolicAgent:
 
 
 def test_probabilities_that_drift_are_named() -> None:
-    changing = Changing(agent(Access.SNAPSHOT), clumsy(Access.SNAPSHOT), lambda asked, query: asked > 400)
-    result = interrogate(changing, np.random.default_rng(0), Options(0.05, max_steps=900))
-    assert result.status == NOT_STRIPS
-    assert "how often an outcome of drop comes has changed" in result.why
+    whys = []
+    for seed in range(4):
+        changing = Changing(
+            agent(Access.SNAPSHOT, seed), clumsy(Access.SNAPSHOT), lambda asked, query: asked > 400
+        )
+        result = interrogate(changing, np.random.default_rng(seed), Options(0.05, max_steps=900))
+        assert result.status == NOT_STRIPS
+        whys.append(result.why)
+    # what has changed once also comes some steps after what came before it: that may show sooner
+    assert sum("how often an outcome of drop comes has changed" in why for why in whys) >= 3
 
 
 def test_a_frequency_that_depends_on_an_atom_makes_two_cases() -> None:
