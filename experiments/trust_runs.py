@@ -379,7 +379,9 @@ def _impossible(result: Result, attempt: Attempt) -> bool:
         return action.certain_to_succeed(held) or before != after
     if action.precondition.certain_to_fail(action.precondition.violated(held, 0)):
         return True
-    return bool(action.executed) and after not in action.schema().successors(before, step.objects)
+    if not action.certain_to_succeed(held):
+        return False  # it was open whether it would be executed there, as what no problem leads to
+    return after not in action.schema().successors(before, step.objects)
 
 
 def wrong(hypotheses: Hypotheses, attempt: Attempt) -> bool:
