@@ -164,7 +164,7 @@ class PolicyAgent(Agent):
 
     def initial(self) -> Sequence[Situation]:
         """Where pursuits begin."""
-        return [self._situation(number, self._begun(number)) for number in range(len(self.seeds))]
+        return [Situation(number, self._begun(number)) for number in range(len(self.seeds))]
 
     def ask(self, query: Query) -> Response:
         """Have the policy pursue one objective after the other, until the episode is over.
@@ -181,7 +181,7 @@ class PolicyAgent(Agent):
         self._number += 1
         if self.access.returns:
             self._kept[self._number] = deepcopy(self._here), state
-        return Response(executed, self._situation(self._number, state))
+        return Response(executed, Situation(self._number, state))
 
     def objective(self, step: GroundAction) -> Objective:
         """What an instruction tells the policy to bring about."""
@@ -288,9 +288,6 @@ class PolicyAgent(Agent):
                 raise AgentFailed(f"{atom}: a fact that the vocabulary and the objects do not have")
         true |= {Atom(CLAIMED, ())} if claims else set()
         return State(frozenset(true | ({Atom(ENDED, ())} if self._here.ended else set())), self._objects)
-
-    def _situation(self, number: int, state: State) -> Situation:
-        return Situation(number, state)
 
 
 class _Episode:

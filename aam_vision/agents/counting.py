@@ -31,6 +31,12 @@ class Counts:
     exam_steps: int = 0
     """Steps that only examined what was learned; no other figure counts them."""
 
+    def __add__(self, other: Counts) -> Counts:
+        """Those of both together."""
+        return Counts(
+            **{one.name: getattr(self, one.name) + getattr(other, one.name) for one in fields(Counts)}
+        )
+
 
 class CountingAgent(AgentDecorator):
     """An agent whose questions and steps are counted; a repeated query counts once as a query."""

@@ -7,19 +7,18 @@ then outcomes and cases, and then an invented fact. All that was seen before cou
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from aam_vision.agents.counting import Counts
 from aam_vision.agents.image import image_test
 from aam_vision.interrogation.chance.going_on import can_go_on, go_on
 from aam_vision.interrogation.chance.interrogating import Options, Watch
 from aam_vision.interrogation.memory.changed import can_renew, renew
-from aam_vision.interrogation.memory.constants import Constants, meant, told, with_constants
+from aam_vision.interrogation.memory.constants import Constants, as_constants, meant, told, with_constants
 from aam_vision.interrogation.memory.facts import InventedFact
 from aam_vision.interrogation.memory.going_on import Remembered, can_remember, remember
 from aam_vision.interrogation.memory.histories import RecordingAgent
@@ -127,14 +126,13 @@ def go_further(
 
 def _in_vain(attempt: Attempt) -> str:
     """That an attempt came to nothing."""
-    constants = listed(list(attempt.constants))
     match attempt.way:
         case Way.ANEW:
             return "No model of the agent as it is now was found either"
         case Way.CONSTANTS:
-            return f"It is no deterministic agent with {constants} as constants of the model, either"
+            return f"It is no deterministic agent with {as_constants(attempt.constants)} of the model, either"
         case Way.OUTCOMES:
-            beside = f", with {constants} as constants," * bool(constants)
+            beside = f", with {as_constants(attempt.constants)}," if attempt.constants else ""
             return f"Outcomes and cases{beside} do not explain it either"
         case Way.MEMORY:
             return "No model with memory was found"
@@ -155,11 +153,9 @@ def _tried(
     try:
         if way is Way.OUTCOMES:
             found = _with_outcomes(recorded, result, rng, options, watch, constants)
-            return (
-                Further(None, found.why)
-                if found.status == NOT_STRIPS
-                else Further(found, constants=constants)
-            )
+            if found.status == NOT_STRIPS:
+                return Further(None, found.why)
+            return Further(found, constants=constants)
         if way is Way.CONSTANTS:
             other: Result | Remembered | str = with_constants(recorded, constants, result, rng, budget, exam)
         elif way is Way.ANEW:
@@ -188,10 +184,8 @@ def _with_outcomes(
     constants: Constants,
 ) -> Result:
     """What comes of outcomes and cases."""
-    agent, made = WithConstants(recorded, constants), recorded.counts
-    spent = {one.name: getattr(result.counts, one.name) + getattr(made, one.name) for one in fields(Counts)}
-    seen = replace(result, transcript=recorded.transcript, counts=Counts(**spent))
-    found = go_on(agent, seen, rng, options, watch)
+    seen = replace(result, transcript=recorded.transcript, counts=result.counts + recorded.counts)
+    found = go_on(WithConstants(recorded, constants), seen, rng, options, watch)
     merged = [
         one.index.header.name for one in found.actions if {*constants} & {*one.index.coinciding_constants}
     ]

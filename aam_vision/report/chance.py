@@ -46,7 +46,7 @@ def courses(actions: Sequence[ActionKnowledge]) -> str:
     return (
         f"half of the trials were made within {counted(middle, 'step')} after the agent was put somewhere, one in twenty after {late} or "
         f"more, none after more than {last}: longer courses are taken to be like these; "
-        f"right after a refused step and each action, {OFTEN} or more of each were made{', but not of ' if few else ''}{some(few, 4)}"
+        f"{OFTEN} or more trials of each action were made right after a refused step and after each action{', but for ' if few else ''}{some(few, 4)}"
     )
 
 

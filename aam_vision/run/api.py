@@ -123,6 +123,11 @@ def interrogate(
     within = options.get("within", 0.05)
     if not MIN_WITHIN <= within <= MAX_WITHIN:
         raise UnusableInput(f"give a number from {MIN_WITHIN:g} to {MAX_WITHIN:g}", "within", f"{within:g}")
+    only = {"policy": policy != "economical", "prior": prior is not None}
+    only |= {name: bool(options.get(name)) for name in ("repeated_arguments", "confirm")}
+    deterministic = [name for name, given in only.items() if given]
+    if options.get("chance") and deterministic:
+        raise UnusableInput("is of deterministic agents: it cannot be given with chance", deterministic[0])
     interrogation = Interrogation(
         agent,
         policy=policy,
@@ -151,8 +156,7 @@ def interrogate(
         result = interrogation.run(np.random.default_rng(seed))
     except Interrupted as error:
         result, failure = error.result, error
-    alone = policy != "economical" or prior or options.get("repeated_arguments") or options.get("confirm")
-    if result.not_strips and options.get("go_on", True) and not alone:
+    if result.not_strips and options.get("go_on", True) and not deterministic:
         with one_thread():
             further = go_further(agent, result, seed, outcomes, interrogation.budget, exam)
         if further.found is not None:

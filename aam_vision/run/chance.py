@@ -186,6 +186,7 @@ def figures(
     looking: LookingAgent | None,
     diagnosed: Result | None,
     wall_s: float,
+    invented: str = "",
 ) -> dict[str, Any]:
     """The contents of ``result.json``; the comparison with the truth is made here, after the interrogation.
 
@@ -196,6 +197,7 @@ def figures(
         looking: what every situation was looked at with until it was certain, if it was.
         diagnosed: the interrogation whose diagnosis this one has gone on from, if it has.
         wall_s: seconds that the run took.
+        invented: what the vocabulary was extended by, in sentences, if it was.
     """
     cpu_s = cpu_seconds()
     counts, prior = result.counts, result.options.prior
@@ -234,7 +236,7 @@ def figures(
         ],
         "conditional": [_conditions(one) for one in result.actions if one.dependence.atoms],
         "went_on": None if diagnosed is None else _went_on(diagnosed),
-        "invented": None,
+        "invented": invented or None,
         **(dict.fromkeys(("differences", "as_before")) if prior is None else changes(prior, result.actions)),
         **_comparison(target, result, arguments.seed),
         "wall_s": round(wall_s, 3),

@@ -79,10 +79,10 @@ class ToldRun:
         if not strange and (among := goes_on(arguments, target, result)):
             further = self._further(result, agent, journal, among)
             if further.found is not None:
-                diagnosed, result, failure = result, further.found, None
+                diagnosed, result, failure = result, replace(further.found, seen=result.seen), None
                 if isinstance(found := result.outcomes, ChanceResult):
-                    told = figures(arguments, target, found, None, diagnosed, perf_counter() - began)
-                    told["invented"] = result.invented or None
+                    wall_s, invented = perf_counter() - began, result.invented
+                    told = figures(arguments, target, found, None, diagnosed, wall_s, invented)
                     return finish(folder, journal, target, found, told)
             else:
                 assert result.diagnosis is not None, "it was gone on from that"
@@ -120,13 +120,11 @@ class ToldRun:
         assert result.diagnosis is not None, "it goes on from that"
         options, why = options_of(arguments, resources), result.diagnosis.why
 
-        def noted(attempt: Attempt, **more: object) -> None:
-            constants = {"constants": dict(attempt.constants)} if attempt.constants else {}
-            journal.note(WENT_ON, {"after": after, **constants, **more})
-
         def begins(attempt: Attempt) -> Watch | None:
-            outcomes = attempt.way is Way.OUTCOMES
-            noted(attempt, explained=outcomes)
+            outcomes, more = attempt.way is Way.OUTCOMES, {"constants": dict(attempt.constants)}
+            journal.note(
+                WENT_ON, {"after": after, "explained": outcomes, **(more if attempt.constants else {})}
+            )
             if outcomes:
                 return progress_of(arguments, options, f"{why}: going on with {attempt.way}")
             if not arguments.quiet:
@@ -137,12 +135,13 @@ class ToldRun:
         further = go_further(agent, result, arguments.seed, options, budget, exam, among, begins)
         if (found := further.found) is None:
             journal.note(WENT_ON, {"after": after, "explained": False})
-        elif further.fact is not None:
-            noted(Attempt(Way.MEMORY), explained=True, fact=further.fact.json())
-        elif found.changed:
-            noted(Attempt(Way.ANEW), explained=True, anew=True)
-        elif found.outcomes is None:
-            noted(Attempt(Way.CONSTANTS, further.constants), explained=True, deterministic=True)
+        elif found.outcomes is None:  # else it was noted when it began
+            by: dict[str, object] = {"constants": dict(further.constants), "deterministic": True}
+            if further.fact is not None:
+                by = {"fact": further.fact.json()}
+            elif found.changed:
+                by = {"anew": True}
+            journal.note(WENT_ON, {"after": after, "explained": True, **by})
         return further
 
 

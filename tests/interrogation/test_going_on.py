@@ -82,3 +82,11 @@ def test_a_run_may_stop_at_its_diagnosis() -> None:
 def test_intervals_that_nobody_can_want_are_refused_before_anything_is_asked(within: float) -> None:
     with pytest.raises(aam_vision.UnusableInput, match="give a number from"):
         aam_vision.interrogate(agent(Access.RESET), within=within)
+
+
+@pytest.mark.parametrize(
+    ("option", "given"), [("policy", "aia"), ("repeated_arguments", True), ("confirm", True)]
+)
+def test_what_only_deterministic_agents_have_is_refused_with_chance(option: str, given: object) -> None:
+    with pytest.raises(aam_vision.UnusableInput, match=f"{option}.*cannot be given with chance"):
+        aam_vision.interrogate(agent(Access.RESET), chance=True, **{option: given})  # type: ignore[arg-type]

@@ -7,12 +7,11 @@ do until then is evidence all the same, so nothing of it is asked again.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
-from aam_vision.agents.counting import Counts
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.interrogation.chance.interrogating import ChanceResult, Options, Watch, interrogate
 from aam_vision.interrogation.chance.retelling import observed
@@ -86,5 +85,4 @@ def go_on(
     begun = _Begun(agent, result.transcript.initial)
     known = observed(result.transcript, course := Course())
     found = interrogate(begun, rng, left, watch, known, course)
-    both = {one.name: getattr(spent, one.name) + getattr(found.counts, one.name) for one in fields(Counts)}
-    return replace(found, options=options, counts=Counts(**both))
+    return replace(found, options=options, counts=spent + found.counts)

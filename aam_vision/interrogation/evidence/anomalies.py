@@ -14,10 +14,9 @@ from dataclasses import replace
 
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Asked, Entry
-from aam_vision.interrogation.evidence.transcript import Transcript, attempted, initial_evidence
+from aam_vision.interrogation.evidence.transcript import Transcript, attempted, taken_in
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.model.strips import Atom, GroundAction, State
-from aam_vision.support.errors import InconsistentAgent
 
 
 def unexplained_changes(entry: Entry, constants: Collection[str]) -> list[Atom]:
@@ -106,7 +105,7 @@ def contradicting_entries(transcript: Transcript) -> list[int] | None:
 
     The transcript's walks must be in single steps.
     """
-    last = _first_contradicted(transcript)
+    last = taken_in(transcript)[1]
     return None if last is None else [*_culprits(transcript, last), last]
 
 
@@ -140,15 +139,4 @@ def _contradictory(transcript: Transcript, numbers: Sequence[int]) -> bool:
     entries: list[Entry] = [transcript.entries[number] for number in sorted(numbers)]
     named = {action.name for entry in entries for action in entry.actions}
     headers = tuple(header for header in transcript.headers if header.name in named)
-    return _first_contradicted(replace(transcript.of(entries), headers=headers)) is not None
-
-
-def _first_contradicted(transcript: Transcript) -> int | None:
-    """The number of the first entry that contradicts those before it."""
-    evidence = initial_evidence(transcript)
-    for number, entry in enumerate(transcript.entries):
-        try:
-            evidence.take_in(entry)
-        except InconsistentAgent:
-            return number
-    return None
+    return taken_in(replace(transcript.of(entries), headers=headers))[1] is not None

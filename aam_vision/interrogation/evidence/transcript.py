@@ -16,6 +16,7 @@ from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.model.query import Access, Situation
 from aam_vision.model.strips import ActionHeader, GroundAction, Location, Mode, State, Vocabulary
+from aam_vision.support.errors import InconsistentAgent
 from aam_vision.support.wording import counted
 
 Place = tuple[Location, Mode]
@@ -71,6 +72,17 @@ def initial_evidence(transcript: Transcript) -> Evidence:
     for situation in transcript.initial:
         evidence.begin(situation)
     return evidence
+
+
+def taken_in(transcript: Transcript) -> tuple[Evidence, int | None]:
+    """The evidence up to the first entry that contradicts those before it, and the number of that entry; None if none does."""
+    evidence = initial_evidence(transcript)
+    for number, entry in enumerate(transcript.entries):
+        try:
+            evidence.take_in(entry)
+        except InconsistentAgent:
+            return evidence, number
+    return evidence, None
 
 
 RIGHT_AFTER = "it came right after {}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
 from typing import Final
@@ -12,15 +11,13 @@ import numpy as np
 from aam_vision.interrogation.chance.going_on import can_go_on
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Asked, Entry, Walk
-from aam_vision.interrogation.evidence.transcript import Transcript
+from aam_vision.interrogation.evidence.transcript import taken_in
 from aam_vision.interrogation.examination.findings import Family
 from aam_vision.interrogation.examination.predictions import surprise
-from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.memory.going_on import interrogated
 from aam_vision.interrogation.memory.histories import RecordingAgent
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.result import Result, differences
-from aam_vision.support.errors import InconsistentAgent
 from aam_vision.support.wording import listed
 
 FAMILIES: Final = (Family.CHANGING,)
@@ -62,16 +59,17 @@ def _told(before: Result, now: Result) -> str:
     """Since when the agent is as the model says, and what is different, in a sentence."""
     entries = before.transcript.entries
     steps = list(accumulate(len(entry.actions) for entry in entries))
-    evidence, _ = _evidence(now.transcript, now.transcript.entries)
+    evidence, _ = taken_in(now.transcript)
     otherwise = [n for n, entry in enumerate(entries) if _surprising(evidence, entry)]
     if not otherwise:
         return "Nothing that was seen before contradicts the model of the agent as it is now."
     last = otherwise[-1]
-    _, by = _evidence(before.transcript, entries)
+    _, contradicted = taken_in(before.transcript)
+    by = len(entries) if contradicted is None else contradicted + 1
     when = f"The agent has changed after step {steps[last]}"
     if by > last + 1:
         when += f" and by step {steps[by - 1]}"
-    then = _evidence(before.transcript, entries[: last + 1])[0].hypotheses
+    then = taken_in(before.transcript.of(entries[: last + 1]))[0].hypotheses
     known = {
         (pal.action, pal.location, pal.atom.text(then[pal.action].index.header.parameters))
         for pal in then.pal_tuples()
@@ -85,20 +83,6 @@ def _told(before: Result, now: Result) -> str:
     if not different:
         return f"{when}. What is different had not been determined by then."
     return f"{when}: {listed(different)}."
-
-
-def _evidence(transcript: Transcript, entries: Sequence[Entry]) -> tuple[Evidence, int]:
-    """What follows from entries, up to the first one that contradicts those before it, and how many these are with that one."""
-    hypotheses = Hypotheses(transcript.vocabulary, transcript.headers, repeated=transcript.repeated)
-    evidence = Evidence(hypotheses)
-    for situation in transcript.initial:
-        evidence.begin(situation)
-    for number, entry in enumerate(entries, 1):
-        try:
-            evidence.take_in(entry)
-        except InconsistentAgent:
-            return evidence, number
-    return evidence, len(entries)
 
 
 def _surprising(evidence: Evidence, entry: Entry) -> bool:

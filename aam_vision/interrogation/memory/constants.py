@@ -39,6 +39,11 @@ def meant(transcript: Transcript) -> dict[str, str]:
     return everywhere if len(everywhere) == len(named) <= MOST else {}
 
 
+def as_constants(constants: Constants) -> str:
+    """``rex as a constant``, ``lamp1 and lamp2 as constants``."""
+    return f"{listed(list(constants))} as {'a constant' if len(constants) == 1 else 'constants'}"
+
+
 def told(constants: Constants) -> str:
     """What was added to the vocabulary, as a sentence."""
     one = len(constants) == 1
@@ -74,5 +79,5 @@ def with_constants(
         return found
     if found.doubt or contradicted_query(found.transcript, found.hypotheses):
         return found.doubt or "answers contradict each other"
-    why = f"deterministic with {listed(list(constants))} as {'a constant' if len(constants) == 1 else 'constants'}: {found.why}"
+    why = f"deterministic with {as_constants(constants)}: {found.why}"
     return replace(found, why=why, diagnosis=result.diagnosis, invented=told(constants))

@@ -8,7 +8,7 @@ contradicts the fact then rules it out, and the next one is tried.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -177,7 +177,5 @@ def interrogated(
         if error.contradicted:
             return str(error)
         raise
-    parts = spent, before, agent.counts
-    both = {one.name: sum(getattr(part, one.name) for part in parts) for one in fields(Counts)}
-    both["steps"] = spent.steps + made.steps - agent.counts.exam_steps  # with those of histories made anew
-    return replace(found, counts=Counts(**both))
+    steps = spent.steps + made.steps - agent.counts.exam_steps  # with those of histories made anew
+    return replace(found, counts=replace(spent + before + agent.counts, steps=steps))

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 
-from aam_vision.agents.counting import CountingAgent, Counts
+from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.interrogation.evidence.graph import Evidence, Refusal, supported
 from aam_vision.interrogation.evidence.moves import Entry
-from aam_vision.interrogation.evidence.transcript import Transcript, initial_evidence
-from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.evidence.transcript import Transcript, taken_in
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import DOUBTED, Interrupted, interrogate
@@ -27,7 +26,6 @@ from aam_vision.interrogation.task.result import CurvePoint, Result
 from aam_vision.interrogation.task.verdict import FAILED
 from aam_vision.model.query import Agent, Situation
 from aam_vision.model.strips import GroundAction, State, Vocabulary
-from aam_vision.support.errors import InconsistentAgent
 from aam_vision.support.threads import one_thread
 
 MOST = 4
@@ -58,23 +56,21 @@ def interrogated(agent: Agent, steps: int, rng: np.random.Generator) -> tuple[Re
     before = result.transcript
     kinds = {one: before.initial[0].state.objects[one] for one in objects}
     found = _run(WithConstants(agent, kinds, before.initial), left, rng, before.entries)
-    both = {
-        one.name: getattr(result.counts, one.name) + getattr(found.counts, one.name) for one in fields(Counts)
-    }
-    found = replace(_after(result, found), counts=Counts(**both))
-    result = replace(result, counts=Counts(**both))
+    both = result.counts + found.counts
+    found, result = replace(_after(result, found), counts=both), replace(result, counts=both)
     if found.cut == FAILED and not found.doubt:
         result = replace(result, cut=FAILED, why=found.why)
     for constants in ((), _required(objects, found), objects):
         vocabulary = extended(before.vocabulary, {one: kinds[one] for one in constants})
         transcript = replace(before, vocabulary=vocabulary, entries=found.transcript.entries)
-        hypotheses = _explaining(transcript)
-        if hypotheses is None:
+        evidence, contradicted = taken_in(transcript)
+        if contradicted is not None:
             continue
+        hypotheses = evidence.hypotheses
         model = hypotheses.model()
         if constants:
             why = f"{', '.join(constants)}: no constant so far, but no model without it explains all answers"
-            last = CurvePoint(both["queries"], both["steps"], model)
+            last = CurvePoint(both.queries, both.steps, model)
             result = replace(found, proven=False, doubt="", why=why, curve=(*found.curve, last))
         return replace(result, hypotheses=hypotheses, model=model, transcript=transcript), constants
     return result, ()
@@ -108,14 +104,8 @@ def suspects(transcript: Transcript) -> tuple[str, ...]:
     It held in every success of the action, or may be what has kept it from ever being executed. Those come first that may explain
     most.
     """
-    evidence = initial_evidence(transcript)
-    unexplained: list[Refusal] = []
-    for entry in transcript.entries:
-        try:
-            evidence.take_in(entry)
-        except InconsistentAgent:
-            unexplained = evidence.refusals[-1:]
-            break
+    evidence, contradicted = taken_in(transcript)
+    unexplained = [] if contradicted is None else evidence.refusals[-1:]
     actions = evidence.hypotheses.actions
     conclusions: list[tuple[str, list[Refusal]]] = [(one.action.name, [one]) for one in unexplained]
     for name, action in actions.items():
@@ -171,17 +161,6 @@ def _templates(state: State, step: GroundAction) -> set[Template]:
         if len(objects) > 1 and sum(isinstance(one, str) for one in arguments) == 1:
             found.add((predicate, arguments))
     return found
-
-
-def _explaining(transcript: Transcript) -> Hypotheses | None:
-    """The models that explain all answers; None if none does."""
-    evidence = initial_evidence(transcript)
-    try:
-        for entry in transcript.entries:
-            evidence.take_in(entry)
-    except InconsistentAgent:
-        return None
-    return evidence.hypotheses
 
 
 def _required(objects: Sequence[str], found: Result) -> tuple[str, ...]:
