@@ -242,6 +242,8 @@ class WaryPerception:
 
     def __init__(self, perception: Perception) -> None:
         self._perception = perception
+        self.image_test = getattr(perception, "image_test", None)
+        """How its classifiers did in their test, as of the perception itself."""
 
     def look(self, frame: Frame, scene: Scene) -> Percept:
         return _readable(lambda: self._perception.look(frame, scene))

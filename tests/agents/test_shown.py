@@ -346,6 +346,12 @@ def test_a_run_of_an_image_program_goes_on_in_another_process(tmp_path: Path) ->
 
 
 @cache
+def test_it_is_known_how_the_classifiers_behind_a_program_did_in_their_test() -> None:
+    perception, *_ = _known("sokoban")
+    assert perception.image_test is not None
+    assert perception.image_test.passed
+
+
 def _known(name: str) -> tuple[WaryPerception, Vocabulary, str, Frame]:
     domain = board_domain(name)
     layout = domain.load(*domain.interrogated[0])
