@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
+from itertools import combinations
 from operator import eq
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -210,8 +211,15 @@ class Result:
             return f"probably misread, as the classifiers have not passed their test; or {self.diagnosis.why}"
         if not self.proven:
             return self.why
-        never = [name for name, action in self.hypotheses.actions.items() if not action.successes]
-        return lacking(self.exam, never, self.cut, weighed=self.rates is not None, untested=self.untested)
+        never = [action.index.header for action in self.hypotheses.actions.values() if not action.successes]
+        types, weighed = self.model.vocabulary.types, self.rates is not None
+        distinct = not self.hypotheses.repeated and any(
+            types.is_a(one, other) or types.is_a(other, one)
+            for header in never
+            for one, other in combinations(header.types, 2)
+        )
+        names = [header.name for header in never]
+        return lacking(self.exam, names, self.cut, weighed=weighed, untested=self.untested, distinct=distinct)
 
     @property
     def not_strips(self) -> bool:

@@ -90,15 +90,22 @@ class Verdict:
         return tuple(text for text in told if text)
 
 
-def lacking(exam: Exam, never: Sequence[str], cut: str, *, weighed: bool, untested: str) -> str:
+def lacking(
+    exam: Exam, never: Sequence[str], cut: str, *, weighed: bool, untested: str, distinct: bool = False
+) -> str:
     """What a result lacks to be complete though no query could tell any more, in a line; empty if it lacks nothing.
 
-    ``never``: the actions that were never executed. ``cut``: what cut the examination short, if anything did. ``untested``: that
+    ``never``: the actions that were never executed; ``distinct``: that one of them could name an object twice, and no step did. ``cut``: what cut the examination short, if anything did. ``untested``: that
     classifiers have not passed their test, in a line.
     """
     if weighed:
         return "the answers were weighed, so nothing is proven"
-    told = [f"never executed: {some(never, 3)}"] if never else []
+    named = (
+        " (no step named an object twice; of symbolic agents --repeated-arguments tries it)"
+        if distinct
+        else ""
+    )
+    told = [f"never executed: {some(never, 3)}{named}"] if never else []
     if untested:
         told.append(untested)
     if not exam.enough:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision import agent_for, interrogate
+from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.completeness.indistinguishability import NO_WAY, Indistinguishability, origins
 from aam_vision.interrogation.evidence.transcript import initial_evidence
 from aam_vision.interrogation.examination.findings import ENOUGH, Diagnosis, Exam, Family
@@ -25,9 +26,11 @@ from aam_vision.interrogation.task.verdict import (
     lacking,
     verdict,
 )
+from aam_vision.model.query import Access
 from aam_vision.model.strips import (
     ActionHeader,
     ActionSchema,
+    Atom,
     LiftedAtom,
     Location,
     Mode,
@@ -301,3 +304,17 @@ def test_a_model_of_another_agent_is_refused(domain: Domain) -> None:
     fewer = replace(model, actions=model.actions[1:])
     with pytest.raises(UnusableInput, match=r"prior old\.pddl: is a model of another agent"):
         check_prior(fewer, model.vocabulary, model.headers, "old.pddl")
+
+
+def test_an_action_that_needs_an_object_named_twice_is_said_to_want_that() -> None:
+    """``load`` is possible only from a level to itself."""
+    level = Predicate("next", ("level", "level"))
+    load = ActionSchema(
+        ActionHeader("load", ("one", "other"), ("level", "level")), frozenset({LiftedAtom("next", (0, 1))})
+    )
+    model = Model(Vocabulary("shop", (level, Predicate("done")), Types({"level": "object"})), (load,))
+    objects = Objects({"low": "level", "high": "level"}, model.vocabulary.types)
+    begins = State(frozenset({Atom("next", ("low", "low"))}), objects)
+    agent = SymbolicAgent(model, [begins], Access.RESET)
+    assert "never executed: load (no step named an object twice" in (interrogate(agent).missing or "")
+    assert "never executed" not in (interrogate(agent, repeated_arguments=True).missing or "")
