@@ -19,7 +19,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from aam_vision.envs.matched import Gate, assert_nothing_lost, gate
+    from aam_vision.envs.matched import (
+        Capability,
+        Gate,
+        assert_capability,
+        assert_nothing_lost,
+        capability,
+        gate,
+    )
     from aam_vision.envs.policies import Objective, PolicyAgent, by_actions
     from aam_vision.interrogation.controls.result import ControlsResult
     from aam_vision.interrogation.task.loop import Interrupted
@@ -52,6 +59,7 @@ __all__ = [
     "Agent",
     "AgentFailed",
     "Atom",
+    "Capability",
     "ControlsResult",
     "Gate",
     "GroundAction",
@@ -75,8 +83,10 @@ __all__ = [
     "WalkStep",
     "__version__",
     "agent_for",
+    "assert_capability",
     "assert_nothing_lost",
     "by_actions",
+    "capability",
     "execute_plan",
     "gate",
     "interrogate",
@@ -92,6 +102,7 @@ _HOMES = {
     "Agent": "model.query",
     "AgentFailed": "support.errors",
     "Atom": "model.strips",
+    "Capability": "envs.matched",
     "ControlsResult": "interrogation.controls.result",
     "Gate": "envs.matched",
     "GroundAction": "model.strips",
@@ -114,8 +125,10 @@ _HOMES = {
     "Vocabulary": "model.strips",
     "WalkStep": "model.query",
     "agent_for": "run.api",
+    "assert_capability": "envs.matched",
     "assert_nothing_lost": "envs.matched",
     "by_actions": "envs.policies",
+    "capability": "envs.matched",
     "execute_plan": "run.api",
     "gate": "envs.matched",
     "interrogate": "run.api",

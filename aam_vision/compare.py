@@ -1,7 +1,8 @@
 """``python -m aam_vision.compare A B``: where two models differ, and a question that tells them apart.
 
 A and B are PDDL domains, or folders of runs; of runs with ``--chance``, the trials of both are compared, of runs that knew only
-controls, the cases of these. With ``--gate`` A is the version that was, B the one that is to replace it.
+controls, the cases of these. With ``--gate`` A is the version that was, B the one that is to replace it; these may also be two policies,
+``MODULE:NAME`` each, which then pursue the same objectives from the same starts.
 
 Exit codes: 0, or with ``--gate`` 5 if B has lost something that A can do, and 6 if that is not sure.
 """
@@ -30,7 +31,12 @@ MAX_STATES = 100_000
 
 
 def compare_models(
-    first: Annotated[Path, typer.Argument(help="A PDDL domain, or the folder of a run.", metavar="A")],
+    first: Annotated[
+        Path,
+        typer.Argument(
+            help="A PDDL domain, the folder of a run, or with --gate a policy: MODULE:NAME.", metavar="A"
+        ),
+    ],
     second: Annotated[Path, typer.Argument(help="Another one of the same actions.", metavar="B")],
     problem: Annotated[
         list[Path] | None,
@@ -49,7 +55,7 @@ def compare_models(
         typer.Option(
             min=0,
             max=1,
-            help="Of two runs with --chance: by how much less often, at most, is no loss; default 0.05. With --gate.",
+            help="Of policies, or two runs with --chance: by how much less often, at most, is no loss; default 0.05. With --gate.",
         ),
     ] = None,
     as_json: Annotated[
@@ -66,11 +72,17 @@ def compare_models(
         python -m aam_vision.compare runs/a/model.pddl D.pddl --problem P.pddl
         python -m aam_vision.compare runs/version-1 runs/version-2 --json
         python -m aam_vision.compare runs/old runs/new --gate --margin 0.1
+        python -m aam_vision.compare arms:version_1 arms:version_2 --gate
     """
+    from aam_vision.envs.own import is_reference
     from aam_vision.report.differences import Models
 
     if margin is not None and not gate:
         raise UnusableInput("goes with --gate only", "margin", margin)
+    if is_reference(str(first)) and is_reference(str(second)):
+        if not gate:
+            raise UnusableInput("of two policies only --gate tells anything: add it")
+        return _policies(str(first), str(second), margin, as_json=as_json)
     compared = _compared(first, second, problem or [], max_states)
     found = _lost(compared, first, second, margin) if gate else compared
     if as_json:
@@ -81,6 +93,33 @@ def compare_models(
     for line in found.lines():
         print(line)
     return _code(found)
+
+
+def _policies(first: str, second: str, margin: float | None, *, as_json: bool) -> int:
+    """What the second of two policies has lost.
+
+    Raises:
+        UnusableInput: one of them is none, or they cannot be matched.
+    """
+    from aam_vision.envs.matched import MARGIN, gate
+    from aam_vision.envs.own import imported
+    from aam_vision.envs.policies import PolicyAgent
+
+    policies: list[PolicyAgent] = []
+    for name in (first, second):
+        found = imported(name)
+        if not isinstance(found, PolicyAgent):
+            raise UnusableInput(
+                f"{name}: is no PolicyAgent (but {type(found).__name__}); name one of the module"
+            )
+        policies.append(found)
+    compared = gate(*policies, margin=MARGIN if margin is None else margin)
+    print(
+        json.dumps({"a": first, "b": second, **compared.json()}, indent=2)
+        if as_json
+        else f"A: {first}\nB: {second}\n{compared}"
+    )
+    return compared.code
 
 
 def _code(found: object) -> int:

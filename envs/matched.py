@@ -1,36 +1,96 @@
-"""Whether the new version of a policy has lost anything: both pursue the same objectives from the same starts, with the same luck.
+"""Whether a policy can do what it should, and whether its new version has lost anything.
 
-Only how often a pursuit succeeds with one version and not with the other counts, so that easy and hard starts are no matter. It is looked
+Two versions pursue the same objectives from the same starts, with the same luck. Only how often a pursuit succeeds with one version and not with the other counts, so that easy and hard starts are no matter. It is looked
 after every pair, and ends as soon as it is sure: the interval of the difference holds at all times at once (a mixture of bets, as in
 Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting", 2024).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from math import sqrt
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from aam_vision.envs.policies import Ended, Objective, PolicyAgent
+from aam_vision.interrogation.chance.intervals import concentration, interval
 from aam_vision.interrogation.task.result import aligned
-from aam_vision.model.strips import GroundAction
+from aam_vision.model.strips import ActionHeader, GroundAction, State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.wording import counted
 
 LOST, KEPT, UNSURE = "lost", "not lost", "not sure"
 MARGIN, MOST, ALPHA = 0.05, 2000, 0.05
+_WITHIN: Final = 0.05
+"""Half width for which intervals of rates are narrowest."""
 _TRIES: Final = 200
 """Draws of a start and an objective that does not hold there yet."""
 _REPLAYED: Final = 5
 """Pairs that are made once more, at most, until one shows the loss again."""
+_FURTHER, _FEW = 300, 3
+"""Pairs that are made, at most, to confirm where something is lost; and of each side of a fact before it is supposed to tell."""
 _STEP: Final = 0.0025
 _GRID: Final = np.linspace(-1, 1, 801)
 """Differences that are held against what was seen."""
 _STAKES: Final = np.array([0.02, 0.06, 0.12, 0.25, 0.5, 0.8])
 """Shares of the capital that are put on a greater, or a smaller, difference."""
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
+Facts = frozenset[str]
+
+
+def around(state: State, step: GroundAction, header: ActionHeader) -> Facts:
+    """The facts of a state by what they say of the objects of an objective, and which these are.
+
+    ``clear(?block2)``, ``on(another block, ?block1)``, ``?block1 is a``.
+    """
+    names = {name: f"?{parameter}" for name, parameter in zip(step.objects, header.parameters, strict=True)}
+    told = {name: names.get(name, f"another {state.objects[name]}") for name in state.objects}
+    facts = {f"{one.predicate}({', '.join(told[name] for name in one.objects)})" for one in state.true}
+    return frozenset(facts | {f"{parameter} is {name}" for name, parameter in names.items()})
+
+
+def _said(fact: str, holds: bool) -> str:
+    """That a fact holds where a pursuit begins, or that it does not."""
+    if " is " in fact:
+        return fact if holds else fact.replace(" is ", " is not ")
+    return f"{fact} {'holds' if holds else 'does not hold'}"
+
+
+class Draws:
+    """Starts and objectives at random, of those that do not hold there yet."""
+
+    def __init__(self, agent: PolicyAgent, rng: np.random.Generator) -> None:
+        self._agent = agent
+        self._rng = rng
+        self.begun = [one.state for one in agent.initial()]
+        self._numbers = {seed: number for number, seed in enumerate(agent.seeds)}
+
+    def draw(
+        self, header: ActionHeader, wanted: Callable[[Facts], bool] = lambda facts: True
+    ) -> tuple[int, GroundAction, int] | None:
+        """A start, an objective, and a seed of what is random; None if none was found of which the facts are as wanted."""
+        for _ in range(_TRIES):
+            start, step = int(self._rng.integers(len(self.begun))), self._agent.drawn(header, self._rng)
+            if step is None:
+                continue
+            atom, value = self._agent.objective(step)
+            if (atom in self.begun[start].true) is value or not wanted(self.facts(start, step, header)):
+                continue
+            return start, step, int(self._rng.integers(2**31))
+        return None
+
+    def facts(self, start: int, step: GroundAction, header: ActionHeader) -> Facts:
+        """What holds where a pursuit begins, as ``around`` says it."""
+        return around(self.begun[start], step, header)
+
+    def before(self, pair: Pair, header: ActionHeader) -> Facts:
+        """The same of a pair that was made."""
+        step = GroundAction(header.name, pair.objective.atom.objects)
+        return self.facts(self._numbers[pair.start], step, header)
 
 
 class Pair(NamedTuple):
@@ -44,6 +104,11 @@ class Pair(NamedTuple):
     old: Ended
     new: Ended
 
+    @property
+    def loss(self) -> int:
+        """1 if only the old version has achieved it, -1 if only the new one, else 0."""
+        return self.old.achieved - self.new.achieved
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -55,13 +120,14 @@ class Comparison:
     alpha: float
     witness: Pair | None = None
     """A pair that shows what was lost, and did so again when it was made once more; None if nothing is, or none did."""
+    where: tuple[Comparison, Comparison] | None = None
+    """Pairs that were made since, named by a fact of their starts: where more is lost, and elsewhere; None if no fact surely tells."""
 
     @cached_property
     def interval(self) -> tuple[float, float]:
         """By how much the new version succeeds less often: each limit holds with probability 1 - ``alpha``, however long one looks."""
-        only_old = sum(one.old.achieved and not one.new.achieved for one in self.pairs)
-        only_new = sum(one.new.achieved and not one.old.achieved for one in self.pairs)
-        return difference(only_old, len(self.pairs) - only_old - only_new, only_new, self.alpha)
+        lost = Counter(one.loss for one in self.pairs)
+        return difference(lost[1], lost[0], lost[-1], self.alpha)
 
     @property
     def verdict(self) -> str:
@@ -75,6 +141,17 @@ class Comparison:
         return sum(one.old.achieved for one in self.pairs) / made, sum(
             one.new.achieved for one in self.pairs
         ) / made
+
+    def json(self) -> dict[str, Any]:
+        """The same for programs."""
+        old, new = self.rates()
+        found: dict[str, Any] = {"name": self.name, "verdict": self.verdict, "pairs": len(self.pairs)}
+        found |= {"a": old, "b": new, "less_often": list(self.interval)}
+        found["where"] = None if self.where is None else [one.json() for one in self.where]
+        if (one := self.witness) is not None:
+            told = {"seed": one.start, "objective": str(one.objective), "luck": one.luck}
+            found["witness"] = told | {"a": str(one.old), "b": str(one.new)}
+        return found
 
     def lines(self) -> list[tuple[str, str]]:
         """The comparison in lines for a person, the first one named."""
@@ -90,6 +167,13 @@ class Comparison:
         )
         if before or now:
             told.append(f"claimed falsely: {counted(before, 'time')} -> {counted(now, 'time')}")
+        if self.where is not None:
+            there, elsewhere = self.where
+            old, new = there.rates()
+            told.append(
+                f"lost where {there.name}: {100 * old:.0f}% -> {100 * new:.0f}% of {counted(len(there.pairs), 'pair')}; "
+                f"elsewhere {' -> '.join(f'{100 * rate:.0f}%' for rate in elsewhere.rates())} of {len(elsewhere.pairs)}"
+            )
         if (one := self.witness) is not None:
             told.append(f"for example seed {one.start}, {one.objective}: {one.old} before; now {one.new}")
         return [("" if number else self.name, text) for number, text in enumerate(told)]
@@ -109,6 +193,13 @@ class Gate:
 
     def __str__(self) -> str:
         return aligned(line for one in self.comparisons for line in one.lines())
+
+    def json(self) -> dict[str, Any]:
+        """The same for programs."""
+        return {
+            "verdict": {5: LOST, 6: UNSURE, 0: "nothing lost"}[self.code],
+            "objectives": [one.json() for one in self.comparisons],
+        }
 
 
 def gate(
@@ -142,27 +233,166 @@ def gate(
     for what in ("vocabulary", "headers", "seeds"):
         if getattr(old, what) != getattr(new, what):
             raise UnusableInput(f"the two versions cannot be matched: their {what} differ", "new")
-    rng, share = np.random.default_rng(seed), alpha / len(old.headers)
+    draws, share = Draws(old, np.random.default_rng(seed)), alpha / len(old.headers)
     found = {header.name: Comparison(header.name, (), margin, share) for header in old.headers}
-    begun = [one.state for one in old.initial()]
     for _ in range(most):
         for header in old.headers:
             known = found[header.name]
-            if known.verdict != UNSURE:
-                continue
-            for _ in range(_TRIES):
-                start, step = int(rng.integers(len(begun))), old.drawn(header, rng)
-                wanted = None if step is None else old.objective(step)
-                if wanted is not None and (wanted.atom in begun[start].true) is not wanted.value:
-                    break
-            else:
-                continue
-            assert step is not None
-            pair = _pair(old, new, start, step, int(rng.integers(2**31)))
-            found[header.name] = Comparison(header.name, (*known.pairs, pair), margin, share)
+            if known.verdict == UNSURE and (drawn := draws.draw(header)):
+                found[header.name] = replace(known, pairs=(*known.pairs, _pair(old, new, *drawn)))
         if all(one.verdict != UNSURE for one in found.values()):
             break
-    return Gate(tuple(_with_witness(one, old, new) for one in found.values()))
+    lost = [header for header in old.headers if found[header.name].verdict == LOST]
+    for header in lost:
+        known = _with_witness(found[header.name], old, new)
+        found[header.name] = replace(known, where=_where(known, header, draws, old, new))
+    return Gate(tuple(found.values()))
+
+
+def _where(
+    lost: Comparison, header: ActionHeader, draws: Draws, old: PolicyAgent, new: PolicyAgent
+) -> tuple[Comparison, Comparison] | None:
+    """Where it is lost: the fact that tells the pairs apart best is supposed, and has to tell new ones apart for sure."""
+    supposed = _supposed([(draws.before(one, header), one.loss) for one in lost.pairs])
+    if supposed is None:
+        return None
+    fact, holds = supposed
+    share = lost.alpha / 2
+    sides = [Comparison(_said(fact, holds is here), (), lost.margin, share) for here in (True, False)]
+    for number in range(_FURTHER):
+        side = number % 2
+        drawn = draws.draw(header, lambda facts: (fact in facts) is (holds is (side == 0)))  # noqa: B023 - used at once
+        if drawn is None:
+            return None
+        sides[side] = replace(sides[side], pairs=(*sides[side].pairs, _pair(old, new, *drawn)))
+        there, elsewhere = sides
+        if there.verdict == LOST and there.interval[0] > elsewhere.interval[1]:
+            return there, elsewhere
+    return None
+
+
+def _supposed(seen: Iterable[tuple[Facts, int]]) -> tuple[str, bool] | None:
+    """The fact with whose value losses differ most, and the value with which there are more; None if none differs.
+
+    ``seen``: the facts of each pair, and what it shows to be lost (1, 0 or -1).
+    """
+    pairs = list(seen)
+    made, lost = Counter[str](), Counter[str]()
+    for facts, loss in pairs:
+        for fact in facts:
+            made[fact] += 1
+            lost[fact] += loss
+    whole, best, most = sum(loss for _, loss in pairs), None, 0.0
+    for fact in sorted(made):
+        with_it, without = made[fact], len(pairs) - made[fact]
+        if min(with_it, without) < _FEW:
+            continue
+        more = lost[fact] / with_it - (whole - lost[fact]) / without
+        if (weight := abs(more) * sqrt(with_it * without)) > most:
+            best, most = (fact, more > 0), weight
+    return best
+
+
+@dataclass(frozen=True)
+class Capability:
+    """How often a policy achieves an objective."""
+
+    name: str
+    ends: tuple[tuple[int, Objective, Ended], ...]
+    """The seed of the start, the objective, and how the pursuit ended."""
+    at_least: float
+    alpha: float
+
+    @cached_property
+    def rate(self) -> tuple[float, float]:
+        """How often it does: both limits hold with probability 1 - ``alpha``, however long one looks."""
+        achieved = sum(end.achieved for *_, end in self.ends)
+        return interval(achieved, len(self.ends), self.alpha, concentration(_WITHIN))
+
+    @property
+    def shown(self) -> bool | None:
+        """Whether it is as often as it is to be; None if that is not sure."""
+        low, high = self.rate
+        return True if low >= self.at_least else False if high < self.at_least else None
+
+    def __str__(self) -> str:
+        achieved = sum(end.achieved for *_, end in self.ends)
+        low, high = (100 * limit for limit in self.rate)
+        verdict = {True: "shown", False: "missed", None: "not sure"}[self.shown]
+        told = f"{self.name}: {verdict}: {achieved} of {counted(len(self.ends), 'pursuit')} ({low:.0f}-{high:.0f}% with {100 * (1 - self.alpha):g}%), "
+        told += f"{100 * self.at_least:g}% wanted"
+        failed = next((one for one in self.ends if not one[-1].achieved), None)
+        return told if failed is None else f"{told}; for example seed {failed[0]}, {failed[1]}: {failed[2]}"
+
+
+def capability(
+    agent: PolicyAgent,
+    objective: str,
+    *,
+    at_least: float,
+    where: str = "",
+    most: int = MOST,
+    alpha: float = ALPHA,
+    seed: int = 0,
+) -> Capability:
+    """Have a policy pursue one kind of objective until it is sure whether it achieves it as often as it is to.
+
+    Args:
+        agent: the policy in its environment.
+        objective: a predicate that it is told to make true, or ``not NAME``.
+        at_least: how often, 0 to 1.
+        where: a fact that holds where a pursuit begins, ``clear(?block2)`` or ``not on(another block, ?block1)``; default anywhere.
+        most: pursuits, at most.
+        alpha: probability that the interval of the rate is wrong at any time.
+        seed: of the starts, objectives and luck.
+
+    Raises:
+        UnusableInput: the policy has no such objective, nothing like ``where`` holds in its starts, or a figure is out of range.
+        AgentFailed: the policy or the environment failed.
+    """
+    if not 0 < at_least < 1 or not 0 < alpha < 1 or most < 1:
+        name = "at_least" if not 0 < at_least < 1 else "alpha" if not 0 < alpha < 1 else "most"
+        raise UnusableInput("out of range: give rates between 0 and 1, and one pursuit at least", name)
+    header = next((one for one in agent.headers if agent.kind(one.name) == objective), None)
+    if header is None:
+        known = ", ".join(agent.kind(one.name) for one in agent.headers)
+        raise UnusableInput(
+            f"the policy is told no such objective; it is told {known}", "objective", objective
+        )
+    draws, fact = Draws(agent, np.random.default_rng(seed)), where.removeprefix("not ")
+    name = f"{header.name}{f' where {where}' if where else ''}"
+    found = Capability(name, (), at_least, alpha)
+    while len(found.ends) < most and found.shown is None:
+        drawn = draws.draw(header, lambda facts: not where or (fact in facts) is (fact == where))
+        if drawn is None:
+            raise UnusableInput(
+                f"no pursuit of {objective} begins there; facts are told as clear(?{header.parameters[-1]})",
+                "where",
+                where,
+            )
+        start, step, luck = drawn
+        end = agent.seeds[start], agent.objective(step), agent.pursue_from(start, step, luck)
+        found = replace(found, ends=(*found.ends, end))
+    return found
+
+
+def assert_capability(
+    agent: PolicyAgent,
+    objective: str,
+    *,
+    at_least: float,
+    where: str = "",
+    most: int = MOST,
+    seed: int = 0,
+) -> None:
+    """For tests of a policy: fail where it surely achieves an objective less often than it is to, or where that is not sure.
+
+    Raises:
+        AssertionError: with how often, and an example of a failure.
+    """
+    found = capability(agent, objective, at_least=at_least, where=where, most=most, seed=seed)
+    if not found.shown:
+        raise AssertionError(str(found))
 
 
 def assert_nothing_lost(
@@ -185,14 +415,10 @@ def _pair(old: PolicyAgent, new: PolicyAgent, start: int, step: GroundAction, lu
 
 def _with_witness(found: Comparison, old: PolicyAgent, new: PolicyAgent) -> Comparison:
     """With a pair that shows the loss each time."""
-    if found.verdict != LOST:
-        return found
-    losing = [one for one in found.pairs if one.old.achieved and not one.new.achieved]
-    for one in losing[:_REPLAYED]:
+    for one in [one for one in found.pairs if one.loss == 1][:_REPLAYED]:
         step = GroundAction(found.name, one.objective.atom.objects)
-        again = _pair(old, new, old.seeds.index(one.start), step, one.luck)
-        if again.old.achieved and not again.new.achieved:
-            return Comparison(found.name, found.pairs, found.margin, found.alpha, one)
+        if _pair(old, new, old.seeds.index(one.start), step, one.luck).loss == 1:
+            return replace(found, witness=one)
     return found
 
 

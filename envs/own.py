@@ -474,7 +474,7 @@ def imported(name: str) -> object:
         return getattr(import_module(module), own)
     except RAISED as error:  # the user's module fails in any way
         raise UnusableInput(
-            f"environment {name}: {module} cannot be imported, or has no {own} ({reason(error)}); correct it, or run "
+            f"{name}: {module} cannot be imported, or has no {own} ({reason(error)}); correct it, or run "
             "the command in the folder of the module"
         ) from error
 

@@ -188,6 +188,11 @@ class PolicyAgent(Agent):
         predicate, value = self._objectives[step.name]
         return Objective(Atom(predicate.name, tuple(step.objects)), value)
 
+    def kind(self, name: str) -> str:
+        """What an instruction of that name makes true, ``on``, or false, ``not on``."""
+        predicate, value = self._objectives[name]
+        return f"{'' if value else 'not '}{predicate.name}"
+
     def pursue_from(self, start: int, step: GroundAction, luck: int) -> Ended:
         """How a pursuit ends that begins at the reset of that number, with this seed of what is random in the environment after it.
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +16,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import aam_vision
-from aam_vision.envs.matched import KEPT, LOST, UNSURE, assert_nothing_lost, difference, gate
+from aam_vision.envs.matched import (
+    KEPT,
+    LOST,
+    UNSURE,
+    assert_capability,
+    assert_nothing_lost,
+    capability,
+    difference,
+    gate,
+)
 from aam_vision.envs.policies import Objective, PolicyAgent, by_actions
 from aam_vision.interrogation.chance.interrogating import ChanceResult
 from aam_vision.model.query import Access, Query
@@ -129,6 +143,89 @@ def test_the_gate_finds_what_was_lost_and_shows_it(new: Arm, verdict: str) -> No
     else:
         assert_nothing_lost(old, other)
     assert ("claimed falsely" in str(told)) is not (new.checks)
+
+
+@pytest.mark.parametrize(
+    ("new", "where"),
+    [(Arm(clears=False), "clear(?block2) does not hold"), (Arm(unable=("c",)), "?block1 is c")],
+)
+def test_the_gate_says_where_something_is_lost(new: Arm, where: str) -> None:
+    old, other = agent(Arm().pursue, slips=0.1), agent(new.pursue, slips=0.1)
+    (found,) = (told := gate(old, other)).comparisons
+    assert found.where is not None
+    there, elsewhere = found.where
+    assert (there.name, there.verdict) == (where, LOST)
+    assert there.interval[0] > elsewhere.interval[1]
+    assert not elsewhere.rates()[0] - elsewhere.rates()[1], "with the same luck nothing is lost there"
+    assert f"lost where {where}: " in " ".join(str(told).split())
+    assert told.json()["objectives"][0]["where"][0]["name"] == where
+
+
+def test_what_is_lost_everywhere_is_not_said_to_be_lost_somewhere() -> None:
+    """The new arm slips three times as often, whatever the start."""
+    for seed in range(10):
+        told = gate(agent(Arm().pursue, slips=0.1), agent(Arm().pursue, slips=0.7), seed=seed)
+        assert [one.verdict for one in told.comparisons] == [LOST]
+        assert told.comparisons[0].where is None
+
+
+@pytest.mark.parametrize(
+    ("where", "shown"), [("clear(?block2)", True), ("not clear(?block2)", False), ("?block1 is a", None)]
+)
+def test_whether_a_policy_can_do_what_it_should_is_told_where_it_should(
+    where: str, shown: bool | None
+) -> None:
+    arm = agent(Arm(clears=False).pursue, slips=0.1)
+    most = 20 if shown is None else 2000
+    found = capability(arm, "on", at_least=0.7, where=where, most=most)
+    assert found.shown is shown
+    if shown:
+        assert_capability(arm, "on", at_least=0.7, where=where)
+    else:
+        with pytest.raises(AssertionError, match="for example seed"):
+            assert_capability(arm, "on", at_least=0.7, where=where, most=most)
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"objective": "above"}, "it is told on"),
+        ({"where": "clear(?x)"}, "no pursuit of on begins there"),
+        ({"at_least": 1.5}, "out of range"),
+    ],
+)
+def test_a_capability_that_cannot_be_asked_about_is_refused(change: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(aam_vision.UnusableInput, match=complaint):
+        capability(agent(Arm().pursue), **{"objective": "on", "at_least": 0.5, **change})
+
+
+def test_the_command_compares_policies_of_a_module(tmp_path: Path) -> None:
+    (tmp_path / "arms.py").write_text(
+        "from tests.policies.tower import Arm, agent\n"
+        "old, new, other = agent(Arm().pursue), agent(Arm(unable=('c',)).pursue), 3\n"
+    )
+    command = [sys.executable, "-m", "aam_vision.compare", "arms:old"]
+    path = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), str(tmp_path)])}
+
+    def ran(*more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*command, *more], capture_output=True, text=True, cwd=tmp_path, env=path, check=False
+        )
+
+    lost = ran("arms:new", "--gate")
+    assert (lost.returncode, lost.stderr) == (5, "")
+    assert "lost where ?block1 is c" in lost.stdout
+    told = json.loads(ran("arms:old", "--gate", "--json").stdout)
+    assert told["verdict"] == "nothing lost"
+    for more, complaint in (
+        (("arms:new",), "add it"),
+        (("arms:other", "--gate"), "is no PolicyAgent (but int)"),
+        (("arms:absent", "--gate"), "has no absent"),
+    ):
+        refused = ran(*more)
+        assert refused.returncode == 2
+        assert complaint in refused.stderr
+        assert refused.stderr.count("\n") == 1
 
 
 def test_few_pairs_are_not_enough_to_be_sure() -> None:
