@@ -99,7 +99,8 @@ class Showing:
         self.evidence.take_in(Asked(Query(situation, tuple(plan)), response))
         return response.final, final
 
-    def assert_recovered_values_are_true(self) -> None:
+    def assert_recovered_and_predicted_values_are_true(self, situation: Situation, state: State) -> None:
+        """Those of all situations, and what is predicted of every step from this one."""
         for edge in self.evidence.edges[self._edges :]:
             before = self._really[edge.before.number]
             after = domains.successor(self.model, before, edge.action)
@@ -109,6 +110,14 @@ class Showing:
             really = self._really[node.number]
             facts = domains.ground_atoms(self.model.vocabulary, really.objects)
             assert all(node.state.value(fact) in (None, really.value(fact)) for fact in facts)
+        here = self.evidence.situation(situation).state
+        for action in domains.applicable(self.model, state):
+            predicted, after = (
+                self.evidence.predict(here, action),
+                domains.successor(self.model, state, action),
+            )
+            facts = domains.ground_atoms(self.model.vocabulary, state.objects)
+            assert all(predicted.value(fact) in (None, after.value(fact)) for fact in facts)
 
 
 @promised(80)
@@ -126,50 +135,7 @@ def test_hidden_atoms_never_exclude_the_true_model_and_are_recovered_right(
             else:
                 situation, state = showing.ask(situation, state, chance.randrange(1, 4))
             assert_sound(showing.evidence.hypotheses, domain.model)
-            showing.assert_recovered_values_are_true()
-
-
-@thorough(40)
-@given(domains.domains(), st.integers(0, 10**6))
-def test_hiding_never_teaches_more_than_showing_everything(domain: Domain, seed: int) -> None:
-    """Of the same walk, the modes left over with hidden atoms include those left over without."""
-    left = []
-    for share in (0.0, 0.4):
-        chance = Random(seed)
-        showing = Showing(domain, Random(seed + 1), share)
-        state = domain.problems[0]
-        situation = showing.start(state)
-        for _ in range(15):
-            options = domains.applicable(domain.model, state)
-            if not options:
-                break
-            action = chance.choice(options)
-            state = domains.successor(domain.model, state, action)
-            after = showing.see(state)
-            showing.evidence.take_in(Walked((WalkStep(situation, action, after),)))
-            situation = after
-        left.append(showing.evidence.hypotheses)
-    everything, hidden = left
-    for pal in everything.pal_tuples():
-        assert set(everything.modes(pal)) <= set(hidden.modes(pal))
-    assert hidden.decided() <= everything.decided()
-
-
-@thorough(40)
-@given(domains.domains(max_problems=1), st.integers(0, 10**6), st.sampled_from([0.0, 0.3]))
-def test_a_prediction_says_only_what_then_happens(domain: Domain, seed: int, share: float) -> None:
-    chance = Random(seed)
-    showing = Showing(domain, chance, share)
-    state = domain.problems[0]
-    situation = showing.start(state)
-    for _ in range(4):
-        situation, state = showing.walk(situation, state, 2)
-        node = showing.evidence.situation(situation)
-        for action in domains.applicable(domain.model, state):
-            predicted = showing.evidence.predict(node.state, action)
-            after = domains.successor(domain.model, state, action)
-            facts = domains.ground_atoms(domain.model.vocabulary, state.objects)
-            assert all(predicted.value(fact) in (None, after.value(fact)) for fact in facts)
+            showing.assert_recovered_and_predicted_values_are_true(situation, state)
 
 
 # --- one action under the microscope ----------------------------------------------------------------

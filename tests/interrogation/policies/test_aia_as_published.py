@@ -22,9 +22,9 @@ from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
 from aam_vision.model import domains as packaged
 from aam_vision.model.query import Access
-from aam_vision.model.strips import Mode, PalTuple, State
+from aam_vision.model.strips import Mode, Model, PalTuple, State
 from aam_vision.planning.planner import Limits
-from aam_vision.planning.ppo import DistinguishingProblem
+from aam_vision.planning.ppo import DistinguishingProblem, add_palm
 from tests import domains
 from tests.domains import Domain
 from tests.planning.fast_downward import BLIND, needs_fast_downward, planned, read
@@ -141,8 +141,28 @@ def test_every_query_and_what_is_returned_are_as_published(
             assert posed.ask.start.number in posed.states, "Algorithm 2, line 4: a state of S"
         assert posed.problem.solved_by(posed.initial, posed.ask.plan), "lines 7 to 10: M' + gamma^i differs"
         assert posed.ask.plan[-1].name == posed.problem.pal.action, "Lemma 2"
+        for mode in _pruned(posed, domain.model):
+            assert mode not in result.hypotheses.modes(posed.problem.pal)
+            assert mode is not domain.model.schema(posed.problem.pal.action).mode(*posed.problem.pal[::2])
+    for action in result.hypotheses.actions.values():
+        if constructed and action.successes:
+            assert not action.undecided, "an action that was ever executed is resolved entirely"
+            assert not action.undecided_effects
     asked = {(ask.start.number, ask.plan) for ask in watched.asked}
     assert len(asked) == len(watched.asked), "stored responses are used if a query is repeated"
+
+
+def _pruned(posed: Posed, truth: Model) -> list[Mode]:
+    """The modes that filter_models prunes: where exactly one model is consistent (Definitions 5 and 6), the other."""
+    problem, plan = posed.problem, posed.ask.plan
+    executed, final = truth.run(posed.initial, plan)
+    consistent = []
+    for mode in (problem.i, problem.j):
+        length, reached = add_palm(problem.model, problem.pal, mode).run(posed.initial, plan)
+        consistent.append(executed == length == len(plan) and reached.true <= final.true)
+    if consistent[0] == consistent[1]:
+        return []
+    return [problem.j if consistent[0] else problem.i]
 
 
 @needs_fast_downward
