@@ -36,7 +36,7 @@ from aam_vision.planning.joins import StateIndex
 from experiments.faults.registry import faulty_agent
 from tests import domains
 from tests.domains import Domain
-from tests.profiles import thorough
+from tests.profiles import crossed, thorough
 
 
 def learned(model: Model, initial: State, access: Access, exam: int, seed: int = 0) -> Result:
@@ -71,15 +71,16 @@ def test_where_any_state_can_be_made_some_begin_in_states_that_the_interrogation
     assert any(one.query.initial.state not in seen for one in examined if isinstance(one, Asked))
 
 
-@pytest.mark.parametrize("domain", ["gripper", "blocksworld", "logistics"])
+@pytest.mark.parametrize("domain", ["gripper", "blocksworld"])
 def test_a_long_plan_has_every_action_about_equally_often(domain: str) -> None:
     initial = generate(domain, 2, np.random.default_rng(1)).initial
-    result = learned(load(domain), initial, Access.SETTABLE, 120)
+    result = learned(load(domain), initial, Access.SETTABLE, 60)
     longest = max(
         (one.query.plan for one in result.transcript.entries if isinstance(one, Asked)), key=len, default=()
     )
     uses = [sum(step.name == name for step in longest) for name in result.hypotheses.actions]
-    assert len(longest) > 50
+    least = 50 * 2 // 3  # a sixth of the 60 steps is the agent's own walk
+    assert least <= len(longest) <= least + least // ENDS
     assert min(uses) >= len(longest) // (2 * len(uses))
 
 
@@ -158,12 +159,11 @@ def test_a_history_is_new_by_what_has_just_changed_and_by_the_number_of_uses() -
 
 def test_attempts_read_at_once_and_one_after_the_other_are_the_same() -> None:
     problem = generate("gripper", 2, np.random.default_rng(0)).initial
-    agent = SymbolicAgent(load("gripper"), [problem], Access.SETTABLE)
-    result = Interrogation(agent, exam=40).run(np.random.default_rng(0))
+    result = learned(load("gripper"), problem, Access.SETTABLE, 40)
     evidence = Evidence(result.hypotheses)
     for situation in result.transcript.initial:
         evidence.begin(situation)
-    by_and_by, at_once = Attempts(evidence, agent.access), Attempts(evidence, agent.access)
+    by_and_by, at_once = (Attempts(evidence, Access.SETTABLE) for _ in range(2))
     for entry in result.transcript.entries:
         evidence.take_in(entry)
         by_and_by.take_in()
@@ -184,31 +184,18 @@ def test_attempts_read_at_once_and_one_after_the_other_are_the_same() -> None:
         )
 
 
-@pytest.mark.parametrize("seed", range(6000, 6003))
-def test_a_condition_on_one_argument_twice_is_found(seed: int) -> None:
-    agent = faulty_agent("repeated arguments", Access.SNAPSHOT, seed)
+@pytest.mark.parametrize(
+    ("family", "access", "seed"),
+    [
+        *crossed(["repeated arguments"], [Access.SNAPSHOT], [6000, 6001, 6002]),
+        *crossed(["stale state"], [Access.SNAPSHOT, Access.RESET], [75009]),
+    ],
+)
+def test_a_condition_on_one_argument_twice_or_on_the_state_before_the_last_step_is_found(
+    family: str, access: Access, seed: int
+) -> None:
+    """A step that should be refused right after itself is tried."""
+    agent = faulty_agent(family, access, seed)
     with pytest.raises(Interrupted) as raised:
         Interrogation(agent, exam=60).run(np.random.default_rng(seed))
     assert raised.value.result.status == "not-strips"
-
-
-@pytest.mark.parametrize("access", [Access.SNAPSHOT, Access.RESET])
-def test_a_step_that_should_be_refused_right_after_itself_is_tried(access: Access) -> None:
-    """Preconditions of the state before the last step: the same step is executed twice, whatever it has changed."""
-    agent = faulty_agent("stale state", access, 75009)
-    with pytest.raises(Interrupted) as raised:
-        Interrogation(agent, exam=60).run(np.random.default_rng(75009))
-    assert raised.value.result.status == "not-strips"
-
-
-def test_long_plans_use_every_action_often_under_settable_access() -> None:
-    problem = generate("gripper", 2, np.random.default_rng(1)).initial
-    agent = SymbolicAgent(load("gripper"), [problem], Access.SETTABLE)
-    result = Interrogation(agent, exam=60).run(np.random.default_rng(0))
-    longest = max(
-        (entry.query.plan for entry in result.transcript.entries if isinstance(entry, Asked)), key=len
-    )
-    least = 50 * 2 // 3  # a sixth of the 60 steps is the agent's own walk
-    assert least <= len(longest) <= least + least // ENDS
-    names = [step.name for step in longest]
-    assert all(names.count(header.name) >= 4 for header in agent.headers)

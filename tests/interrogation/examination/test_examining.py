@@ -38,7 +38,7 @@ def learned(agent: Agent, exam: int | None, seed: int = 0, **budget: int) -> Res
 
 
 @pytest.mark.parametrize("access", ACCESSES)
-def test_it_costs_what_was_asked_for_and_changes_nothing_else(access: Access) -> None:
+def test_it_costs_what_was_asked_for_changes_nothing_else_and_predicts_refusals_too(access: Access) -> None:
     without, with_it = learned(agent_of(access), 0), learned(agent_of(access), 80)
     assert with_it.exam == Exam(80, 0)
     assert with_it.model == without.model
@@ -46,25 +46,20 @@ def test_it_costs_what_was_asked_for_and_changes_nothing_else(access: Access) ->
     assert (without.status, with_it.status) == ("open", "complete")
     taught = without.transcript.entries
     assert with_it.transcript.entries[: len(taught)] == taught
-    verify(with_it.transcript, with_it)
-
-
-@pytest.mark.parametrize("access", ACCESSES)
-def test_by_default_it_takes_a_fifth_of_all_steps_and_what_the_bound_takes_at_least(access: Access) -> None:
-    result = learned(agent_of(access, "blocksworld"), None)
-    assert result.counts.exam_steps == result.exam.steps == max(LEAST, result.counts.steps // SHARE)
-    assert result.complete
-
-
-@pytest.mark.parametrize("access", ACCESSES)
-def test_refusals_are_predicted_as_well_as_successes(access: Access) -> None:
-    before = len(learned(agent_of(access), 0).transcript.entries)
-    examined = learned(agent_of(access), 100).transcript.entries[before:]
+    assert verify(with_it.transcript, with_it).holds
+    examined = with_it.transcript.entries[len(taught) :]
     asked = [entry for entry in examined if isinstance(entry, Asked) and entry.query.plan]
     refused = [entry for entry in asked if entry.response.executed < len(entry.query.plan)]
     assert len(refused) >= len(asked) // 6 > 0
     assert sum(entry.response.executed for entry in asked) >= len(refused)
     assert any(isinstance(entry, Walked) for entry in examined) is (access is not Access.TRAJECTORY)
+
+
+@pytest.mark.parametrize("access", ACCESSES)
+def test_by_default_it_takes_a_fifth_of_all_steps_and_what_the_bound_takes_at_least(access: Access) -> None:
+    result = learned(agent_of(access), None)
+    assert result.counts.exam_steps == result.exam.steps == max(LEAST, result.counts.steps // SHARE)
+    assert result.complete
 
 
 @thorough(60)
@@ -89,12 +84,10 @@ def test_what_the_budget_does_not_allow_is_not_examined() -> None:
 
 
 @given(st.integers(1, 400))
-def test_the_bound_is_exact(steps: int) -> None:
+def test_the_bound_is_exact_and_nothing_is_bounded_by_no_step_or_a_wrong_one(steps: int) -> None:
     """An agent with this share of other steps passes with a probability of 5%."""
+    assert Exam(ENOUGH).bound <= 0.05 < Exam(ENOUGH - 1).bound
+    assert Exam().bound == Exam(steps, 1).bound == 1.0
     assert (1 - Exam(steps).bound) ** steps == pytest.approx(0.05)
     assert Exam(steps).enough is (steps >= ENOUGH)
     assert not Exam(steps, 1).enough
-
-
-def test_so_many_steps_are_enough_for_five_in_a_hundred() -> None:
-    assert Exam(ENOUGH).bound <= 0.05 < Exam(ENOUGH - 1).bound

@@ -146,6 +146,9 @@ def test_what_atoms_that_are_one_did_together_is_learned_without_losing_the_trut
     for group in TWO.coinciding(row):
         fact = facts[group & -group]
         before, version, outcomes = action.effects, action.version, action.joint_outcomes(group, fact in true)
+        assert not action.changed_together(group, fact in true, None), (
+            "nothing is told where the end is hidden"
+        )
         told = action.changed_together(group, fact in true, fact in after)
         alone = changed_together(before, JointStep(group, fact in true, fact in after))
         assert all(not kept & ~left for kept, left in zip(action.effects, alone, strict=True))

@@ -30,14 +30,9 @@ def _rates(result: Result, wrong: float) -> ErrorRates:
 
 
 @pytest.mark.parametrize("name", ["gripper", "blocksworld", "logistics"])
-def test_steps_agree_with_what_follows_from_them(name: str) -> None:
+def test_steps_contradict_a_wrong_mode_alone_unless_misreadings_explain_them(name: str) -> None:
     result = _interrogated(name)
     assert contradiction(result.transcript, result.certain, _rates(result, 0.0)) is None
-
-
-@pytest.mark.parametrize("name", ["gripper", "blocksworld"])
-def test_steps_contradict_a_wrong_mode_unless_misreadings_explain_them(name: str) -> None:
-    result = _interrogated(name)
     turned = {Mode.POSITIVE: Mode.NEGATIVE, Mode.NEGATIVE: Mode.POSITIVE}
     pal = next(pal for pal, mode in result.certain.items() if mode in turned and pal.location is Location.EFF)
     claimed = {**result.certain, pal: turned[result.certain[pal]]}
@@ -67,7 +62,7 @@ def test_steps_are_counted_once_in_a_perceived_state() -> None:
     assert contradiction(once, claimed, rates) == contradiction(often, claimed, rates)
 
 
-@pytest.mark.parametrize("seed", first(2, [61001, 71002, 71003, 76000, 76001]))
+@pytest.mark.parametrize("seed", first(1, [61001, 71002, 71003, 76000, 76001]))
 def test_executions_by_mistake_make_nothing_certain_that_is_wrong(seed: int) -> None:
     """On a trajectory the weighed answers may all be of steps with swapped arguments."""
     family = "fault: arguments swapped sometimes"
