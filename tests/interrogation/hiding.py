@@ -10,7 +10,7 @@ import numpy as np
 
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
-from aam_vision.model.strips import State
+from aam_vision.model.strips import Atom, State
 from experiments.random_strips import Domain, ground_atoms
 
 
@@ -35,10 +35,14 @@ class HidingAgent(SymbolicAgent):
             for before, action, after in super().walk(_true(start), steps, rng)
         ]
 
-    def _show(self, state: State) -> Situation:
+    def hidden(self, state: State) -> frozenset[Atom]:
+        """The facts of this state that are not shown."""
         facts = ground_atoms(self.vocabulary, state.objects)
         rng = np.random.default_rng(crc32(" ".join(sorted(map(str, state.true))).encode()))
-        hidden = frozenset(fact for fact in facts if rng.random() < self._share)
+        return frozenset(fact for fact in facts if rng.random() < self._share)
+
+    def _show(self, state: State) -> Situation:
+        hidden = self.hidden(state)
         return Situation(state, State(state.true - hidden, state.objects, hidden))
 
 

@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import pytest
 
 from aam_vision.model.query import Access
-
-
-def test_each_access_allows_what_the_ones_before_it_allow() -> None:
-    for less, more in pairwise(Access):
-        for allowed in ("restarts", "returns", "constructs"):
-            assert getattr(more, allowed) >= getattr(less, allowed)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from aam_vision.model.strips import (
     ActionHeader,
-    ActionSchema,
     Atom,
     GroundAction,
     LiftedAtom,
@@ -145,12 +144,3 @@ def test_states_differ_by_what_is_unknown_and_by_their_objects() -> None:
 def test_ancestry_ends_at_the_root(kind: str, ancestors: list[str]) -> None:
     assert list(TYPES.ancestry(kind)) == ancestors
     assert TYPES.is_a(kind, "object")
-
-
-def test_an_unknown_negative_precondition_is_not_certain_to_hold() -> None:
-    header = ActionHeader("act", ("x",), ("object",))
-    schema = ActionSchema(header, negative=frozenset([LiftedAtom("p", (0,))]))
-    objects = Objects({"a": "object"}, Types())
-    hidden = State(frozenset(), objects, frozenset([Atom("p", ("a",))]))
-    assert not schema.applicable(hidden, ("a",))
-    assert schema.applicable(State(frozenset(), objects), ("a",))

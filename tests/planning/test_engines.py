@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 
 from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.interrogation.evidence.moves import Policy
 from aam_vision.interrogation.policies.aia import AiaPolicy
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
 from aam_vision.interrogation.task.loop import interrogate
@@ -118,26 +119,17 @@ def test_nothing_is_left_in_the_working_directory(tmp_path: Path, monkeypatch: p
 
 
 @installed
-@pytest.mark.parametrize("name", ["gripper", "blocksworld"])
-def test_an_interrogation_with_fast_downward_ends_with_the_true_model(name: str) -> None:
-    model = packaged.load(name)
-    rng = np.random.default_rng([0, 1])
-    problems = [packaged.generate(name, 1, rng).initial for _ in range(2)]
-    planner = EnginePlanner("fast-downward")
-    # a single state and no walk, so that what else is needed has to be planned for
-    policy = AiaPolicy(planner=planner, states=1, walk_steps=2)
-    agent = SymbolicAgent(model, problems, Access.SETTABLE)
-    result = interrogate(agent, policy, np.random.default_rng(0))
-    assert result.proven
-    assert evaluation.exact(result.model, model)
-
-
-@installed
-def test_the_economical_policy_plans_with_fast_downward() -> None:
+@pytest.mark.parametrize("access", [Access.SETTABLE, Access.SNAPSHOT])
+def test_an_interrogation_with_fast_downward_ends_with_the_true_model(access: Access) -> None:
     model = packaged.load("gripper")
     rng = np.random.default_rng([0, 1])
     problems = [packaged.generate("gripper", 1, rng).initial for _ in range(2)]
-    agent = SymbolicAgent(model, problems, Access.SNAPSHOT)
-    policy = EconomicalPolicy(planner=EnginePlanner("fast-downward"))
-    result = interrogate(agent, policy, np.random.default_rng(0))
+    planner = EnginePlanner("fast-downward")
+    policy: Policy = EconomicalPolicy(planner=planner)
+    if (
+        access is Access.SETTABLE
+    ):  # a single state and no walk, so that what else is needed has to be planned for
+        policy = AiaPolicy(planner=planner, states=1, walk_steps=2)
+    result = interrogate(SymbolicAgent(model, problems, access), policy, np.random.default_rng(0))
+    assert result.proven
     assert evaluation.exact(result.model, model)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations_with_replacement, product
 
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -44,64 +43,49 @@ def _assert_possible(mutexes: Mutexes, states: Sequence[State], facts: Sequence[
         assert mutexes.possible(state.true, false)
 
 
-@thorough(100)
-@given(domains.domains(constants=True, alike=True), st.sampled_from([0, MAX_LITERALS]))
-def test_literals_that_hold_together_in_a_reachable_state_are_not_mutex(
-    domain: Domain, max_literals: int
+@thorough(120)
+@given(domains.domains(constants=True), st.sampled_from([0, MAX_LITERALS]), st.data())
+def test_only_a_start_that_changes_nothing_is_covered(
+    domain: Domain, max_literals: int, data: st.DataObject
 ) -> None:
     model, start = domain.model, domain.problems[0]
-    starts = [state for state in domain.problems if state.objects == start.objects]
-    states = domains.reachable(model, starts, limit=150)
-    assume(states is not None)
-    mutexes = Mutexes(_operators(model, start), [(state.true, frozenset()) for state in starts], max_literals)
-    _assert_possible(mutexes, list(states or ()), domains.ground_atoms(model.vocabulary, start.objects))
-
-
-@pytest.mark.parametrize("max_literals", [0, MAX_LITERALS])
-def test_only_a_start_that_changes_nothing_is_covered(max_literals: int) -> None:
-    @thorough(100)
-    @given(domains.domains(constants=True), st.data())
-    def check(domain: Domain, data: st.DataObject) -> None:
-        model, start = domain.model, domain.problems[0]
-        other = data.draw(domains.states_of(model.vocabulary, start.objects))
-        facts = domains.ground_atoms(model.vocabulary, start.objects)
-        unknown = data.draw(st.frozensets(st.sampled_from(facts), max_size=2)) if facts else frozenset()
-        further = other.true - unknown, unknown
-        operators = _operators(model, start)
-        mutexes = Mutexes(operators, [(start.true, frozenset())], max_literals)
-        with_other = Mutexes(operators, [(start.true, frozenset()), further], max_literals)
-        pairs = list(combinations_with_replacement([(fact, sign) for fact in facts for sign in (0, 1)], 2))
-        before, after = (
-            [
-                table.possible(*([fact for fact, value in pair if value is sign] for sign in (1, 0)))
-                for pair in pairs
-            ]
-            for table in (mutexes, with_other)
-        )
-        if mutexes.covers(*further):
-            assert before == after
-        assert before == [
-            mutexes.possible(*([fact for fact, value in pair if value is sign] for sign in (1, 0)))
+    other = data.draw(domains.states_of(model.vocabulary, start.objects))
+    facts = domains.ground_atoms(model.vocabulary, start.objects)
+    unknown = data.draw(st.frozensets(st.sampled_from(facts), max_size=2)) if facts else frozenset()
+    further = other.true - unknown, unknown
+    operators = _operators(model, start)
+    mutexes = Mutexes(operators, [(start.true, frozenset())], max_literals)
+    with_other = Mutexes(operators, [(start.true, frozenset()), further], max_literals)
+    pairs = list(combinations_with_replacement([(fact, sign) for fact in facts for sign in (0, 1)], 2))
+    before, after = (
+        [
+            table.possible(*([fact for fact, value in pair if value is sign] for sign in (1, 0)))
             for pair in pairs
-        ], "asking changes nothing"
-        for state in domains.reachable(model, [start], limit=50) or ():
-            assert mutexes.covers(state.true, frozenset())
-
-    check()
+        ]
+        for table in (mutexes, with_other)
+    )
+    if mutexes.covers(*further):
+        assert before == after
+    assert before == [
+        mutexes.possible(*([fact for fact, value in pair if value is sign] for sign in (1, 0)))
+        for pair in pairs
+    ], "asking changes nothing"
+    for state in domains.reachable(model, [start], limit=50) or ():
+        assert mutexes.covers(state.true, frozenset())
 
 
 @thorough(100)
-@given(domains.domains(constants=True, max_problems=1), st.data())
-def test_unknown_effects_and_facts_never_make_reachable_states_impossible(
-    domain: Domain, data: st.DataObject
+@given(domains.domains(constants=True, alike=True), st.sampled_from([0, MAX_LITERALS]), st.data())
+def test_literals_that_hold_together_in_a_reachable_state_are_not_mutex_whatever_is_unknown(
+    domain: Domain, max_literals: int, data: st.DataObject
 ) -> None:
     """Some true effects are only possible ones, some possible ones never happen, some facts are hidden."""
     model, start = domain.model, domain.problems[0]
-    states = domains.reachable(model, [start], limit=100)
+    states = domains.reachable(model, domain.problems, limit=100)
     assume(states is not None)
     facts = domains.ground_atoms(model.vocabulary, start.objects)
     assume(facts)
-    some = st.frozensets(st.sampled_from(facts), max_size=6)
+    some = st.just(frozenset[Atom]()) | st.frozensets(st.sampled_from(facts), max_size=6)
     unsure, idle, hidden = data.draw(some), data.draw(some), data.draw(some)
     loosened = [
         PossibleOperator(
@@ -114,7 +98,7 @@ def test_unknown_effects_and_facts_never_make_reachable_states_impossible(
         )
         for operator in _operators(model, start)
     ]
-    mutexes = Mutexes(loosened, [(start.true - hidden, hidden)])
+    mutexes = Mutexes(loosened, [(one.true - hidden, hidden) for one in domain.problems], max_literals)
     _assert_possible(mutexes, list(states or ()), facts)
 
 

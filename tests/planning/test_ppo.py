@@ -23,15 +23,16 @@ from aam_vision.model.strips import (
 from aam_vision.planning.ppo import DistinguishingProblem, ProblemFolder, add_palm, telling
 from tests import domains
 from tests.planning.fast_downward import BLIND, needs_fast_downward, planned, read
+from tests.profiles import crossed
 
 PAIRS = [(Mode.POSITIVE, Mode.ABSENT), (Mode.NEGATIVE, Mode.ABSENT), (Mode.POSITIVE, Mode.NEGATIVE)]
 
 
-@pytest.mark.parametrize(("i", "j"), [(Mode.POSITIVE, Mode.ABSENT), (Mode.POSITIVE, Mode.NEGATIVE)])
-@pytest.mark.parametrize("location", Location)
-@pytest.mark.parametrize("empty", [False, True])
+@pytest.mark.parametrize(
+    ("empty", "location", "j"), crossed([False, True], Location, [Mode.ABSENT, Mode.NEGATIVE])
+)
 def test_a_plan_solves_p_po_exactly_if_the_models_answer_differently(
-    empty: bool, location: Location, i: Mode, j: Mode, tmp_path: Path
+    empty: bool, location: Location, j: Mode, tmp_path: Path
 ) -> None:
     """M' is empty, or the true gripper model without gamma; unified-planning reads P_PO and simulates every step."""
     from unified_planning.shortcuts import SequentialSimulator
@@ -58,7 +59,7 @@ def test_a_plan_solves_p_po_exactly_if_the_models_answer_differently(
         }
         - {pal}
     )
-    made = DistinguishingProblem(known, refined, pal, i, j)
+    made = DistinguishingProblem(known, refined, pal, Mode.POSITIVE, j)
     problem = read(made, initial, tmp_path)
     outcomes = set()
     with SequentialSimulator(problem) as simulator:

@@ -114,12 +114,6 @@ def test_a_goal_and_an_operator_that_need_nothing_still_wait_for_a_start() -> No
     assert planner.solve(both, PATIENT) is Verdict.UNSOLVABLE
 
 
-def test_the_same_problem_has_the_same_plan_every_time() -> None:
-    operators, facts = counter(5)
-    problem = SearchProblem(operators, [(frozenset(), frozenset())], [goal("all", facts)])
-    assert PyperplanPlanner().solve(problem, PATIENT) == PyperplanPlanner().solve(problem, PATIENT)
-
-
 def test_time_is_counted_over_all_searches() -> None:
     operators, facts = counter(7)
     problem = SearchProblem(operators, [(frozenset(), frozenset())], [goal("all", facts)])

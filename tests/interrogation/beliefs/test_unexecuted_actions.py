@@ -32,22 +32,13 @@ def test_the_pairs_are_those_that_brute_force_finds(domain: Domain, seed: int) -
                 held, _ = index.values(node.state, objects)
                 true = [number for number in range(len(index.atoms)) if held >> number & 1]
                 seen |= {(a, b) for a in true for b in true}
-        pairs = CoOccurrence().never_together(index, nodes)
+        pairs, growing = CoOccurrence().never_together(index, nodes), CoOccurrence()
+        for count in range(1, len(nodes) + 1):  # situations may come one by one
+            one_by_one = growing.never_together(index, nodes[:count])
+        assert (one_by_one == pairs).all()
         for a in range(len(index.atoms)):
             for b in range(len(index.atoms)):
                 assert pairs[a, b] == ((a, a) in seen and (b, b) in seen and (a, b) not in seen)
-
-
-@thorough(30)
-@given(domains.domains(), st.integers(0, 10**6))
-def test_situations_may_come_one_by_one(domain: Domain, seed: int) -> None:
-    evidence = walked(domain, seed)
-    nodes = evidence.visited[:COOCCURRENCE_SITUATIONS]
-    for action in evidence.hypotheses.actions.values():
-        growing = CoOccurrence()
-        for count in range(1, len(nodes) + 1):
-            pairs = growing.never_together(action.index, nodes[:count])
-        assert (pairs == CoOccurrence().never_together(action.index, nodes)).all()
 
 
 # Samples of an action's precondition satisfy its refusals, and follow what else is known.

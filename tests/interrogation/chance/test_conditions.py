@@ -5,15 +5,18 @@ What an action does may depend on an atom: pairs of situations that differ in no
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 
 from aam_vision.interrogation.chance.checking import unsettled_dependence
 from aam_vision.interrogation.chance.conditions import Dependence, dependence, tried_in_vain, worth_trying
+from aam_vision.interrogation.chance.graph import StateGraph, StepTable
 from aam_vision.interrogation.chance.interrogating import Options, interrogate
 from aam_vision.interrogation.chance.intervals import Precision, concentration
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
-from aam_vision.interrogation.chance.observations import Observations, change, evident, explain, holds
+from aam_vision.interrogation.chance.observations import Change, Observations, change, evident, explain, holds
 from aam_vision.interrogation.hypotheses.literals import NOTHING, AtomIndex
 from aam_vision.interrogation.task.verdict import COMPLETE
 from aam_vision.model.query import Access
@@ -174,3 +177,121 @@ def test_what_could_not_be_settled_is_said() -> None:
     assert unsettled_dependence([action]) == (
         "whether what push does depends on high(?x) was not settled by the trials given to that"
     )
+
+
+# The outcomes that are found explain every change, are as few as can be, and are sure only where they were all shown.
+
+EVERYTHING = (1 << ATOMS) - 1
+
+
+def drawn(rng: np.random.Generator) -> list[tuple[int, int]]:
+    """Some outcomes: what each adds and deletes."""
+    found = set()
+    for _ in range(int(rng.integers(1, 4))):
+        adds = int(rng.integers(1 << ATOMS))
+        found.add((adds, int(rng.integers(1 << ATOMS)) & ~adds))
+    return sorted(found)
+
+
+def seen(outcomes: list[tuple[int, int]], before: int) -> list[Change]:
+    """What a situation shows if every outcome comes about in it."""
+    return [change(before, (before | adds) & ~deletes, EVERYTHING) for adds, deletes in outcomes]
+
+
+def test_every_change_is_shown_by_an_outcome_and_no_more_are_found_than_there_are() -> None:
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        outcomes = drawn(rng)
+        changes = [one for before in rng.integers(1 << ATOMS, size=5) for one in seen(outcomes, int(before))]
+        found = explain(changes)
+        assert all(any(one.shows(shown) for one in found.outcomes) for shown in changes)
+        assert len(found.outcomes) <= len(outcomes)
+
+
+def test_what_is_sure_is_right() -> None:
+    several = 0
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        outcomes = drawn(rng)
+        changes = [one for before in rng.integers(1 << ATOMS, size=6) for one in seen(outcomes, int(before))]
+        found = explain(changes)
+        if not found.sure:
+            continue
+        several += len(found.outcomes) > 1
+        for one in found.outcomes:
+            assert any(
+                not (
+                    one.adds & ~adds
+                    or one.deletes & ~deletes
+                    or one.adds_not & adds
+                    or one.deletes_not & deletes
+                )
+                for adds, deletes in outcomes
+            )
+    assert several > 20
+
+
+def test_a_situation_that_reveals_all_outcomes_settles_them() -> None:
+    outcomes = [(0b0001, 0b0100), (0b0011, 0b0100), (0, 0)]
+    found = explain(seen(outcomes, 0b0100))
+    assert found.sure
+    assert {(one.adds, one.deletes) for one in found.outcomes} == set(outcomes)
+
+
+def test_hidden_effects_are_explained_by_the_fewest_outcomes() -> None:
+    # one outcome adds two atoms, of which one held at first
+    found = explain([*seen([(0b11, 0)], 0b01), *seen([(0b11, 0)], 0b10)])
+    assert [(one.adds, one.deletes) for one in found.outcomes] == [(0b11, 0)]
+
+
+def test_outcomes_that_no_situation_shows_together_are_not_sure() -> None:
+    toggle = [(0b1, 0), (0, 0b1)]
+    found = explain([*seen(toggle, 0), *seen(toggle, 1)])
+    assert len(found.outcomes) == 2
+    assert not found.sure
+
+
+def test_no_change_at_all_is_one_outcome() -> None:
+    found = explain([change(0b01, 0b01, EVERYTHING), change(0b10, 0b10, EVERYTHING)])
+    assert [(one.adds, one.deletes) for one in found.outcomes] == [(0, 0)]
+    assert found.outcomes[0].adds_not == EVERYTHING
+
+
+# The steps of situations: all of them, whatever was forgotten in between, and none kept that no graph has.
+
+
+def _table() -> tuple[StepTable, tuple[ActionKnowledge, ...], State]:
+    model, initial = read()
+    precision = Precision(0.05, 0.1, concentration(0.1))
+    actions = tuple(
+        ActionKnowledge(AtomIndex(model.vocabulary, schema.header), precision) for schema in model.actions
+    )
+    return StepTable(actions), actions, initial
+
+
+def test_every_choice_of_arguments_is_a_step_and_one_of_each_kind_is_told_apart() -> None:
+    table, actions, state = _table()
+    steps = list(table.all(state))
+    for number, action in enumerate(actions):
+        kinds = action.index.header.types
+        wanted = [
+            objects
+            for objects in permutations(state.objects, len(kinds))
+            if all(name in state.objects.of_type(kind) for name, kind in zip(objects, kinds, strict=True))
+        ]
+        assert sorted(step.objects for step in steps if step.action == number) == sorted(wanted)
+    assert all(step.held == actions[step.action].index.values(state, step.objects)[0] for step in steps)
+    assert {(step.action, step.held) for step in steps} == {
+        (step.action, step.held) for step in table.distinct(state)
+    }
+    assert len(table.distinct(state)) == len({(step.action, step.held) for step in table.distinct(state)})
+
+
+def test_situations_that_a_graph_does_not_have_are_forgotten() -> None:
+    table, actions, state = _table()
+    other = State(frozenset(), state.objects)
+    before = list(table.all(other))
+    graph = StateGraph(actions, table, [state])
+    assert other not in graph.number
+    assert set(table._known) <= set(graph.number)
+    assert list(table.all(other)) == before

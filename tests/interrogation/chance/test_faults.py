@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from re import search
 
 import numpy as np
@@ -9,12 +10,14 @@ import pytest
 
 from aam_vision.interrogation.chance.comparing import Comparison, Count, strata
 from aam_vision.interrogation.chance.constancy import Trial
+from aam_vision.interrogation.chance.interrogating import ChanceResult
 from aam_vision.interrogation.chance.observations import Setting
 from aam_vision.interrogation.evidence.transcript import RIGHT_AFTER
 from aam_vision.interrogation.task.verdict import COMPLETE, NOT_STRIPS
 from aam_vision.model.strips import Atom
+from tests.profiles import crossed, some
 
-from .agents_with_faults import FAULTS, Fault
+from .agents_with_faults import FAULTS, Fault, FaultyAgent
 from .measure import false_names, intervals_hold, run
 
 
@@ -22,9 +25,15 @@ def fault(name: str) -> Fault:
     return next(one for one in FAULTS if one.name == name)
 
 
+@cache
+def learned(name: str, access: str, seed: int) -> tuple[ChanceResult, FaultyAgent]:
+    """What a run tells of the agent of this name, and the agent."""
+    return run(fault(name), seed, access, 0.1, 4000)
+
+
 @pytest.mark.parametrize("access", ["settable", "reset"])
 def test_of_two_atoms_of_which_one_has_to_hold_both_are_certain(access: str) -> None:
-    result, agent = run(fault("two differ"), 1, access, 0.1, 4000)
+    result, agent = learned("two differ", access, 1)
     press = result.actions[0]
     assert result.status == COMPLETE
     assert {atom.predicate for atom in press.index.select(press.dependence.sure)} == {"wet", "old"}
@@ -45,37 +54,40 @@ def test_of_two_atoms_of_which_one_has_to_hold_both_are_certain(access: str) -> 
     ],
 )
 def test_what_no_word_says_is_told_and_no_atom_is_blamed_for_it(name: str, told: str) -> None:
-    result, _ = run(fault(name), 1, "settable", 0.1, 4000)
+    result, _ = learned(name, "settable", 1)
     assert result.status == NOT_STRIPS
     assert told in result.why
     assert not false_names(result, fault(name))
 
 
 def test_spells_are_told_by_what_came_before() -> None:
-    results = [run(fault("spells"), seed, "settable", 0.1, 4000)[0] for seed in range(4)]
+    results = [learned("spells", "settable", seed)[0] for seed in range(4)]
     assert all(result.status == NOT_STRIPS for result in results)
     assert sum("depends on what" in result.why for result in results) >= 3
 
 
-@pytest.mark.parametrize("access", ["settable", "snapshot", "reset"])
 @pytest.mark.parametrize(
-    ("name", "told"),
-    [
-        ("after a refusal", "refused"),
-        ("after undo", "depends on whether it came right after undo"),
-        ("only right after a press", ""),
-        ("every second of a box", "goes in cycles of 2 steps of it with the same objects"),
-    ],
+    ("case", "access"),
+    crossed(
+        [
+            ("after a refusal", "refused"),
+            ("after undo", "depends on whether it came right after undo"),
+            ("only right after a press", ""),
+            ("every second of a box", "goes in cycles of 2 steps of it with the same objects"),
+        ],
+        ["settable", "snapshot", "reset"],
+    ),
 )
-def test_what_another_step_or_a_refusal_leaves_behind_is_told(name: str, told: str, access: str) -> None:
-    result, _ = run(fault(name), 1, access, 0.1, 4000)
+def test_what_another_step_or_a_refusal_leaves_behind_is_told(case: tuple[str, str], access: str) -> None:
+    name, told = case
+    result, _ = learned(name, access, 1)
     assert result.status == NOT_STRIPS
     assert told in result.why
 
 
 def test_trials_of_a_right_agent_come_right_after_refusals_and_each_other_action() -> None:
     for access in ("settable", "snapshot", "reset"):
-        result, _ = run(fault("own fact"), 0, access, 0.1, 4000)
+        result, _ = learned("own fact", access, 0)
         assert result.status == COMPLETE
         before = result.actions[0].before
         for what in ("a refused step", "undo", "set-wet", "clear-wet"):
@@ -84,24 +96,26 @@ def test_trials_of_a_right_agent_come_right_after_refusals_and_each_other_action
 
 @pytest.mark.parametrize(("name", "steps"), [("cold start", "step"), ("tires", "[48] steps")])
 def test_what_hangs_on_how_long_the_agent_was_under_way_is_told(name: str, steps: str) -> None:
-    results = [run(fault(name), seed, "reset", 0.1, 4000)[0] for seed in range(4)]
+    results = [learned(name, "reset", seed)[0] for seed in some(2, range(4))]
     assert all(result.status == NOT_STRIPS for result in results)
-    assert sum(search(f"in the first {steps} since", result.why) is not None for result in results) >= 3
+    told = sum(search(f"in the first {steps} since", result.why) is not None for result in results)
+    assert told >= 3 / 4 * len(results)
 
 
 def test_what_tires_is_told_where_no_trial_needs_a_step_before_it() -> None:
     accesses = ("settable", "snapshot")
-    results = [run(fault("tires"), seed, access, 0.1, 4000)[0] for access in accesses for seed in range(4)]
-    assert sum("ago the agent was put" in result.why for result in results) >= 5
-    honest = [run(fault("own fact"), seed, access, 0.1, 4000)[0] for access in accesses for seed in range(2)]
+    results = [learned("tires", access, seed)[0] for access in accesses for seed in some(2, range(4))]
+    assert sum("ago the agent was put" in result.why for result in results) >= 5 / 8 * len(results)
+    honest = [learned("own fact", access, seed)[0] for access in accesses for seed in some(1, range(2))]
     late = [step.when.since >= 16 for result in honest for step in result.actions[0].steps.course]
     assert sum(late) >= 4 * len(honest)
 
 
 @pytest.mark.parametrize("name", ["lamp", "lamps differ"])
 def test_facts_that_a_press_does_not_name_are_varied_where_it_can_only_be_walked_to_them(name: str) -> None:
-    results = [run(fault(name), seed, "reset", 0.1, 4000)[0] for seed in range(5)]
-    assert sum(result.status == NOT_STRIPS and "lit(" in result.why for result in results) >= 4
+    results = [learned(name, "reset", seed)[0] for seed in some(3, range(5))]
+    told = sum(result.status == NOT_STRIPS and "lit(" in result.why for result in results)
+    assert told >= 4 / 5 * len(results)
 
 
 def made(rng: np.random.Generator, taken: float, trials: int) -> list[Trial]:

@@ -15,7 +15,7 @@ from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE, FAILED, NOT_STRIPS, OPEN
 from aam_vision.model.domains import generate, load
 from aam_vision.model.query import Access, Agent, Query, Response, Situation, WalkStep
-from aam_vision.model.strips import Atom, GroundAction, LiftedAtom, State
+from aam_vision.model.strips import Atom, GroundAction, LiftedAtom, Model, State
 from aam_vision.report.chance_evaluation import (
     check,
     exact,
@@ -25,6 +25,7 @@ from aam_vision.report.chance_evaluation import (
 )
 from aam_vision.support.errors import AgentFailed
 from experiments.chance import random_chance, random_conditional
+from experiments.random_strips import Domain
 from tests.resources import WHY, Looked
 
 from .agents import agent, read
@@ -86,10 +87,11 @@ def test_no_more_steps_are_taken_than_are_allowed() -> None:
         result = interrogate(agent(Access.RESET), np.random.default_rng(0), Options(max_steps=limit))
         assert result.status == BUDGET
         assert result.counts.steps == limit
+        assert result.why == ("1 step was allowed" if limit == 1 else f"{limit} steps were allowed")
 
 
 def test_the_same_seed_gives_the_same_result() -> None:
-    one, other = learned(Access.RESET, 3), learned(Access.RESET, 3)
+    one, other = (learned(Access.RESET, 3, 0.15) for _ in range(2))
     assert (one.model, one.counts) == (other.model, other.counts)
 
 
@@ -107,22 +109,32 @@ def test_an_agent_without_chance_comes_out_without_chance() -> None:
         assert action.unseen <= 0.2
 
 
-@pytest.mark.parametrize("access", ACCESS)
-def test_what_is_called_certain_of_random_domains_is_right(access: Access) -> None:
-    several = 0
-    for seed in range(12):
-        truth, domain = random_chance(seed)
+@pytest.mark.parametrize(
+    ("drawn", "seeds", "steps", "access"),
+    [
+        *((random_chance, 12, 250, access) for access in ACCESS),
+        *((random_conditional, 9, 700, access) for access in (Access.RESET, Access.SETTABLE)),
+    ],
+)
+def test_what_is_called_certain_of_random_domains_is_right(
+    drawn: Callable[[int], tuple[Model, Domain]], seeds: int, steps: int, access: Access
+) -> None:
+    several = conditions = 0
+    for seed in range(seeds):
+        truth, domain = drawn(seed)
         if domain.repeated:
             continue
         asked = SymbolicAgent(
             truth, domain.problems, access, refuses_surely=True, chance=np.random.default_rng([seed, 1])
         )
-        result = interrogate(asked, np.random.default_rng(seed), Options(0.1, max_steps=250))
+        result = interrogate(asked, np.random.default_rng(seed), Options(0.1, max_steps=steps))
         assert result.status in (COMPLETE, OPEN, BUDGET)
         for action in result.actions:
             assert not check(action, truth.schema(action.index.header.name)).wrong
             several += len(action.outcomes) > 1
+            conditions += action.dependence.sure.bit_count()
     assert several > 3
+    assert drawn is random_chance or conditions
 
 
 class Unchanged(AgentDecorator):
@@ -215,24 +227,6 @@ def test_conditional_effects_are_learned_with_their_conditions() -> None:
             checked = check(action, truth.schema(action.index.header.name))
             assert not checked.wrong
             assert all(checked.intervals)
-
-
-@pytest.mark.parametrize("access", [Access.RESET, Access.SETTABLE])
-def test_no_condition_that_is_called_certain_is_wrong_in_random_domains(access: Access) -> None:
-    found = 0
-    for seed in range(9):
-        truth, domain = random_conditional(seed)
-        if domain.repeated:
-            continue
-        asked = SymbolicAgent(
-            truth, domain.problems, access, refuses_surely=True, chance=np.random.default_rng([seed, 1])
-        )
-        result = interrogate(asked, np.random.default_rng(seed), Options(0.1, max_steps=700))
-        assert result.status in (COMPLETE, OPEN, BUDGET)
-        for action in result.actions:
-            assert not check(action, truth.schema(action.index.header.name)).wrong
-            found += action.dependence.sure.bit_count()
-    assert found > 0
 
 
 class Elsewhere(Unchanged):
@@ -372,13 +366,6 @@ def test_when_time_or_memory_is_spent_what_is_known_is_told(looks: int) -> None:
 
 def test_more_steps_are_allowed_for_narrower_intervals() -> None:
     assert [most_steps(within) for within in (0.4, 0.05, 0.025)] == [20_000, 20_000, 80_000]
-
-
-def test_a_budget_of_one_step_is_one_step() -> None:
-    assert (
-        interrogate(agent(Access.RESET), np.random.default_rng(0), Options(max_steps=1)).why
-        == "1 step was allowed"
-    )
 
 
 def test_the_intervals_of_all_cases_of_an_action_share_its_error_probability() -> None:

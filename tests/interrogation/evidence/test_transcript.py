@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
-
-import numpy as np
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -136,22 +133,3 @@ def test_a_step_rules_out_what_nothing_hidden_explains(
         seen = before.value(fact)
         assert bool(could_be_violated.positive & bit) is (seen is not True)
         assert bool(could_be_violated.negative & bit) is (seen is not False)
-
-
-@thorough(40)
-@given(domains.domains(), st.integers(0, 10**6))
-def test_nothing_true_is_ruled_out(domain: Domain, seed: int) -> None:
-    model, state, rng = domain.model, domain.problems[0], np.random.default_rng(seed)
-    for _ in range(5):
-        options = domains.applicable(model, state)
-        if not options:
-            break
-        action = options[int(rng.integers(len(options)))]
-        after = domains.successor(model, state, action)
-        schema = model.schema(action.name)
-        index = AtomIndex(model.vocabulary, schema.header)
-        found = ruled_out(index, AttemptedStep(0, 0, action, True, Situation(0, state), Situation(1, after)))
-        for (location, mode), atom in product(found, index.atoms):
-            if schema.mode(atom, location) is mode:
-                assert not found[location, mode] & index.bit[atom]
-        state = after

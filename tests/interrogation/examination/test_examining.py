@@ -11,17 +11,35 @@ from hypothesis import strategies as st
 
 from aam_vision.agents.numbered import NumberedAgent
 from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Asked, Walked
-from aam_vision.interrogation.examination.examining import LEAST, SHARE
+from aam_vision.interrogation.examination.coverage import (
+    OTHER,
+    Attempts,
+    Coverage,
+    History,
+    Names,
+    Prediction,
+    unlike,
+)
+from aam_vision.interrogation.examination.examining import ENDS, LEAST, SHARE
 from aam_vision.interrogation.examination.findings import ENOUGH, Exam
+from aam_vision.interrogation.examination.predictions import Predictions
+from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.loop import Interrupted
 from aam_vision.interrogation.task.result import Result
+from aam_vision.interrogation.task.verdict import OPEN
 from aam_vision.interrogation.task.verification import verify
 from aam_vision.model.domains import generate, load
 from aam_vision.model.query import Access, Agent
+from aam_vision.model.strips import ActionSchema, Atom, GroundAction, Model, State
+from aam_vision.planning.joins import StateIndex
+from experiments.faults.registry import faulty_agent
 from tests import domains
-from tests.profiles import thorough
+from tests.domains import Domain
+from tests.profiles import crossed, thorough
 
 ACCESSES = [Access.SETTABLE, Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY]
 
@@ -38,7 +56,7 @@ def learned(agent: Agent, exam: int | None, seed: int = 0, **budget: int) -> Res
 
 
 @pytest.mark.parametrize("access", ACCESSES)
-def test_it_costs_what_was_asked_for_and_changes_nothing_else(access: Access) -> None:
+def test_it_costs_what_was_asked_for_changes_nothing_else_and_predicts_refusals_too(access: Access) -> None:
     without, with_it = learned(agent_of(access), 0), learned(agent_of(access), 80)
     assert with_it.exam == Exam(80, 0)
     assert with_it.model == without.model
@@ -46,25 +64,20 @@ def test_it_costs_what_was_asked_for_and_changes_nothing_else(access: Access) ->
     assert (without.status, with_it.status) == ("open", "complete")
     taught = without.transcript.entries
     assert with_it.transcript.entries[: len(taught)] == taught
-    verify(with_it.transcript, with_it)
-
-
-@pytest.mark.parametrize("access", ACCESSES)
-def test_by_default_it_takes_a_fifth_of_all_steps_and_what_the_bound_takes_at_least(access: Access) -> None:
-    result = learned(agent_of(access, "blocksworld"), None)
-    assert result.counts.exam_steps == result.exam.steps == max(LEAST, result.counts.steps // SHARE)
-    assert result.complete
-
-
-@pytest.mark.parametrize("access", ACCESSES)
-def test_refusals_are_predicted_as_well_as_successes(access: Access) -> None:
-    before = len(learned(agent_of(access), 0).transcript.entries)
-    examined = learned(agent_of(access), 100).transcript.entries[before:]
+    assert verify(with_it.transcript, with_it).holds
+    examined = with_it.transcript.entries[len(taught) :]
     asked = [entry for entry in examined if isinstance(entry, Asked) and entry.query.plan]
     refused = [entry for entry in asked if entry.response.executed < len(entry.query.plan)]
     assert len(refused) >= len(asked) // 6 > 0
     assert sum(entry.response.executed for entry in asked) >= len(refused)
     assert any(isinstance(entry, Walked) for entry in examined) is (access is not Access.TRAJECTORY)
+
+
+@pytest.mark.parametrize("access", ACCESSES)
+def test_by_default_it_takes_a_fifth_of_all_steps_and_what_the_bound_takes_at_least(access: Access) -> None:
+    result = learned(agent_of(access), None)
+    assert result.counts.exam_steps == result.exam.steps == max(LEAST, result.counts.steps // SHARE)
+    assert result.complete
 
 
 @thorough(60)
@@ -89,12 +102,175 @@ def test_what_the_budget_does_not_allow_is_not_examined() -> None:
 
 
 @given(st.integers(1, 400))
-def test_the_bound_is_exact(steps: int) -> None:
+def test_the_bound_is_exact_and_nothing_is_bounded_by_no_step_or_a_wrong_one(steps: int) -> None:
     """An agent with this share of other steps passes with a probability of 5%."""
+    assert Exam(ENOUGH).bound <= 0.05 < Exam(ENOUGH - 1).bound
+    assert Exam().bound == Exam(steps, 1).bound == 1.0
     assert (1 - Exam(steps).bound) ** steps == pytest.approx(0.05)
     assert Exam(steps).enough is (steps >= ENOUGH)
     assert not Exam(steps, 1).enough
 
 
-def test_so_many_steps_are_enough_for_five_in_a_hundred() -> None:
-    assert Exam(ENOUGH).bound <= 0.05 < Exam(ENOUGH - 1).bound
+# Where the examination's plans begin, what the long ones show, and which circumstances count as new.
+
+
+def run_of(model: Model, initial: State, access: Access, exam: int, seed: int = 0) -> Result:
+    agent = SymbolicAgent(model, [initial], access)
+    return Interrogation(agent, exam=exam).run(np.random.default_rng(seed))
+
+
+@thorough(60)
+@given(domains.domains(constants=True), st.integers(0, 5))
+def test_a_state_unlike_another_differs_in_one_predicate_and_is_a_state(domain: Domain, seed: int) -> None:
+    state = domain.problems[0]
+    vocabulary = domain.model.vocabulary
+    if not vocabulary.predicates:
+        return
+    other = unlike(vocabulary, state, np.random.default_rng(seed))
+    changed = state.true ^ other.true
+    assert len({atom[0] for atom in changed}) <= 1
+    assert other.objects == state.objects
+    for name, objects in changed:
+        types = vocabulary.predicate(name).types
+        assert all(one in state.objects.members(kind) for one, kind in zip(objects, types, strict=True))
+
+
+def test_where_any_state_can_be_made_some_begin_in_states_that_the_interrogation_never_came_to() -> None:
+    initial = generate("miconic", 2, np.random.default_rng(0)).initial
+    model = load("miconic")
+    taught = run_of(model, initial, Access.SETTABLE, 0).transcript.entries
+    examined = run_of(model, initial, Access.SETTABLE, 100).transcript.entries[len(taught) :]
+    seen = {initial, *(step.after.state for one in examined if isinstance(one, Walked) for step in one.steps)}
+    seen |= {one.response.final.state for one in (*taught, *examined) if isinstance(one, Asked)}
+    seen |= {one.query.initial.state for one in taught if isinstance(one, Asked)}
+    assert any(one.query.initial.state not in seen for one in examined if isinstance(one, Asked))
+
+
+@pytest.mark.parametrize("domain", ["gripper", "blocksworld"])
+def test_a_long_plan_has_every_action_about_equally_often(domain: str) -> None:
+    initial = generate(domain, 2, np.random.default_rng(1)).initial
+    result = run_of(load(domain), initial, Access.SETTABLE, 60)
+    longest = max(
+        (one.query.plan for one in result.transcript.entries if isinstance(one, Asked)), key=len, default=()
+    )
+    uses = [sum(step.name == name for step in longest) for name in result.hypotheses.actions]
+    least = 50 * 2 // 3  # a sixth of the 60 steps is the agent's own walk
+    assert least <= len(longest) <= least + least // ENDS
+    assert min(uses) >= len(longest) // (2 * len(uses))
+
+
+@pytest.mark.parametrize("access", [Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY])
+def test_an_examination_of_refusals_alone_is_none(access: Access) -> None:
+    model = load("gripper")
+    initial = generate("gripper", 1, np.random.default_rng(0)).initial
+    never = [
+        ActionSchema(one.header, one.positive, one.positive, one.add, one.delete) for one in model.actions
+    ]
+    result = run_of(Model(model.vocabulary, tuple(never)), initial, access, 60)
+    assert result.proven
+    assert result.status == OPEN
+    assert "never executed: " in (result.missing or "")
+
+
+def gripper() -> tuple[Hypotheses, State]:
+    model = load("gripper")
+    state = generate("gripper", 2, np.random.default_rng(0)).initial
+    return Hypotheses(model.vocabulary, model.headers), state
+
+
+def a_step(hypotheses: Hypotheses, state: State, name: str = "move") -> GroundAction:
+    header = hypotheses[name].index.header
+    drawn: list[str] = []
+    for kind in header.types:
+        drawn.append(next(one for one in state.objects.of_type(kind) if one not in drawn))
+    return GroundAction(name, tuple(drawn))
+
+
+def test_atoms_of_other_objects_and_of_one_argument_twice_are_circumstances() -> None:
+    hypotheses, state = gripper()
+    step = a_step(hypotheses, state)
+    first = step.objects[0]
+    dressed = State(
+        state.true | {Atom("near", (first, first)), Atom("near", ("elsewhere", first))}, state.objects
+    )
+    names = Names()
+    found = names.of_state(hypotheses["move"], StateIndex(dressed), step).present
+    assert found & names.bit("atom", "near", 0, 0)
+    assert found & names.bit("atom", "near", OTHER, 0)
+    plain = names.of_state(hypotheses["move"], StateIndex(state), step).present
+    assert not plain & names.bit("atom", "near", 0, 0)
+
+
+def test_what_was_tried_is_worth_nothing_again_and_never_more_than_before() -> None:
+    hypotheses, state = gripper()
+    step = a_step(hypotheses, state)
+    action = hypotheses["move"]
+    names = Names()
+    here = names.of_state(action, StateIndex(state), step)
+    fewer = names.of_state(action, StateIndex(State(frozenset(sorted(state.true)[1:]), state.objects)), step)
+    coverage = Coverage(names)
+    worths = [coverage.worth("move", fewer)]
+    coverage.add("move", here)
+    worths.append(coverage.worth("move", fewer))
+    assert coverage.worth("move", here) == 0
+    coverage.add("move", fewer)
+    worths.append(coverage.worth("move", fewer))
+    assert worths == sorted(worths, reverse=True)
+    assert worths[1] > worths[2] == 0
+
+
+def test_a_history_is_new_by_what_has_just_changed_and_by_the_number_of_uses() -> None:
+    hypotheses, state = gripper()
+    step = a_step(hypotheses, state)
+    action = hypotheses["move"]
+    changed = frozenset([next(Atom(*fact) for _, fact in action.index.grounded(step.objects))])
+    names = Names()
+    coverage = Coverage(names)
+    coverage.add("move", names.of_history(action, step, History(), again=False))
+    for history in (History(3, {"move": 3}, step), History(1, {}, None, changed), History(refused="move")):
+        assert coverage.worth("move", names.of_history(action, step, history, again=False)) > 0
+    assert coverage.worth("move", names.of_history(action, step, History(), again=True)) > 0
+
+
+def test_attempts_read_at_once_and_one_after_the_other_are_the_same() -> None:
+    problem = generate("gripper", 2, np.random.default_rng(0)).initial
+    result = run_of(load("gripper"), problem, Access.SETTABLE, 40)
+    evidence = Evidence(result.hypotheses)
+    for situation in result.transcript.initial:
+        evidence.begin(situation)
+    by_and_by, at_once = (Attempts(evidence, Access.SETTABLE) for _ in range(2))
+    for entry in result.transcript.entries:
+        evidence.take_in(entry)
+        by_and_by.take_in()
+    at_once.take_in()
+    predictions = Predictions(evidence)
+    options = predictions.executable(problem)
+    assert options
+    for step in options:
+        worths = [
+            attempts.worth(Prediction(step.name), problem, step, History())
+            for attempts in (by_and_by, at_once)
+        ]
+        assert worths[0] == worths[1]
+    for step in predictions.refused(problem):
+        assert predictions.is_refused(problem, step)
+        assert by_and_by.refusal_worth(problem, step, History()) == at_once.refusal_worth(
+            problem, step, History()
+        )
+
+
+@pytest.mark.parametrize(
+    ("family", "access", "seed"),
+    [
+        *crossed(["repeated arguments"], [Access.SNAPSHOT], [6000, 6001, 6002]),
+        *crossed(["stale state"], [Access.SNAPSHOT, Access.RESET], [75009]),
+    ],
+)
+def test_a_condition_on_one_argument_twice_or_on_the_state_before_the_last_step_is_found(
+    family: str, access: Access, seed: int
+) -> None:
+    """A step that should be refused right after itself is tried."""
+    agent = faulty_agent(family, access, seed)
+    with pytest.raises(Interrupted) as raised:
+        Interrogation(agent, exam=60).run(np.random.default_rng(seed))
+    assert raised.value.result.status == "not-strips"

@@ -184,8 +184,3 @@ def _lamp() -> domains.Domain:
 )
 def test_an_examination_is_told_in_a_sentence(exam: Exam, text: str) -> None:
     assert str(exam) == text
-
-
-def test_nothing_is_bounded_by_no_step_or_by_a_wrong_one() -> None:
-    assert Exam().bound == Exam(100, 1).bound == 1.0
-    assert not Exam().enough

@@ -53,6 +53,22 @@ def test_masks_are_sets_of_literals(one: Literals, other: Literals, more: list[L
     assert {Literals(p, n) for n, p in _members(one)} == _members(one.opposite())
 
 
+@thorough(60)
+@given(domains.domains(constants=True), masks, masks)
+def test_literals_are_told_in_the_order_of_the_atoms(domain: Domain, positive: int, negative: int) -> None:
+    header = domain.model.headers[0]
+    index = AtomIndex(domain.model.vocabulary, header)
+    chosen, refused = (
+        [atom for number, atom in enumerate(index.atoms) if mask >> number & 1]
+        for mask in (positive, negative)
+    )
+    assert index.select(positive & index.everything) == set(chosen)
+    assert [index.atom(index.bit[atom]) for atom in index.atoms] == list(index.atoms)
+    names = header.parameters
+    told = index.text(Literals(positive & index.everything, negative & index.everything))
+    assert told == [a.text(names) for a in chosen] + [f"not {a.text(names)}" for a in refused]
+
+
 @thorough(100)
 @given(domains.domains(constants=True, repeated=True), st.booleans(), st.data())
 def test_atoms_have_the_values_that_they_have_in_the_state(
@@ -74,6 +90,7 @@ def test_atoms_have_the_values_that_they_have_in_the_state(
                 true, false = GroundLiterals(ActionHypotheses(index), row).holding(wanted)
                 assert true == [fact for bit, fact in facts_of.items() if bit & held]
                 assert false == [fact for bit, fact in facts_of.items() if not bit & held]
+                assert index.facts_in_order(row) == list(facts_of.values())
                 assert index.facts(held, row) == {fact for fact in facts_of.values() if fact in state.true}
                 groups: dict[Atom, int] = {}
                 for bit, fact in facts_of.items():
@@ -81,23 +98,6 @@ def test_atoms_have_the_values_that_they_have_in_the_state(
                 one = {mask for mask in groups.values() if mask & (mask - 1)}
                 assert set(index.coinciding(row)) == one
                 assert index.shared(row) == sum(one)
-
-
-@thorough(60)
-@given(domains.domains(constants=True), masks, masks)
-def test_bits_stand_for_the_atoms_in_their_order(domain: Domain, positive: int, negative: int) -> None:
-    header = domain.model.headers[0]
-    index = AtomIndex(domain.model.vocabulary, header)
-    some = Literals(positive & index.everything, negative & index.everything)
-    chosen = [atom for number, atom in enumerate(index.atoms) if some.positive >> number & 1]
-    refused = [atom for number, atom in enumerate(index.atoms) if some.negative >> number & 1]
-    assert index.select(some.positive) == set(chosen)
-    assert [index.atom(index.bit[atom]) for atom in index.atoms] == list(index.atoms)
-    names = header.parameters
-    assert index.text(some) == [a.text(names) for a in chosen] + [f"not {a.text(names)}" for a in refused]
-    row = tuple(f"o{number}" for number in range(header.arity))
-    facts = [fact for bit, fact in index.grounded(row) if bit & some.positive]
-    assert facts == [a.ground(row) for a in chosen]
 
 
 # Atoms that become one: found by unification as by trying all bindings.
@@ -131,6 +131,8 @@ def test_atoms_unify_where_some_binding_makes_them_one(
     if not atoms:
         return
     first = data.draw(st.sampled_from(atoms))
+    others = [atom for atom in atoms if atom.predicate != first.predicate]
+    assert not any(merge(NAMED, header, first, other, repeated=repeated) for other in others)
     second = data.draw(st.sampled_from([atom for atom in atoms if atom.predicate == first.predicate]))
     merged = merge(NAMED, header, first, second, repeated=repeated)
     rows = [
@@ -146,13 +148,6 @@ def test_atoms_unify_where_some_binding_makes_them_one(
                 row[place] == (symbol if isinstance(symbol, str) else row[symbol])
                 for place, symbol in enumerate(merged)
             )
-
-
-def test_atoms_of_two_predicates_are_never_one() -> None:
-    header = ActionHeader("act", ("x",), ("box",))
-    for one, other in product(lifted_atoms(NAMED, header, repeated=True), repeat=2):
-        if one.predicate != other.predicate:
-            assert merge(NAMED, header, one, other, repeated=True) is None
 
 
 @thorough(60)

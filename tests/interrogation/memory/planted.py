@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -140,6 +141,13 @@ def planted_agent(kind: str, access: Access | str, seed: int) -> FaultyAgent:
         access: what may be asked of it.
         seed: of the domain, and of what is planted.
     """
+    fault = planted(kind, seed)
+    return FaultyAgent(fault, fault.setting.problems, Access(access), np.random.default_rng(seed))
+
+
+@cache
+def planted(kind: str, seed: int) -> Planted:
+    """What the agent is made of, drawn until it shows."""
     rng = np.random.default_rng([seed, KINDS.index(kind), 33])
     while True:
         drawn = random_domain(int(rng.integers(2**31)))
@@ -148,7 +156,7 @@ def planted_agent(kind: str, access: Access | str, seed: int) -> FaultyAgent:
         setting = Setting("random", drawn.model, drawn.problems, len(drawn.problems), seed)
         fault = _fault(kind, setting, rng)
         if fault is not None and _shows(fault, rng):
-            return FaultyAgent(fault, drawn.problems, Access(access), np.random.default_rng(seed))
+            return fault
 
 
 class Step(NamedTuple):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 from aam_vision.agents.encoding import Malformed
 from aam_vision.interrogation.memory.facts import (
     Change,
+    Explanation,
     Explanations,
     InventedCounter,
     InventedFact,
@@ -18,46 +21,46 @@ from aam_vision.interrogation.memory.facts import (
     told,
 )
 from aam_vision.interrogation.memory.histories import BEGINNING, Attempt
-from aam_vision.model.query import Access
 from aam_vision.model.strips import Atom, GroundAction, Predicate, State
 from tests.profiles import crossed
 
-from .planted import PlantedFacts, histories, planted_agent
-from .test_planted import true_model
+from .planted import PlantedFacts, histories, planted
 
 SEEDS = range(6)
 
 
-def attempts(fault: PlantedFacts, seed: int, steps: int = 400) -> list[Attempt]:
-    """Random histories of an agent."""
-    found: list[Attempt] = []
-    for step in histories(fault, np.random.default_rng(seed), steps):
-        parent = BEGINNING if step.first else len(found) - 1
-        found.append(
-            Attempt(parent, step.action, step.executed, step.state, step.after if step.executed else None)
-        )
-    return found
+class Seen:
+    """A planted agent, 400 steps of random histories of it, and the smallest explanations of these."""
+
+    def __init__(self, kind: str, seed: int) -> None:
+        fault = planted(kind, seed)
+        assert isinstance(fault, PlantedFacts)
+        self.fault, self.model, self.attempts = fault, fault.setting.model, list[Attempt]()
+        for step in histories(fault, np.random.default_rng(seed), 400):
+            parent = BEGINNING if step.first else len(self.attempts) - 1
+            after = step.after if step.executed else None
+            self.attempts.append(Attempt(parent, step.action, step.executed, step.state, after))
+
+    @cached_property
+    def smallest(self) -> list[Explanation]:
+        return Explanations(self.model.vocabulary, self.model.headers, self.attempts).smallest()
 
 
-def fault_of(kind: str, seed: int) -> PlantedFacts:
-    fault = planted_agent(kind, Access.RESET, seed).fault
-    assert isinstance(fault, PlantedFacts)
-    return fault
+seen = cache(Seen)
 
 
 @pytest.mark.parametrize(("kind", "seed"), crossed(["fact", "fact of an object", "case"], SEEDS))
 def test_the_smallest_explanation_is_no_larger_than_the_truth_and_explains_every_step(
     kind: str, seed: int
 ) -> None:
-    fault = fault_of(kind, seed)
-    model, seen = fault.setting.model, attempts(fault, seed)
-    found = Explanations(model.vocabulary, model.headers, seen).smallest()
+    one = seen(kind, seed)
+    found = one.smallest
     assert found, "the truth explains it"
     sizes = [(isinstance(one.fact, InventedCounter), len(one.fact.changes)) for one in found]
     assert sizes == sorted(sizes), "counters come last"
-    assert sizes[0][1] <= sum(map(len, fault.changes.values()))
+    assert sizes[0][1] <= sum(map(len, one.fault.changes.values()))
     best, rows = found[0], list[Rows]()
-    for parent, action, executed, before, after in seen:
+    for parent, action, executed, before, after in one.attempts:
         now = Rows() if parent == BEGINNING else rows[parent]
         assert before is not None
         state = best.fact.added(before, now)
@@ -65,17 +68,19 @@ def test_the_smallest_explanation_is_no_larger_than_the_truth_and_explains_every
         rows.append(best.fact.after(now, action) if executed else now)
         if after is not None:
             assert best.actions[action.name].after(before, state, action.objects) == after
+    for other in found:
+        if not isinstance(other.fact, InventedCounter):
+            assert read_fact(other.fact.json(), one.model.vocabulary, one.model.headers) == other.fact
 
 
 def test_an_action_whose_effects_depend_on_the_fact_is_two() -> None:
-    fault = fault_of("case", 1)
-    model = fault.setting.model
-    best = Explanations(model.vocabulary, model.headers, attempts(fault, 1)).smallest()[0]
+    one = seen("case", 1)
+    best = one.smallest[0]
     ((name, place),) = best.fact.cases
-    assert name in fault.needs
+    assert name in one.fault.needs
     assert place is None
-    headers = best.fact.headers(model.headers)
-    assert [one.name for one in headers if name in one.name] == [
+    headers = best.fact.headers(one.model.headers)
+    assert [header.name for header in headers if name in header.name] == [
         f"{name}-with-memory-1",
         f"{name}-without-memory-1",
     ]
@@ -87,47 +92,31 @@ def test_an_action_whose_effects_depend_on_the_fact_is_two() -> None:
 
 
 def test_plans_that_lead_elsewhere_than_their_steps_are_not_explained() -> None:
-    fault = fault_of("fact", 0)
-    model, seen = fault.setting.model, attempts(fault, 0)
-    one = next(one for one in seen if one.executed and one.before != one.after)
+    model, known = seen("fact", 0).model, seen("fact", 0).attempts
+    one = next(one for one in known if one.executed and one.before != one.after)
     assert one.after is not None
     elsewhere = State(one.after.true | {Atom("elsewhere", ())}, one.after.objects)
     plan = [  # of which only the end is seen
         one._replace(parent=BEGINNING, after=None),
-        one._replace(parent=len(seen), before=None, after=elsewhere),
+        one._replace(parent=len(known), before=None, after=elsewhere),
     ]
-    changed = [*seen, *plan]
-    assert Explanations(model.vocabulary, model.headers, seen).coherent
+    changed = [*known, *plan]
+    assert Explanations(model.vocabulary, model.headers, known).coherent
     assert not Explanations(model.vocabulary, model.headers, changed).coherent
     assert Explanations(model.vocabulary, model.headers, changed).smallest() == []
 
 
-def test_a_taken_name_is_not_used() -> None:
-    fault = fault_of("fact", 0)
-    model = true_model(fault)
-    names = {"memory": "memory-1"}
-    predicates = tuple(Predicate(names.get(p.name, p.name), p.types) for p in model.vocabulary.predicates)
-    vocabulary = type(model.vocabulary)(
-        "taken", predicates, model.vocabulary.types, model.vocabulary.constants
-    )
-    (best, *_) = Explanations(vocabulary, model.headers, attempts(fault, 0)).smallest()
+def test_a_taken_name_is_not_used_and_a_fact_is_told_with_who_changes_it() -> None:
+    one = seen("fact", 0)
+    predicates = (*one.model.vocabulary.predicates, Predicate("memory-1"))
+    vocabulary = replace(one.model.vocabulary, predicates=predicates)
+    (best, *_) = Explanations(vocabulary, one.model.headers, one.attempts).smallest()
     assert best.fact.predicate.name == "memory-2"
-
-
-def test_a_fact_is_told_with_who_changes_and_who_needs_it() -> None:
-    fault = fault_of("fact", 0)
-    model = true_model(fault)
-    text = told(InventedFact(Predicate("memory"), (Change("undo", None, True),)), model)
-    assert text.startswith("memory is an invented fact: false when a history begins; made true by undo")
-
-
-def test_a_fact_is_read_as_it_was_written() -> None:
-    for kind in ("fact", "fact of an object", "case"):
-        fault = fault_of(kind, 0)
-        model = fault.setting.model
-        for one in Explanations(model.vocabulary, model.headers, attempts(fault, 0)).smallest():
-            if not isinstance(one.fact, InventedCounter):
-                assert read_fact(one.fact.json(), model.vocabulary, model.headers) == one.fact
+    text = told(
+        InventedFact(Predicate("memory-1"), (Change("undo", None, True),)),
+        replace(one.model, vocabulary=vocabulary),
+    )
+    assert text.startswith("memory-1 is an invented fact: false when a history begins; made true by undo")
 
 
 @pytest.mark.parametrize(
@@ -148,7 +137,7 @@ def test_a_fact_is_read_as_it_was_written() -> None:
     ],
 )
 def test_what_is_no_fact_is_refused(wrong: dict[str, Any]) -> None:
-    model = fault_of("fact", 0).setting.model
+    model = seen("fact", 0).model
     right = {"name": "memory-1", "type": None, "changes": [["undo", None, True]], "cases": []}
     read_fact(right, model.vocabulary, model.headers)
     with pytest.raises(Malformed):

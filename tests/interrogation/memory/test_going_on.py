@@ -13,7 +13,7 @@ from aam_vision.interrogation.task.verification import verify
 from aam_vision.model.query import Access
 from experiments.faults.registry import faulty_agent
 from experiments.trust_runs import mispredicted
-from tests.profiles import crossed, first
+from tests.profiles import crossed
 
 from .measure import learned
 from .planted import planted_agent, predicted_rightly
@@ -26,7 +26,8 @@ STEPS = 4000
 def test_a_planted_fact_is_learned(kind: str, access: Access, seed: int) -> None:
     agent = planted_agent(kind, access, seed)
     first, further = learned(agent, seed, STEPS)
-    assert (result := further.found) is not None
+    result = further.found
+    assert result is not None
     assert further.fact is not None
     assert result.status == COMPLETE, result.missing
     assert result.exam.enough
@@ -34,6 +35,12 @@ def test_a_planted_fact_is_learned(kind: str, access: Access, seed: int) -> None
     assert result.diagnosis == first.diagnosis
     assert result.counts.steps >= first.counts.steps
     assert result.counts.exam_steps > first.counts.exam_steps
+    assert verify(result.transcript, result).holds or access is Access.SETTABLE
+    shown = with_fact(first.transcript, further.fact)
+    known = result.transcript.entries[: len(shown.entries)]
+    assert [str(one) for one in shown.entries] == [str(one) for one in known], (
+        "the fact is in every situation"
+    )
     assert "memory-1" in result.pddl
     assert "is executed" in result.invented
     assert predicted_rightly(result.model, agent.fault, np.random.default_rng(seed)) >= 0.99  # type: ignore[arg-type]
@@ -43,7 +50,8 @@ def test_a_planted_fact_is_learned(kind: str, access: Access, seed: int) -> None
 def test_effects_that_depend_on_a_fact_are_learned(access: Access) -> None:
     agent = planted_agent("case", access, 1)
     _, further = learned(agent, 1, STEPS)
-    assert (found := further.found) is not None
+    found = further.found
+    assert found is not None
     assert further.fact is not None
     assert found.status == COMPLETE
     ((name, _),) = further.fact.cases
@@ -52,31 +60,19 @@ def test_effects_that_depend_on_a_fact_are_learned(access: Access) -> None:
     assert predicted_rightly(found.model, agent.fault, np.random.default_rng(1)) >= 0.99  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("access", first(1, [Access.RESET, Access.SNAPSHOT]))
-def test_what_was_learned_follows_from_what_was_asked(access: Access) -> None:
-    agent = planted_agent("fact", access, 1)
-    _, further = learned(agent, 1, STEPS)
-    assert (found := further.found) is not None
-    assert verify(found.transcript, found).holds
-
-
 @pytest.mark.parametrize(("kind", "access"), crossed(["code", "counter", "two facts"], RESTARTS))
 def test_what_is_more_than_one_fact_is_never_complete_and_wrong(kind: str, access: Access) -> None:
     for seed in range(3):
         agent = planted_agent(kind, access, seed)
-        found = learned(agent, seed, 2000)[1].found
+        further = learned(agent, seed, 2000)[1]
+        found = further.found
+        if (kind, seed) == ("counter", 2):
+            assert (
+                "a number explains all histories, and no fact does (a0 counts up and a1 counts down from 1, and a1 "
+                in further.why
+            )
         if found is not None and found.status == COMPLETE:
             assert predicted_rightly(found.model, agent.fault, np.random.default_rng(seed)) >= 0.99  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("access", first(1, RESTARTS))
-def test_a_number_that_explains_all_is_named(access: Access) -> None:
-    told, further = learned(planted_agent("counter", access, 2), 2, STEPS)
-    assert told.not_strips
-    assert (
-        "a number explains all histories, and no fact does (a0 counts up and a1 counts down from 1, and a1 "
-        in further.why
-    )
 
 
 @pytest.mark.parametrize("family", ["hidden fuel", "stale state", "delayed effect"])
@@ -100,7 +96,8 @@ def test_what_is_misread_is_not_taken_for_memory() -> None:
 def test_what_has_changed_is_learned_as_it_is_now(family: str, access: Access) -> None:
     agent = faulty_agent(family, access, 2)
     told, further = learned(agent, 2, STEPS)
-    assert (found := further.found) is not None
+    found = further.found
+    assert found is not None
     assert not can_remember(told)
     assert found.status == COMPLETE, found.missing
     assert not mispredicted(found, agent, np.random.default_rng(2))
@@ -109,20 +106,9 @@ def test_what_has_changed_is_learned_as_it_is_now(family: str, access: Access) -
 
 
 def test_nothing_is_asked_beyond_the_budget() -> None:
-    agent = planted_agent("fact of an object", Access.SETTABLE, 2)
-    told, further = learned(agent, 2, 700)
-    assert (result := further.found) is not None
+    steps = 150
+    told, further = learned(planted_agent("fact", Access.RESET, 1), 1, steps)
+    result = further.found
+    assert result is not None
     assert result.status == "budget"
-    assert told.counts.steps < result.counts.steps + result.counts.exam_steps < 800
-
-
-@pytest.mark.parametrize("access", first(1, RESTARTS))
-def test_the_fact_is_in_every_situation_of_the_transcript(access: Access) -> None:
-    agent = planted_agent("fact", access, 0)
-    told, further = learned(agent, 0, STEPS)
-    found = further.found
-    assert found is not None
-    assert further.fact is not None
-    shown = with_fact(told.transcript, further.fact)
-    known = found.transcript.entries[: len(shown.entries)]
-    assert [str(one) for one in shown.entries] == [str(one) for one in known]
+    assert told.counts.steps < result.counts.steps + result.counts.exam_steps <= steps

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 import pytest
@@ -15,12 +15,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from aam_vision.agents.counting import CountingAgent
-from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.moves import Ask, Asked, Move, Policy
+from aam_vision.interrogation.evidence.moves import Ask, Move, Policy, Walk
 from aam_vision.interrogation.policies.aia import AIA, AiaPolicy, Course, course_of
 from aam_vision.interrogation.policies.decorators import Replaying
+from aam_vision.interrogation.policies.distinguishing import resolved
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.policies.settable import SettablePolicy
 from aam_vision.interrogation.task.assembly import Interrogation
@@ -28,7 +28,7 @@ from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
 from aam_vision.model import domains as packaged
-from aam_vision.model.query import Access, Agent, Query, Response, Situation, WalkStep
+from aam_vision.model.query import Access
 from aam_vision.model.strips import (
     ActionHeader,
     ActionSchema,
@@ -53,8 +53,10 @@ from aam_vision.support.errors import UnusableInput
 from experiments.table1 import PAPER
 from tests import domains
 from tests.domains import Domain
+from tests.interrogation.hiding import HidingAgent
 from tests.interrogation.runs import assert_sound
-from tests.profiles import crossed, promised, thorough
+from tests.planning.fast_downward import BLIND, needs_fast_downward, planned, read
+from tests.profiles import crossed, first, promised, thorough
 
 AMPLE = Budget(queries=2000, steps=20_000)
 
@@ -90,87 +92,6 @@ def test_packaged_domains_are_learned_with_no_more_queries_than_the_paper_report
     assert result.counts.walk_steps <= 500
 
 
-@thorough(60)
-@given(domains.domains(), st.integers(0, 3))
-def test_an_action_that_was_ever_executed_is_resolved_entirely(domain: Domain, seed: int) -> None:
-    result = _interrogate(domain.model, domain.problems, seed=seed)
-    for action in result.hypotheses.actions.values():
-        if action.successes:
-            assert not action.undecided
-            assert not action.undecided_effects
-
-
-@thorough(40)
-@given(domains.domains(), st.integers(0, 3))
-def test_whatever_the_papers_filter_models_prunes_is_pruned(domain: Domain, seed: int) -> None:
-    """And the true mode is not among it. The agent's own answer is compared with those of the two models."""
-    asked: list[tuple[DistinguishingProblem, State]] = []
-    policy = _policy()
-    policy.show = lambda problem, initial: asked.append((problem, initial))
-
-    def watch(move: Move, evidence: Evidence, agent: CountingAgent) -> None:
-        while asked:
-            problem, initial = asked.pop()
-            assert isinstance(move, Ask)
-            for mode in _pruned(problem, domain.model, initial, move.plan):
-                assert mode not in evidence.hypotheses.modes(problem.pal)
-                assert mode is not domain.model.schema(problem.pal.action).mode(*problem.pal[::2])
-
-    _interrogate(domain.model, domain.problems, seed=seed, policy=policy, watch=watch)
-
-
-def _pruned(
-    problem: DistinguishingProblem, truth: Model, initial: State, plan: Sequence[GroundAction]
-) -> list[Mode]:
-    """The modes that the paper prunes: where exactly one model is consistent (its Definitions 5 and 6), the other."""
-    executed, final = truth.run(initial, plan)
-    consistent = []
-    for mode in (problem.i, problem.j):
-        length, reached = add_palm(problem.model, problem.pal, mode).run(initial, plan)
-        consistent.append(executed == length == len(plan) and reached.true <= final.true)
-    if consistent[0] == consistent[1]:
-        return []
-    return [problem.j if consistent[0] else problem.i]
-
-
-@thorough(30)
-@given(domains.domains(), st.integers(0, 3), st.booleans())
-def test_all_that_is_remembered_between_two_moves_is_in_the_evidence(
-    domain: Domain, seed: int, constructed: bool
-) -> None:
-    """A policy that is made anew for every move asks the same questions."""
-
-    def policy() -> AiaPolicy:
-        return AiaPolicy(constructed=constructed, limits=Limits(states=300), walk_steps=20)
-
-    class Forgetful:
-        def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
-            return policy().next(evidence, rng)
-
-    def questions(asking: Policy) -> list[tuple[State, tuple[GroundAction, ...]]]:
-        access = Access.SETTABLE if constructed else Access.SNAPSHOT
-        agent = SymbolicAgent(domain.model, domain.problems, access)
-        result = interrogate(agent, asking, np.random.default_rng(seed), budget=AMPLE)
-        entries = [entry for entry in result.transcript.entries if isinstance(entry, Asked)]
-        return [(entry.query.initial.state, entry.query.plan) for entry in entries]
-
-    assert questions(Forgetful()) == questions(policy())
-
-
-def test_the_ordering_of_pal_tuples_can_be_given() -> None:
-    seen: list[PalTuple] = []
-
-    def reversed_order(pals: Sequence[PalTuple], rng: np.random.Generator) -> Sequence[PalTuple]:
-        seen.extend(pals[::-1])
-        return pals[::-1]
-
-    model = packaged.load("gripper")
-    problems = [packaged.generate("gripper", 2, np.random.default_rng(0)).initial]
-    result = _interrogate(model, problems, policy=AiaPolicy(ordering=reversed_order))
-    assert seen == [*result.hypotheses.pal_tuples()][::-1]
-    assert evaluation.exact(result.model, model)
-
-
 @pytest.mark.parametrize(("policy", "starts"), [(_policy, 2), (SettablePolicy, 1)])
 def test_several_negative_preconditions_in_one_action(policy: Callable[[], Policy], starts: int) -> None:
     """In whatever order they come up, and (the paper's) though no walk can execute the action."""
@@ -191,58 +112,20 @@ def test_several_negative_preconditions_in_one_action(policy: Callable[[], Polic
 # AIA where no state can be made: ``snapshot`` and ``reset`` access.
 
 
-SEEN = st.sampled_from([Access.SNAPSHOT, Access.RESET])
-REPEATED = "the same question came up again: nothing more can be learnt"
-
-
-class Hiding(AgentDecorator):
-    """A symbolic agent of whose states some atoms are not seen: always the same ones of the same state."""
-
-    agent: SymbolicAgent
-
-    def initial(self) -> Sequence[Situation]:
-        return [self._seen(situation) for situation in self.agent.initial()]
-
-    def ask(self, query: Query) -> Response:
-        answer = self.agent.ask(Query(self._whole(query.initial), query.plan))
-        return Response(answer.executed, self._seen(answer.final))
-
-    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
-        walked = self.agent.walk(self._whole(start), steps, rng)
-        return [WalkStep(self._seen(step.before), step.action, self._seen(step.after)) for step in walked]
-
-    def _whole(self, situation: Situation) -> Situation:
-        assert isinstance(situation.handle, State)
-        return Situation(situation.handle, situation.handle)
-
-    def _seen(self, situation: Situation) -> Situation:
-        state = situation.state
-        facts = domains.ground_atoms(self.vocabulary, state.objects)
-        told = str(sorted(state.true))
-        hidden = frozenset(fact for fact in facts if crc32(f"{fact} {told}".encode()) % 8 == 0)
-        return Situation(state, State(state.true - hidden, state.objects, hidden))
-
-
 def _aia(access: Access, walk_steps: int = 100) -> AiaPolicy | Replaying:
     """Searches are short, since there are many runs."""
     aia = AiaPolicy(constructed=False, limits=Limits(states=1000), walk_steps=walk_steps)
     return Replaying(aia) if access is Access.RESET else aia
 
 
-def _run(domain: Domain, access: Access, seed: int, *, walk_steps: int = 100, hiding: bool = False) -> Result:
-    agent: Agent = SymbolicAgent(domain.model, domain.problems, access)
-    if hiding:
-        agent = Hiding(agent)
-    return interrogate(agent, _aia(access, walk_steps), np.random.default_rng(seed), budget=AMPLE)
-
-
 @promised(60)
-@given(domains.domains(), SEEN, st.integers(0, 3))
+@given(domains.domains(), st.sampled_from([Access.SNAPSHOT, Access.RESET]), st.integers(0, 3))
 def test_a_result_is_complete_only_where_no_step_could_tell(
     domain: Domain, access: Access, seed: int
 ) -> None:
     """Every step in every reachable state either follows from what is known, or is certain to fail."""
-    result = _run(domain, access, seed, walk_steps=10)
+    agent = SymbolicAgent(domain.model, domain.problems, access)
+    result = interrogate(agent, _aia(access, 10), np.random.default_rng(seed), budget=AMPLE)
     assume(result.proven)
     states = domains.reachable(domain.model, domain.problems, 500)
     assume(states is not None)
@@ -309,34 +192,16 @@ def test_a_value_that_is_not_seen_is_not_relied_on() -> None:
     model, start, _ = domains.bell_and_lamp()
     lit = Atom("lit", ())
 
-    class Dark(Hiding):
-        def _seen(self, situation: Situation) -> Situation:
-            state = situation.state
-            return Situation(state, State(state.true - {lit}, state.objects, frozenset([lit])))
+    class Dark(HidingAgent):
+        def hidden(self, state: State) -> frozenset[Atom]:
+            return frozenset([lit])
 
-    agent = Dark(SymbolicAgent(model, [start], Access.SNAPSHOT))
+    agent = Dark(Domain(model, (start,)), Access.SNAPSHOT, 0.0)
     asked: list[DistinguishingProblem] = []
     policy = AiaPolicy(constructed=False, walk_steps=10, show=lambda problem, initial: asked.append(problem))
     result = interrogate(agent, policy, np.random.default_rng(0), budget=AMPLE)
     assert_sound(result.hypotheses, model)
     assert not [problem for problem in asked if problem.pal.atom.predicate == "lit"]
-
-
-def test_a_refusal_that_was_reached_another_way_is_not_asked_for_again() -> None:
-    """Hidden values let the refused step look possible, and under ``reset`` both ways are the same question."""
-    kind = "object"
-    vocabulary = Vocabulary(
-        "pairs", (*(Predicate(name, (kind, kind)) for name in ("p0", "p1", "p2")), Predicate("p3", (kind,)))
-    )
-    headers = [ActionHeader(name, ("x", "y"), (kind, kind)) for name in ("a0", "a1")]
-    joined = frozenset([LiftedAtom("p0", (0, 1))])
-    model = Model(vocabulary, tuple(ActionSchema(header, negative=joined, add=joined) for header in headers))
-    true = ["p0 o0 o2", "p0 o1 o1", "p1 o0 o1", "p1 o1 o0", "p1 o1 o1", "p1 o1 o2", "p3 o0", "p3 o2"]
-    objects = Objects({f"o{number}": kind for number in range(3)}, vocabulary.types)
-    facts = frozenset(Atom(name, tuple(rest)) for name, *rest in map(str.split, true))
-    result = _run(Domain(model, (State(facts, objects),)), Access.RESET, 0, walk_steps=0, hiding=True)
-    assert result.why != REPEATED
-    assert_sound(result.hypotheses, model)
 
 
 def test_trajectory_access_is_refused_in_one_line_that_says_why() -> None:
@@ -358,12 +223,8 @@ def test_the_problem_of_every_query_is_written_on_request(access: Access, tmp_pa
     assert 0 < len(domain_files) <= result.counts.queries
     assert names == sorted([*domain_files, *(name.replace("-domain.", "-problem.") for name in domain_files)])
     assert {name.split("-")[1] for name in domain_files} <= {"ring", "off"}
-
-
-def test_only_the_papers_policy_writes_such_problems(tmp_path: Path) -> None:
-    model, start, _ = domains.bell_and_lamp()
     with pytest.raises(UnusableInput, match="only the policy aia makes such problems"):
-        Interrogation(SymbolicAgent(model, [start]), write_ppo=tmp_path)
+        replace(interrogation, policy="economical")
 
 
 # Where the paper's algorithm stands, as it is written on its moves.
@@ -392,17 +253,10 @@ def _moments(domain: Domain, *, constructed: bool) -> list[tuple[Ask, Course]]:
 @thorough(30)
 @given(domains.domains(), st.booleans())
 def test_the_latest_note_says_where_the_algorithm_stands(domain: Domain, constructed: bool) -> None:
-    """S and Gamma are written once; the rest is read back as it was written."""
+    """S and Gamma are written once; the rest is read back as it was written, also from a journal's JSON."""
     for number, (ask, course) in enumerate(_moments(domain, constructed=constructed)):
         assert course.note(first=number == 0) == ask.note
         assert (ask.note[-1] == ()) is (number > 0)
-
-
-@thorough(30)
-@given(domains.domains(), st.booleans())
-def test_a_note_is_of_numbers_and_names(domain: Domain, constructed: bool) -> None:
-    """So a journal can keep it."""
-    for ask, _ in _moments(domain, constructed=constructed):
         assert _tuples(json.loads(json.dumps(ask.note))) == ask.note
 
 
@@ -454,14 +308,150 @@ def _damaged(note: Any, data: st.DataObject) -> Any:
     )
 
 
-def test_before_the_first_question_there_is_no_course() -> None:
-    domain = Domain(*_nothing())
-    assert _moments(domain, constructed=True) == []
+# The lines of the paper's Algorithms 1 and 2 that docs/concepts/aia.md calls "as published", under both kinds of access.
+
+MOST_STATES = 60
+MOST_WALK_STEPS = 500
 
 
-def _nothing() -> tuple[Any, Any]:
-    from aam_vision.model import domains as packaged
+@dataclass
+class Posed:
+    """A distinguishing query at the moment when it is posed."""
 
-    problem = packaged.generate("gripper", 1, np.random.default_rng(0)).initial
-    model = packaged.load("gripper")
-    return replace(model, actions=()), (problem,)
+    problem: DistinguishingProblem
+    initial: State
+    ask: Ask
+    modes: tuple[Mode, ...]
+    """Those that gamma may still have."""
+    states: tuple[int, ...]
+    """S."""
+
+
+@dataclass
+class Watched:
+    """The algorithm, with all distinguishing queries that it poses."""
+
+    policy: AiaPolicy
+    posed: list[Posed] = field(default_factory=list)
+    asked: list[Ask] = field(default_factory=list)
+    walked: int = 0
+
+    def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
+        shown: list[tuple[DistinguishingProblem, State]] = []
+        self.policy.show = lambda problem, initial: shown.append((problem, initial))
+        move = self.policy.next(evidence, rng)
+        if isinstance(move, Ask):
+            self.asked.append(move)
+        if isinstance(move, Walk):
+            self.walked += move.steps
+        for problem, initial in shown:
+            assert isinstance(move, Ask)
+            course = course_of(evidence, [*evidence.hypotheses.pal_tuples()])
+            states = () if course is None else course.states
+            modes = evidence.hypotheses.modes(problem.pal)
+            assert not resolved(evidence.hypotheses, problem.pal)
+            self.posed.append(Posed(problem, initial, move, modes, states))
+        return move
+
+
+def _watched(domain: Domain, watched: Watched, seed: int) -> Result:
+    access = Access.SETTABLE if watched.policy.constructed else Access.SNAPSHOT
+    agent = SymbolicAgent(domain.model, domain.problems, access)
+    return interrogate(agent, watched, np.random.default_rng(seed), budget=AMPLE)
+
+
+def _gripper() -> Domain:
+    problem = packaged.generate("gripper", 2, np.random.default_rng(0)).initial
+    return Domain(packaged.load("gripper"), (problem,))
+
+
+def test_s_is_collected_by_walks_of_500_steps_and_holds_60_states_at_most() -> None:
+    """Algorithm 1, line 1, where states can be made."""
+    watched = Watched(AiaPolicy())
+    _watched(_gripper(), watched, 0)
+    assert watched.walked == MOST_WALK_STEPS
+    assert all(len(posed.states) <= MOST_STATES for posed in watched.posed)
+    assert max(len(posed.states) for posed in watched.posed) > 1
+
+
+@pytest.mark.parametrize("constructed", [True, False])
+def test_pal_tuples_come_up_in_the_order_that_is_given(constructed: bool) -> None:
+    """Algorithm 1, line 4: in one round of Gamma no query is about a pal tuple that comes before that of an earlier query."""
+    for backwards in (False, True):
+        places: dict[PalTuple, int] = {}
+
+        def ordering(
+            pals: Sequence[PalTuple],
+            rng: np.random.Generator,
+            backwards: bool = backwards,
+            places: dict[PalTuple, int] = places,
+        ) -> Sequence[PalTuple]:
+            chosen = pals[::-1] if backwards else pals
+            places.update({pal: place for place, pal in enumerate(chosen)})
+            return chosen
+
+        watched = Watched(AiaPolicy(constructed=constructed, ordering=ordering))
+        _watched(_gripper(), watched, 0)
+        came_up = [places[posed.problem.pal] for posed in watched.posed]
+        assert len({*came_up}) > 2
+        rounds = sum(after < before for before, after in pairwise(came_up))
+        assert rounds <= 1, came_up
+
+
+@thorough(60)
+@given(domains.domains(), st.integers(0, 3), st.booleans())
+def test_every_query_and_what_is_returned_are_as_published(
+    domain: Domain, seed: int, constructed: bool
+) -> None:
+    """The lines of Algorithms 1 and 2 that every query and every result shows."""
+    watched = Watched(AiaPolicy(constructed=constructed, limits=Limits(states=300), walk_steps=20))
+    result = _watched(domain, watched, seed)
+    for pal in result.hypotheses.pal_tuples():
+        truth = domain.model.schema(pal.action).mode(pal.atom, pal.location)
+        assert truth in result.hypotheses.modes(pal), "Algorithm 1, line 2: the true model is returned"
+    for number, posed in enumerate(watched.posed):
+        pair = {posed.problem.i, posed.problem.j}
+        assert len(pair) == 2
+        assert pair <= {*posed.modes}, "line 8: two modes that are still possible"
+        if not constructed:
+            assert posed.ask.start.situation is not None, "Algorithm 2, line 4: a state that was seen"
+            assert posed.ask.start.situation.state == posed.initial
+        elif number:
+            assert posed.ask.start.number in posed.states, "Algorithm 2, line 4: a state of S"
+        assert posed.problem.solved_by(posed.initial, posed.ask.plan), "lines 7 to 10: M' + gamma^i differs"
+        assert posed.ask.plan[-1].name == posed.problem.pal.action, "Lemma 2"
+        for mode in _pruned(posed, domain.model):
+            assert mode not in result.hypotheses.modes(posed.problem.pal)
+            assert mode is not domain.model.schema(posed.problem.pal.action).mode(*posed.problem.pal[::2])
+    for action in result.hypotheses.actions.values():
+        if constructed and action.successes:
+            assert not action.undecided, "an action that was ever executed is resolved entirely"
+            assert not action.undecided_effects
+    asked = {(ask.start.number, ask.plan) for ask in watched.asked}
+    assert len(asked) == len(watched.asked), "stored responses are used if a query is repeated"
+
+
+def _pruned(posed: Posed, truth: Model) -> list[Mode]:
+    """The modes that filter_models prunes: where exactly one model is consistent (Definitions 5 and 6), the other."""
+    problem, plan = posed.problem, posed.ask.plan
+    executed, final = truth.run(posed.initial, plan)
+    consistent = []
+    for mode in (problem.i, problem.j):
+        length, reached = add_palm(problem.model, problem.pal, mode).run(posed.initial, plan)
+        consistent.append(executed == length == len(plan) and reached.true <= final.true)
+    if consistent[0] == consistent[1]:
+        return []
+    return [problem.j if consistent[0] else problem.i]
+
+
+@needs_fast_downward
+@pytest.mark.parametrize("constructed", first(1, [True, False]))
+def test_fast_downward_solves_the_p_po_of_every_query(constructed: bool, tmp_path: Path) -> None:
+    """Algorithm 2, line 6: as the paper has it, from the same initial state."""
+    watched = Watched(AiaPolicy(constructed=constructed))
+    _watched(_gripper(), watched, 0)
+    assert len(watched.posed) > 2
+    for posed in watched.posed:
+        plan = planned(read(posed.problem, posed.initial, tmp_path), BLIND)
+        assert plan is not None
+        assert posed.problem.solved_by(posed.initial, plan)

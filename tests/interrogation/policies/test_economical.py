@@ -147,9 +147,8 @@ class Coy(SymbolicAgent):
 
 
 def test_the_agent_walks_on_from_where_an_action_was_first_attempted() -> None:
-    """In barman the shaker must be filled and shaken before two of its actions can be executed at all."""
-    model = packaged.load("barman")
-    problem: State = packaged.generate("barman", 1, np.random.default_rng(0)).initial
+    model = packaged.load("blocksworld")
+    problem: State = packaged.generate("blocksworld", 2, np.random.default_rng(0)).initial
     moves, _ = _run(Coy(Domain(model, (problem,))), 0)
     asked = next(place for place, move in enumerate(moves) if isinstance(move, Ask))
     followed = [move for move in moves[asked:] if isinstance(move, Walk) and move.why == FOLLOW]

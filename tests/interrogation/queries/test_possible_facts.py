@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
+from unittest import mock
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -87,28 +88,9 @@ def test_of_what_always_holds_once_one_fact_must_be_possible_beside_the_literals
         assert set(facts.where(action, literals)) == expected
         others = list(Literals(everything, everything).singles())
         together = [facts.somewhere(action, union([literals, other])) for other in others]
-        assert facts.beside(action, literals, others) == together
-
-
-@pytest.mark.parametrize("together", [1, possible_facts.TOGETHER])
-def test_asked_together_or_one_after_the_other_the_answers_are_the_same(
-    together: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(possible_facts, "TOGETHER", together)
-
-    @thorough(80)
-    @questions
-    def check(domain: Domain, positive: int, negative: int, max_literals: int) -> None:
-        facts = PossibleFacts(domain.problems[0].objects, *_reached(domain, max_literals))
-        hypotheses = Hypotheses(domain.model.vocabulary, domain.model.headers)
-        for action in hypotheses.actions.values():
-            everything = action.index.everything
-            literals = Literals(positive & everything, negative & everything & ~positive)
-            others = list(Literals(everything, everything).singles())
-            expected = [facts.somewhere(action, union([literals, other])) for other in others]
-            assert facts.beside(action, literals, others) == expected
-
-    check()
+        for at_once in (1, possible_facts.TOGETHER):
+            with mock.patch.object(possible_facts, "TOGETHER", at_once):
+                assert facts.beside(action, literals, others) == together
 
 
 @thorough(60)

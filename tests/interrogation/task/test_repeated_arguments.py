@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.hypotheses.literals import AtomIndex
-from aam_vision.interrogation.hypotheses.models import ActionHypotheses, Hypotheses, joint_outcomes
+from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.policies.aia import AiaPolicy
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
 from aam_vision.interrogation.policies.settable import SettablePolicy
@@ -24,7 +20,6 @@ from aam_vision.model.strips import (
     ActionSchema,
     Atom,
     LiftedAtom,
-    Mode,
     Model,
     Objects,
     Predicate,
@@ -35,7 +30,6 @@ from aam_vision.model.strips import (
 from aam_vision.planning.planner import Limits
 from aam_vision.report import evaluation
 from aam_vision.run import api
-from aam_vision.support.errors import InconsistentAgent
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import AMPLE, assert_sound, read_mode, true_mode
@@ -103,67 +97,6 @@ def test_the_other_policies_conclude_nothing_wrong(domain: Domain) -> None:
             assert evaluation.equivalent(result.model, domain.model, states, repeated=True)
 
 
-BITS = 3
-INDEX = AtomIndex(
-    Vocabulary("toy", (Predicate("p", ("object",)),)), ActionHeader("act", ("x", "y", "z"), ("object",) * 3)
-)
-
-
-@thorough(200)
-@given(
-    st.tuples(*[st.sampled_from(Mode)] * BITS),
-    st.lists(
-        st.tuples(st.integers(1, 2**BITS - 1), st.sampled_from([True, False]), st.booleans(), st.booleans()),
-        max_size=8,
-    ),
-)
-def test_joint_effects_never_exclude_what_happens_nor_predict_anything_else(
-    truth: tuple[Mode, ...], steps: list[tuple[int, bool, bool, bool]]
-) -> None:
-    action = ActionHypotheses(INDEX)
-    for group, value, shown_before, shown_after in steps:
-        modes = {mode for number, mode in enumerate(truth) if group >> number & 1}
-        outcome = Mode.POSITIVE in modes or (value and Mode.NEGATIVE not in modes)
-        was = value if shown_before else None
-        assert outcome in joint_outcomes(action.effects, group, was)
-        action.changed_together(group, was, outcome if shown_after else None)
-        masks = (action.adds, action.deletes, action.keeps)
-        for number, mode in enumerate(truth):
-            assert masks[list(Mode).index(mode)] >> number & 1
-
-
-@thorough(100)
-@given(st.integers(1, 2**BITS - 1), st.sampled_from([True, False, None]), st.booleans(), st.data())
-def test_a_joint_effect_contradicts_only_what_no_modes_explain(
-    group: int, was: bool | None, now: bool, data: st.DataObject
-) -> None:
-    """By enumeration of the modes left over."""
-    action = ActionHypotheses(INDEX)
-    masks = [data.draw(st.integers(0, 2**BITS - 1)) for _ in Mode]
-    masks[2] |= (2**BITS - 1) & ~(masks[0] | masks[1])
-    action.adds, action.deletes, action.keeps = masks
-    possible: list[set[Mode]] = [set() for _ in range(BITS)]
-    options = [[m for m, mask in zip(Mode, masks, strict=True) if mask >> n & 1] for n in range(BITS)]
-    for modes in product(*options):
-        joint = {mode for number, mode in enumerate(modes) if group >> number & 1}
-        for value in (False, True) if was is None else (was,):
-            if (Mode.POSITIVE in joint or (value and Mode.NEGATIVE not in joint)) == now:
-                for number, mode in enumerate(modes):
-                    possible[number].add(mode)
-    try:
-        action.changed_together(group, was, now)
-    except InconsistentAgent:
-        assert not all(possible)
-        return
-    for number, modes_left in enumerate(possible):
-        left = {
-            m
-            for m, mask in zip(Mode, (action.adds, action.deletes, action.keeps), strict=True)
-            if mask >> number & 1
-        }
-        assert modes_left <= left
-
-
 def test_an_addition_that_only_undoes_a_deletion_is_found() -> None:
     """move(?from, ?to) that requires and adds at(?to): it shows only where both are one place."""
     vocabulary = Vocabulary("undo", (Predicate("at", ("object",)),))
@@ -203,16 +136,3 @@ def test_what_no_query_can_attribute_to_one_of_several_effects_is_left_open_and_
     assert evaluation.equivalent(result.model, model, [start], repeated=True)
     if access is Access.SETTABLE:
         assert evaluation.exact(result.model, model)
-
-
-def test_atoms_of_one_parameter_used_twice_are_part_of_the_model() -> None:
-    vocabulary = Vocabulary("loops", (Predicate("linked", ("object", "object")),))
-    header = ActionHeader("cut", ("x", "y"), ("object", "object"))
-    loop, link = LiftedAtom("linked", (0, 0)), LiftedAtom("linked", (0, 1))
-    schema = ActionSchema(header, frozenset([loop, link]), frozenset(), frozenset(), frozenset([link]))
-    model = Model(vocabulary, (schema,))
-    start = State(frozenset(), Objects(dict.fromkeys("abc", "object"), Types()))
-    result = _interrogate(Domain(model, (start,)), Access.SETTABLE, SettablePolicy())
-    assert result.proven
-    assert result.model.schema("cut").positive == {loop, link}
-    assert evaluation.accuracy(result.model, model, repeated=True) == 1.0

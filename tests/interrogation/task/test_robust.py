@@ -14,6 +14,9 @@ from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.agents.unreliable import UnreliableAgent
 from aam_vision.interrogation.evidence.moves import Asked
 from aam_vision.interrogation.examination.findings import Family
+from aam_vision.interrogation.statistics.counts import ErrorRates, Misreading
+from aam_vision.interrogation.task.assembly import Interrogation
+from aam_vision.interrogation.task.earlier_steps import contradiction
 from aam_vision.interrogation.task.loop import Interrupted, interrogate
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.robust import interrogate_robustly
@@ -25,6 +28,8 @@ from aam_vision.model.strips import (
     ActionSchema,
     Atom,
     LiftedAtom,
+    Location,
+    Mode,
     Model,
     Objects,
     Predicate,
@@ -33,10 +38,11 @@ from aam_vision.model.strips import (
     Vocabulary,
 )
 from aam_vision.report import evaluation
+from experiments.trust_runs import trusted
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import AMPLE, read_mode
-from tests.profiles import crossed, thorough
+from tests.profiles import crossed, first, thorough
 
 from .doubting import doubting, hidden, policy, setup_for
 
@@ -47,12 +53,6 @@ def _unreliable(
     problems = domain.problems[:1] if access is Access.TRAJECTORY else domain.problems
     agent = hidden(SymbolicAgent(domain.model, problems, access))
     return UnreliableAgent(agent, flips, refusals, np.random.default_rng(seed))
-
-
-def _assert_nothing_certain_is_wrong(result: Result, model: Model) -> None:
-    for pal in result.hypotheses.pal_tuples():
-        modes = result.hypotheses.modes(pal)
-        assert len(modes) > 1 or modes[0] is read_mode(model, pal), pal
 
 
 @thorough(40)
@@ -85,68 +85,58 @@ def test_on_a_trajectory_what_is_found_and_after_how_many_steps_is_as_ever(domai
 
 
 @thorough(25)
-@given(domains.domains(), st.sampled_from([(0.02, 0.0), (0.1, 0.0), (0.0, 0.05), (0.1, 0.03)]))
-def test_nothing_certain_is_wrong_and_the_result_can_be_checked(
-    domain: Domain, rates: tuple[float, float]
-) -> None:
-    result = doubting(_unreliable(domain, *rates), steps=600, confirm=True)
-    _assert_nothing_certain_is_wrong(result, domain.model)
-    assert result.proven is not bool(result.undetermined or result.doubt)
-    assert verify(result.transcript, result).holds
-
-
-@thorough(25)
 @given(
     domains.domains(),
-    st.sampled_from([Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY]),
+    st.sampled_from(Access),
     st.sampled_from([(0.02, 0.0), (0.1, 0.0), (0.2, 0.0), (0.0, 0.05), (0.1, 0.03)]),
 )
-def test_where_no_state_can_be_made_answers_are_asked_for_until_they_are_certain(
+def test_nothing_certain_is_wrong_and_the_result_can_be_checked(
     domain: Domain, access: Access, rates: tuple[float, float]
 ) -> None:
     result = doubting(_unreliable(domain, *rates, access=access), steps=600, confirm=True)
     for pal, mode in result.certain.items():
         assert mode is read_mode(domain.model, pal), pal
-    assert result.rates is not None
     assert verify(result.transcript, result).holds
+    if access is not Access.SETTABLE:
+        assert result.rates is not None
+        return
+    for pal in result.hypotheses.pal_tuples():
+        modes = result.hypotheses.modes(pal)
+        assert len(modes) > 1 or modes[0] is read_mode(domain.model, pal), pal
+    assert result.proven is not bool(result.undetermined or result.doubt)
 
 
 @pytest.mark.parametrize(
-    ("access", "rates"),
-    crossed([Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY], [(0.01, 0.0), (0.2, 0.02), (0.0, 0.05)]),
+    ("name", "access", "rates"),
+    [
+        *crossed(
+            ["gripper"],
+            [Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY],
+            [(0.01, 0.0), (0.2, 0.02), (0.0, 0.05)],
+        ),
+        *crossed(
+            ["gripper", "blocksworld", "miconic"], [Access.SETTABLE], [(0.01, 0.0), (0.2, 0.0), (0.05, 0.05)]
+        ),
+    ],
 )
 def test_a_packaged_domain_is_learned_as_from_an_agent_that_is_right(
-    access: Access, rates: tuple[float, float]
+    name: str, access: Access, rates: tuple[float, float]
 ) -> None:
     """All that can be told under the access is, and not more."""
     rng = np.random.default_rng(1)
-    domain = Domain(packaged.load("gripper"), (packaged.generate("gripper", 2, rng).initial,))
+    domain = Domain(packaged.load(name), (packaged.generate(name, 2, rng).initial,))
     plain = doubting(SymbolicAgent(domain.model, domain.problems, access))
     result = doubting(_unreliable(domain, *rates, access=access))
     assert evaluation.exact(result.model, domain.model)
     assert result.proven or access is Access.TRAJECTORY
-    if result.proven and plain.proven:
+    if access is not Access.SETTABLE and result.proven and plain.proven:
         assert result.certain == plain.certain
-    if result.rates is not None and rates[0] > 0.05:
+    if access is Access.SETTABLE:
+        assert result.assessment is not None
+        assert result.counts.steps < 300
+    if result.rates is not None and (access is Access.SETTABLE or rates[0] > 0.05):
         found = [m.false_positive for m in result.rates.misreadings.values()]
         assert abs(float(np.median(found)) - rates[0]) < 0.05
-
-
-@pytest.mark.parametrize(
-    ("name", "rates"),
-    crossed(["gripper", "blocksworld", "miconic"], [(0.01, 0.0), (0.2, 0.0), (0.05, 0.05)]),
-)
-def test_packaged_domains_are_learned_exactly(name: str, rates: tuple[float, float]) -> None:
-    rng = np.random.default_rng(1)
-    problems = tuple(packaged.generate(name, 2, rng).initial for _ in range(2))
-    model = packaged.load(name)
-    result = doubting(_unreliable(Domain(model, problems), *rates))
-    assert result.proven
-    assert evaluation.exact(result.model, model)
-    assert result.assessment is not None
-    total = [m for rate in result.assessment.rates.misreadings.values() for m in (rate.false_positive,)]
-    assert abs(float(np.median(total)) - rates[0]) < 0.05
-    assert result.counts.steps < 300
 
 
 def test_a_result_that_claims_too_much_is_found_out() -> None:
@@ -161,8 +151,7 @@ def test_a_result_that_claims_too_much_is_found_out() -> None:
     assert "the model is not" in verify(result.transcript, forged).faults[0]
 
 
-@pytest.mark.parametrize("access", Access)
-@pytest.mark.parametrize("refused", [1, 2])
+@pytest.mark.parametrize(("access", "refused"), crossed(Access, [1, 2]))
 def test_a_wrong_refusal_is_found_by_asking_again(access: Access, refused: int) -> None:
     """It fits a STRIPS model, so nothing else would tell."""
 
@@ -264,15 +253,6 @@ class Spilling(Idle):
         return Response(response.executed, Situation(state, state))
 
 
-def test_what_a_step_does_otherwise_in_the_middle_of_a_plan_is_not_overlooked() -> None:
-    """There nobody looks, and every answer has a STRIPS model by itself."""
-    with pytest.raises(Interrupted) as caught:
-        doubting(Toggling())
-    found = caught.value.result.diagnosis
-    assert found is not None
-    assert (found.family, found.culprit, found.literal) == (Family.CONDITIONAL, "switch", "not lit(?x)")
-
-
 def test_a_steadfast_agent_that_is_no_strips_agent_is_named_as_such() -> None:
     with pytest.raises(Interrupted, match=r"^switch: conditional, switches lit") as caught:
         doubting(Spilling())
@@ -282,19 +262,20 @@ def test_a_steadfast_agent_that_is_no_strips_agent_is_named_as_such() -> None:
     assert max(again.count(query) for query in again) >= 3
 
 
-@pytest.mark.parametrize("access", [Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY])
+@pytest.mark.parametrize("access", Access)
 def test_the_literal_is_named_under_every_access(access: Access) -> None:
+    """Although nobody looks in the middle of a plan, and every answer has a STRIPS model by itself."""
     with pytest.raises(Interrupted) as caught:
         doubting(hidden(Toggling(access)))
     found = caught.value.result.diagnosis
     assert found is not None
-    assert (found.family, found.culprit, found.literal) == (Family.CONDITIONAL, "switch", "lit(?x)")
+    literal = "not lit(?x)" if access is Access.SETTABLE else "lit(?x)"
+    assert (found.family, found.culprit, found.literal) == (Family.CONDITIONAL, "switch", literal)
     assert not caught.value.result.certain
 
 
-@pytest.mark.parametrize("access", [Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY])
-@pytest.mark.parametrize("flips", [0.0, 0.05])
-def test_an_agent_that_is_no_strips_agent_is_named_under_every_access(access: Access, flips: float) -> None:
+@pytest.mark.parametrize(("access", "flips"), crossed(Access, [0.05, 0.0]))
+def test_chance_is_not_taken_for_an_excuse(access: Access, flips: float) -> None:
     for agent in (Toggling(access), Spilling(access)):
         unreliable = UnreliableAgent(hidden(agent), flips, 0.0, np.random.default_rng(0))
         try:
@@ -306,19 +287,7 @@ def test_an_agent_that_is_no_strips_agent_is_named_under_every_access(access: Ac
         assert result.diagnosis is not None
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_chance_is_not_taken_for_an_excuse(seed: int) -> None:
-    agent = UnreliableAgent(Toggling(), 0.05, 0.0, np.random.default_rng(seed))
-    assert agent.access is Access.SETTABLE
-    try:
-        result = doubting(agent)
-    except Interrupted as error:
-        result = error.result
-    assert not result.proven
-    assert "no STRIPS" in result.why
-
-
-@pytest.mark.parametrize("seed", range(100, 104))
+@pytest.mark.parametrize("seed", first(1, range(100, 104)))
 def test_nothing_is_certain_of_an_action_that_no_trial_settles(seed: int) -> None:
     rng = np.random.default_rng([seed, 1])
     problems = [packaged.generate("gripper", 2, rng).initial for _ in range(3)]
@@ -329,3 +298,60 @@ def test_nothing_is_certain_of_an_action_that_no_trial_settles(seed: int) -> Non
     assert result.proven is not bool(doubtful)
     assert not any(pal.action in doubtful for pal in result.certain)
     assert all(mode is read_mode(truth, pal) for pal, mode in result.certain.items())
+
+
+# What follows from weighed answers has to agree with the steps that were seen before they were weighed.
+
+
+def _interrogated(name: str) -> Result:
+    rng = np.random.default_rng(0)
+    problems = [packaged.generate(name, 2, rng).initial for _ in range(2)]
+    agent = SymbolicAgent(packaged.load(name), problems, Access.SNAPSHOT)
+    return Interrogation(agent, exam=0).run(rng)
+
+
+def _rates(result: Result, wrong: float) -> ErrorRates:
+    predicates = result.transcript.vocabulary.predicates
+    return ErrorRates({one.name: Misreading(wrong, wrong) for one in predicates}, 0.1, 0.0)
+
+
+@pytest.mark.parametrize("name", ["gripper", "blocksworld", "logistics"])
+def test_steps_contradict_a_wrong_mode_alone_unless_misreadings_explain_them(name: str) -> None:
+    result = _interrogated(name)
+    assert contradiction(result.transcript, result.certain, _rates(result, 0.0)) is None
+    turned = {Mode.POSITIVE: Mode.NEGATIVE, Mode.NEGATIVE: Mode.POSITIVE}
+    pal = next(pal for pal, mode in result.certain.items() if mode in turned and pal.location is Location.EFF)
+    claimed = {**result.certain, pal: turned[result.certain[pal]]}
+    told = contradiction(result.transcript, claimed, _rates(result, 0.0))
+    assert told is not None
+    assert told.startswith(f"{pal.action}: ")
+    assert pal.atom.predicate in told
+    assert contradiction(result.transcript, claimed, _rates(result, 0.45)) is None
+
+
+def test_steps_are_counted_once_in_a_perceived_state() -> None:
+    result = _interrogated("blocksworld")
+    pal, mode = next(
+        (pal, mode)
+        for pal, mode in result.certain.items()
+        if pal.location is Location.EFF and mode is Mode.POSITIVE
+    )
+    entry = next(
+        one
+        for one in result.transcript.in_single_steps().entries
+        if one.actions[0].name == pal.action and len(one.executed) == 1
+    )
+    once = result.transcript.of([entry])
+    often = result.transcript.of([entry] * 50)
+    claimed = {pal: Mode.NEGATIVE if mode is Mode.POSITIVE else Mode.POSITIVE}
+    rates = _rates(result, 0.0)
+    assert contradiction(once, claimed, rates) == contradiction(often, claimed, rates)
+
+
+@pytest.mark.parametrize("seed", first(1, [61001, 71002, 71003, 76000, 76001]))
+def test_executions_by_mistake_make_nothing_certain_that_is_wrong(seed: int) -> None:
+    """On a trajectory the weighed answers may all be of steps with swapped arguments."""
+    family = "fault: arguments swapped sometimes"
+    row = trusted(exam=60, seed=seed, size=2, agent=family, access="trajectory")
+    assert row["wrong"] == 0
+    assert not row["silently_wrong"]

@@ -22,6 +22,7 @@ from aam_vision.interrogation.task.verification import verify
 from aam_vision.model.query import Access, Agent, Query, Response
 from aam_vision.support.errors import AgentFailed
 from tests.interrogation.examination.test_examining import agent_of
+from tests.profiles import crossed
 
 COPIES = 8
 SEVERAL = [Access.SETTABLE, Access.SNAPSHOT]
@@ -57,7 +58,9 @@ def moves_of(agent: Agent, exam: int | None, seed: int = 0) -> tuple[Result, lis
 
 @pytest.mark.parametrize("access", SEVERAL)
 @pytest.mark.parametrize("domain", ["gripper", "blocksworld"])
-def test_one_history_is_as_long_as_with_one_worker(access: Access, domain: str) -> None:
+def test_one_history_is_as_long_as_with_one_worker_with_looks_and_refusals(
+    access: Access, domain: str
+) -> None:
     result, moves = moves_of(agent_of(access, domain), 60)
     asks = [move for move in moves if isinstance(move, Ask)]
     histories = [0]
@@ -66,29 +69,15 @@ def test_one_history_is_as_long_as_with_one_worker(access: Access, domain: str) 
     least = (60 - 60 // 6) * 2 // 3 if access is Access.SETTABLE else 60 // 2
     assert max(histories) >= least
     assert 60 <= result.exam.steps <= 66
-    verify(result.transcript, result)
-
-
-@pytest.mark.parametrize("access", SEVERAL)
-def test_every_plan_is_followed_by_a_look_at_where_it_has_ended(access: Access) -> None:
-    _, moves = moves_of(agent_of(access), 60)
-    asks = [move for move in moves if isinstance(move, Ask)]
-    assert all(bool(plan.plan) != bool(look.plan) for plan, look in zip(asks[::2], asks[1::2], strict=True))
-    assert all(look.goes_on for look in asks[1::2])
-
-
-@pytest.mark.parametrize("access", SEVERAL)
-def test_refusals_are_predicted_too(access: Access) -> None:
-    result, moves = moves_of(agent_of(access), 60)
+    plans, looks = asks[::2], asks[1::2]
+    assert all(bool(plan.plan) != bool(look.plan) for plan, look in zip(plans, looks, strict=True))
+    assert all(look.goes_on for look in looks)
     examined = result.transcript.entries[-len(moves) :]
-    refused = [
-        one for one in examined if isinstance(one, Asked) and one.response.executed < len(one.query.plan)
-    ]
-    assert refused
+    assert any(isinstance(one, Asked) and one.response.executed < len(one.query.plan) for one in examined)
+    assert verify(result.transcript, result).holds
 
 
-@pytest.mark.parametrize("access", SEVERAL)
-@pytest.mark.parametrize("queries", [1, 9])
+@pytest.mark.parametrize(("access", "queries"), crossed(SEVERAL, [1, 9]))
 def test_an_interrogation_that_was_cut_short_goes_on_in_the_same_way(
     tmp_path: Path, access: Access, queries: int
 ) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -56,18 +55,10 @@ def test_what_an_interrogation_concludes_follows_from_its_transcript(plain: Doma
         assert verification.holds
         assert verification.confirmed == result.hypotheses.decided()
         assert verification.confirmed + verification.undetermined == result.hypotheses.size
-
-
-@pytest.mark.parametrize("name", ["blocksworld", "gripper", "rovers"])
-def test_packaged_domains_are_verified(name: str) -> None:
-    rng = np.random.default_rng(0)
-    problems = [packaged.generate(name, 2, rng).initial for _ in range(2)]
-    result = _settable(Domain(packaged.load(name), tuple(problems)))
-    assert result.proven
-    assert verify(result.transcript, result).holds
-    queries = [entry for entry in result.transcript.entries if isinstance(entry, Asked)]
-    steps = [step for entry in result.transcript.entries if isinstance(entry, Walked) for step in entry.steps]
-    assert (len(queries), len(steps)) == (result.counts.queries, result.counts.walk_steps)
+        entries = result.transcript.entries
+        walked = sum(len(entry.steps) for entry in entries if isinstance(entry, Walked))
+        asked = sum(isinstance(entry, Asked) for entry in entries)
+        assert (asked, walked) == (result.counts.queries, result.counts.walk_steps)
 
 
 def _state(draw: st.DrawFn, model: Model, state: State) -> State:
