@@ -14,7 +14,7 @@ from aam_vision.envs.pddlgym_domains import UNTYPED, parsed
 from aam_vision.envs.registry import board_domain
 from aam_vision.envs.sokoban import move_dir
 from aam_vision.model.strips import Atom, State
-from tests.envs.conftest import ALL, load, walk
+from tests.envs.conftest import ALL, load
 from tests.envs.ground_truth import domain_operators
 
 
@@ -35,19 +35,6 @@ def rebuilt(name: str, scene: Scene, atoms: frozenset[Atom]) -> tuple[set[Atom],
             unknown |= set(perhaps)
     stated = {entry.predicate.name for entry in visual.stated}
     return {atom for atom in true if atom.predicate in stated}, unknown
-
-
-@pytest.mark.parametrize(("name", "split", "index"), ALL)
-def test_perceived_truth_rebuilds_pddlgyms_states(
-    name: str, split: str, index: int, rng: np.random.Generator
-) -> None:
-    layout = load(name, split, index)
-    world = board_domain(name).world(layout)
-    scene = board_domain(name).scene(layout)
-    assert rebuilt(name, scene, layout.initial) == (layout.initial, set())
-    for _, outcome in walk(world, 25, rng):
-        state = world.static | outcome.node.dynamic
-        assert rebuilt(name, scene, state) == (state, set())
 
 
 @pytest.mark.parametrize("name", DOMAINS)

@@ -9,11 +9,14 @@ import subprocess
 import sys
 from contextlib import contextmanager
 from hashlib import sha256
+from io import StringIO
+from time import sleep
 
 import numpy as np
 
 from aam_vision.envs.labelled import label
 from aam_vision.envs.registry import board_domain
+from aam_vision.support.commandline import Progress
 from aam_vision.training.labelling.answers import SimulatorLabels
 from aam_vision.training.labelling.pool import walk
 
@@ -52,6 +55,36 @@ def command(*arguments):
         process.communicate()
 
 
+class Told(Progress):
+    """Keeps what a command says of its progress."""
+
+    def __init__(self):
+        super().__init__(StringIO())
+        self.told = []
+
+    def stage(self, text):
+        self.told.append(text)
+
+    def address(self):
+        """Of the page, once it is served."""
+        while not (found := re.search(r"http\S+", " ".join(self.told))):
+            sleep(0.02)
+        return found[0]
+
+
+def shown(page):
+    """The digest of the pixels that the page shows."""
+    return bytes(
+        page.evaluate(
+            """async () => { const canvas = document.createElement("canvas"), image = document.getElementById("image");
+            [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
+            const paper = canvas.getContext("2d"); paper.drawImage(image, 0, 0);
+            const pixels = paper.getImageData(0, 0, canvas.width, canvas.height).data.filter((_, i) => i % 4 < 3);
+            return Array.from(new Uint8Array(await crypto.subtle.digest("SHA-256", pixels))); }"""
+        )
+    )
+
+
 class Truth:
     """What the pictures of the walks of ``--env sokoban --steps STEPS`` show."""
 
@@ -85,14 +118,7 @@ class Person:
 
     def right(self):
         """What should be said about the picture: (heads, places)."""
-        seen = self.page.evaluate(
-            """async () => { const canvas = document.createElement("canvas"), image = document.getElementById("image");
-            [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
-            const paper = canvas.getContext("2d"); paper.drawImage(image, 0, 0);
-            const pixels = paper.getImageData(0, 0, canvas.width, canvas.height).data.filter((_, i) => i % 4 < 3);
-            return Array.from(new Uint8Array(await crypto.subtle.digest("SHA-256", pixels))); }"""
-        )
-        return self.truth.answers[self.view()["problem"], bytes(seen)]
+        return self.truth.answers[self.view()["problem"], shown(self.page)]
 
     def press(self, key):
         self.page.keyboard.press(key)
