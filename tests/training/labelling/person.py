@@ -17,16 +17,26 @@ import numpy as np
 from aam_vision.envs.labelled import label
 from aam_vision.envs.registry import board_domain
 from aam_vision.support.commandline import Progress
+from aam_vision.training.labelling import boards, pool, rounds
 from aam_vision.training.labelling.answers import SimulatorLabels
 from aam_vision.training.labelling.pool import walk
 
 STEPS = 20
-QUICK = (
-    "import sys; from aam_vision.training.labelling import boards, pool, rounds; boards.STEPS = boards.MOST_STEPS = 10; "
-    "boards.FREE = 6; rounds.IN_A_ROW = 1000; pool.walked_problems = lambda domain, *_: domain.walked[:2]; "
-    "from aam_vision.support.commandline import run_command; from aam_vision.training.label import label; sys.exit(run_command(label))"
-)
-"""The command, with two problems, and so few training steps that it takes no time; it never finds that labels are enough."""
+QUICK = """
+from tests.training.labelling.person import SETTINGS
+for module, name, value in SETTINGS:
+    setattr(module, name, value)
+import sys
+from aam_vision.support.commandline import run_command
+from aam_vision.training.label import label
+sys.exit(run_command(label))
+"""
+SETTINGS = [
+    *((boards, name, value) for name, value in (("STEPS", 10), ("MOST_STEPS", 10), ("FREE", 6))),
+    (rounds, "IN_A_ROW", 1000),
+    (pool, "walked_problems", lambda domain, *_: domain.walked[:2]),
+]
+"""Two problems, and so few training steps that they take no time; it is never found that labels are enough."""
 
 
 @contextmanager

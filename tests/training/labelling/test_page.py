@@ -18,9 +18,11 @@ from aam_vision.training.labelling.draft import PictureSheets
 from aam_vision.training.labelling.pool import AskedAtom, LabelQuestion, Pool, walk
 from aam_vision.training.labelling.record import LabelRecord
 from aam_vision.training.labelling.server import served
+from aam_vision.training.labelling.session import label_walks
+from aam_vision.training.labelling.settings import Session
 from tests.profiles import crossed
 from tests.report.test_browser import CHROMIUM
-from tests.training.labelling.person import STEPS, Person, Truth, command
+from tests.training.labelling.person import SETTINGS, STEPS, Person, Told, Truth, command
 
 PICTURES = 6
 CLEAR, PLAYER, STONE, STONE_ON_GOAL, GOAL = range(5)
@@ -109,8 +111,13 @@ def test_pictures_a_mistake_undo_a_kill_and_training(browser, truth, tmp_path):
     assert len(read_labels(truth.domain, folder)) == 3
     with (folder / "labels.jsonl").open("ab") as file:
         file.write(b'{"image": "0004.png", "prob')  # killed while it wrote
-    with command(*options) as (process, address):
-        page = _opened(browser, address, wrong)
+    with pytest.MonkeyPatch.context() as patch:
+        for setting in SETTINGS:
+            patch.setattr(*setting)
+        told, session = Told(), Session(steps=STEPS, pictures=PICTURES)
+        thread = Thread(target=lambda: label_walks(truth.domain, folder, session, told), daemon=True)
+        thread.start()
+        page = _opened(browser, told.address(), wrong)
         person = Person(page, truth)
         refused = 0
         for _ in range(PICTURES - 3):
@@ -122,7 +129,7 @@ def test_pictures_a_mistake_undo_a_kill_and_training(browser, truth, tmp_path):
         assert refused
         person.ready("done")
         assert "You can close this page" in page.inner_text("main")
-        process.wait(60)
+        thread.join(60)
         page.close()
     assert _labels(folder)[: len(kept)] == kept
     found = read_labels(truth.domain, folder)
