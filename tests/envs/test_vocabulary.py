@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import islice
 
 import numpy as np
@@ -107,13 +106,3 @@ def test_a_definition_is_unknown_exactly_where_what_it_rests_on_is() -> None:
     assert isinstance(is_nongoal, Defined)
     _, unknown = is_nongoal.define(scene, seen)
     assert list(unknown) == [Atom("is-nongoal", (place,))]
-
-
-def test_definitions_take_about_a_millisecond() -> None:
-    layout = load("sokoban", "train", 4)
-    scene = board_domain("sokoban").scene(layout)
-    rebuilt("sokoban", scene, layout.initial)
-    start = time.process_time()
-    for _ in range(20):
-        rebuilt("sokoban", scene, layout.initial)
-    assert (time.process_time() - start) / 20 < 0.01
