@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from aam_vision.model.strips import (
     ActionHeader,
     ActionSchema,
     Atom,
+    GroundAction,
     LiftedAtom,
     Location,
     Model,
@@ -158,6 +160,13 @@ def lifted_operator(schema: ActionSchema) -> LiftedOperator:
     """The schema as grounding takes it."""
     parts = (schema.positive, schema.negative, schema.add, schema.delete)
     return LiftedOperator(schema.header, *(tuple(sorted(part, key=str)) for part in parts))
+
+
+def instances(headers: Iterable[ActionHeader], objects: Objects, most: int = 8) -> list[GroundAction]:
+    """Of every instruction a few instances, whether or not they can be carried out."""
+    return [
+        GroundAction(header.name, row) for header in headers for row in all_bindings(header, objects)[:most]
+    ]
 
 
 def bell_and_lamp() -> tuple[Model, State, PalTuple]:

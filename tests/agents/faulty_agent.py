@@ -64,8 +64,9 @@ def _misbehave(fault: str, line: str) -> None:
             while True:
                 out.buffer.write(b"{}\n" * (1 << 16))
         case "stderr":
-            while True:
+            for _ in range(2000):  # far more than a pipe holds
                 sys.stderr.write("help " * 1000 + "\n")
+            time.sleep(1000)
         case "memory":
             hoard = [bytearray(1 << 24) for _ in range(10_000)]
             print(len(hoard), flush=True)

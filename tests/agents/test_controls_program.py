@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -61,19 +60,8 @@ def test_a_program_that_shows_images_may_offer_controls(tmp_path: Path) -> None:
     program = shlex.join(
         [sys.executable, "-m", "aam_vision.envs.program", "doors", "snapshot", "2", "--controls"]
     )
-    given = (
-        "--env",
-        "doors",
-        "--agent",
-        program,
-        "--controls",
-        "--max-steps",
-        "100",
-        "--out",
-        "run",
-        "--quiet",
-    )
-    done = command(*given, cwd=tmp_path)
+    given = ("--env", "doors", "--agent", program, "--controls", "--max-steps", "100", "--out", "run")
+    done = command(*given, "--quiet", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     told = result_of(tmp_path / "run")
     assert told["controls"] == ["moveto(?location - location)", "pick(?key - key)"]
@@ -117,12 +105,6 @@ def test_an_answer_need_not_say_that_controls_were_carried_out() -> None:
             read_executed({"executed": executed}, PRESS, controls=True)
     with pytest.raises(Malformed, match="there is no 'executed'"):
         read_executed({}, PRESS)
-
-
-@pytest.mark.parametrize("controls", ["yes", 1, None])
-def test_a_hello_says_yes_or_no(controls: Any) -> None:
-    with pytest.raises(Malformed):
-        read_hello({**HELLO, "controls": controls})
 
 
 def test_a_control_that_is_refused_ends_the_program(tmp_path: Path) -> None:

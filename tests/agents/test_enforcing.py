@@ -1,73 +1,81 @@
-"""Nobody starts where the access does not allow, whatever the order of questions and walks."""
+"""Nobody starts where the access does not allow, and what reaches the agent is counted, whatever the order of questions and walks."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from aam_vision.agents.counting import CountingAgent, Counts
 from aam_vision.agents.enforcing import EnforcingAgent
-from aam_vision.agents.image import ImageAgent
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.classifiers.perception import BoardPerception
-from aam_vision.envs.board_env import Instructed
-from aam_vision.envs.registry import board_domain, make_simulator
-from aam_vision.model.query import Access, Query, Situation
-from aam_vision.model.strips import Atom, GroundAction, State
+from aam_vision.model.query import Access, Agent, Query, Situation
+from aam_vision.model.strips import GroundAction
 from aam_vision.support.errors import AamError, AccessViolation
 from tests import domains
 from tests.domains import Domain
 from tests.profiles import thorough
 
 
+def _exchanged(agent: Agent, start: Situation, plan: tuple[GroundAction, ...] | None, seed: int) -> Any:
+    """The answer to a plan, or without one a walk."""
+    return (
+        agent.walk(start, 3, np.random.default_rng(seed)) if plan is None else agent.ask(Query(start, plan))
+    )
+
+
 @thorough(120)
 @given(domains.domains(), st.sampled_from(Access), st.data())
-def test_a_question_or_walk_may_start_exactly_where_the_access_allows(
+def test_exactly_what_the_access_allows_is_asked_and_counted(
     domain: Domain, access: Access, data: st.DataObject
 ) -> None:
+    """Every attempted step, every distinct question, every start elsewhere than where the agent stood."""
     plain = SymbolicAgent(domain.model, domain.problems, access)
-    agent = EnforcingAgent(SymbolicAgent(domain.model, domain.problems, access))
+    counting = CountingAgent(SymbolicAgent(domain.model, domain.problems, access))
+    agent = EnforcingAgent(counting)
     assert (agent.vocabulary, agent.headers, agent.access) == (plain.vocabulary, plain.headers, access)
     initial = list(agent.initial())
-    actions = [
-        GroundAction(header.name, row)
-        for header in agent.headers
-        for row in domains.all_bindings(header, domain.problems[0].objects)[:8]
-    ]
+    assert initial == list(plain.initial())
+    actions = domains.instances(agent.headers, domain.problems[0].objects)
     assume(actions)
     everywhere = list(domains.reachable(domain.model, domain.problems, limit=30) or domain.problems)
-    visited, at = {situation.state for situation in initial}, None
+    first = {situation.state for situation in initial}
+    visited, at = {*first}, None
+    expected, asked = Counts(), set()
     for number in range(data.draw(st.integers(1, 8))):
         state = data.draw(st.sampled_from(everywhere if at is None else [*everywhere, at, at]))
-        walks = data.draw(st.booleans())
         start = Situation(state, state)
-        first = {situation.state for situation in initial}
+        plan = data.draw(st.none() | st.lists(st.sampled_from(actions), max_size=3).map(tuple))
         allowed = {
-            Access.TRAJECTORY: not walks and state in (first if at is None else {at}),
+            Access.TRAJECTORY: plan is not None and state in (first if at is None else {at}),
             Access.RESET: state in first or state == at,
             Access.SNAPSHOT: state in visited,
             Access.SETTABLE: True,
         }[access]
-        if not walks:
-            query = Query(start, tuple(data.draw(st.lists(st.sampled_from(actions), max_size=3))))
-            if not allowed:
-                with pytest.raises(AccessViolation, match=f"{access.value} access"):
-                    agent.ask(query)
-                continue
-            response = agent.ask(query)
-            assert response == plain.ask(query)
-            at = response.final.state
-            visited |= {state, at}
+        if not allowed:
+            with pytest.raises(AccessViolation, match=f"{access.value} access"):
+                _exchanged(agent, start, plan, number)
+            assert counting.counts == expected
+            continue
+        answer, other = (_exchanged(one, start, plan, number) for one in (agent, plain))
+        assert answer == other
+        expected.resets += at is not None and at != state
+        if plan is None:
+            expected.steps += len(answer)
+            expected.walk_steps += len(answer)
+            visited |= {step.after.state for step in answer}
+            at = answer[-1].after.state if answer else state
         else:
-            if not allowed:
-                with pytest.raises(AccessViolation, match=f"{access.value} access"):
-                    agent.walk(start, 3, np.random.default_rng(number))
-                continue
-            walked = agent.walk(start, 3, np.random.default_rng(number))
-            assert walked == plain.walk(start, 3, np.random.default_rng(number))
-            at = walked[-1].after.state if walked else state
-            visited |= {state, *(step.after.state for step in walked)}
+            asked.add((state, plan))
+            expected.queries = len(asked)
+            expected.steps += min(len(plan), answer.executed + 1)
+            expected.failed_steps += answer.executed < len(plan)
+            at = answer.final.state
+        visited |= {state, at}
+        assert counting.counts == expected
 
 
 @thorough(10)
@@ -78,56 +86,3 @@ def test_a_trajectory_begins_once(domain: Domain) -> None:
     agent.ask(Query(agent.initial()[0], ()))
     with pytest.raises(AamError, match="second time"):
         agent.initial()
-
-
-class _NoWayBack(Instructed):
-    """A simulator that can be started once, and neither copied nor brought back."""
-
-    started = 0
-
-    def start(self) -> None:
-        self.started += 1
-        super().start()
-
-    def snapshot(self) -> object:
-        raise AssertionError("a snapshot was taken")
-
-    def restore(self, snapshot: object) -> None:
-        raise AssertionError("a snapshot was restored")
-
-
-def _doors(access: Access) -> tuple[ImageAgent, _NoWayBack]:
-    domain = board_domain("doors")
-    simulator = _NoWayBack(make_simulator("doors", *domain.interrogated[0]).env)
-    perception = BoardPerception.load(domain.visual, domain.name)
-    return ImageAgent([simulator], perception, domain.visual.vocabulary(), domain.headers, access), simulator
-
-
-def _moves(state: State) -> list[GroundAction]:
-    """Moves to cells of the room in which the player is."""
-    (here,) = [atom.objects[0] for atom in state.true if atom.predicate == "at"]
-    rooms = [
-        atom.objects[1] for atom in sorted(state.true) if atom == Atom("locinroom", (here, atom.objects[-1]))
-    ]
-    cells = [
-        a.objects[0] for a in sorted(state.true) if a.predicate == "locinroom" and a.objects[1] == rooms[0]
-    ]
-    return [GroundAction("moveto", (here, cell, rooms[0])) for cell in cells if cell != here]
-
-
-@pytest.mark.parametrize("access", [Access.TRAJECTORY, Access.RESET])
-def test_an_image_agent_goes_on_without_snapshots(access: Access) -> None:
-    agent, simulator = _doors(access)
-    start = agent.initial()[0]
-    step = _moves(start.state)[0]
-    first = agent.ask(Query(start, (step,)))
-    assert first.executed == 1
-    again = agent.ask(Query(first.final, (step,)))
-    assert again.executed == 0, "the player is no longer there"
-    assert again.final == first.final
-    onward = agent.ask(Query(again.final, (_moves(again.final.state)[0],)))
-    assert onward.executed == 1
-    assert simulator.started == 1
-    if access is Access.RESET:
-        assert agent.ask(Query(start, (step,))).final.state == first.final.state
-        assert simulator.started == 2

@@ -57,17 +57,12 @@ def _assert_perceived_right(perceived: State, truth: State) -> None:
     assert truth.true - perceived.true <= perceived.unknown
 
 
-def test_every_problem_starts_as_it_is_seen(doors: ImageAgent) -> None:
-    situations = doors.initial()
-    assert len(situations) == 2
-    for number, situation in enumerate(situations):
-        _assert_perceived_right(situation.state, _true_state(doors, number))
-    assert doors.perception_s > 0
-
-
 def test_walks_and_answers_are_what_happens_in_the_simulator(doors: ImageAgent) -> None:
     truth = ground_truth_model("doors")
-    start = doors.initial()[1]
+    one, start = doors.initial()
+    for number, situation in enumerate((one, start)):
+        _assert_perceived_right(situation.state, _true_state(doors, number))
+    assert doors.perception_s > 0
     state = _true_state(doors, 1)
     walked = doors.walk(start, 12, np.random.default_rng(3))
     assert len(walked) == 12
@@ -83,17 +78,8 @@ def test_walks_and_answers_are_what_happens_in_the_simulator(doors: ImageAgent) 
     refused = doors.ask(Query(start, (*plan[:3], nonsense, *plan[3:])))
     assert refused.executed == 3
     assert refused.final.state == walked[2].after.state
-
-
-def test_any_situation_can_be_gone_back_to_in_any_order(doors: ImageAgent) -> None:
-    one, two = doors.initial()
-    there = doors.walk(one, 6, np.random.default_rng(1))
-    elsewhere = doors.walk(two, 6, np.random.default_rng(2))
-    for step in [*reversed(there), *elsewhere[::2]]:
-        response = doors.ask(Query(step.before, (step.action,)))
-        assert response.executed == 1
-        assert response.final.state == step.after.state
-    assert doors.ask(Query(there[3].after, ())).final == there[3].after, "nothing done, nothing new"
+    for step in reversed(walked):
+        assert doors.ask(Query(step.before, (step.action,))).final.state == step.after.state
 
 
 # --- the truth stays behind -----------------------------------------------------------------------
@@ -232,7 +218,10 @@ def test_without_snapshot_access_no_snapshot_is_taken(access: Access) -> None:
     (situation,) = agent.initial()
     for step in agent.walk(situation, 3, RNG):
         situation = step.after
-    assert_true(agent.ask(Query(situation, (RIGHT, LEFT))), situation, (RIGHT, LEFT))
+    for plan in ((RIGHT, LEFT), (RIGHT, RIGHT, RIGHT), (RIGHT,), (LEFT,)):
+        response = agent.ask(Query(situation, plan))
+        assert_true(response, situation, plan)
+        situation = response.final
     assert line.told == ["start"]
 
 
@@ -324,22 +313,13 @@ def test_every_further_look_at_a_situation_adds_the_pixels_that_it_shows() -> No
     assert len(agent.pixels(there) or ()) == 1
 
 
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["pixels", "a"]), inner),
-    max_leaves=6,
+@pytest.mark.parametrize(
+    "memo", [None, 3, ["pixels"], {}, {"pixels": "0a"}, {"pixels": ["0a", 1, None, ["0b"]]}]
 )
-
-
-@thorough(100)
-@given(json_values)
 def test_digests_are_read_from_whatever_a_transcript_holds(memo: object) -> None:
-    found = digests(memo)
-    if isinstance(memo, dict) and isinstance(memo.get("pixels"), list):
-        assert all((one in found) is isinstance(one, str) for one in memo["pixels"])
-        assert len(found) <= len(memo["pixels"])
-    else:
-        assert found == frozenset()
+    assert digests(memo) == (
+        frozenset({"0a"}) if memo == {"pixels": ["0a", 1, None, ["0b"]]} else frozenset()
+    )
 
 
 # --- images that are kept -------------------------------------------------------------------------

@@ -54,8 +54,12 @@ def test_the_steps_that_led_to_a_situation_are_done_again_when_it_is_needed(acce
     assert line.told.count("start") == 1
     if access is Access.SNAPSHOT:
         assert line.told == ["start", "snapshot", "snapshot", "restore", "snapshot"]
-        agent.ask(Query(end, (LEFT,)))
-        assert line.told[5:] == ["restore", "snapshot"], "led back once, restored from then on"
+        middle = agent.ask(Query(end, ())).final
+        assert line.told[5:] == ["restore"], "led back once, restored from then on"
+        further = _passage(middle, (RIGHT,), 5, 3)
+        agent.resume([further])
+        assert_true(agent.ask(Query(further.after, (RIGHT,))), further.after, (RIGHT,))
+        assert line.told[6:] == ["restore", "snapshot", "snapshot"], "the nearest snapshot is gone on from"
 
 
 @pytest.mark.parametrize("access", [Access.SNAPSHOT, Access.RESET])
@@ -68,17 +72,6 @@ def test_an_agent_knows_where_it_stands_after_it_went_back(access: Access) -> No
         agent.ask(Query(situation, (RIGHT, RIGHT)))
     agent.ask(Query(start, ()))
     assert_true(agent.ask(Query(end, (LEFT,))), end, (LEFT,))
-
-
-def test_the_nearest_snapshot_is_gone_on_from() -> None:
-    line = Line()
-    agent, _, end = _resumed(line)
-    middle = agent.ask(Query(end, ())).final
-    further = _passage(middle, (RIGHT,), 5, 3)
-    agent.resume([further])
-    line.told.clear()
-    assert_true(agent.ask(Query(further.after, (RIGHT,))), further.after, (RIGHT,))
-    assert line.told == ["restore", "snapshot", "snapshot"]
 
 
 def test_an_agent_that_cannot_do_again_what_it_did_has_failed() -> None:
@@ -101,6 +94,11 @@ def test_nothing_that_was_resumed_is_forgotten() -> None:
     assert agent.memo(known.after) == known.memo
     assert "image" not in agent.memo(odd.after)
     assert agent.ask(Query(known.after, (RIGHT,))).final.handle == 8
+    for places in ({"pawn": None}, {}):  # it vanished, or was not told apart
+        first.memo["places"] = places
+        agent = agent_on(Line())
+        agent.resume([first])
+        assert agent.memo(first.after)["places"] == places
     agent = agent_on(Line())
     agent.resume([])
     assert agent.initial()[0].handle == 0
@@ -125,22 +123,9 @@ def test_what_was_kept_of_something_else_is_refused(change: dict[str, Any], why:
     with pytest.raises(UnusableInput, match="start a new run") as caught:
         agent_on(Line()).resume([passage])
     assert why in str(caught.value)
-
-
-def test_things_that_vanished_or_were_not_told_apart_are_resumed() -> None:
-    for places in ({"pawn": None}, {}):
-        passage = _passage(None, (), 0, 0)
-        passage.memo["places"] = places
-        agent = agent_on(Line())
-        agent.resume([passage])
-        assert agent.memo(passage.after)["places"] == places
-
-
-def test_a_state_of_other_objects_is_refused() -> None:
-    passage = _passage(None, (), 0, 0)
-    state = State(frozenset(), Objects({"cell-0": "cell"}, TYPES))
+    other = State(frozenset(), Objects({"cell-0": "cell"}, TYPES))
     with pytest.raises(UnusableInput, match="other things than those of problem 0"):
-        agent_on(Line()).resume([Passage(None, (), Situation(0, state), passage.memo)])
+        agent_on(Line()).resume([Passage(None, (), Situation(0, other), _passage(None, (), 0, 0).memo)])
 
 
 # An image agent tells its simulators what they will be asked next, if they can make use of that.

@@ -31,6 +31,7 @@ from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.resuming import Recorded
 from aam_vision.interrogation.task.robust import Setup, interrogate_robustly
+from aam_vision.model import domains as packaged
 from aam_vision.model.query import Access, Agent, Query, Response, Situation, WalkStep
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.support.errors import UnusableInput
@@ -60,7 +61,7 @@ class Mortal(AgentDecorator):
 
     def initial(self) -> Sequence[Situation]:
         self._live("initial")
-        return self.agent.initial()
+        return super().initial()
 
     def ask(self, query: Query) -> Response:
         self._live(query)
@@ -157,6 +158,11 @@ def _assert_goes_on(
         _assert_same(again, plain)
 
 
+def _packaged(name: str, access: Access, *seed: int) -> SymbolicAgent:
+    problem = packaged.generate(name, 2, np.random.default_rng(seed or 0)).initial
+    return SymbolicAgent(packaged.load(name), [problem], access)
+
+
 @thorough(30)
 @given(domains.domains(), st.sampled_from(Access), st.lists(st.integers(0, 12), max_size=4))
 def test_a_symbolic_agent_is_asked_nothing_twice(domain: Domain, access: Access, lives: list[int]) -> None:
@@ -168,34 +174,25 @@ def test_a_symbolic_agent_is_asked_nothing_twice(domain: Domain, access: Access,
 def test_a_full_journal_ends_the_run_and_can_still_be_read(
     access: Access, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from aam_vision.agents import journal
-    from aam_vision.model import domains as packaged
-
-    monkeypatch.setattr(journal, "MAX_PARTS", 2000)
-    problem = packaged.generate("gripper", 2, np.random.default_rng([0, 1])).initial
-    model = packaged.load("gripper")
-    result, _ = _run(lambda: (SymbolicAgent(model, [problem], access), ()), tmp_path, None, "economical")
+    monkeypatch.setattr("aam_vision.agents.journal.MAX_PARTS", 2000)
+    (result, _), (again, mortal) = (
+        _run(lambda: (_packaged("gripper", access, 0, 1), ()), tmp_path, lives, "economical")
+        for lives in (None, 0)
+    )
     assert result is not None
-    assert (result.status, result.why) == ("budget", "the journal is full: it keeps 2000 values at most")
-    again, mortal = _run(lambda: (SymbolicAgent(model, [problem], access), ()), tmp_path, 0, "economical")
     assert again is not None
+    assert (result.status, result.why) == ("budget", "the journal is full: it keeps 2000 values at most")
     _assert_same(again, result)
     assert not mortal.asked
 
 
 @pytest.mark.parametrize("access", [Access.SETTABLE, Access.SNAPSHOT, Access.RESET])
 def test_the_papers_policy_goes_on_where_its_algorithm_stood(access: Access) -> None:
-    from aam_vision.model import domains as packaged
-
-    model = packaged.load("gripper")
-    problem = packaged.generate("gripper", 2, np.random.default_rng([0, 1])).initial
-    _assert_goes_on(lambda: (SymbolicAgent(model, [problem], access), ()), [22, 3], "aia")
+    _assert_goes_on(lambda: (_packaged("gripper", access, 0, 1), ()), [22, 3], "aia")
 
 
 def test_problems_with_the_same_objects_stay_apart_and_in_their_order() -> None:
     """Their states share the objects in memory once they are read from a journal."""
-    from aam_vision.model import domains as packaged
-
     rng = np.random.default_rng([0, 1])
     problems = [packaged.generate("blocksworld", 2, rng).initial for _ in range(3)]
     assert problems[0].objects == problems[1].objects
@@ -207,14 +204,10 @@ def test_problems_with_the_same_objects_stay_apart_and_in_their_order() -> None:
 @pytest.mark.parametrize(("access", "lives"), crossed(Access, [[3], [20, 15], [60, 1, 1]]))
 def test_a_run_that_weighs_its_answers_goes_on(access: Access, lives: list[int]) -> None:
     """Wherever it is ended: before it doubts, while it asks again, and while it weighs."""
-    from aam_vision.model import domains as packaged
-
-    model = packaged.load("gripper")
-    problem = packaged.generate("gripper", 2, np.random.default_rng(0)).initial
 
     def make() -> tuple[Agent, Sequence[np.random.Generator]]:
         faults = np.random.default_rng(3)
-        agent: Agent = SymbolicAgent(model, [problem], access)
+        agent: Agent = _packaged("gripper", access)
         if access is not Access.SETTABLE:
             agent = NumberedAgent(agent)
         return UnreliableAgent(agent, 0.05, 0.02, faults), (faults,)
@@ -243,8 +236,6 @@ def test_simulators_are_led_back_to_where_they_were(access: Access, sigma: float
 
 def test_what_limits_in_time_decide_otherwise_does_not_change_what_was_asked(tmp_path: Path) -> None:
     """A policy that would have done something else does not undo the recorded moves: it goes on from there."""
-    from aam_vision.model import domains as packaged
-
     rng = np.random.default_rng(0)
     model, problems = packaged.load("blocksworld"), [packaged.generate("blocksworld", 3, rng).initial]
     agent = Mortal(SymbolicAgent(model, problems, Access.SNAPSHOT), 12)
@@ -263,15 +254,9 @@ def test_what_limits_in_time_decide_otherwise_does_not_change_what_was_asked(tmp
 
 
 def test_a_journal_about_another_agent_is_refused(tmp_path: Path) -> None:
-    from aam_vision.model import domains as packaged
-
-    def agent(name: str, access: Access) -> SymbolicAgent:
-        problem = packaged.generate(name, 2, np.random.default_rng(0))
-        return SymbolicAgent(packaged.load(name), [problem.initial], access)
-
     with _journal(tmp_path) as journal:
-        JournalledAgent(agent("gripper", Access.SETTABLE), journal).initial()
-        for other in (agent("blocksworld", Access.SETTABLE), agent("gripper", Access.RESET)):
+        JournalledAgent(_packaged("gripper", Access.SETTABLE), journal).initial()
+        for other in (_packaged("blocksworld", Access.SETTABLE), _packaged("gripper", Access.RESET)):
             with pytest.raises(UnusableInput, match="another agent"):
                 JournalledAgent(other, journal)
 
@@ -283,14 +268,11 @@ def test_a_journal_about_another_agent_is_refused(tmp_path: Path) -> None:
 def test_the_image_of_a_situation_is_the_one_that_its_memo_names(
     memo: object, image: str | None, tmp_path: Path
 ) -> None:
-    from aam_vision.model import domains as packaged
-
     class Remembering(NumberedAgent):
         def memo(self, situation: Situation) -> object:
             return memo
 
-    problem = packaged.generate("gripper", 2, np.random.default_rng(0)).initial
-    symbolic = SymbolicAgent(packaged.load("gripper"), [problem], Access.SNAPSHOT)
+    symbolic = _packaged("gripper", Access.SNAPSHOT)
     with _journal(tmp_path) as journal:
         journalled = JournalledAgent(Remembering(symbolic), journal)
         (start,) = journalled.initial()

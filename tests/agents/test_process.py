@@ -18,8 +18,10 @@ import numpy as np
 import pytest
 
 from aam_vision.agents import reference_agent
+from aam_vision.agents.encoding import Malformed
 from aam_vision.agents.process import process_agent
 from aam_vision.agents.program import ProgramLimits
+from aam_vision.agents.protocol import read_hello
 from aam_vision.agents.shown import Conversation
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.task.loop import Interrupted, interrogate
@@ -41,19 +43,26 @@ QUICK = ProgramLimits(seconds=3.0, memory=1 << 30, line=1 << 20)
 """For faults that nothing else ends. What a process takes to start does not count."""
 HANGING = {"hang", "half-hang", "stderr", "children"}
 FAULTS = [
-    *("crash", "killed", "hang", "half", "half-hang", "garbage", "utf8", "flood", "flood-lines", "stderr"),
-    *(
-        "memory",
-        "nested",
-        "twice",
-        "closed",
-        "other-id",
-        "too-far",
-        "negative",
-        "stranger",
-        "shape",
-        "children",
-    ),
+    "crash",
+    "killed",
+    "hang",
+    "half",
+    "half-hang",
+    "garbage",
+    "utf8",
+    "flood",
+    "flood-lines",
+    "stderr",
+    "memory",
+    "nested",
+    "twice",
+    "closed",
+    "other-id",
+    "too-far",
+    "negative",
+    "stranger",
+    "shape",
+    "children",
 ]
 
 
@@ -84,36 +93,32 @@ def _questions(counter: Path) -> list[dict[str, Any]]:
     return [question for question in asked if question["ask"] != "hello"]
 
 
+@cache
+def _sound(access: Access) -> tuple[Result, list[dict[str, Any]]]:
+    """What a program without a fault gives, and all that it was asked."""
+    with TemporaryDirectory() as folder:
+        counter = Path(folder) / "asked"
+        result = _learned(_faulty("none", 10**6, counter, access.value))
+        return result, [json.loads(line) for line in counter.read_text().splitlines()]
+
+
 @pytest.mark.parametrize("access", Access)
-def test_a_program_is_interrogated_like_any_agent(access: Access) -> None:
-    result = _learned(REFERENCE, access)
+def test_a_program_is_interrogated_like_any_agent_from_situations_that_its_access_allows(
+    access: Access,
+) -> None:
+    """And it gives the results that a program gives which may be asked about anything."""
+    result, asked = _sound(access)
     assert result.proven
     text = domain_text(result.model)
     for literal in ("(robot-in ?where)", "(lies-in ?what ?where)", "(not (lies-in ?what ?where))"):
         assert literal in text.partition("(:action take")[2].partition("(:action")[0]
-
-
-@pytest.mark.parametrize("access", ["snapshot", "reset", "trajectory"])
-def test_a_program_is_only_asked_from_situations_that_its_access_allows(access: str, tmp_path: Path) -> None:
-    """And it gives the results that a program gives which may be asked about anything."""
-    counter = tmp_path / "asked"
-    result = _learned(_faulty("none", 10**6, counter, access))
-    assert result.proven
-    other = _learned(REFERENCE, Access(access))
+    other = _learned(REFERENCE, access)
     assert (result.model, result.counts) == (other.model, other.counts)
-    starts = [question["from"] for question in _questions(counter)]
-    assert all("true" not in start for start in starts if isinstance(start, dict))
-    assert any(isinstance(start, dict) for start in starts) is (access == "snapshot")
-    if access == "trajectory":
+    starts = [question["from"] for question in asked[1:]]
+    kinds = {key for start in starts if isinstance(start, dict) for key in start}
+    assert kinds == {Access.SETTABLE: {"true", "unknown"}, Access.SNAPSHOT: {"snapshot"}}.get(access, set())
+    if access is Access.TRAJECTORY:
         assert starts[1:] == ["here"] * (len(starts) - 1)
-
-
-@cache
-def _without_a_fault(access: str) -> tuple[Result, int]:
-    """What a program without a fault gives, and after how many questions."""
-    with TemporaryDirectory() as folder:
-        counter = Path(folder) / "asked"
-        return _learned(_faulty("none", 10**6, counter, access)), len(_questions(counter))
 
 
 # --- faults -------------------------------------------------------------------------------------------
@@ -136,9 +141,9 @@ def test_a_fault_costs_one_question_more_and_changes_nothing(fault: str, access:
     counter = tmp_path / "asked"
     limits = QUICK if fault in HANGING else PATIENT
     result = _learned(_faulty(fault, at, counter, access), limits=limits)
-    expected, questions = _without_a_fault(access)
+    expected, asked = _sound(Access(access))
     assert (result.model, result.counts) == (expected.model, expected.counts)
-    extra = len(_questions(counter)) - questions
+    extra = len(_questions(counter)) - len(asked) + 1
     assert 1 <= extra <= (1 if access == "settable" else 2), "the question, and the way to it"
 
 
@@ -185,6 +190,26 @@ def test_a_program_that_says_it_cannot_is_not_asked_again(tmp_path: Path) -> Non
         _learned(shlex.join([sys.executable, str(script)]))
 
 
+def test_malformed_introductions_are_refused() -> None:
+    hello = {**reference_agent.HELLO, "id": 1}
+    many = {"predicates": {"p": ["object"] * 12}, "actions": {"a": [[f"x{i}", "object"] for i in range(12)]}}
+    for change, told in (
+        ({"protocol": 2}, "version 2"),
+        ({"access": "root"}, "access"),
+        ({"predicates": {"(define": []}}, "cannot name"),
+        (many, "more than"),
+        ({"problems": []}, "0 problems"),
+        ({"problems": [{"objects": {"a": 3}}]}, "not declared"),
+        ({"walks": "yes"}, "true or false"),
+        ({"controls": "yes"}, "true or false"),
+        ({"controls": 1}, "true or false"),
+    ):
+        with pytest.raises(Malformed, match=told) as refused:
+            read_hello({**hello, **change})
+        assert "\n" not in str(refused.value)
+    assert read_hello(hello).headers
+
+
 @pytest.mark.parametrize(
     ("command", "told"),
     [
@@ -205,33 +230,6 @@ def test_a_command_that_is_not_an_agent_is_refused_and_no_shell_runs(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        ({"protocol": 2}, "version 2"),
-        ({"access": "root"}, "access"),
-        ({"predicates": {"(define": []}}, "cannot name"),
-        (
-            {
-                "predicates": {"p": ["object"] * 12},
-                "actions": {"a": [[f"x{i}", "object"] for i in range(12)]},
-            },
-            "more than",
-        ),
-        ({"problems": []}, "0 problems"),
-        ({"problems": [{"objects": {"a": 3}}]}, "not declared"),
-        ({"walks": "yes"}, "true or false"),
-    ],
-)
-def test_malformed_introductions_are_refused(change: dict[str, Any], told: str, tmp_path: Path) -> None:
-    script = tmp_path / "agent.py"
-    hello = json.dumps({**reference_agent.HELLO, **change, "id": 1})
-    script.write_text(f"input()\nprint({hello!r}, flush=True)\ninput()\n")
-    with pytest.raises(UnusableInput, match=told) as refused:
-        Conversation(shlex.join([sys.executable, str(script)]), replace(PATIENT, retries=0))
-    assert "\n" not in str(refused.value)
-
-
 # --- the schema ---------------------------------------------------------------------------------------
 
 
@@ -240,18 +238,13 @@ def _valid(kind: str, value: object) -> bool:
     return bool(jsonschema.Draft202012Validator(schema).is_valid(value))
 
 
-def test_messages_to_and_from_the_reference_agent_fit_the_schema(
-    tmp_path: Path,
-) -> None:
+def test_messages_to_and_from_the_reference_agent_fit_the_schema() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     robot = reference_agent.Robot()
     for access in Access:
-        counter = tmp_path / access.value
-        _learned(_faulty("none", 10**6, counter, access.value))
-        for question in map(json.loads, counter.read_text().splitlines()):
+        for question in _sound(access)[1]:
             assert _valid("question", question), question
-    settable = _questions(tmp_path / "settable")
-    for question in settable:
+    for question in _sound(Access.SETTABLE)[1][1:]:
         kind, answer = {"run": ("ran", robot.run), "walk": ("walked", robot.walk)}[question["ask"]]
         assert _valid(kind, json.loads(json.dumps({"id": 1, **answer(question)})))
     assert _valid("hello", {"id": 1, **reference_agent.HELLO})

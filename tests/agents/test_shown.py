@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import jsonschema
@@ -91,10 +92,18 @@ def _questions(counter: Path) -> int:
     return sum('"hello"' not in line for line in counter.read_text().splitlines())
 
 
+@cache
+def _without_a_fault(access: str) -> tuple[Result, int]:
+    """What the walker without a fault gives, and after how many questions."""
+    with TemporaryDirectory() as folder:
+        counter = Path(folder) / "asked"
+        with _agent(_walker(counter, access), Eyes(), VOCABULARY) as agent:
+            return _learned(agent), _questions(counter)
+
+
 @pytest.mark.parametrize("access", ["snapshot", "reset", "trajectory"])
-def test_a_walker_is_learned_from_its_images(access: str, tmp_path: Path) -> None:
-    with _agent(_walker(tmp_path / "asked", access), Eyes(), VOCABULARY) as agent:
-        result = _learned(agent)
+def test_a_walker_is_learned_from_its_images(access: str) -> None:
+    result, _ = _without_a_fault(access)
     (schema,) = result.model.actions
     assert [atom.text(("from", "to")) for atom in schema.add] == ["at(?to)"]
     assert [atom.text(("from", "to")) for atom in schema.delete] == ["at(?from)"]
@@ -105,14 +114,13 @@ def test_a_walker_is_learned_from_its_images(access: str, tmp_path: Path) -> Non
     ("fault", "access"), [*[(one, "snapshot") for one in FAULTS], ("crash", "reset"), ("bomb", "trajectory")]
 )
 def test_a_fault_costs_a_restart_and_changes_nothing(fault: str, access: str, tmp_path: Path) -> None:
-    with _agent(_walker(tmp_path / "clean", access), Eyes(), VOCABULARY) as agent:
-        expected = _learned(agent)
+    expected, questions = _without_a_fault(access)
     with _agent(
         _walker(tmp_path / "asked", access, fault, 3 if access == "trajectory" else 6), Eyes(), VOCABULARY
     ) as agent:
         found = _learned(agent)
     assert (found.model, found.counts) == (expected.model, expected.counts)
-    assert 1 <= _questions(tmp_path / "asked") - _questions(tmp_path / "clean") <= 2
+    assert 1 <= _questions(tmp_path / "asked") - questions <= 2
 
 
 @pytest.mark.parametrize("fault", ["crash", "larger", "missing"])
@@ -290,28 +298,24 @@ def test_a_scene_that_the_concepts_cannot_handle_is_the_agents_fault() -> None:
 
 
 @pytest.mark.parametrize(
-    ("env", "told"),
+    ("env", "program", "told"),
     [
-        (None, "name the environment"),
-        ("gripper", "shows no images"),
-        ("doors", "must have the types of doors"),
+        (None, "walker", "name the environment"),
+        ("gripper", "walker", "shows no images"),
+        ("doors", "walker", "must have the types of doors"),
+        ("doors", "reference", "leave out the environment"),
     ],
 )
-def test_images_need_an_environment_that_reads_them(env: str | None, told: str, tmp_path: Path) -> None:
+def test_an_environment_is_named_for_programs_that_show_images_and_reads_them(
+    env: str | None, program: str, told: str, tmp_path: Path
+) -> None:
     from aam_vision.run import targets
     from aam_vision.run.arguments import Arguments
 
+    reference = shlex.join([sys.executable, "-m", "aam_vision.agents.reference_agent"])
+    agent = _walker(tmp_path / "asked", "reset") if program == "walker" else reference
     with pytest.raises(UnusableInput, match=told):
-        targets.of(Arguments(env=env, agent=_walker(tmp_path / "asked", "reset")))
-
-
-def test_a_program_that_tells_its_states_is_refused_with_an_environment(tmp_path: Path) -> None:
-    from aam_vision.run import targets
-    from aam_vision.run.arguments import Arguments
-
-    command = shlex.join([sys.executable, "-m", "aam_vision.agents.reference_agent"])
-    with pytest.raises(UnusableInput, match="leave out the environment"):
-        targets.of(Arguments(env="doors", agent=command))
+        targets.of(Arguments(env=env, agent=agent))
 
 
 def test_a_run_of_an_image_program_goes_on_in_another_process(tmp_path: Path) -> None:
@@ -345,13 +349,13 @@ def test_a_run_of_an_image_program_goes_on_in_another_process(tmp_path: Path) ->
 # perception down.
 
 
-@cache
 def test_it_is_known_how_the_classifiers_behind_a_program_did_in_their_test() -> None:
     perception, *_ = _known("sokoban")
     assert perception.image_test is not None
     assert perception.image_test.passed
 
 
+@cache
 def _known(name: str) -> tuple[WaryPerception, Vocabulary, str, Frame]:
     domain = board_domain(name)
     layout = domain.load(*domain.interrogated[0])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.model.query import Query
-from aam_vision.model.strips import GroundAction, Model
+from aam_vision.model.strips import Model
 from tests import domains
 from tests.domains import Domain
 from tests.profiles import thorough
@@ -37,11 +37,7 @@ def test_an_answer_is_the_longest_executable_prefix_and_where_it_ends(
 ) -> None:
     agent = SymbolicAgent(domain.model, domain.problems)
     start = agent.initial()[-1]
-    actions = [
-        GroundAction(header.name, row)
-        for header in agent.headers
-        for row in domains.all_bindings(header, start.state.objects)[:8]
-    ]
+    actions = domains.instances(agent.headers, start.state.objects)
     assume(actions)
     plan = tuple(data.draw(st.lists(st.sampled_from(actions), max_size=4)))
     response = agent.ask(Query(start, plan))

@@ -4,11 +4,9 @@ import subprocess
 import sys
 from dataclasses import replace
 from itertools import islice
-from time import process_time
 
 import numpy as np
 import pytest
-import torch
 
 from aam_vision.agents.perception import Perceived, Percept
 from aam_vision.classifiers.perception import BoardPerception
@@ -84,62 +82,6 @@ def _to_a_key(simulator, truth):
     return None
 
 
-def test_a_goal_under_the_player_is_unknown_and_no_other():
-    layout, scene, picture = _layout("sokoban", "train", 0)
-    goals = {a.objects[0] for a in layout.initial if a.predicate == "is-goal"}
-    on_goal = (
-        s
-        for s in board_domain(layout.domain).states(layout, np.random.default_rng(0))
-        if places(scene, s)["player-01"] in goals
-    )
-    state = next(on_goal)
-    goal = places(scene, state)["player-01"]
-    percept = shipped("sokoban").follow(
-        Percept(state, places(scene, state)), picture.frame(state.true), scene
-    )
-    assert percept.state.unknown == {Atom("is-goal", (goal,)), Atom("is-nongoal", (goal,))}
-    assert percept.state.true == state.true - {Atom("is-goal", (goal,))}
-
-
-def test_stones_with_unknown_pasts_are_not_given_names():
-    layout, scene, picture = _layout("sokoban", "train", 0)
-    stones = [thing for thing, look in scene.looks.items() if look == "stone"]
-    state = next(board_domain(layout.domain).states(layout, np.random.default_rng(3)))
-    frame = picture.frame(state.true)
-    where = places(scene, state)
-    percept = shipped("sokoban").follow(Percept(state, {"player-01": where["player-01"]}), frame, scene)
-    found = {where[stone] for stone in stones}
-    assert set(percept.places) == {"player-01"}
-    assert {atom for atom in percept.state.unknown if atom.predicate == "at"} == {
-        Atom("at", (stone, place)) for stone in stones for place in found
-    }
-    assert {Atom("at-goal", (stone,)) for stone in stones} <= percept.state.unknown
-    assert not any(atom.predicate == "clear" for atom in percept.state.unknown)
-
-
-def test_an_anchor_that_the_image_denies_is_not_believed():
-    layout, scene, picture = _layout("sokoban", "train", 0)
-    stone = next(thing for thing, look in scene.looks.items() if look == "stone")
-    wall = next(place for place in scene.cells if Atom("clear", (place,)) in layout.initial)
-    wrong = replace(scene, anchors={**scene.anchors, stone: wall})
-    percept = shipped("sokoban").look(picture.frame(layout.initial), wrong)
-    assert stone not in percept.places
-    assert percept.state.value(Atom("at", (stone, scene.anchors[stone]))) is None
-    assert percept.state.value(Atom("at", (stone, wall))) is None
-
-
-def test_too_few_stones_leave_every_place_of_a_stone_unknown():
-    layout, scene, picture = _layout("sokoban", "train", 0)
-    stones = [thing for thing, look in scene.looks.items() if look == "stone"]
-    hidden_stone = Atom("at", (stones[0], scene.anchors[stones[0]]))
-    cleared = layout.initial - {hidden_stone} | {Atom("clear", hidden_stone.objects[1:])}
-    percept = shipped("sokoban").look(picture.frame(cleared), scene)
-    assert not percept.places, "one of the other things may be a stone that was misread"
-    assert percept.refused
-    everywhere = {Atom("at", (s, place)) for s in stones for place in scene.objects.of_type("location")}
-    assert everywhere <= percept.state.unknown
-
-
 def test_a_middling_probability_is_unknown():
     layout, scene, picture = _layout("sokoban", "train", 0)
     vocabulary = board_domain("sokoban").visual
@@ -166,25 +108,6 @@ def test_noise_makes_unsure_rather_than_wrong():
         assert not (percept.state.true ^ state.true) - percept.state.unknown
         right += percept.state == seen(scene, state)
     assert right >= 19
-
-
-def test_an_image_is_read_within_ten_milliseconds():
-    layout, scene, picture = _layout("sokoban", "test", 3)
-    perception = shipped("sokoban")
-    frames = [
-        picture.frame(s.true)
-        for s in islice(board_domain(layout.domain).states(layout, np.random.default_rng(0)), 20)
-    ]
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        percept = perception.look(frames[0], scene)
-        start = process_time()
-        for frame in frames:
-            perception.follow(percept, frame, scene)
-        assert (process_time() - start) / len(frames) < 0.010
-    finally:
-        torch.set_num_threads(threads)
 
 
 def test_a_remembered_image_gives_the_same_percept():

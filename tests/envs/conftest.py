@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
+from itertools import islice
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from aam_vision.envs import DOMAINS
 from aam_vision.envs.board import Layout
 from aam_vision.envs.pddlgym_world import Outcome, SimulatedState, World
-from aam_vision.envs.registry import board_domain
+from aam_vision.envs.registry import board_domain, make_simulator
 
 PROBLEMS = {"sokoban": {"train": 5, "test": 4}, "doors": {"train": 3, "test": 10}}
 ALL = [
@@ -45,3 +47,20 @@ def walk(world: World, steps: int, rng: np.random.Generator) -> Iterator[tuple[S
         outcome = world.outcome(node, actions[int(rng.integers(len(actions)))])
         yield node, outcome
         node = outcome.node
+
+
+def choices() -> str:
+    """A digest of what is chosen at random in every domain."""
+    seen: list[object] = []
+    for name in DOMAINS:
+        domain, rng = board_domain(name), np.random.default_rng(5)
+        agent = make_simulator(name, "test", 0)
+        agent.start()
+        for _ in range(5):
+            chosen = agent.choose(rng)
+            assert chosen is not None
+            agent.instruct(*chosen)
+            seen.append(chosen)
+        for layout in islice(domain.random_layouts(domain.shapes, rng), 3):
+            seen += [sorted(state.true) for state in islice(domain.states(layout, rng), 3)]
+    return hashlib.sha256(repr(seen).encode()).hexdigest()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from threading import Lock
 from typing import Any
 
 import gymnasium
@@ -73,6 +74,14 @@ class Corridor(gymnasium.Env[Frame, Any]):
             image[::4, cell * SIDE : (cell + 1) * SIDE, 1] = 200 * self.lit[cell]
         image[4:12, self.at * SIDE + 4 : self.at * SIDE + 12, 0] = 255
         return image
+
+
+class Locked(Corridor):
+    """Has a part that cannot be copied."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lock = Lock()
 
 
 def next_to(scene: Scene, seen: State) -> tuple[list[Atom], list[Atom]]:

@@ -120,6 +120,8 @@ def test_a_snapshot_of_another_problem_is_refused() -> None:
         second.restore(first.snapshot())
     with pytest.raises(UnusableInput, match="cannot restore 'nonsense'"):
         second.restore("nonsense")  # type: ignore[arg-type]
+    with pytest.raises(UnusableInput, match="doors/test/0 is a doors layout"):
+        make(IDS[0], layout=load("doors", "test", 0))
 
 
 @pytest.mark.parametrize("name", ["sokoban", "doors"])
@@ -145,11 +147,6 @@ def test_unusable_input_is_named_in_one_line(options: dict[str, object], line: s
     with pytest.raises(UnusableInput) as caught:
         BoardEnv("sokoban", **options)  # type: ignore[arg-type]
     assert str(caught.value) == line
-
-
-def test_a_layout_of_the_other_domain_is_refused() -> None:
-    with pytest.raises(UnusableInput, match="doors/test/0 is a doors layout"):
-        make(IDS[0], layout=load("doors", "test", 0))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ import sys
 import types
 import warnings
 from enum import IntEnum
-from threading import Lock
 from typing import Any
 
 import gymnasium
@@ -19,7 +18,7 @@ from aam_vision.envs.restoring import difference
 from aam_vision.interrogation.controls.result import ControlsResult
 from aam_vision.model.strips import Atom
 from aam_vision.support.errors import UnusableInput
-from tests.envs.corridor import INSTRUCTIONS, LENGTH, LIGHT, SCENE, Corridor, Eyes, cell, vocabulary
+from tests.envs.corridor import INSTRUCTIONS, LENGTH, LIGHT, SCENE, Corridor, Eyes, Locked, cell, vocabulary
 from tests.envs.corridor import environment as with_instructions
 from tests.refusals import told_by
 
@@ -161,12 +160,6 @@ class Windy(Corridor):
     def step(self, action: Any) -> Any:
         self.wind = int(self.np_random.integers(1000))
         return super().step(action)
-
-
-class Locked(Corridor):
-    def __init__(self) -> None:
-        super().__init__()
-        self.lock = Lock()
 
 
 class Pushed(Corridor):

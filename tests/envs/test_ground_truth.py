@@ -10,14 +10,16 @@ from aam_vision.envs.registry import board_domain
 from aam_vision.model.strips import State, lifted_atoms
 from tests.envs.conftest import ALL, load, walk
 from tests.envs.ground_truth import ground_truth_model, held_out_problems, problem_pddl
+from tests.envs.test_vocabulary import rebuilt
 
 
 @pytest.mark.parametrize(("name", "split", "index"), ALL)
-def test_the_model_agrees_with_pddlgyms_transitions(
+def test_model_and_vocabulary_agree_with_pddlgyms_transitions(
     name: str, split: str, index: int, rng: np.random.Generator
 ) -> None:
     model, layout = ground_truth_model(name), load(name, split, index)
-    world = board_domain(name).world(layout)
+    world, scene = board_domain(name).world(layout), board_domain(name).scene(layout)
+    assert rebuilt(name, scene, layout.initial) == (layout.initial, set())
     executed = 0
     for node, outcome in walk(world, 60 + 12 * len(world.layout.objects), rng):
         if outcome.instruction is None:
@@ -29,6 +31,8 @@ def test_the_model_agrees_with_pddlgyms_transitions(
         after = schema.successor(state, outcome.instruction.objects)
         assert after.true == world.static | outcome.node.dynamic
         executed += 1
+        if executed <= 10:
+            assert rebuilt(name, scene, after.true) == (after.true, set())
     assert executed > (1 if name == "hanoi" else 5)  # where hardly any move is possible
 
 

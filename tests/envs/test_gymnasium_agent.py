@@ -5,20 +5,21 @@ from __future__ import annotations
 import re
 import warnings
 from dataclasses import replace
-from threading import Lock
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 
 from aam_vision.agents.image import ImageAgent
+from aam_vision.agents.perception import Scene
 from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
 from aam_vision.envs.meaning import Instruction
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.model.query import Access
-from aam_vision.model.strips import ActionHeader, Atom
+from aam_vision.model.strips import ActionHeader, Atom, Objects
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.report.evaluation import exact
 from aam_vision.support.errors import AamWarning, AgentFailed
@@ -30,8 +31,10 @@ from tests.envs.corridor import (
     OWN,
     RIGHT,
     SCENE,
+    TYPES,
     WAYS,
     Corridor,
+    Locked,
     agent,
     environment,
     two_left,
@@ -141,14 +144,6 @@ class Slippery(Corridor):
 
     def step(self, action: Any) -> Any:
         return super().step(action if self.np_random.random() < 0.5 else 2 - action)
-
-
-class Locked(Corridor):
-    """Has a part that cannot be copied."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.lock = Lock()
 
 
 class Shared(Corridor):
@@ -299,3 +294,35 @@ def test_an_instruction_that_means_nothing_now_is_not_understood() -> None:
 
 
 # --- environments that others have made ------------------------------------------------------------
+
+
+def _frozen_lake(restore: Any, **options: Any) -> GymnasiumSimulator:
+    """Gymnasium's FrozenLake; it holds a clock of pygame's, which nobody can copy."""
+    pytest.importorskip("pygame")
+    places = {f"cell-{i}": ((i // 4, i % 4),) for i in range(16)}
+    board = Scene(Objects(dict.fromkeys(places, "cell"), TYPES), 4, 4, places)
+    walk = [
+        Instruction(ActionHeader(name, ("from",), ("cell",)), action, lambda env: (f"cell-{env.s}",))
+        for action, name in enumerate(("left", "down", "right", "up"))
+    ]
+    env = gymnasium.make("FrozenLake-v1", render_mode="rgb_array", **options)
+    return GymnasiumSimulator(env, walk, board, restore)
+
+
+def test_a_lake_that_is_not_slippery_can_be_walked() -> None:
+    assert "cannot be copied (TypeError" in told_by(lambda: _frozen_lake("copy", is_slippery=False))
+    simulator = _frozen_lake("replay", is_slippery=False)
+    assert not simulator.instruct("up", ("cell-0",)), "the edge"
+    assert simulator.instruct("right", ("cell-0",))
+    there = simulator.snapshot()
+    assert simulator.instruct("down", ("cell-1",)), "into a hole"
+    with pytest.warns(AamWarning, match="after an episode's end"):
+        assert not simulator.instruct("left", ("cell-5",)), "and that is the end"
+    simulator.restore(there)
+    assert simulator.instruct("left", ("cell-1",))
+
+
+def test_a_slippery_lake_is_told_to_be_no_agent_for_us() -> None:
+    assert "switch its chance off (slippery floors" in told_by(
+        lambda: _frozen_lake("replay", is_slippery=True)
+    )

@@ -61,7 +61,7 @@ def test_choices_are_executable_reproducible_and_of_every_kind(name: str) -> Non
         agent.start()
         rng = np.random.default_rng(11)
         chosen = []
-        for _ in range(120):
+        for _ in range(50):
             instruction = agent.choose(rng)
             assert instruction is not None
             assert agent.instruct(*instruction)

@@ -27,11 +27,7 @@ def test_frames_of_every_problem_are_pddlgyms(
 ) -> None:
     layout = load(name, split, index)
     picture = board_domain(name).drawing(layout)
-    states = [
-        layout.initial,
-        *[state.true for state in islice(board_domain(layout.domain).states(layout, rng), 2)],
-    ]
-    for atoms in states:
+    for atoms in (layout.initial, next(board_domain(layout.domain).states(layout, rng)).true):
         assert np.array_equal(picture.frame(atoms), reference_frame(layout, atoms))
 
 
@@ -49,10 +45,10 @@ def test_frames_of_synthetic_boards_are_pddlgyms(
     for shape in shapes:
         layout = next(board_domain(name).random_layouts([shape], rng))
         picture = board_domain(name).drawing(layout)
-        for state in islice(board_domain(layout.domain).states(layout, rng), 2):
-            frame = picture.frame(state.true)
-            assert frame.shape == picture.shape
-            assert np.array_equal(frame, reference_frame(layout, state.true))
+        state = next(board_domain(layout.domain).states(layout, rng))
+        frame = picture.frame(state.true)
+        assert frame.shape == picture.shape
+        assert np.array_equal(frame, reference_frame(layout, state.true))
 
 
 def test_a_frame_does_not_depend_on_the_frames_before(rng: np.random.Generator) -> None:

@@ -64,8 +64,8 @@ def crisp(tmp_path_factory):
 
 
 def test_another_theme_is_learned_by_the_same_code(crisp):
-    found = evaluate_domain(CRISP, crisp, states=150)["unseen"]
-    assert found.states == found.exact == 150
+    found = evaluate_domain(CRISP, crisp, states=80)["unseen"]
+    assert found.states == found.exact == 80
 
 
 def test_a_theme_that_was_not_learned_is_refused_rather_than_misread(crisp):

@@ -56,9 +56,6 @@ class Deadly(AgentDecorator):
         self._most = most
         self._rng = np.random.default_rng(int.from_bytes(os.urandom(4), "little"))
 
-    def initial(self) -> Sequence[Situation]:
-        return self.agent.initial()
-
     def ask(self, query: Query) -> Response:
         self._perhaps_end()
         return self.agent.ask(query)
@@ -88,9 +85,6 @@ class Erratic(AgentDecorator):
         super().__init__(agent)
         self._lates = lates
         self._rng = np.random.default_rng(int.from_bytes(os.urandom(4), "little"))
-
-    def initial(self) -> Sequence[Situation]:
-        return self.agent.initial()
 
     def ask(self, query: Query) -> Response:
         time.sleep(self._lates * self._rng.random())

@@ -77,8 +77,7 @@ def test_neither_late_answers_nor_lost_workers_make_a_difference(tmp_path: Path)
 
 @pytest.mark.parametrize("access", ["settable", "snapshot", "reset"])
 def test_programs_are_asked_by_several_workers(access: str) -> None:
-    alone = of_program(REFERENCE, access, 1)
-    several = of_program(REFERENCE, access, 3)
+    alone, several = (of_program(REFERENCE, access, number) for number in (1, 3))
     assert several.model == alone.model
     assert several.proven
     assert alone.proven

@@ -9,21 +9,34 @@ import subprocess
 import sys
 from contextlib import contextmanager
 from hashlib import sha256
+from io import StringIO
+from time import sleep
 
 import numpy as np
 
 from aam_vision.envs.labelled import label
 from aam_vision.envs.registry import board_domain
+from aam_vision.support.commandline import Progress
+from aam_vision.training.labelling import boards, pool, rounds
 from aam_vision.training.labelling.answers import SimulatorLabels
 from aam_vision.training.labelling.pool import walk
 
 STEPS = 20
-QUICK = (
-    "import sys; from aam_vision.training.labelling import boards, pool, rounds; boards.STEPS = boards.MOST_STEPS = 10; "
-    "boards.FREE = 6; rounds.IN_A_ROW = 1000; pool.walked_problems = lambda domain, *_: domain.walked[:2]; "
-    "from aam_vision.support.commandline import run_command; from aam_vision.training.label import label; sys.exit(run_command(label))"
-)
-"""The command, with two problems, and so few training steps that it takes no time; it never finds that labels are enough."""
+QUICK = """
+from tests.training.labelling.person import SETTINGS
+for module, name, value in SETTINGS:
+    setattr(module, name, value)
+import sys
+from aam_vision.support.commandline import run_command
+from aam_vision.training.label import label
+sys.exit(run_command(label))
+"""
+SETTINGS = [
+    *((boards, name, value) for name, value in (("STEPS", 10), ("MOST_STEPS", 10), ("FREE", 6))),
+    (rounds, "IN_A_ROW", 1000),
+    (pool, "walked_problems", lambda domain, *_: domain.walked[:2]),
+]
+"""Two problems, and so few training steps that they take no time; it is never found that labels are enough."""
 
 
 @contextmanager
@@ -50,6 +63,36 @@ def command(*arguments):
         if process.poll() is None:
             process.send_signal(signal.SIGKILL)
         process.communicate()
+
+
+class Told(Progress):
+    """Keeps what a command says of its progress."""
+
+    def __init__(self):
+        super().__init__(StringIO())
+        self.told = []
+
+    def stage(self, text):
+        self.told.append(text)
+
+    def address(self):
+        """Of the page, once it is served."""
+        while not (found := re.search(r"http\S+", " ".join(self.told))):
+            sleep(0.02)
+        return found[0]
+
+
+def shown(page):
+    """The digest of the pixels that the page shows."""
+    return bytes(
+        page.evaluate(
+            """async () => { const canvas = document.createElement("canvas"), image = document.getElementById("image");
+            [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
+            const paper = canvas.getContext("2d"); paper.drawImage(image, 0, 0);
+            const pixels = paper.getImageData(0, 0, canvas.width, canvas.height).data.filter((_, i) => i % 4 < 3);
+            return Array.from(new Uint8Array(await crypto.subtle.digest("SHA-256", pixels))); }"""
+        )
+    )
 
 
 class Truth:
@@ -85,14 +128,7 @@ class Person:
 
     def right(self):
         """What should be said about the picture: (heads, places)."""
-        seen = self.page.evaluate(
-            """async () => { const canvas = document.createElement("canvas"), image = document.getElementById("image");
-            [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
-            const paper = canvas.getContext("2d"); paper.drawImage(image, 0, 0);
-            const pixels = paper.getImageData(0, 0, canvas.width, canvas.height).data.filter((_, i) => i % 4 < 3);
-            return Array.from(new Uint8Array(await crypto.subtle.digest("SHA-256", pixels))); }"""
-        )
-        return self.truth.answers[self.view()["problem"], bytes(seen)]
+        return self.truth.answers[self.view()["problem"], shown(self.page)]
 
     def press(self, key):
         self.page.keyboard.press(key)

@@ -11,7 +11,7 @@ from aam_vision.envs.registry import board_domain
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.folder import labelled_images, read_labels
 from aam_vision.training.labelling.answers import SimulatorLabels
-from aam_vision.training.labelling.desk import AtomSheets, Desk, Stale
+from aam_vision.training.labelling.desk import AtomSheets, Desk
 from aam_vision.training.labelling.pool import AskedAtom, Pool, walk
 from aam_vision.training.labelling.record import LabelRecord
 from tests.training.labelling.asker import Asker
@@ -117,18 +117,6 @@ def test_what_contradicts_is_not_taken(pool, atoms, tmp_path):
     assert asking.ended.wait(10)
     assert asking.found == [True, False]
     asking.record.close()
-
-
-def test_pages_that_are_late_or_wrong_change_nothing(asking):
-    first = asking.question()["question"]
-    asking.say("yes")
-    asking.question()
-    for what in ("yes", "undo"):
-        with pytest.raises(Stale):
-            asking.desk.act(what, {"question": first})
-    with pytest.raises(ValueError, match="dance"):
-        asking.say("dance")
-    assert len(asking.record) == 1
 
 
 def test_answers_and_whole_labels_do_not_mix(asking, pool, tmp_path):

@@ -10,8 +10,16 @@ from aam_vision.support.commandline import run_command
 from aam_vision.training.folder import labelled_images, read_labels
 from aam_vision.training.label import label
 from aam_vision.training.labelling import boards, pool
+from tests.commands import called
 
 SIMULATED = ("--env", "sokoban", "--labels", "simulator")
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    monkeypatch.setattr(boards, "STEPS", 10)
+    monkeypatch.setattr(boards, "MOST_STEPS", 10)
+    monkeypatch.setattr(boards, "FREE", 6)
 
 
 def _ended(monkeypatch, *arguments):
@@ -20,29 +28,28 @@ def _ended(monkeypatch, *arguments):
 
 
 def test_labels_and_weights_that_other_commands_read(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(boards, "STEPS", 10)
-    monkeypatch.setattr(boards, "MOST_STEPS", 10)
-    options = [*SIMULATED, "--pictures", "5", "--steps", "20", "--out", str(tmp_path / "few")]
+    options = [*SIMULATED, "--pictures", "4", "--steps", "15", "--out", str(tmp_path / "few")]
     assert _ended(monkeypatch, *options) in (0, None)
     domain = board_domain("sokoban")
     labels = read_labels(domain, tmp_path / "few")
     told = json.loads((tmp_path / "few" / "labelling.json").read_text())
-    assert len(labels) == told["labelled_pictures"] == 5
+    assert len(labels) == told["labelled_pictures"] == 4
     assert told["labelled_atoms"] == sum(int((one.example.labels >= 0).sum()) for one in labels)
     assert not told["sure"]
     assert 0 < told["bound"] <= 1
     assert told["other_layouts"]["wrong"] == 0
     perception = BoardPerception.load(domain.visual, "sokoban", tmp_path / "few")
     assert perception.card.looks_sha256 is not None
-    assert perception.card.figures["positives"]["player"] >= 5
-    assert "5 of" in capsys.readouterr().err
+    assert perception.card.figures["positives"]["player"] >= 4
+    assert "4 of" in capsys.readouterr().err
+    options = ("--env", "sokoban", "--images", "few", "--out", "w", "--fast-dev-run", "--no-cache")
+    assert called("aam_vision.training.train", *options, cwd=tmp_path).returncode == 0
+    assert (tmp_path / "w" / "sokoban.safetensors").exists()
 
 
 def test_single_answers_that_other_commands_read(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(boards, "STEPS", 10)
-    monkeypatch.setattr(boards, "MOST_STEPS", 10)
     folder = tmp_path / "few"
-    options = [*SIMULATED, "--ask", "atoms", "--answers", "10", "--steps", "20"]
+    options = [*SIMULATED, "--ask", "atoms", "--answers", "10", "--steps", "15"]
     assert _ended(monkeypatch, *options, "--out", str(folder)) in (0, None)
     images = labelled_images(board_domain("sokoban"), folder)
     told = json.loads((folder / "labelling.json").read_text())
@@ -56,7 +63,7 @@ def test_single_answers_that_other_commands_read(tmp_path, monkeypatch, capsys):
     assert told["untaught"]
     for head in told["untaught"]:
         assert f"warning: classifier {head} never saw a positive example" in error
-    assert _ended(monkeypatch, "--env", "sokoban", "--steps", "20", "--out", str(folder)) == 2
+    assert _ended(monkeypatch, "--env", "sokoban", "--steps", "15", "--out", str(folder)) == 2
     assert "its labels belong to --ask atoms --labels simulator; give the same" in capsys.readouterr().err
 
 

@@ -1,7 +1,6 @@
 """Pictures of any origin: the scene is described at the page, and no simulator is asked."""
 
 import json
-import re
 from hashlib import sha256
 from queue import Queue
 from threading import Thread
@@ -15,7 +14,7 @@ from PIL import Image
 from aam_vision.agents.perception import board_box
 from aam_vision.envs.labelled import label
 from aam_vision.envs.registry import board_domain
-from aam_vision.support.commandline import Progress, run_command
+from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.described import described, read_description
 from aam_vision.training.folder import read_labels
@@ -26,7 +25,7 @@ from aam_vision.training.labelling.own_pictures import chosen, label_pictures, p
 from aam_vision.training.labelling.pool import walk
 from aam_vision.training.labelling.settings import Session
 from tests.report.test_browser import CHROMIUM
-from tests.training.labelling.person import Person
+from tests.training.labelling.person import Person, Told
 
 DOMAIN = board_domain("sokoban")
 SOUND = {
@@ -69,28 +68,16 @@ def test_describe_and_label_at_the_page(folder, walked, tmp_path, monkeypatch):
     monkeypatch.setattr(boards, "STEPS", 10)
     monkeypatch.setattr(boards, "MOST_STEPS", 10)
     monkeypatch.setattr(boards, "FREE", 6)
-    told, found, out = [], [], tmp_path / "out"
+    told, found, out = Told(), [], tmp_path / "out"
     out.mkdir()
-
-    class Told(Progress):
-        def stage(self, text):
-            told.append(text)
-
-    session = Session(pictures=2)
-    thread = Thread(
-        target=lambda: found.append(
-            label_pictures(vocabulary_named("sokoban"), folder, out, session, Told())
-        ),
-        daemon=True,
-    )
+    about = vocabulary_named("sokoban"), folder, out, Session(pictures=2)
+    thread = Thread(target=lambda: found.append(label_pictures(*about, told)), daemon=True)
     thread.start()
     with playwright.sync_playwright() as running:
         browser = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         page, wrong = browser.new_page(viewport={"width": 400, "height": 800}), []
         page.on("pageerror", lambda error: wrong.append(str(error)))
-        while not any("http" in text for text in told):
-            thread.join(0.05)
-        page.goto(re.search(r"http\S+", " ".join(told))[0])
+        page.goto(told.address())
         page.wait_for_function("() => view && view.kind === 'describe' && document.getElementById('rows')")
         page.evaluate("waiting")
         # the corners by the keyboard, one pixel at a time, the numbers by the keyboard, too
@@ -147,10 +134,10 @@ def test_describe_and_label_at_the_page(folder, walked, tmp_path, monkeypatch):
     assert [one.problem for one in labels] == ["pictures"] * 2
     assert (out / "sokoban.safetensors").exists()
     # the same again asks for nothing, and pictures of another folder are not mixed with these
-    assert label_pictures(vocabulary_named("sokoban"), folder, out, session, Told())["labelled_pictures"] == 2
+    assert label_pictures(*about, Told())["labelled_pictures"] == 2
     next(iter(folder.iterdir())).unlink()
     with pytest.raises(UnusableInput, match="one was added, removed or changed"):
-        label_pictures(vocabulary_named("sokoban"), folder, out, session, Told())
+        label_pictures(*about, Told())
 
 
 def test_all_is_skipped(folder, tmp_path):
@@ -158,26 +145,21 @@ def test_all_is_skipped(folder, tmp_path):
     pytest.importorskip("uvicorn")
     for path in sorted(folder.iterdir())[2:]:
         path.unlink()
-    told, out = Queue(), tmp_path / "out"
+    told, ended, out = Told(), Queue(), tmp_path / "out"
     out.mkdir()
-
-    class Told(Progress):
-        def stage(self, text):
-            told.put(text)
 
     def label_all():
         try:
-            label_pictures(vocabulary_named("sokoban"), folder, out, Session(), Told())
+            label_pictures(vocabulary_named("sokoban"), folder, out, Session(), told)
         except UnusableInput as error:
-            told.put(error)
+            ended.put(error)
 
     Thread(target=label_all, daemon=True).start()
-    while not (found := re.match(r"Label the pictures at (http.*)[?]token=(.*)", told.get(timeout=60))):
-        pass
+    address, token = told.address().split("?token=")
 
     def asked(path, **facts):
         body = json.dumps(facts).encode() if facts else None
-        with urlopen(Request(found[1] + path, body, {"x-aam-token": found[2]}), timeout=60) as answer:
+        with urlopen(Request(address + path, body, {"x-aam-token": token}), timeout=60) as answer:
             return json.load(answer)
 
     asked("act/describe", question=0, **SOUND)
@@ -188,9 +170,7 @@ def test_all_is_skipped(folder, tmp_path):
     while (view := asked("view"))["kind"] != "done":
         sleep(0.01)
     assert view["told"].startswith("The command has ended: all was skipped")
-    while not isinstance(error := told.get(timeout=60), UnusableInput):
-        pass
-    assert "begin anew in another --out" in str(error)
+    assert "begin anew in another --out" in str(ended.get(timeout=60))
 
 
 @pytest.mark.parametrize(

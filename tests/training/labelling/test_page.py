@@ -12,18 +12,19 @@ import pytest
 
 from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.envs.registry import board_domain
-from aam_vision.support.commandline import run_command
 from aam_vision.training.folder import read_labels
 from aam_vision.training.labelling.desk import AtomSheets, Corrected, Desk
 from aam_vision.training.labelling.draft import PictureSheets
 from aam_vision.training.labelling.pool import AskedAtom, LabelQuestion, Pool, walk
 from aam_vision.training.labelling.record import LabelRecord
 from aam_vision.training.labelling.server import served
-from aam_vision.training.train import train
+from aam_vision.training.labelling.session import label_walks
+from aam_vision.training.labelling.settings import Session
 from tests.profiles import crossed
 from tests.report.test_browser import CHROMIUM
-from tests.training.labelling.person import STEPS, Person, Truth, command
+from tests.training.labelling.person import SETTINGS, STEPS, Person, Told, Truth, command
 
+PICTURES = 6
 CLEAR, PLAYER, STONE, STONE_ON_GOAL, GOAL = range(5)
 
 pytest.importorskip("uvicorn")
@@ -76,9 +77,9 @@ def _mistaken(person):
     return True
 
 
-def test_ten_pictures_a_mistake_undo_a_kill_and_training(browser, truth, tmp_path, monkeypatch):
-    options = ["--env", "sokoban", "--steps", str(STEPS), "--out", str(tmp_path / "few")]
+def test_pictures_a_mistake_undo_a_kill_and_training(browser, truth, tmp_path):
     folder, wrong = tmp_path / "few", []
+    options = f"--env sokoban --steps {STEPS} --pictures {PICTURES} --out {folder}".split()
     with command(*options) as (process, address):
         page = _opened(browser, address, wrong)
         person = Person(page, truth)
@@ -98,7 +99,7 @@ def test_ten_pictures_a_mistake_undo_a_kill_and_training(browser, truth, tmp_pat
         assert _labels(folder)[-1] == {"image": "0001.png", "withdrawn": True}
         person.answer()
         person.next()
-        for _ in range(3):
+        for _ in range(2):
             person.ready()
             assert person.answer() < 15
             labelled.append(person.view()["problem"])
@@ -107,14 +108,19 @@ def test_ten_pictures_a_mistake_undo_a_kill_and_training(browser, truth, tmp_pat
         process.wait()
         page.close()
     kept = _labels(folder)
-    assert len(read_labels(truth.domain, folder)) == 4
+    assert len(read_labels(truth.domain, folder)) == 3
     with (folder / "labels.jsonl").open("ab") as file:
-        file.write(b'{"image": "0005.png", "prob')  # killed while it wrote
-    with command(*options) as (process, address):
-        page = _opened(browser, address, wrong)
+        file.write(b'{"image": "0004.png", "prob')  # killed while it wrote
+    with pytest.MonkeyPatch.context() as patch:
+        for setting in SETTINGS:
+            patch.setattr(*setting)
+        told, session = Told(), Session(steps=STEPS, pictures=PICTURES)
+        thread = Thread(target=lambda: label_walks(truth.domain, folder, session, told), daemon=True)
+        thread.start()
+        page = _opened(browser, told.address(), wrong)
         person = Person(page, truth)
         refused = 0
-        for _ in range(6):
+        for _ in range(PICTURES - 3):
             person.ready()
             person.answer()
             if person.view()["problem"] in labelled and not refused:
@@ -123,32 +129,16 @@ def test_ten_pictures_a_mistake_undo_a_kill_and_training(browser, truth, tmp_pat
         assert refused
         person.ready("done")
         assert "You can close this page" in page.inner_text("main")
-        process.wait(60)
+        thread.join(60)
         page.close()
     assert _labels(folder)[: len(kept)] == kept
     found = read_labels(truth.domain, folder)
-    assert len(found) == 10
+    assert len(found) == PICTURES
     for one in found:
         yes = one.example.labels.numpy() == 1
         assert (yes == truth.answers[one.problem, sha256(one.frame.tobytes()).digest()]).all()
-    assert json.loads((folder / "labelling.json").read_text())["labelled_pictures"] == 10
+    assert json.loads((folder / "labelling.json").read_text())["labelled_pictures"] == PICTURES
     assert wrong == []
-    monkeypatch.setattr(
-        "sys.argv",
-        [
-            "train",
-            "--env",
-            "sokoban",
-            "--images",
-            str(folder),
-            "--out",
-            str(tmp_path / "w"),
-            "--fast-dev-run",
-            "--no-cache",
-        ],
-    )
-    assert run_command(train) in (0, None)
-    assert (tmp_path / "w" / "sokoban.safetensors").exists()
 
 
 @pytest.fixture(scope="module")

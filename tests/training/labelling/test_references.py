@@ -12,7 +12,7 @@ from aam_vision.envs.labelled import label
 from aam_vision.envs.registry import board_domain
 from aam_vision.training.labelling.answers import SimulatorLabels
 from aam_vision.training.labelling.boards import read_elsewhere
-from aam_vision.training.labelling.pool import KnownLooks, Pool, walk
+from aam_vision.training.labelling.pool import Pool, walk
 from aam_vision.training.labelling.references import LEAST, labelled_looks
 
 DOMAIN = board_domain("sokoban")
@@ -118,23 +118,6 @@ def test_what_looks_like_labelled_things_is_read_as_by_the_network(labelled):
     ]
     for one, other in zip(plain.read_many(frames, scene), cautious.read_many(frames, scene), strict=True):
         assert one == other
-
-
-def test_pictures_follow_from_answers_and_rightly(labelled):
-    pool, answers, looks = labelled
-    known = KnownLooks(pool, len(DOMAIN.visual.cell_heads()))
-    for number, labels in answers.items():
-        known.answer(number, labels)
-    of_looks, pictures = known.follow(Recognition(looks))
-    assert len(of_looks) == len(pool.looks)
-    oracle = SimulatorLabels(DOMAIN)
-    followed = 0
-    for one, labels in zip(pool.pictures, pictures, strict=True):
-        wanted = label(DOMAIN.visual, one.picture.scene, one.index.places, oracle.label(one.picture))
-        told = (labels != NO_LABEL) & (wanted != NO_LABEL)
-        assert (labels[told] == wanted[told]).all()
-        followed += int(told.sum())
-    assert followed > 2_000
 
 
 def test_a_strange_cell_is_unknown(labelled):

@@ -1,7 +1,5 @@
 """Pictures without cells at the labelling page: things by a click, what is true of them by another one, and all of it undone again."""
 
-import io
-import re
 from hashlib import sha256
 from threading import Thread
 
@@ -15,7 +13,6 @@ from aam_vision.classifiers.camera.plan import plan_of
 from aam_vision.classifiers.store import describe
 from aam_vision.envs.labelled import Labelled
 from aam_vision.model.strips import Atom
-from aam_vision.support.commandline import Progress
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.pictures import encode
 from aam_vision.training.described import pictured_scene
@@ -29,6 +26,7 @@ from aam_vision.training.pictures import labelled, read_pictures
 from aam_vision.training.regions import middle
 from tests.report.test_browser import CHROMIUM
 from tests.training.labelling import table
+from tests.training.labelling.person import Told, shown
 from tests.training.labelling.table import VOCABULARY
 
 PLAN = plan_of(describe(VOCABULARY))
@@ -228,15 +226,6 @@ def test_answers_are_on_disk_and_contradictions_are_not(tmp_path):
     again.close()
 
 
-class _Told(Progress):
-    def __init__(self):
-        super().__init__(io.StringIO())
-        self.told = []
-
-    def stage(self, text):
-        self.told.append(text)
-
-
 class _Person:
     """Labels in the browser, with mouse and keyboard, and counts."""
 
@@ -265,14 +254,7 @@ class _Person:
         return self.settled()
 
     def number(self):
-        seen = self.page.evaluate(
-            """async () => { const canvas = document.createElement("canvas"), image = document.getElementById("image");
-            [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
-            const paper = canvas.getContext("2d"); paper.drawImage(image, 0, 0);
-            const pixels = paper.getImageData(0, 0, canvas.width, canvas.height).data.filter((_, i) => i % 4 < 3);
-            return Array.from(new Uint8Array(await crypto.subtle.digest("SHA-256", pixels))); }"""
-        )
-        return self.numbers[bytes(seen)]
+        return self.numbers[shown(self.page)]
 
     def answer(self):
         self.page.wait_for_function("() => view && view.kind === 'ask' && chosen.length", timeout=60_000)
@@ -322,13 +304,11 @@ def test_from_a_folder_and_a_vocabulary_to_classifiers_in_the_browser(folder, tm
     out.mkdir()
 
     def begun(pictures):
-        told, found = _Told(), []
+        told, found = Told(), []
         about = ("piles", VOCABULARY), folder, out, Session(pictures=pictures), told
         thread = Thread(target=lambda: found.append(label_pictures(*about)), daemon=True)
         thread.start()
-        while not any("http" in text for text in told.told):
-            thread.join(0.05)
-        return thread, found, re.search(r"http\S+", " ".join(told.told))[0]
+        return thread, found, told.address()
 
     with playwright.sync_playwright() as running:
         browser = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
