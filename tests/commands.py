@@ -6,7 +6,8 @@ import importlib
 import io
 import re
 import sys
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from functools import cache
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -39,18 +40,25 @@ def function(module: str) -> Any:
     return getattr(home, commands()[module])
 
 
-def called(module: str, *arguments: str | Path, cwd: Path) -> CompletedProcess[str]:
-    """A command in this process, where nothing has to be imported again; what it imports from the folder is forgotten."""
+@contextmanager
+def visiting(folder: Path, *argv: str) -> Iterator[tuple[io.StringIO, io.StringIO]]:
+    """As a process that was started in a folder: what is printed, and told on stderr; what is imported from the folder is forgotten."""
     printed, told, before = io.StringIO(), io.StringIO(), {*sys.modules}
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(printed), redirect_stderr(told):
-        patch.chdir(cwd)
-        patch.syspath_prepend(str(cwd))
+        patch.chdir(folder)
+        patch.syspath_prepend(str(folder))
         patch.setenv("PYTHONPATH", str(ROOT))
-        patch.setattr(sys, "argv", [module, *map(str, arguments)])
-        code = run_command(function(module))
+        patch.setattr(sys, "argv", [*argv])
+        yield printed, told
     for name in {*sys.modules} - before:
-        if str(getattr(sys.modules[name], "__file__", None)).startswith(str(cwd)):
+        if str(getattr(sys.modules[name], "__file__", None)).startswith(str(folder)):
             del sys.modules[name]
+
+
+def called(module: str, *arguments: str | Path, cwd: Path) -> CompletedProcess[str]:
+    """A command in this process, where nothing has to be imported again."""
+    with visiting(cwd, module, *map(str, arguments)) as (printed, told):
+        code = run_command(function(module))
     return CompletedProcess(arguments, code, printed.getvalue(), told.getvalue())
 
 

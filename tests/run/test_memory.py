@@ -15,6 +15,7 @@ from aam_vision.agents.journal import WENT_ON
 from aam_vision.model.pddl import read_domain
 from aam_vision.model.strips import LiftedAtom
 from tests.commands import called
+from tests.profiles import first
 
 from .commands import command
 from .test_going_on import explained, told
@@ -145,7 +146,7 @@ def test_a_plan_takes_what_is_remembered_into_account(run: Path, program: str) -
     assert done.stdout.splitlines()[-1].startswith("Goal reached")
 
 
-@pytest.mark.parametrize("access", ["snapshot", "reset"])
+@pytest.mark.parametrize("access", first(1, ["snapshot", "reset"]))
 def test_what_no_picture_shows_is_learned_from_pictures(access: str, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     asked = ("--env", "tests.run.parked_taxi:ENVIRONMENT", "--access", access, "--out", folder, "--quiet")
