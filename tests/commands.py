@@ -55,11 +55,27 @@ def visiting(folder: Path, *argv: str) -> Iterator[tuple[io.StringIO, io.StringI
             del sys.modules[name]
 
 
-def called(module: str, *arguments: str | Path, cwd: Path) -> CompletedProcess[str]:
-    """A command in this process, where nothing has to be imported again."""
+def called(module: str, *arguments: str | Path, cwd: Path, code: int | None = None) -> CompletedProcess[str]:
+    """A command in this process, where nothing has to be imported again; it ends with ``code``, if one is given."""
     with visiting(cwd, module, *map(str, arguments)) as (printed, told):
-        code = run_command(function(module))
-    return CompletedProcess(arguments, code, printed.getvalue(), told.getvalue())
+        ended = run_command(function(module))
+    assert code in (None, ended), f"{module} {arguments}\n{printed.getvalue()}\n{told.getvalue()}"
+    return CompletedProcess(arguments, ended, printed.getvalue(), told.getvalue())
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    """The files of a folder."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def refused(module: str, *arguments: str | Path, cwd: Path, kept: Path | None = None) -> str:
+    """The one line with which a command refuses something: with exit code 2, nothing printed, and a folder left as it was."""
+    before = contents(kept) if kept else {}
+    done = called(module, *arguments, cwd=cwd, code=2)
+    (line,) = (one for one in done.stderr.splitlines() if not one.startswith(("Loading ", "warning: ")))
+    assert (done.stdout, line[:7]) == ("", "error: ")
+    assert kept is None or contents(kept) == before
+    return line
 
 
 @cache

@@ -61,8 +61,7 @@ def _done(folder: Path, *command: str) -> str:
 def _both(folder: Path, *command: str) -> tuple[str, str]:
     """What a command prints, and what it says on stderr: of a module, or code after ``-c``, in this process."""
     if command[0] == "-m":
-        done = called(command[1], *command[2:], cwd=folder)
-        assert done.returncode == 0, f"{shlex.join(command)}\n{done.stdout}\n{done.stderr}"
+        done = called(command[1], *command[2:], cwd=folder, code=0)
         return done.stdout, done.stderr
     code = command[1] if command[0] == "-c" else (folder / command[0]).read_text(encoding="utf-8")
     with visiting(folder) as (printed, told):
