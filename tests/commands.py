@@ -6,7 +6,8 @@ import importlib
 import io
 import re
 import sys
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from functools import cache
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -39,19 +40,42 @@ def function(module: str) -> Any:
     return getattr(home, commands()[module])
 
 
-def called(module: str, *arguments: str | Path, cwd: Path) -> CompletedProcess[str]:
-    """A command in this process, where nothing has to be imported again; what it imports from the folder is forgotten."""
+@contextmanager
+def visiting(folder: Path, *argv: str) -> Iterator[tuple[io.StringIO, io.StringIO]]:
+    """As a process that was started in a folder: what is printed, and told on stderr; what is imported from the folder is forgotten."""
     printed, told, before = io.StringIO(), io.StringIO(), {*sys.modules}
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(printed), redirect_stderr(told):
-        patch.chdir(cwd)
-        patch.syspath_prepend(str(cwd))
+        patch.chdir(folder)
+        patch.syspath_prepend(str(folder))
         patch.setenv("PYTHONPATH", str(ROOT))
-        patch.setattr(sys, "argv", [module, *map(str, arguments)])
-        code = run_command(function(module))
+        patch.setattr(sys, "argv", [*argv])
+        yield printed, told
     for name in {*sys.modules} - before:
-        if str(getattr(sys.modules[name], "__file__", None)).startswith(str(cwd)):
+        if str(getattr(sys.modules[name], "__file__", None)).startswith(str(folder)):
             del sys.modules[name]
-    return CompletedProcess(arguments, code, printed.getvalue(), told.getvalue())
+
+
+def called(module: str, *arguments: str | Path, cwd: Path, code: int | None = None) -> CompletedProcess[str]:
+    """A command in this process, where nothing has to be imported again; it ends with ``code``, if one is given."""
+    with visiting(cwd, module, *map(str, arguments)) as (printed, told):
+        ended = run_command(function(module))
+    assert code in (None, ended), f"{module} {arguments}\n{printed.getvalue()}\n{told.getvalue()}"
+    return CompletedProcess(arguments, ended, printed.getvalue(), told.getvalue())
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    """The files of a folder."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def refused(module: str, *arguments: str | Path, cwd: Path, kept: Path | None = None) -> str:
+    """The one line with which a command refuses something: with exit code 2, nothing printed, and a folder left as it was."""
+    before = contents(kept) if kept else {}
+    done = called(module, *arguments, cwd=cwd, code=2)
+    (line,) = (one for one in done.stderr.splitlines() if not one.startswith(("Loading ", "warning: ")))
+    assert (done.stdout, line[:7]) == ("", "error: ")
+    assert kept is None or contents(kept) == before
+    return line
 
 
 @cache

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sqlite3
 from pathlib import Path
-from subprocess import CompletedProcess
-from unittest import mock
 
 import pytest
 
@@ -21,28 +18,25 @@ from aam_vision.report.account import account_of
 from aam_vision.report.claims import named
 from aam_vision.report.recorded import read_run
 from aam_vision.support.errors import UnusableInput
-from tests.commands import called
+from tests.commands import ROOT, called, refused
 from tests.finished import Runs
 
 GRIPPER = """(define (problem p) (:domain gripper-typed) (:objects a b - room x - ball l - gripper)
   (:init (at_robby a) (at x a) (free l)) (:goal (and (at x b))))"""
 
 
-Done = CompletedProcess[str]
+@pytest.fixture(autouse=True)
+def _columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
 
 
-def _command(name: str, *arguments: str | Path) -> Done:
-    with mock.patch.dict(os.environ, {"COLUMNS": "80"}):
-        return called(f"aam_vision.{name}", *arguments, cwd=Path.cwd())
+def printed(name: str, *arguments: str | Path) -> str:
+    """What a command prints that ends well."""
+    return called(f"aam_vision.{name}", *arguments, cwd=ROOT, code=0).stdout
 
 
-def _refused(done: Done) -> str:
-    """The one line that says what cannot be used."""
-    assert done.returncode == 2, done
-    assert done.stdout == ""
-    (line,) = done.stderr.splitlines()
-    assert line.startswith("error: ")
-    return line
+def _refused(name: str, *arguments: str | Path) -> str:
+    return refused(f"aam_vision.{name}", *arguments, cwd=ROOT)
 
 
 @pytest.fixture
@@ -63,32 +57,30 @@ def model(tmp_path: Path) -> Path:
 
 
 def test_explain_shows_what_every_action_needs_and_changes(run_of: Runs) -> None:
-    done = _command("explain", run_of("gripper"))
-    assert done.returncode == 0, done.stderr
-    assert "free(?gripper)" in done.stdout
-    assert "Exactly the ground truth." in done.stdout
-    assert "\x1b" not in done.stdout
-    assert all(len(line) <= 80 for line in done.stdout.splitlines() if "report.html" not in line)
+    done = printed("explain", run_of("gripper"))
+    assert "free(?gripper)" in done
+    assert "Exactly the ground truth." in done
+    assert "\x1b" not in done
+    assert all(len(line) <= 80 for line in done.splitlines() if "report.html" not in line)
 
 
 def test_explain_shows_the_proof_of_a_line(run_of: Runs) -> None:
-    done = _command("explain", run_of("gripper"), "--why", "free(?gripper) in pre of pick")
-    assert done.returncode == 0, done.stderr
-    told = " ".join(done.stdout.split())
+    done = printed("explain", run_of("gripper"), "--why", "free(?gripper) in pre of pick")
+    told = " ".join(done.split())
     assert "could not be done" in told
     assert "So free(?gripper) is required: nothing else in this vocabulary can have been the reason." in told
 
 
 def test_explain_writes_the_page(run_of: Runs, tmp_path: Path) -> None:
     run = run_of("gripper")
-    assert _command("explain", run, "--html", tmp_path / "again.html").returncode == 0
+    printed("explain", run, "--html", tmp_path / "again.html")
     assert (tmp_path / "again.html").read_text() == (run / "report.html").read_text()
 
 
 def test_explain_refuses_a_folder_without_a_run_in_one_line(run_of: Runs, tmp_path: Path) -> None:
-    assert "no such folder" in _refused(_command("explain", tmp_path / "nothing"))
-    assert "no run is recorded" in _refused(_command("explain", tmp_path))
-    unknown = _refused(_command("explain", run_of("gripper"), "--why", "free(?griper) in pre of pick"))
+    assert "no such folder" in _refused("explain", tmp_path / "nothing")
+    assert "no run is recorded" in _refused("explain", tmp_path)
+    unknown = _refused("explain", run_of("gripper"), "--why", "free(?griper) in pre of pick")
     assert "did you mean free(?gripper)" in unknown
 
 
@@ -116,9 +108,8 @@ def test_explain_works_on_a_run_that_has_not_ended(run_of: Runs, tmp_path: Path)
     copy = shutil.copytree(run_of("gripper"), tmp_path / "run")
     for name in ("result.json", "model.pddl", "truth.pddl", "report.html"):
         (copy / name).unlink()
-    done = _command("explain", copy)
-    assert done.returncode == 0, done.stderr
-    assert "not come to its end" in done.stdout
+    done = printed("explain", copy)
+    assert "not come to its end" in done
 
 
 @pytest.mark.parametrize(
@@ -140,9 +131,9 @@ def test_a_pal_tuple_can_be_named_in_several_ways(text: str, location: Location)
 
 
 def test_compare_finds_no_difference_between_equal_models(model: Path, problem: Path) -> None:
-    done = _command("compare", model, model, "--problem", problem)
-    assert "no difference" in done.stdout
-    assert "a plan on which they disagree: none" in done.stdout
+    done = printed("compare", model, model, "--problem", problem)
+    assert "no difference" in done
+    assert "a plan on which they disagree: none" in done
 
 
 def test_compare_names_the_difference_and_a_shortest_plan_that_shows_it(
@@ -151,33 +142,32 @@ def test_compare_names_the_difference_and_a_shortest_plan_that_shows_it(
     other = tmp_path / "other.pddl"
     other.write_text(model.read_text().replace("(free ?gripper)\n", "\n"))
     assert other.read_text() != model.read_text()
-    done = _command("compare", model, other, "--problem", problem)
-    assert done.returncode == 0, done.stderr
-    assert "free(?gripper) in eff of drop: + and ∅" in done.stdout
-    assert "(2 steps)" in done.stdout
-    assert done.stdout.index("(pick x a l)") < done.stdout.index("(drop x a l)")
+    done = printed("compare", model, other, "--problem", problem)
+    assert "free(?gripper) in eff of drop: + and ∅" in done
+    assert "(2 steps)" in done
+    assert done.index("(pick x a l)") < done.index("(drop x a l)")
 
 
 def test_compare_refuses_models_of_other_agents(model: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.pddl"
     other.write_text(domain_text(domains.load("blocksworld")))
-    assert "other actions" in _refused(_command("compare", model, other))
-    assert "cannot be read" in _refused(_command("compare", model, tmp_path / "none.pddl"))
+    assert "other actions" in _refused("compare", model, other)
+    assert "cannot be read" in _refused("compare", model, tmp_path / "none.pddl")
 
 
 # --- ask -------------------------------------------------------------------------------------------------------------
 
 
-def _ask(model: Path, problem: Path, plan: str) -> Done:
+def _asked(model: Path, problem: Path, plan: str) -> tuple[str | Path, ...]:
+    """What is to be predicted for a plan."""
     path = problem.with_name("plan.txt")
     path.write_text(plan)
-    return _command("ask", model, "--problem", problem, "--plan", path)
+    return "ask", model, "--problem", problem, "--plan", path
 
 
 def test_ask_predicts_step_by_step_up_to_the_first_that_cannot_be_done(model: Path, problem: Path) -> None:
-    done = _ask(model, problem, "(pick x a l) ; first\n\nmove(a, b)\n(PICK x a l)\n(move b a)\n")
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
+    done = printed(*_asked(model, problem, "(pick x a l) ; first\n\nmove(a, b)\n(PICK x a l)\n(move b a)\n"))
+    lines = done.splitlines()
     assert lines[0] == "1. pick(x, a, l): done; +carry(x, l), -at(x, a), -free(l)"
     assert lines[2].startswith("3. pick(x, a, l): cannot be done: ")
     assert lines[-1] == "2 of 4 steps are done"
@@ -189,15 +179,15 @@ def test_ask_says_where_an_undetermined_part_matters(model: Path, problem: Path)
         {"action": "move", "location": "eff", "group": ["+at_robby(?to) or ∅"], "known": ""},
     ]
     model.with_name("result.json").write_text(json.dumps({"undetermined": undetermined}))
-    sure = _ask(model, problem, "(pick x a l)")
-    assert "certain" not in sure.stdout
-    doubted = _ask(model, problem, "(move a b)\n(move b a)")
-    assert "?at_robby(b)" in doubted.stdout
-    assert "whether at_robby(b) holds is not certain" in doubted.stdout
+    sure = printed(*_asked(model, problem, "(pick x a l)"))
+    assert "certain" not in sure
+    doubted = printed(*_asked(model, problem, "(move a b)\n(move b a)"))
+    assert "?at_robby(b)" in doubted
+    assert "whether at_robby(b) holds is not certain" in doubted
     problem.write_text(GRIPPER.replace("(free l)", ""))
-    unsure = _ask(model, problem, "(pick x a l)")
-    assert "cannot be done, but that is not certain" in unsure.stdout
-    assert "it is not determined whether free(l) is required" in unsure.stdout
+    unsure = printed(*_asked(model, problem, "(pick x a l)"))
+    assert "cannot be done, but that is not certain" in unsure
+    assert "it is not determined whether free(l) is required" in unsure
 
 
 @pytest.mark.parametrize(
@@ -211,7 +201,7 @@ def test_ask_says_where_an_undetermined_part_matters(model: Path, problem: Path)
     ],
 )
 def test_ask_names_the_line_that_is_not_a_step(model: Path, problem: Path, plan: str, complaint: str) -> None:
-    assert complaint in _refused(_ask(model, problem, plan))
+    assert complaint in _refused(*_asked(model, problem, plan))
 
 
 def test_ask_takes_the_initial_states_that_a_run_has_seen(run_of: Runs, model: Path, tmp_path: Path) -> None:
@@ -222,24 +212,23 @@ def test_ask_takes_the_initial_states_that_a_run_has_seen(run_of: Runs, model: P
     number = [start.state for start in recorded.initial].index(query.initial.state)
     plan.write_text("\n".join(str(step) for step in query.plan[: response.executed]))
     for given in (run, run / "model.pddl"):
-        done = _command("ask", given, "--problem", str(number), "--plan", plan)
-        assert done.returncode == 0, done.stderr
+        printed("ask", given, "--problem", str(number), "--plan", plan)
     plan.write_text("")
-    assert "problems 0 to 4" in _refused(_command("ask", run, "--problem", "5", "--plan", plan))
-    assert _command("ask", run, "--plan", plan).returncode == 0
-    assert "give --problem P.pddl" in _refused(_command("ask", model, "--plan", plan))
+    assert "problems 0 to 4" in _refused("ask", run, "--problem", "5", "--plan", plan)
+    printed("ask", run, "--plan", plan)
+    assert "give --problem P.pddl" in _refused("ask", model, "--plan", plan)
     foreign = tmp_path / "foreign"
     foreign.mkdir()
-    assert "holds no model" in _refused(_command("ask", foreign, "--plan", plan))
+    assert "holds no model" in _refused("ask", foreign, "--plan", plan)
     for name, source in (("model.pddl", model), ("transcript.sqlite", run / "transcript.sqlite")):
         (foreign / name).write_bytes(source.read_bytes())
-    assert "other actions or predicates" in _refused(_command("ask", foreign, "--plan", plan))
+    assert "other actions or predicates" in _refused("ask", foreign, "--plan", plan)
 
 
 def test_ask_refuses_figures_of_another_model(model: Path, problem: Path) -> None:
     other = [{"action": "fly", "location": "pre", "group": ["up(?x)"], "known": ""}]
     model.with_name("result.json").write_text(json.dumps({"undetermined": other}))
-    assert "about another model" in _refused(_ask(model, problem, "(move a b)"))
+    assert "about another model" in _refused(*_asked(model, problem, "(move a b)"))
 
 
 # --- runs that knew only controls ------------------------------------------------------------------------------------
@@ -249,18 +238,16 @@ def test_explain_and_ask_tell_of_controls_and_of_the_operators_found_in_them(
     run_of: Runs, tmp_path: Path
 ) -> None:
     run = run_of("doors", controls=True)
-    done = _command("explain", run)
-    assert done.returncode == 0, done.stderr
-    told = " ".join(done.stdout.split())
+    done = printed("explain", run)
+    told = " ".join(done.split())
     assert "It has 2 controls. moveto: if ?room is unlocked" in told
     assert "moveto(?location - location) given in " in told
     assert "keyforroom(?key, ?room) proven query" in told
-    why = _command("explain", run, "--why", "unlocked(?room) in pre of moveto")
-    assert "So unlocked(?room) is required" in " ".join(why.stdout.split())
-    assert _command("explain", run, "--html", tmp_path / "again.html").returncode == 0
+    why = printed("explain", run, "--why", "unlocked(?room) in pre of moveto")
+    assert "So unlocked(?room) is required" in " ".join(why.split())
+    printed("explain", run, "--html", tmp_path / "again.html")
     assert (tmp_path / "again.html").read_text() == (run / "report.html").read_text()
     plan = tmp_path / "plan.txt"
     plan.write_text("moveto(loc-3-0, loc-0-0, room-0)\npick(key-0, loc-3-0, room-1)\n")
-    asked = _command("ask", run, "--plan", plan)
-    assert asked.returncode == 0, asked.stderr
-    assert asked.stdout.endswith("2 of 2 steps are done\n")
+    asked = printed("ask", run, "--plan", plan)
+    assert asked.endswith("2 of 2 steps are done\n")

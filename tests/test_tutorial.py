@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -15,6 +12,7 @@ import pytest
 from aam_vision.interrogation.task.verdict import COMPLETE
 from aam_vision.model.pddl import read_domain
 from tests import documentation
+from tests.commands import called, visiting
 from tests.finished import result_of
 from tests.profiles import NIGHTLY, first
 from tests.test_docs import FEW_QUESTIONS
@@ -61,18 +59,14 @@ def _done(folder: Path, *command: str) -> str:
 
 
 def _both(folder: Path, *command: str) -> tuple[str, str]:
-    """What a command prints, and what it says on stderr."""
-    path = os.pathsep.join([str(folder), str(ROOT)])
-    done = subprocess.run(
-        [sys.executable, *command],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "NO_COLOR": "1"},
-        check=False,
-    )
-    assert done.returncode == 0, f"{shlex.join(command)}\n{done.stdout}\n{done.stderr}"
-    return done.stdout, done.stderr
+    """What a command prints, and what it says on stderr: of a module, or code after ``-c``, in this process."""
+    if command[0] == "-m":
+        done = called(command[1], *command[2:], cwd=folder, code=0)
+        return done.stdout, done.stderr
+    code = command[1] if command[0] == "-c" else (folder / command[0]).read_text(encoding="utf-8")
+    with visiting(folder) as (printed, told):
+        exec(compile(code, command[0], "exec"), {"__name__": "__main__"})
+    return printed.getvalue(), told.getvalue()
 
 
 def _commands(text: str) -> list[list[str]]:

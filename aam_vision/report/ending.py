@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from aam_vision.agents.encoding import Malformed, field, loads
 from aam_vision.interrogation.examination.findings import Diagnosis, Exam, Family
@@ -91,6 +91,39 @@ def read_ending(figures: Mapping[str, Any]) -> RecordedEnding:
     idle = told.get("idle") and not told.get("idle_covered")
     missing = not ending.why and bool(told.get("unexplained") or idle)
     return RecordedEnding(ending, examples, (within, beyond), missing)
+
+
+class OpenGroup(NamedTuple):
+    """Lines of a model that ``result.json`` calls undetermined together."""
+
+    action: str
+    location: str
+    texts: tuple[str, ...]
+    kind: str
+
+
+def read_undetermined(path: Path) -> tuple[str, list[OpenGroup]]:
+    """How a run ended, and what it left undetermined; nothing where there is no such file.
+
+    Raises:
+        UnusableInput: the file is damaged.
+    """
+    if path.is_symlink() or not path.is_file():
+        return "", []
+    try:
+        told = loads(read_limited(path, MAX_BYTES))
+        groups = [
+            OpenGroup(
+                field(entry, "action", str),
+                field(entry, "location", str),
+                tuple(map(str, field(entry, "group", list))),
+                str(entry.get("kind")),
+            )
+            for entry in field(told, "undetermined", list)
+        ]
+        return str(told.get("status")), groups
+    except (Malformed, OSError, UnicodeDecodeError) as error:
+        raise UnusableInput(f"{path}: damaged, or of another version ({error})") from None
 
 
 def in_todays_words(figures: dict[str, Any]) -> None:

@@ -7,29 +7,23 @@ chance, the likeliest change that an action brings about comes less often by mor
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from aam_vision.agents.encoding import Malformed, field, loads
 from aam_vision.interrogation.chance.comparing import ActionDifferences, OutcomeDifference
 from aam_vision.interrogation.task.undetermined import CANNOT_MATTER
 from aam_vision.interrogation.task.verdict import COMPLETE, FAILED, NOT_STRIPS
 from aam_vision.model.strips import ActionSchema, Location, Mode, Model, Vocabulary, lifted_atoms
-from aam_vision.report.ending import MAX_BYTES
+from aam_vision.report.ending import read_undetermined
 from aam_vision.report.versions import Versions, outcome_text
-from aam_vision.support.errors import UnusableInput
-from aam_vision.support.files import read_limited
 from aam_vision.support.wording import counted, lines
 
 MARGIN: Final = 0.05
 """By how much less often something may come, by default, before that is a loss."""
 CODES: Final = {"lost": 5, "not sure": 6, "nothing lost": 0}
 """Exit codes, by verdict."""
-
-Undetermined = Mapping[tuple[str, str, str], str]
-"""By action, location and atom of a line that is not determined, of which kind it is."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +65,7 @@ def of_models(models: Sequence[Model], folders: Sequence[Path | None]) -> Losses
     Raises:
         UnusableInput: such a file is damaged.
     """
-    told = [("", {}) if folder is None else _read(folder / "result.json") for folder in folders]
+    told = [("", []) if folder is None else read_undetermined(folder / "result.json") for folder in folders]
     no_base = [
         f"{name} ended as {status}, so nothing of it is certain"
         for name, (status, _) in zip("AB", told, strict=True)
@@ -79,9 +73,16 @@ def of_models(models: Sequence[Model], folders: Sequence[Path | None]) -> Losses
     ]
     if no_base:
         return Losses((), tuple(no_base))
-    undetermined: dict[tuple[str, str, str], str] = {}
-    for _, found in told:
-        undetermined |= found
+    undetermined = {
+        (
+            group.action,
+            group.location,
+            text.partition(" or ")[0].removeprefix("not ").lstrip("+-"),
+        ): group.kind
+        for _, groups in told
+        for group in groups
+        for text in group.texts
+    }
     lost = [
         f"{schema.header.name}: {text}"
         for schema in models[0].actions
@@ -168,24 +169,3 @@ def _of_action(
                 yield f"no longer makes {text} {value[makes]}"
             else:
                 yield f"makes {text} {value[instead]}{', too' if makes is Mode.ABSENT else ''}"
-
-
-def _read(path: Path) -> tuple[str, Undetermined]:
-    """How a run ended, and what is not determined; nothing where there is no such file.
-
-    Raises:
-        UnusableInput: the file is damaged.
-    """
-    if not path.is_file() or path.is_symlink():
-        return "", {}
-    try:
-        told = loads(read_limited(path, MAX_BYTES))
-        found = {}
-        for entry in field(told, "undetermined", list):
-            action, location = field(entry, "action", str), field(entry, "location", str)
-            for text in field(entry, "group", list):
-                atom = str(text).partition(" or ")[0].removeprefix("not ").lstrip("+-")
-                found[action, location, atom] = str(entry.get("kind"))
-        return field(told, "status", str), found
-    except (Malformed, OSError, ValueError, TypeError, AttributeError) as error:
-        raise UnusableInput(f"{path}: damaged, or of another version ({error})") from None

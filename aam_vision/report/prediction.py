@@ -8,8 +8,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from aam_vision.agents.encoding import Malformed, loads
-from aam_vision.agents.encoding import field as json_field
 from aam_vision.interrogation.chance.graph import Step, successor
 from aam_vision.interrogation.chance.intervals import ALPHA, Precision, precision_of
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
@@ -27,7 +25,7 @@ from aam_vision.model.strips import (
     lifted_atoms,
 )
 from aam_vision.report.chance_account import ChanceAccount
-from aam_vision.report.ending import MAX_BYTES
+from aam_vision.report.ending import read_undetermined
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.wording import some
 
@@ -82,15 +80,9 @@ def read_doubts(path: Path, model: Model) -> dict[str, Doubts]:
     Raises:
         UnusableInput: the file is damaged, or about another model.
     """
-    if not path.is_file() or path.is_symlink():
-        return {}
+    found: dict[str, Doubts] = {}
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise Malformed(f"larger than {MAX_BYTES} bytes")
-        found: dict[str, Doubts] = {}
-        for entry in json_field(loads(path.read_bytes()), "undetermined", list):
-            name, location = json_field(entry, "action", str), json_field(entry, "location", str)
-            group = json_field(entry, "group", list)
+        for name, location, group, _ in read_undetermined(path)[1]:
             schema = model.schema(name)
             atoms = lifted_atoms(model.vocabulary, schema.header, repeated=True)
             texts = {atom.text(schema.header.parameters): atom for atom in atoms}
@@ -101,7 +93,7 @@ def read_doubts(path: Path, model: Model) -> dict[str, Doubts]:
                 one.groups.append(tuple(_literal(texts, text) for text in group))
             else:
                 one.single += [_literal(texts, text) for text in group]
-    except (Malformed, OSError, KeyError, ValueError, TypeError, AttributeError) as error:
+    except (KeyError, ValueError, IndexError) as error:
         raise UnusableInput(f"{path}: damaged, or about another model ({error}); put it elsewhere") from None
     return found
 

@@ -27,6 +27,7 @@ from aam_vision.support.commandline import (
     told_warnings,
 )
 from aam_vision.support.errors import AgentFailed, UnusableInput
+from aam_vision.support.threads import one_thread
 
 if TYPE_CHECKING:
     from aam_vision.agents.journal import Journal
@@ -155,7 +156,8 @@ def _run(arguments: Arguments, folder: Path, resumed: Journal | None, began: flo
         keep_images(target, folder)
         note_origins(target, journal)
         try:
-            ended = run.go(folder, journal, began)
+            with one_thread():
+                ended = run.go(folder, journal, began)
         except KeyboardInterrupt:
             print(f"interrupted; go on with --resume {folder}", file=sys.stderr)
             return INTERRUPTED

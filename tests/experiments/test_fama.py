@@ -18,8 +18,7 @@ from tests.commands import called
 def test_the_command_draws_both_methods_beside_the_paper_and_goes_on_where_it_was(tmp_path: Path) -> None:
     options = ("--domain", "gripper", "--seeds", "2", "--solver-seeds", "2", "--traces", "5")
     options += ("--processes", "1", "--out", str(tmp_path))
-    first = called("experiments.fama", *options, cwd=tmp_path)
-    assert first.returncode == 0, first.stderr
+    first = called("experiments.fama", *options, cwd=tmp_path, code=0)
     with (tmp_path / "fama.csv").open(newline="") as file:
         lines = {line["traces"]: line for line in csv.DictReader(file)}
     assert list(lines) == ["1", "2", "3", "5"]
@@ -41,8 +40,7 @@ def test_the_command_draws_both_methods_beside_the_paper_and_goes_on_where_it_wa
 
 
 def test_bad_input_is_one_line(tmp_path: Path) -> None:
-    done = called("experiments.fama", "--domain", "chess", "--out", tmp_path / "out", cwd=tmp_path)
-    assert done.returncode == 2
+    done = called("experiments.fama", "--domain", "chess", "--out", tmp_path / "out", cwd=tmp_path, code=2)
     assert "--domain chess: unknown; use one of blocksworld, gripper" in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (tmp_path / "out").exists()

@@ -95,13 +95,11 @@ def test_runs_over_the_limit_are_in_the_table(tmp_path: Path) -> None:
         "--processes",
         "1",
     )
-    done = called("experiments.growth", *asked, "--out", tmp_path, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    called("experiments.growth", *asked, "--out", tmp_path, cwd=tmp_path, code=0)
     assert [row["objects"] for row in json.loads((tmp_path / "growth.json").read_text())] == [3, 9]
     page = (tmp_path / "growth.md").read_text()
     assert "## Exponents" in page
     assert "growth.svg" in page
     late = ("--out", tmp_path / "late", "--job-seconds", "0.001")
-    done = called("experiments.growth", *asked, *late, cwd=tmp_path)
-    assert done.returncode == 1
+    called("experiments.growth", *asked, *late, cwd=tmp_path, code=1)
     assert (tmp_path / "late" / "growth.md").read_text().count("| over the limit |") == 2

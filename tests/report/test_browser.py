@@ -26,6 +26,7 @@ pytestmark = pytest.mark.skipif(
 
 PUSHED_INTO_STONE = "why-push-to-nongoal-pre-clear-4"
 """The proof that ?to must be clear."""
+OPEN_ALL = "document.querySelectorAll('details').forEach(part => { part.open = true })"
 
 
 @pytest.fixture(scope="module")
@@ -72,40 +73,73 @@ def test_the_image_proof_that_no_stone_is_pushed_into_an_occupied_cell_is_two_cl
 
 def test_a_line_of_the_pddl_opens_its_proof(opened):
     opened.locator(f"pre a[href='#{PUSHED_INTO_STONE}']").click()
-    assert opened.locator(f"#{PUSHED_INTO_STONE}").get_attribute("open") is not None
+    opened.locator(f"#{PUSHED_INTO_STONE}[open]").wait_for()
 
 
 def test_a_proof_can_be_opened_by_the_keyboard_alone(opened):
     summary = opened.locator(f"#{PUSHED_INTO_STONE} > summary")
     summary.focus()
     opened.keyboard.press("Enter")
-    assert opened.locator(f"#{PUSHED_INTO_STONE}").get_attribute("open") is not None
+    opened.locator(f"#{PUSHED_INTO_STONE}[open]").wait_for()
 
 
 def test_the_page_is_as_wide_as_the_screen(opened):
-    opened.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true })")
-    assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    opened.evaluate(OPEN_ALL)
+    assert as_wide_as_the_screen(opened)
+
+
+def violations(opened: Any) -> list[str]:
+    """What axe finds amiss."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    found = axe.Axe().run(opened).response
+    assert len(found["passes"]) > 10
+    return [one["id"] for one in found["violations"]]
+
+
+def as_wide_as_the_screen(opened: Any) -> bool:
+    return bool(opened.evaluate("document.documentElement.scrollWidth <= innerWidth"))
 
 
 def test_axe_finds_no_accessibility_problem(opened):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     # one of a kind is enough: all of it open takes half a minute
     for part in (f"#{PUSHED_INTO_STONE}", "#query-2", "#why-move-eff-clear-2"):
         opened.locator(part).evaluate("part => { part.open = true }")
-    found = axe.Axe().run(opened)
-    assert len(found.response["passes"]) > 10
-    assert [violation["id"] for violation in found.response["violations"]] == []
+    assert violations(opened) == []
 
 
 def test_axe_finds_no_accessibility_problem_where_answers_are_weighed(browser, run_of):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     opened = browser.new_page(viewport={"width": 360, "height": 900})
     opened.goto((run_of("blocksworld", flip_rate=0.1) / "report.html").as_uri())
     for part in ("#why-pick-up-eff-holding-0", "section > details:last-of-type"):
         opened.locator(part).first.evaluate("part => { part.open = true }")
-    assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert [violation["id"] for violation in axe.Axe().run(opened).response["violations"]] == []
+    assert as_wide_as_the_screen(opened)
+    assert violations(opened) == []
     opened.close()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (400, "dark")])
+def test_outcomes_have_bars(browser, chance_run_of, width, scheme):
+    opened, wrong = browser.new_page(color_scheme=scheme, viewport={"width": width, "height": 800}), []
+    opened.on("console", lambda message: wrong.append(message.text))
+    opened.goto((chance_run_of() / "report.html").as_uri())
+    _on_the_screen(opened.locator(".can"), width)
+    _on_the_screen(opened.locator(".verdict"), width)
+    opened.evaluate(OPEN_ALL)
+    assert as_wide_as_the_screen(opened)
+    assert violations(opened) == []
+    texts = opened.locator("ul.outcomes .often").all()
+    assert opened.locator("ul.outcomes svg.bar").count() == len(texts) == 7
+    assert all("%" in text.inner_text() for text in texts)
+    assert wrong == []
+    opened.close()
+
+
+def _on_the_screen(part: Any, width: int) -> None:
+    """A part of the page is seen without scrolling."""
+    box = part.bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= width
+    assert box["y"] + box["height"] <= 800
 
 
 @pytest.mark.parametrize(
@@ -113,29 +147,21 @@ def test_axe_finds_no_accessibility_problem_where_answers_are_weighed(browser, r
 )
 def test_paragraph_picture_and_verdict_are_on_the_first_screen(browser, run_of, tmp_path, env, width):
     folder = (
-        run_of("doors", controls=True)
-        if env == "controls"
-        else run_of("doors" if env == "diagnosed" else env)
+        run_of("doors", controls=True) if env == "controls" else run_of({"diagnosed": "doors"}.get(env, env))
     )
     path = folder / "report.html"
     if env == "diagnosed":
         path = tmp_path / "report.html"
         path.write_text(page(account_of(read_run(diagnosed(folder, tmp_path / "run")))), encoding="utf-8")
-    height = 800
-    opened = browser.new_page(viewport={"width": width, "height": height})
+    opened = browser.new_page(viewport={"width": width, "height": 800})
     opened.goto(path.as_uri())
-    images = 0 if env == "gripper" else 2
-    assert opened.locator(".pair svg").count() == images
-    parts = [opened.locator(".verdict"), *opened.locator(".pair figure").all()]
-    parts.append(opened.locator(".can" if env != "diagnosed" else ".can li >> nth=0"))
-    for part in parts:
-        box = part.bounding_box()
-        assert box["x"] >= 0
-        assert box["x"] + box["width"] <= width
-        assert box["y"] + box["height"] <= height
+    figures = opened.locator(".pair figure").all()
+    assert len(figures) == opened.locator(".pair svg").count() == (0 if env == "gripper" else 2)
+    can = opened.locator(".can" if env != "diagnosed" else ".can li >> nth=0")
+    for part in (opened.locator(".verdict"), *figures, can):
+        _on_the_screen(part, width)
     if env in ("diagnosed", "controls"):
-        axe = pytest.importorskip("axe_playwright_python.sync_playwright")
-        assert [violation["id"] for violation in axe.Axe().run(opened).response["violations"]] == []
+        assert violations(opened) == []
     opened.close()
 
 
@@ -152,7 +178,7 @@ def test_the_cases_of_a_control_are_one_click_away_in_words_and_pictures(browser
     assert "?room is unlocked" in section.inner_text()
     section.get_by_role("link", name="moveto", exact=True).click()
     assert opened.locator("#action-moveto").bounding_box()["y"] < 800
-    assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert as_wide_as_the_screen(opened)
     opened.close()
 
 

@@ -23,8 +23,6 @@ from aam_vision.support.errors import UnusableInput
 from tests.finished import ChanceRuns, result_of
 from tests.interrogation.chance.domains import DOOR_PROBLEM, DOORS
 
-CHROMIUM = shutil.which("chromium")
-
 
 def block(*facts: str) -> State:
     """Two blocks, with facts about them."""
@@ -168,31 +166,3 @@ def test_explain_tells_the_evidence(
     said = " ".join(capsys.readouterr().out.split())
     for text in told:
         assert text in said
-
-
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed (apt-get install chromium)")
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (400, "dark")])
-def test_the_page_in_a_browser(chance_run_of: ChanceRuns, width: int, scheme: str) -> None:
-    playwright = pytest.importorskip("playwright.sync_api")
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
-    with playwright.sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        opened = browser.new_page(color_scheme=scheme, viewport={"width": width, "height": 800})
-        wrong: list[str] = []
-        opened.on("console", lambda message: wrong.append(message.text))
-        opened.goto((chance_run_of() / "report.html").as_uri())
-        for part in (".can", ".verdict"):
-            box = opened.locator(part).bounding_box()
-            assert box["y"] + box["height"] <= 800
-            assert box["x"] + box["width"] <= width
-        opened.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true })")
-        assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        assert [violation["id"] for violation in axe.Axe().run(opened).response["violations"]] == []
-        bars, texts = (
-            opened.locator("ul.outcomes svg.bar").count(),
-            opened.locator("ul.outcomes .often").all(),
-        )
-        assert bars == len(texts) == 7
-        assert all("%" in text.inner_text() for text in texts)
-        assert wrong == []
-        browser.close()

@@ -18,6 +18,7 @@ from rich.console import Console
 from aam_vision.agents.journal import NAME
 from aam_vision.report import terminal
 from aam_vision.report.account import account_of
+from aam_vision.report.ending import read_figures
 from aam_vision.report.page import page
 from aam_vision.report.recorded import read_run
 from aam_vision.support.errors import UnusableInput
@@ -162,8 +163,12 @@ def test_figures_that_cannot_be_are_refused(whole: Path, change: dict[str, objec
 
 def test_markup_in_any_figure_is_text_on_the_page(whole: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(whole, tmp_path / "run")
-    figures = result_of(copy)
-    for name, value in figures.items():
-        if isinstance(value, str):
-            (copy / "result.json").write_text(json.dumps({**figures, name: MARKUP}))
-            assert "\x1b" not in _told(copy)
+    figures, texts = result_of(copy), {}
+    for name in (name for name, value in figures.items() if isinstance(value, str)):
+        (copy / "result.json").write_text(json.dumps({**figures, name: MARKUP}))
+        with contextlib.suppress(UnusableInput):
+            read_figures(copy / "result.json", chance="variational_distance" in figures)
+            texts[name] = MARKUP
+    assert {"env", "status", "why"} <= texts.keys()
+    (copy / "result.json").write_text(json.dumps({**figures, **texts}))
+    assert "damaged" not in _told(copy)

@@ -75,8 +75,7 @@ def versions(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "--seed",
             str(seed),
         )
-        done = called("aam_vision.run", *asked, "--quiet", "--out", name, cwd=folder)
-        assert done.returncode == 0, done.stderr
+        called("aam_vision.run", *asked, "--quiet", "--out", name, cwd=folder, code=0)
     return folder
 
 
@@ -90,8 +89,7 @@ PROBLEM = "(define (problem one) (:domain hand) (:init (free)) (:goal (holding))
 
 
 def test_what_comes_less_often_is_lost_and_what_comes_more_often_is_not(versions: Path) -> None:
-    done = called("aam_vision.compare", "old", "new", "--gate", cwd=versions)
-    assert done.returncode == 5
+    done = called("aam_vision.compare", "old", "new", "--gate", cwd=versions, code=5)
     assert "lost: pick: holding is true and free is no longer true: A" in " ".join(done.stdout.split())
     done = called("aam_vision.compare", "new", "old", "--gate", "--margin", "0.3", "--json", cwd=versions)
     told = json.loads(done.stdout)
@@ -99,8 +97,7 @@ def test_what_comes_less_often_is_lost_and_what_comes_more_often_is_not(versions
 
 
 def test_what_too_few_trials_show_is_not_sure(versions: Path) -> None:
-    done = called("aam_vision.compare", "old", "old", "--gate", "--margin", "0.01", cwd=versions)
-    assert done.returncode == 6
+    done = called("aam_vision.compare", "old", "old", "--gate", "--margin", "0.01", cwd=versions, code=6)
     assert "to be sure: interrogate both with a smaller --within, or allow a larger --margin" in done.stdout
 
 
@@ -109,8 +106,7 @@ def test_a_version_that_is_no_strips_agent_vouches_for_nothing(tmp_path: Path) -
         (tmp_path / name).mkdir()
         (tmp_path / name / "model.pddl").write_text(domain_text(random_domain(0).model))
         (tmp_path / name / "result.json").write_text(json.dumps({"status": status, "undetermined": []}))
-    done = called("aam_vision.compare", "old", "new", "--gate", cwd=tmp_path)
-    assert done.returncode == 6
+    done = called("aam_vision.compare", "old", "new", "--gate", cwd=tmp_path, code=6)
     assert "B ended as not-strips, so nothing of it is certain" in done.stdout
 
 
@@ -137,9 +133,8 @@ def test_what_a_run_left_open_excuses_no_other_model_in_its_folder(tmp_path: Pat
 
 def test_what_too_few_refusals_show_of_a_precondition_is_not_sure(versions: Path) -> None:
     asked = ("--domain", "old.pddl", "--problem", "one.pddl", "--chance", "--max-steps", "4", "--quiet")
-    assert called("aam_vision.run", *asked, "--out", "early", cwd=versions).returncode == 0
-    done = called("aam_vision.compare", "old", "early", "--gate", "--margin", "1", cwd=versions)
-    assert done.returncode == 6
+    called("aam_vision.run", *asked, "--out", "early", cwd=versions, code=0)
+    done = called("aam_vision.compare", "old", "early", "--gate", "--margin", "1", cwd=versions, code=6)
     assert "of its precondition undecided in A or B" in " ".join(done.stdout.split())
 
 
@@ -149,6 +144,5 @@ def test_what_too_few_refusals_show_of_a_precondition_is_not_sure(versions: Path
 )
 def test_a_margin_that_means_nothing_is_refused(given: list[str], said: str, tmp_path: Path) -> None:
     (tmp_path / "a.pddl").write_text(DOMAIN.format(1.0))
-    done = called("aam_vision.compare", "a.pddl", "a.pddl", *given, cwd=tmp_path)
-    assert done.returncode == 2
+    done = called("aam_vision.compare", "a.pddl", "a.pddl", *given, cwd=tmp_path, code=2)
     assert said in done.stderr

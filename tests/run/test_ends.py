@@ -66,8 +66,7 @@ def test_a_program_that_fails_at_its_first_question_ends_the_run_with_its_cause(
 ) -> None:
     program = ROOT / "tests" / "agents" / "faulty_agent.py"
     agent = f"{sys.executable} {program} crash 2 {tmp_path / 'counter'} settable always"
-    done = command("--agent", agent, *more, "--out", tmp_path / "run", "--quiet", cwd=ROOT)
-    assert done.returncode == 3
+    done = command("--agent", agent, *more, "--out", tmp_path / "run", "--quiet", cwd=ROOT, code=3)
     assert done.stderr.splitlines()[-1].startswith("error: ")
     assert "exit code 3" in done.stderr
     assert f"--resume {tmp_path / 'run'}" in done.stderr

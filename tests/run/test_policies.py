@@ -42,11 +42,9 @@ def test_a_policy_that_never_returns_ends_the_run_and_the_run_goes_on_without_it
     (tmp_path / "lane.py").write_text(LANE.replace("{stuck}", stuck), encoding="utf-8")
     (tmp_path / "broken").touch()
     given = ("--env", "lane:ENVIRONMENT", "--chance", "--access", "reset", "--within", "0.2", "--quiet")
-    first = command(*given, "--max-steps", "100", "--out", tmp_path / "run", cwd=tmp_path)
-    assert first.returncode == 2
+    first = command(*given, "--max-steps", "100", "--out", tmp_path / "run", cwd=tmp_path, code=2)
     (line,) = first.stderr.splitlines()
     assert "policy of drive(cart) did not return within 1 s; correct it" in line
     (tmp_path / "broken").unlink()
-    again = command("--resume", tmp_path / "run", "--env", "lane:ENVIRONMENT", "--quiet", cwd=tmp_path)
-    assert again.returncode == 0, again.stderr
+    command("--resume", tmp_path / "run", "--env", "lane:ENVIRONMENT", "--quiet", cwd=tmp_path)
     assert (tmp_path / "run" / "result.json").exists()
