@@ -23,14 +23,13 @@ from aam_vision.model.strips import (
 from aam_vision.planning.ppo import DistinguishingProblem, ProblemFolder, add_palm, telling
 from tests import domains
 from tests.planning.fast_downward import BLIND, needs_fast_downward, planned, read, solves
-from tests.profiles import crossed
 
 PAIRS = [(Mode.POSITIVE, Mode.ABSENT), (Mode.NEGATIVE, Mode.ABSENT), (Mode.POSITIVE, Mode.NEGATIVE)]
 
 
-@pytest.mark.parametrize(
-    ("empty", "location", "j"), crossed([False, True], Location, [Mode.ABSENT, Mode.NEGATIVE])
-)
+@pytest.mark.parametrize("j", [Mode.ABSENT, Mode.NEGATIVE])
+@pytest.mark.parametrize("location", Location)
+@pytest.mark.parametrize("empty", [False, True])
 def test_a_plan_solves_p_po_exactly_if_the_models_answer_differently(
     empty: bool, location: Location, j: Mode, tmp_path: Path
 ) -> None:
