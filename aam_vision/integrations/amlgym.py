@@ -18,7 +18,7 @@ from amlgym.algorithms.ActiveAlgorithmAdapter import ActiveAlgorithmAdapter
 from amlgym.modeling.trajectory import Trajectory
 
 from aam_vision.agents.simulator import SimulatorAgent
-from aam_vision.interrogation.task.constants import interrogated
+from aam_vision.interrogation.task.forgotten_constants import interrogated
 from aam_vision.interrogation.task.result import Result
 from aam_vision.model.pddl import domain_text
 from aam_vision.model.query import Access

@@ -23,7 +23,7 @@ from aam_vision.interrogation.memory.facts import InventedFact
 from aam_vision.interrogation.memory.going_on import Remembered, can_remember, remember
 from aam_vision.interrogation.memory.histories import RecordingAgent
 from aam_vision.interrogation.task.budget import Budget
-from aam_vision.interrogation.task.constants import WithConstants
+from aam_vision.interrogation.task.forgotten_constants import WithConstants
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.verdict import NOT_STRIPS, OPEN
 from aam_vision.model.query import Agent

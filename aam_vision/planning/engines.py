@@ -1,7 +1,7 @@
 """Every planner of unified-planning behind the Planner protocol, among them Fast Downward.
 
-A search problem becomes a ground unified-planning problem in an environment of our own: its facts are
-numbered, so no name of a domain can be a keyword of some planner's language. Engines run with a limit on
+The task that our own searches have (``pyperplan.Task``) becomes a ground unified-planning problem in an environment of our
+own: its literals are numbered, so no name of a domain can be a keyword of some planner's language. Engines run with a limit on
 time only. An engine's proof that there is no plan counts as a proof; giving up does not.
 
 No such planner is part of this toolkit: Fast Downward (GPL) comes with the optional extra
@@ -10,17 +10,17 @@ No such planner is part of this toolkit: Fast Downward (GPL) comes with the opti
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import metadata
-from typing import Any, NamedTuple
+from typing import Any
 
-from aam_vision.model.strips import GroundAction
+import numpy as np
+
 from aam_vision.model.unified import environment
-from aam_vision.planning.grounding import Operator
-from aam_vision.planning.joins import Fact
+from aam_vision.planning.fact_tables import Sets
 from aam_vision.planning.planner import Found, Limits, Planner, SearchProblem, Verdict
-from aam_vision.planning.pyperplan import PyperplanPlanner
+from aam_vision.planning.pyperplan import FactNumbers, NumberedOperators, PyperplanPlanner, Steps, Task
 from aam_vision.support.errors import PlannerFailed, UnusableInput
 from aam_vision.support.resources import ResourcesSpent
 
@@ -94,11 +94,11 @@ class EnginePlanner:
             return Verdict.UNSOLVABLE
         from unified_planning.engines import PlanGenerationResultStatus as Status
 
-        operators = positive_operators(problem)
-        task = _task(operators)
-        engine = _engine_class(self.name, task.environment)(**self._known.parameters)
+        task = NumberedOperators(problem.operators, FactNumbers()).task(problem)
+        posed = _posed(task)
+        engine = _engine_class(self.name, posed.environment)(**self._known.parameters)
         try:
-            answer = engine.solve(task, timeout=limits.seconds)
+            answer = engine.solve(posed, timeout=limits.seconds)
         except ResourcesSpent:
             raise
         except Exception as error:  # of any kind: it is foreign code
@@ -106,7 +106,7 @@ class EnginePlanner:
                 f"{self.name} broke down ({type(error).__name__}: {error}): use another planner"
             ) from error
         if answer.plan is not None:
-            return as_found([operators[int(step.action.name[1:])].source for step in answer.plan.actions])
+            return task.found(_steps([step.action.name for step in answer.plan.actions]))
         exhausted = answer.status is Status.UNSOLVABLE_INCOMPLETELY and self._known.exhaustive
         proven = exhausted or answer.status is Status.UNSOLVABLE_PROVEN
         if answer.status in (Status.INTERNAL_ERROR, Status.UNSUPPORTED_PROBLEM):
@@ -120,7 +120,9 @@ class EnginePlanner:
 def _can_plan(name: str) -> bool:
     """Whether an installed engine plans for ground positive STRIPS."""
     engine = environment().factory.engine(name)
-    return bool(engine.is_oneshot_planner() and engine.supports(_task([]).kind))
+    nothing = SearchProblem((), [(frozenset(), frozenset())], ())
+    task = NumberedOperators((), FactNumbers()).task(nothing)
+    return bool(engine.is_oneshot_planner() and engine.supports(_posed(task).kind))
 
 
 def _extra(name: str) -> str:
@@ -145,111 +147,51 @@ def _engine_class(name: str, environment: Any) -> Any:
     return TidyFastDownward
 
 
-def _task(operators: list[PositiveOperator]) -> Any:
-    """The unified-planning problem: operator number i is the action ``oi``."""
+def _posed(task: Task) -> Any:
+    """The task as a unified-planning problem: its literals are numbered fluents.
+
+    Every start is reached by an action of its own from an empty state, and every goal has an action that ends the task:
+    one search serves all starts and all goals.
+    """
     from unified_planning.model import Fluent, InstantaneousAction, Problem
 
     own = environment()
-    boolean = own.type_manager.BoolType()
-    expressions = own.expression_manager
-    task = Problem("task", own)
-    numbers: dict[Any, Any] = {}
+    posed = Problem("task", own)
 
-    def fluent(symbol: Any) -> Any:
-        if symbol not in numbers:
-            made = Fluent(f"f{len(numbers)}", boolean, environment=own)
-            task.add_fluent(made, default_initial_value=False)
-            numbers[symbol] = expressions.FluentExp(made)
-        return numbers[symbol]
+    def fluent(name: str) -> Any:
+        made = Fluent(name, own.type_manager.BoolType(), environment=own)
+        posed.add_fluent(made, default_initial_value=False)
+        return own.expression_manager.FluentExp(made)
 
-    for number, operator in enumerate(operators):
-        if (
-            not operator.add and not operator.delete
-        ):  # it changes nothing, and Fast Downward refuses such an action
-            continue
-        action = InstantaneousAction(f"o{number}", _env=own)
-        for symbol in sorted(operator.required, key=str):
-            action.add_precondition(fluent(symbol))
-        for symbol in sorted(operator.add, key=str):
-            action.add_effect(fluent(symbol), True)
-        for symbol in sorted(operator.delete, key=str):
-            action.add_effect(fluent(symbol), False)
-        task.add_action(action)
-    for symbol in INITIAL:
-        task.set_initial_value(fluent(symbol), True)
-    for symbol in GOAL:
-        task.add_goal(fluent(symbol))
-    return task
+    begin, begun, reached = map(fluent, ("begin", "begun", "reached"))
+    literals = [fluent(f"f{number}") for number in range(task.states.shape[1])]
 
+    def act(kind: str, number: int, required: Sequence[Any], effects: Mapping[Any, bool]) -> None:
+        action = InstantaneousAction(f"{kind}_{number}", _env=own)
+        for one in required:
+            action.add_precondition(one)
+        for one, value in effects.items():
+            action.add_effect(one, value)
+        posed.add_action(action)
 
-# A search problem as one ground task of positive STRIPS, which every classical planner understands.
-#
-# Facts that occur negatively get a complement, which is true when they are known to be false; of a fact that is unknown
-# at a start, neither is true. Every start is reached by an operator of its own from an empty state, and every goal
-# operator ends the task: one search serves all starts and all goals.
+    def of(sets: Sets, number: int) -> list[Any]:
+        return [literals[member] for member in sets.members[sets.rows == number]]
+
+    for number, state in enumerate(task.states):
+        holding = [literals[place] for place in np.flatnonzero(state)]
+        act("start", number, [begin], {begin: False, begun: True, **dict.fromkeys(holding, True)})
+    for number in range(len(task.steps)):
+        effects = dict.fromkeys(of(task.add, number), True) | dict.fromkeys(of(task.delete, number), False)
+        act("step", number, [begun, *of(task.required, number)], effects)
+    for number in range(len(task.goals)):
+        act("goal", number, [begun, *of(task.wanted, number)], {reached: True})
+    posed.set_initial_value(begin, True)
+    posed.add_goal(reached)
+    return posed
 
 
-Symbol = Hashable
-"""A fact of the task: (True, fact), its complement (False, fact), or one of the marks below."""
-
-BEGIN, BEGUN, REACHED = "begin", "begun", "reached"
-
-
-class PositiveOperator(NamedTuple):
-    """An operator of the task; ``source`` is the number of a start, a step, or a goal operator."""
-
-    source: int | GroundAction | Operator
-    required: frozenset[Symbol]
-    add: frozenset[Symbol]
-    delete: frozenset[Symbol]
-
-
-INITIAL: frozenset[Symbol] = frozenset([BEGIN])
-GOAL: frozenset[Symbol] = frozenset([REACHED])
-
-
-def positive_operators(problem: SearchProblem) -> list[PositiveOperator]:
-    """The task's operators: from ``INITIAL`` to ``GOAL`` a plan is a start, steps and a goal operator."""
-    everything = (*problem.operators, *problem.goals)
-    changing = {fact for operator in problem.operators for fact in operator.add | operator.delete}
-    always = frozenset.intersection(*(true for true, _ in problem.starts)) - changing
-    ever = frozenset.union(*(true | unknown for true, unknown in problem.starts)) | changing
-    relevant = {fact for operator in everything for fact in operator.positive} - always
-    negated = {fact for operator in everything for fact in operator.negative} & ever
-
-    def symbols(positive: frozenset[Fact], negative: frozenset[Fact]) -> frozenset[Symbol]:
-        return frozenset(
-            [(True, fact) for fact in positive & relevant] + [(False, fact) for fact in negative & negated]
-        )
-
-    def required(source: Operator) -> frozenset[Symbol]:
-        # operators without changing preconditions must wait until a start is chosen, too
-        return symbols(source.positive, source.negative) or frozenset([BEGUN])
-
-    found = []
-    for number, (true, unknown) in enumerate(problem.starts):
-        facts = symbols(true, frozenset(negated - true - unknown)) | {BEGUN}
-        found.append(PositiveOperator(number, INITIAL, facts, INITIAL))
-    for source in problem.operators:
-        delete = source.delete - source.add
-        found.append(
-            PositiveOperator(
-                source.action, required(source), symbols(source.add, delete), symbols(delete, source.add)
-            )
-        )
-    for goal in problem.goals:
-        found.append(PositiveOperator(goal, required(goal), GOAL, frozenset()))
-    return found
-
-
-def as_found(sources: Sequence[int | GroundAction | Operator]) -> Found:
-    """The plan of the search problem, given the operators of a plan of the task."""
-    start = sources[0]
-    assert isinstance(start, int), "no operator but a start can be the first"
-    steps: list[GroundAction] = []
-    for source in sources[1:]:
-        if isinstance(source, Operator):  # steps after that have no use
-            return Found(start, tuple(steps), source)
-        assert isinstance(source, GroundAction)
-        steps.append(source)
-    raise AssertionError("a plan of the task ends with a goal operator")
+def _steps(names: Sequence[str]) -> Steps:
+    """The plan, by the names of its actions; those after a goal have no use."""
+    (_, start), *others = ((kind, int(number)) for kind, number in (name.split("_") for name in names))
+    end = next(place for place, (kind, _) in enumerate(others) if kind == "goal")
+    return Steps(start, [number for _, number in others[:end]], others[end][1])

@@ -169,12 +169,6 @@ class Sets:
         self.members: Numbers = codes % max(size, 1)
         self._end = np.cumsum(np.bincount(self.rows, minlength=count))
 
-    @classmethod
-    def from_mask(cls, sets: Mask) -> Sets:
-        """The sets of such rows; shape (sets, numbers)."""
-        of, members = np.nonzero(sets)
-        return cls(of, members, *sets.shape)
-
     def __len__(self) -> int:
         return len(self._end)
 

@@ -18,14 +18,13 @@ would rule out every plan.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aam_vision.model.pddl.writing import domain_of
 from aam_vision.model.strips import (
     ActionSchema,
-    GroundAction,
     LiftedAtom,
     Location,
     Mode,
@@ -88,11 +87,6 @@ class DistinguishingProblem:
         modes = [MODE_NAMES[self.i], MODE_NAMES[self.j]]
         name = "-".join([self.pal.action, self.pal.location.value, *atom, *modes])
         return re.sub(r"[^\w-]", "_", name)[:MAX_NAME]
-
-    def solved_by(self, initial: State, plan: Sequence[GroundAction]) -> bool:
-        """Whether the two models answer differently to <initial, plan>."""
-        answers = [add_palm(self.model, self.pal, mode).run(initial, plan) for mode in (self.i, self.j)]
-        return answers[0] != answers[1]
 
     def pddl(self, initial: State) -> tuple[str, str]:
         """P_PO as (domain, problem) text; every solution is the plan of a distinguishing query from ``initial``."""

@@ -55,8 +55,7 @@ class PyperplanPlanner:
             return Verdict.LIMIT
         if found is None:
             return Verdict.UNSOLVABLE
-        plan = tuple([task.steps[step] for step in found.steps])
-        return Found(int(task.starts[found.start]), plan, task.goals[found.goal])
+        return task.found(found)
 
 
 def _searched(task: Task, limits: Limits) -> Steps | None:
@@ -433,6 +432,11 @@ class Task:
     delete: Sets
     wanted: Sets
     """The literals that each goal requires."""
+
+    def found(self, plan: Steps) -> Found:
+        """A plan of the task as one of the search problem."""
+        steps = tuple([self.steps[step] for step in plan.steps])
+        return Found(int(self.starts[plan.start]), steps, self.goals[plan.goal])
 
 
 class _Pairs:

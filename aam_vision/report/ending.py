@@ -238,7 +238,8 @@ def read_figures(path: Path, *, chance: bool) -> Mapping[str, Any] | None:
     try:
         found = loads(read_limited(path, MAX_BYTES))
         for name in (*_COUNTS, *(() if chance else ("lower_bound",))):
-            field(found, name, int)
+            if field(found, name, int) < 0:
+                raise Malformed(f"{name!r} is {found[name]}, and not a number from 0")
         for name in ("env", "status", "access", "why" if chance else "policy"):
             found[name] = printable(field(found, name, str))
         in_todays_words(found)

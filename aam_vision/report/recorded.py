@@ -20,7 +20,7 @@ from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.memory.facts import read_fact
 from aam_vision.interrogation.memory.remembering import with_fact
 from aam_vision.interrogation.statistics.counts import ErrorRates, Misreading
-from aam_vision.interrogation.task.constants import extended
+from aam_vision.interrogation.task.forgotten_constants import extended
 from aam_vision.interrogation.task.repeated_looks import as_read
 from aam_vision.model.query import Access, Situation
 from aam_vision.model.strips import ActionHeader, LiftedAtom, Location, Mode, Model, PalTuple, Vocabulary

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from aam_vision.model.strips import GroundAction, State
-from aam_vision.planning.ppo import DistinguishingProblem
+from aam_vision.planning.ppo import DistinguishingProblem, add_palm
 
 BLIND = {"fast_downward_search_config": "astar(blind())"}
 needs_fast_downward = pytest.mark.skipif(
     importlib.util.find_spec("up_fast_downward") is None, reason="the extra fast-downward is not installed"
 )
+
+
+def solves(made: DistinguishingProblem, initial: State, plan: Sequence[GroundAction]) -> bool:
+    """Whether the two models answer differently to <initial, plan>."""
+    one, other = (add_palm(made.model, made.pal, mode).run(initial, plan) for mode in (made.i, made.j))
+    return one != other
 
 
 def read(made: DistinguishingProblem, initial: State, folder: Path) -> Any:

@@ -26,7 +26,7 @@ def masks(draw: st.DrawFn) -> Mask:
 @thorough(150)
 @given(masks(), st.data())
 def test_the_members_of_some_sets_are_found_together(mask: Mask, data: st.DataObject) -> None:
-    sets = Sets.from_mask(mask)
+    sets = Sets(*np.nonzero(mask), *mask.shape)
     assert (len(sets), sets.size) == mask.shape
     places = st.lists(st.integers(0, len(mask) - 1)) if len(mask) else st.just([])
     some = np.array(data.draw(places), dtype=np.int64)
@@ -39,7 +39,7 @@ def test_the_members_of_some_sets_are_found_together(mask: Mask, data: st.DataOb
 @thorough(150)
 @given(masks())
 def test_other_forms_have_the_same_members(mask: Mask) -> None:
-    sets = Sets.from_mask(mask)
+    sets = Sets(*np.nonzero(mask), *mask.shape)
     count, size = mask.shape
     assert np.array_equal(packed_sets(sets), packed(mask))
     assert np.array_equal(unpacked(packed_sets(sets), size), mask)

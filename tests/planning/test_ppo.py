@@ -22,15 +22,14 @@ from aam_vision.model.strips import (
 )
 from aam_vision.planning.ppo import DistinguishingProblem, ProblemFolder, add_palm, telling
 from tests import domains
-from tests.planning.fast_downward import BLIND, needs_fast_downward, planned, read
-from tests.profiles import crossed
+from tests.planning.fast_downward import BLIND, needs_fast_downward, planned, read, solves
 
 PAIRS = [(Mode.POSITIVE, Mode.ABSENT), (Mode.NEGATIVE, Mode.ABSENT), (Mode.POSITIVE, Mode.NEGATIVE)]
 
 
-@pytest.mark.parametrize(
-    ("empty", "location", "j"), crossed([False, True], Location, [Mode.ABSENT, Mode.NEGATIVE])
-)
+@pytest.mark.parametrize("j", [Mode.ABSENT, Mode.NEGATIVE])
+@pytest.mark.parametrize("location", Location)
+@pytest.mark.parametrize("empty", [False, True])
 def test_a_plan_solves_p_po_exactly_if_the_models_answer_differently(
     empty: bool, location: Location, j: Mode, tmp_path: Path
 ) -> None:
@@ -67,7 +66,7 @@ def test_a_plan_solves_p_po_exactly_if_the_models_answer_differently(
         for step in _steps(truth, initial):
             arguments = [problem.object(o) for o in step.objects]
             after = simulator.apply(begin, problem.action(step.name), arguments)
-            differ = made.solved_by(initial, [step])
+            differ = solves(made, initial, [step])
             assert (after is not None and simulator.is_goal(after)) is differ, step
             outcomes.add(differ)
     assert outcomes == {True, False}
@@ -83,7 +82,7 @@ def test_the_last_step_tells_two_modes_apart_exactly_where_the_atom_has_a_tellin
     initial = start if lit else State(frozenset(), start.objects)
     for location in Location:
         made = DistinguishingProblem(model, [], pal._replace(location=location), i, j)
-        assert made.solved_by(initial, [GroundAction("ring", ())]) is (lit in telling(i, j))
+        assert solves(made, initial, [GroundAction("ring", ())]) is (lit in telling(i, j))
 
 
 @needs_fast_downward
@@ -100,7 +99,7 @@ def test_fast_downward_solves_p_po(options: dict[str, str], tmp_path: Path) -> N
     made = DistinguishingProblem(model, refined, pal, Mode.POSITIVE, Mode.ABSENT)
     plan = planned(read(made, start, tmp_path), options)
     assert plan == [GroundAction("off", ()), GroundAction("ring", ())]
-    assert made.solved_by(start, plan)
+    assert solves(made, start, plan)
 
 
 @needs_fast_downward

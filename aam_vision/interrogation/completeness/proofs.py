@@ -16,7 +16,7 @@ from aam_vision.interrogation.evidence.transcript import (
     Place,
     Transcript,
     attempted,
-    initial_evidence,
+    evidence_of,
     ruled_out,
     violated,
 )
@@ -111,7 +111,7 @@ class Proofs:
 
     def _replay(self, single: Transcript) -> tuple[int, str] | None:
         """Take in all entries; return the number of the first that contradicts those before it, and the error."""
-        evidence = initial_evidence(single)
+        evidence = evidence_of(single)
         self.hypotheses: Hypotheses = evidence.hypotheses
         """The hypotheses after all entries."""
         self.decided: list[int] = []

@@ -191,6 +191,12 @@ class Evidence:
         """Whether the same question was asked before."""
         return (start.number, plan) in self._asked
 
+    def repeats(self, move: Ask | Walk) -> bool:
+        """Whether a move repeats a question that nobody meant to repeat: whoever makes it would never stop."""
+        if isinstance(move, Walk) or move.again or move.examines:
+            return False
+        return self.was_asked(move.start, move.plan)
+
     def answer_follows(self, start: Node, plan: Iterable[GroundAction]) -> bool:
         """Whether the answer follows from earlier ones: a deterministic agent does the same again.
 

@@ -6,7 +6,7 @@ which modes every attempted step rules out by the states seen around it alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -66,17 +66,23 @@ class Transcript:
         return replace(self, entries=tuple(entries))
 
 
-def initial_evidence(transcript: Transcript) -> Evidence:
-    """The evidence before the first question: the initial situations of the problems."""
+def evidence_of(transcript: Transcript, entries: Iterable[Entry] = ()) -> Evidence:
+    """The evidence of the initial situations of the problems, and of some entries.
+
+    Raises:
+        InconsistentAgent: one of them contradicts those before it.
+    """
     evidence = Evidence(Hypotheses(transcript.vocabulary, transcript.headers, repeated=transcript.repeated))
     for situation in transcript.initial:
         evidence.begin(situation)
+    for entry in entries:
+        evidence.take_in(entry)
     return evidence
 
 
 def taken_in(transcript: Transcript) -> tuple[Evidence, int | None]:
     """The evidence up to the first entry that contradicts those before it, and the number of that entry; None if none does."""
-    evidence = initial_evidence(transcript)
+    evidence = evidence_of(transcript)
     for number, entry in enumerate(transcript.entries):
         try:
             evidence.take_in(entry)

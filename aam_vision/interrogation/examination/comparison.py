@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice
 
 from aam_vision.interrogation.examination.findings import Diagnosis, Family
-from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
+from aam_vision.interrogation.examination.inquiry import Inquiry, cut, verdict
 from aam_vision.interrogation.examination.looking import pixels_differ, wrong_reading
 from aam_vision.interrogation.examination.predictions import differing
 from aam_vision.interrogation.examination.repetition import later_otherwise, random_outcome, repeated, varying
@@ -150,15 +150,9 @@ def _hidden(inquiry: Inquiry, one: Trial, other: Trial) -> Diagnosis | None:
         one, other = other, one
     if not _all_seen(inquiry, one, other):
         return None
-    name = one.step.name
-    what = f"{cut(one.outcome, 30)} and {cut(other.outcome, 30)}"
-    return Diagnosis(
-        Family.HIDDEN,
-        name,
-        f"{name}: hidden, {what} in situations that look alike",
-        (example(one), example(other)),
-        pixels_differ=pixels_differ(trials.agent, one.before, other.before),
-    )
+    told = f"{cut(one.outcome, 30)} and {cut(other.outcome, 30)} in situations that look alike"
+    differ = pixels_differ(trials.agent, one.before, other.before)
+    return verdict(Family.HIDDEN, one.step.name, told, one, other, pixels_differ=differ)
 
 
 def nothing_works(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
@@ -177,10 +171,8 @@ def nothing_works(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
         if trial is None or trial.executed:
             return None
     earlier = [one for one in inquiry.trials.seen if one.executed and one.step.name == name]
-    shown = (*(example(one) for one in earlier[:1]), example(doubtful))
-    return Diagnosis(
-        Family.HIDDEN, name, f"{name}: hidden, refused, and so is all else that its model allows there", shown
-    )
+    told = "refused, and so is all else that its model allows there"
+    return verdict(Family.HIDDEN, name, told, *earlier[:1], doubtful)
 
 
 def strange_effect(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
@@ -201,8 +193,8 @@ def strange_effect(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
         previous = _previous(inquiry, doubtful)
         touched = previous is not None and set(atom.objects) <= set(previous.objects)
         if previous is not None and touched and len(showing) == len(others):
-            why = f"{previous.name}: hidden, {cut(str(atom), 40)} changes only with the step after it"
-            return Diagnosis(Family.HIDDEN, previous.name, why, (example(doubtful), example(showing[0])))
+            told = f"{cut(str(atom), 40)} changes only with the step after it"
+            return verdict(Family.HIDDEN, previous.name, told, doubtful, showing[0])
         return wrong_reading(showing[0], strange, doubtful, "wrong before whatever step", by_chance=False)
     after = inquiry.evidence.predict(doubtful.before.state, doubtful.step)
     nexts = _executed_apart(inquiry, inquiry.after(doubtful), after, atom)

@@ -222,27 +222,28 @@ class Course:
         return len(self.untouched(steps)) + sum(min(map(len, split)) for split in splits)
 
 
-def always(steps: Iterable[Seen], atoms: Sequence[LiftedAtom]) -> list[tuple[LiftedAtom, bool]]:
+def always(
+    steps: Iterable[tuple[State, GroundAction]], atoms: Sequence[LiftedAtom]
+) -> list[tuple[LiftedAtom, bool]]:
     """The atoms, with their values, that had the same value before each of the steps, as far as it is known."""
     values: dict[LiftedAtom, set[bool]] = {atom: set() for atom in atoms}
-    for before, action, _ in steps:
+    for before, action in steps:
         for atom in atoms:
             if (value := before.value(atom.ground(action.objects))) is not None:
                 values[atom].add(value)
     return [(atom, value) for atom, found in values.items() for value in (True, False) if found == {value}]
 
 
-def violated(step: Seen, literals: Iterable[tuple[LiftedAtom, bool]]) -> bool:
+def violated(before: State, action: GroundAction, literals: Iterable[tuple[LiftedAtom, bool]]) -> bool:
     """Whether one of the literals may be false before a step."""
-    before, action, _ = step
     return any(before.value(atom.ground(action.objects)) is not value for atom, value in literals)
 
 
 def _refusals(steps: Sequence[Seen], own: Sequence[int], atoms: Sequence[LiftedAtom]) -> list[Split]:
     executed = [number for number in own if steps[number].after is not None]
-    literals = always((steps[number] for number in executed), atoms)
+    literals = always((steps[number][:2] for number in executed), atoms)
     strange = [
-        number for number in own if steps[number].after is None and not violated(steps[number], literals)
+        number for number in own if steps[number].after is None and not violated(*steps[number][:2], literals)
     ]
     return [Split(tuple(executed), tuple(strange))] if executed and strange else []
 

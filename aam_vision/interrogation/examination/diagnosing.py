@@ -33,7 +33,7 @@ from aam_vision.interrogation.examination.comparison import (
 from aam_vision.interrogation.examination.course import Course, Split
 from aam_vision.interrogation.examination.elsewhere import Wanderer, changes_elsewhere
 from aam_vision.interrogation.examination.findings import Diagnosis, Family
-from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
+from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example, verdict
 from aam_vision.interrogation.examination.looking import change_not_seen, misread_at_rest, wrong_reading
 from aam_vision.interrogation.examination.predictions import differing, expected
 from aam_vision.interrogation.examination.repetition import (
@@ -159,16 +159,15 @@ def conditional(
     if literal is None and inquiry.steadfast:  # each of them comes out the same every time
         literal = separating_literal(vocabulary, header, usual, strange, enough=1, own=True)
     normal = normal or (usual[0] if usual else None)
-    examples = (example(doubtful),) if normal is None else (example(normal), example(doubtful))
+    shown = [doubtful] if normal is None else [normal, doubtful]
     if literal is not None:
-        why = f"{name}: conditional, {cut(doubtful.outcome, 40)} where {cut(literal, 40)}"
-        return Diagnosis(Family.CONDITIONAL, name, why, examples, literal)
+        told = f"{cut(doubtful.outcome, 40)} where {cut(literal, 40)}"
+        return verdict(Family.CONDITIONAL, name, told, *shown, literal=literal)
     if len({trial.before.state for trial in strange}) > 1 and usual:
-        why = (
-            f"{name}: conditional, {cut(doubtful.outcome, 30)} in some states; no single literal tells which"
-        )
-        return Diagnosis(Family.CONDITIONAL, name, why, examples)
+        told = f"{cut(doubtful.outcome, 30)} in some states; no single literal tells which"
+        return verdict(Family.CONDITIONAL, name, told, *shown)
     why = f"{name}: {cut(doubtful.outcome, 50)}, which its model rules out"
+    examples = tuple(map(example, shown))
     return Diagnosis(Family.UNKNOWN, name, why, examples, by_chance=not inquiry.steadfast)
 
 
@@ -280,17 +279,15 @@ def _of_split(course: Course, split: Split) -> Diagnosis:
     trials = course.trials
     usual, strange = [trials[n] for n in split.usual], [trials[n] for n in split.strange]
     name = usual[0].step.name
-    shown = example(usual[0]), example(strange[0])
+    shown = usual[0], strange[0]
     told = cut(strange[0].outcome, 40)
     if _varies_at_rest(course, split):
         return _random(course, split)
     mixed = not {(one.before.state, one.step) for one in usual}.isdisjoint(
         (one.before.state, one.step) for one in strange
     )
-    ever_since = Diagnosis(Family.HIDDEN, name, f"{name}: hidden, {told} ever since a certain step", shown)
-    alike = Diagnosis(
-        Family.HIDDEN, name, f"{name}: hidden, {told} in one of two situations that look alike", shown
-    )
+    ever_since = verdict(Family.HIDDEN, name, f"{told} ever since a certain step", *shown)
+    alike = verdict(Family.HIDDEN, name, f"{told} in one of two situations that look alike", *shown)
     if mixed:
         if split.turns == 1 or _since(course, split):
             return ever_since
@@ -301,14 +298,14 @@ def _of_split(course: Course, split: Split) -> Diagnosis:
     vocabulary = course.lasting if once else course.vocabulary
     literal = separating_literal(vocabulary, course.header(name), usual, strange, enough=1, own=once)
     if literal is not None:
-        why = f"{name}: conditional, {told} where {cut(literal, 40)}"
-        return Diagnosis(Family.CONDITIONAL, name, why, shown, literal)
+        told = f"{told} where {cut(literal, 40)}"
+        return verdict(Family.CONDITIONAL, name, told, *shown, literal=literal)
     if once or _since(course, split, own=True):
         return ever_since
     if refused_one_step_late(course):
         return alike
-    why = f"{name}: conditional, {cut(told, 30)} in some states; no single literal tells which"
-    return Diagnosis(Family.CONDITIONAL, name, why, shown)
+    told = f"{cut(told, 30)} in some states; no single literal tells which"
+    return verdict(Family.CONDITIONAL, name, told, *shown)
 
 
 def _steady_refusals(course: Course, split: Split) -> bool:
@@ -337,11 +334,9 @@ def _random(course: Course, split: Split) -> Diagnosis:
     seen, tried = len(counted_strange), len(numbers)
     usual = next((course.trials[n] for n in numbers if n in split.usual), usual)
     strange = course.trials[counted_strange[0]] if counted_strange else strange
-    name = usual.step.name
-    why = f"{name}: random, {cut(strange.outcome, 40)} in {seen} of {tried} attempts"
-    shown = example(usual), example(strange)
-    chance = alone and not strange.executed and 2 * seen < tried
-    return Diagnosis(Family.RANDOM, name, why, shown, seen=seen, tried=tried, by_chance=chance)
+    told = f"{cut(strange.outcome, 40)} in {seen} of {tried} attempts"
+    found = {"seen": seen, "tried": tried, "by_chance": alone and not strange.executed and 2 * seen < tried}
+    return verdict(Family.RANDOM, usual.step.name, told, usual, strange, **found)
 
 
 def _varies_at_rest(course: Course, split: Split) -> bool:

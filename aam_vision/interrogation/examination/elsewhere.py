@@ -14,10 +14,10 @@ from itertools import cycle, islice, product
 from typing import NamedTuple
 
 from aam_vision.interrogation.evidence.anomalies import changed_untouched
-from aam_vision.interrogation.examination.course import Course, Seen, always, violated
+from aam_vision.interrogation.examination.course import Course, always, violated
 from aam_vision.interrogation.examination.coverage import unlike
 from aam_vision.interrogation.examination.findings import Diagnosis, Family
-from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
+from aam_vision.interrogation.examination.inquiry import Inquiry, cut, verdict
 from aam_vision.interrogation.examination.trials import History, Trial, Trials
 from aam_vision.model.query import Query, Situation
 from aam_vision.model.strips import ActionHeader, Atom, GroundAction, LiftedAtom, State, lifted_atoms
@@ -199,7 +199,7 @@ class Wanderer:
             told = self.inquiry.trials.transcript
             header = next(header for header in told.headers if header.name == name)
             atoms = lifted_atoms(told.vocabulary, header)
-            self._held[name] = always([Seen(trial.before.state, trial.step, None)], atoms)
+            self._held[name] = always([(trial.before.state, trial.step)], atoms)
         else:
             self._held[name] = [
                 (atom, value)
@@ -212,9 +212,7 @@ def _possible(header: ActionHeader, state: State, literals: Literals, lacking: i
     """The steps of an action for which no more than so many of the literals are violated."""
     rows = product(*(state.objects.of_type(kind) for kind in header.types))
     steps = (GroundAction(header.name, row) for row in rows if len(set(row)) == len(row))
-    fitting = (
-        step for step in steps if sum(violated(Seen(state, step, None), [one]) for one in literals) <= lacking
-    )
+    fitting = (step for step in steps if sum(violated(state, step, [one]) for one in literals) <= lacking)
     return list(islice(fitting, BINDINGS))
 
 
@@ -379,8 +377,8 @@ def _rule(course: Course, name: str, pattern: LiftedAtom) -> Diagnosis | None:
     told = f"switches {text}" if literal else f"makes {text} {always}"
     usual = next((one.trial for one in found if one.before is one.after), changing[0].trial)
     shown = dict.fromkeys([usual, changing[-1].trial])
-    why = f"{name}: conditional, {cut(told, 60)}, which it does not name"
-    return Diagnosis(Family.CONDITIONAL, name, why, tuple(map(example, shown)), literal)
+    told = f"{cut(told, 60)}, which it does not name"
+    return verdict(Family.CONDITIONAL, name, told, *shown, literal=literal)
 
 
 def _changes(course: Course, name: str, pattern: LiftedAtom) -> list[_Change]:

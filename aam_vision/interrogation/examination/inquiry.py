@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +15,9 @@ from aam_vision.interrogation.evidence.anomalies import (
     unexplained_changes,
 )
 from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.moves import Asked
-from aam_vision.interrogation.evidence.transcript import Transcript, initial_evidence
-from aam_vision.interrogation.examination.findings import Example
+from aam_vision.interrogation.evidence.moves import Asked, Entry
+from aam_vision.interrogation.evidence.transcript import Transcript, evidence_of
+from aam_vision.interrogation.examination.findings import Diagnosis, Example, Family
 from aam_vision.interrogation.examination.predictions import Predictions, differing, expected
 from aam_vision.interrogation.examination.trials import History, Trial, Trials
 from aam_vision.model.query import Situation
@@ -106,8 +107,16 @@ class Inquiry:
 
     def _refused_without_reason(self, executed: Trial) -> Trial | None:
         """A refusal for which the successes leave no reason; the evidence is then that of the successes alone."""
+        transcript = self.trials.transcript
+
+        def successes(entry: Entry) -> Entry:
+            if isinstance(entry, Asked):
+                query = replace(entry.query, plan=entry.query.plan[: entry.response.executed])
+                return replace(entry, query=query)
+            return entry
+
         try:
-            evidence = _of_successes(self.trials.transcript, self.doubtful_entry)
+            evidence = evidence_of(transcript, map(successes, transcript.entries[: self.doubtful_entry + 1]))
         except InconsistentAgent:
             return None
         for trial in self.trials.seen:
@@ -227,7 +236,7 @@ def _before_contradiction(transcript: Transcript) -> tuple[Evidence, int]:
 
     Where each answer agrees with those before it, a plan may end otherwise than its steps as seen elsewhere.
     """
-    evidence = initial_evidence(transcript)
+    evidence = evidence_of(transcript)
     last = len(transcript.entries) - 1
     for number, entry in enumerate(transcript.entries):
         if unexplained_changes(entry, transcript.vocabulary.constants):
@@ -235,28 +244,11 @@ def _before_contradiction(transcript: Transcript) -> tuple[Evidence, int]:
         try:
             evidence.take_in(entry)
         except InconsistentAgent:
-            return evidence_of(transcript, number), number
+            return evidence_of(transcript, transcript.entries[:number]), number
     found = contradicted_entry(transcript, evidence.hypotheses)
-    return (evidence, found[0]) if found is not None else (evidence_of(transcript, last), last)
-
-
-def _of_successes(transcript: Transcript, last: int) -> Evidence:
-    """The evidence of the steps that were executed in the answers up to a number."""
-    evidence = initial_evidence(transcript)
-    for entry in transcript.entries[: last + 1]:
-        if isinstance(entry, Asked):
-            executed = entry.response.executed
-            entry = replace(entry, query=replace(entry.query, plan=entry.query.plan[:executed]))
-        evidence.take_in(entry)
-    return evidence
-
-
-def evidence_of(transcript: Transcript, count: int) -> Evidence:
-    """The evidence of the first answers of a transcript."""
-    evidence = initial_evidence(transcript)
-    for entry in transcript.entries[:count]:
-        evidence.take_in(entry)
-    return evidence
+    if found is not None:
+        return evidence, found[0]
+    return evidence_of(transcript, transcript.entries[:last]), last
 
 
 def _as_seen_at_first(last: Asked, again: Trial | None) -> Trial | None:
@@ -272,6 +264,12 @@ def _as_seen_at_first(last: Asked, again: Trial | None) -> Trial | None:
 def example(trial: Trial) -> Example:
     """A step as the diagnosis shows it."""
     return Example(trial.before, trial.step, trial.outcome, trial.after)
+
+
+def verdict(family: Family, culprit: str, told: str, *shown: Trial, **more: Any) -> Diagnosis:
+    """The diagnosis that says so of its culprit, with the steps that show it; ``more``: its other fields."""
+    why = f"{culprit}: {family.value}, {told}"
+    return Diagnosis(family, culprit, why, tuple(map(example, shown)), **more)
 
 
 def cut(text: str, length: int) -> str:

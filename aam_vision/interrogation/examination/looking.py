@@ -14,7 +14,7 @@ from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.interrogation.evidence.moves import Asked
 from aam_vision.interrogation.examination.findings import Diagnosis, Family
-from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
+from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example, verdict
 from aam_vision.interrogation.examination.predictions import differing
 from aam_vision.interrogation.examination.trials import Trial
 from aam_vision.model.query import Agent, Query, Situation
@@ -116,21 +116,12 @@ def change_not_seen(inquiry: Inquiry) -> Diagnosis | None:
         if trial.after is not None and unseen_change(
             agent, trial.before, trial.step, trial.after, agent.vocabulary.constants
         ):
-            culprit = _usually_changed(inquiry, trial) or trial.step.name
+            own = [one for one in inquiry.trials.seen if one.step.name == trial.step.name]
+            usual = Counter(atom.predicate for one in own for atom in one.changed).most_common(1)
+            culprit = usual[0][0] if usual else trial.step.name
             why = f"{culprit}: misread after {trial.step.name}, or a predicate is missing: only the image changed"
             return Diagnosis(Family.MISREAD, culprit, why, (example(trial),), pixels_differ=True)
     return None
-
-
-def _usually_changed(inquiry: Inquiry, overlooked: Trial) -> str | None:
-    """The predicate that other steps of the action changed most often; None if they changed nothing."""
-    changed = Counter(
-        atom.predicate
-        for trial in inquiry.trials.seen
-        if trial.after is not None and trial.step.name == overlooked.step.name
-        for atom in differing(trial.before.state, trial.after.state)
-    )
-    return changed.most_common(1)[0][0] if changed else None
 
 
 def read_differently(inquiry: Inquiry, again: Sequence[Trial]) -> Diagnosis | None:
@@ -181,10 +172,5 @@ def wrong_reading(
 ) -> Diagnosis:
     """The verdict that a classifier was wrong about one of two situations."""
     name = Counter(atom.predicate for atom in changed).most_common(1)[0][0]
-    return Diagnosis(
-        Family.MISREAD,
-        name,
-        f"{name}: misread, {cut(str(changed[0]), 50)} is {how}",
-        (example(one), example(other)),
-        by_chance=by_chance,
-    )
+    told = f"{cut(str(changed[0]), 50)} is {how}"
+    return verdict(Family.MISREAD, name, told, one, other, by_chance=by_chance)

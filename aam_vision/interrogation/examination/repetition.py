@@ -12,7 +12,7 @@ from dataclasses import replace
 from aam_vision.interrogation.examination.course import Course, Split, always, violated
 from aam_vision.interrogation.examination.elsewhere import regular
 from aam_vision.interrogation.examination.findings import Diagnosis, Family
-from aam_vision.interrogation.examination.inquiry import Inquiry, cut, example
+from aam_vision.interrogation.examination.inquiry import Inquiry, cut, verdict
 from aam_vision.interrogation.examination.looking import read_differently, read_otherwise, wrong_reading
 from aam_vision.interrogation.examination.predictions import differing
 from aam_vision.interrogation.examination.trials import History, Trial, separating_literal
@@ -54,18 +54,15 @@ def by_previous_step(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
         usual, strange = course.of_split(split)
         if separating_literal(course.vocabulary, course.header(name), usual, strange, own=True) is not None:
             continue
-        shown = example(usual[0]), example(strange[0])
+        shown = usual[0], strange[0]
         told = cut(strange[0].outcome, 40)
         if uses := _used_up(course, split):
-            why = f"{name}: hidden, {told} after {counted(uses, 'use')} in an episode"
-            return Diagnosis(Family.HIDDEN, name, why, shown)
+            return verdict(Family.HIDDEN, name, f"{told} after {counted(uses, 'use')} in an episode", *shown)
         if not strange[0].executed and refused_one_step_late(course):
-            why = f"{name}: hidden, refused after one of two steps to situations that look alike"
-            return Diagnosis(Family.HIDDEN, name, why, shown)
+            told = "refused after one of two steps to situations that look alike"
+            return verdict(Family.HIDDEN, name, told, *shown)
         if split.turns == 1 and min(map(len, split)) >= BEFORE_AND_AFTER:
-            return Diagnosis(
-                Family.CHANGING, name, f"{name}: changing, {told} ever since a certain step", shown
-            )
+            return verdict(Family.CHANGING, name, f"{told} ever since a certain step", *shown)
     return None
 
 
@@ -89,18 +86,9 @@ def one_step_late(course: Course) -> Diagnosis | None:
         return None
     if not (course.led and course.disagreements(course.seen)):
         return None
-    changed = [
-        (trial, atoms)
-        for trial in course.trials
-        if trial.after is not None and (atoms := differing(trial.before.state, trial.after.state))
-    ]
-    trial, atoms = changed[-1]
+    trial = next(trial for trial in reversed(course.trials) if trial.changed)
     return wrong_reading(
-        trial,
-        atoms,
-        trial,
-        "seen one step late, as all images are",
-        by_chance=False,
+        trial, trial.changed, trial, "seen one step late, as all images are", by_chance=False
     )
 
 
@@ -130,7 +118,7 @@ def strange_changes(course: Course, *, steady: bool) -> Diagnosis | None:
             before is not None and (before.before.handle, atom) in where
         ):
             both.append((trial, atom))
-        elif any(near is not None and atom in _changed_atoms(near) for near in (after, before)):
+        elif any(near is not None and atom in near.changed for near in (after, before)):
             one += [(trial, atom)] if _irregular(course, trial, atom) else []
     if 2 * len(both) <= len(untouched) and (found := late_effect(course)):
         return found
@@ -169,8 +157,8 @@ def late_effect(course: Course) -> Diagnosis | None:
         several = {(trial.before.state, trial.step): trial for trial in came[key]}
         if len(several) >= LATE or (len(came[key]) >= REPEATED and _left(course, came[key][0], name, atom)):
             text = atom.text(course.header(name).parameters)
-            why = f"{name}: hidden, {cut(text, 40)} changes only with the step after it"
-            return Diagnosis(Family.HIDDEN, name, why, tuple(map(example, [*several.values()][:2])))
+            told = f"{cut(text, 40)} changes only with the step after it"
+            return verdict(Family.HIDDEN, name, told, *[*several.values()][:2])
     return None
 
 
@@ -203,10 +191,6 @@ def _irregular(course: Course, strange: Trial, atom: Atom) -> bool:
     )
 
 
-def _changed_atoms(trial: Trial) -> list[Atom]:
-    return [] if trial.after is None else differing(trial.before.state, trial.after.state)
-
-
 def refused_one_step_late(course: Course) -> bool:
     """Whether the state before the last executed step explains all refusals that the present state does not."""
     executed = refused = 0
@@ -217,10 +201,10 @@ def refused_one_step_late(course: Course) -> bool:
             for number, (trial, step) in enumerate(zip(course.trials, course.seen, strict=True))
             if step.action.name == header.name and (before := course.earlier(trial)) is not None
         }
-        literals = always((step for step in earlier.values() if step.after is not None), atoms)
+        literals = always((step[:2] for step in earlier.values() if step.after is not None), atoms)
         splits = course.splits(course.seen, header.name)
         strange = {n for split in splits for n in split.strange if course.seen[n].after is None}
-        if not all(violated(earlier[number], literals) for number in strange & set(earlier)):
+        if not all(violated(*earlier[number][:2], literals) for number in strange & set(earlier)):
             return False
         refused += len(strange & set(earlier))
         executed += sum(step.after is not None for step in earlier.values()) if strange else 0
@@ -328,12 +312,12 @@ def varying(inquiry: Inquiry, again: Sequence[Trial]) -> Diagnosis | None:
 
 def random_outcome(usual: Trial, other: Trial, seen: int, tried: int) -> Diagnosis:
     """The verdict that a step has two outcomes, the other one in ``seen`` of ``tried`` attempts."""
-    name = usual.step.name
-    return Diagnosis(
+    return verdict(
         Family.RANDOM,
-        name,
-        f"{name}: random, {cut(other.outcome, 40)} in {seen} of {tried} attempts from one situation",
-        (example(usual), example(other)),
+        usual.step.name,
+        f"{cut(other.outcome, 40)} in {seen} of {tried} attempts from one situation",
+        usual,
+        other,
         seen=seen,
         tried=tried,
         by_chance=usual.executed and not other.executed,  # what is mostly refused is not refused by mistake
@@ -380,9 +364,8 @@ def later_otherwise(inquiry: Inquiry, then: Trial, again: Sequence[Trial]) -> Di
 
 
 def _changing(then: Trial, now: Trial) -> Diagnosis:
-    name = then.step.name
-    why = f"{name}: changing, once {cut(then.outcome, 30)}, later {cut(now.outcome, 30)}"
-    return Diagnosis(Family.CHANGING, name, why, (example(then), example(now)))
+    told = f"once {cut(then.outcome, 30)}, later {cut(now.outcome, 30)}"
+    return verdict(Family.CHANGING, then.step.name, told, then, now)
 
 
 def _earlier(inquiry: Inquiry, doubtful: Trial) -> list[Trial]:
@@ -410,8 +393,7 @@ def seen_once(inquiry: Inquiry, doubtful: Trial, again: Sequence[Trial]) -> Diag
     if doubtful.after is None or usual.after is None:
         return random_outcome(usual, doubtful, 0, len(again))
     seen = inquiry.trials.look(doubtful.after) if inquiry.trials.access.snapshots else None
-    nothing = not differing(doubtful.before.state, doubtful.after.state)
-    if nothing or (seen is not None and not differing(seen.state, doubtful.after.state)):
+    if not doubtful.changed or (seen is not None and not differing(seen.state, doubtful.after.state)):
         return random_outcome(usual, doubtful, 0, len(again))
     changed = differing(usual.after.state, doubtful.after.state)
     return wrong_reading(usual, changed, doubtful, f"read otherwise 1 time in {len(again) + 1}")

@@ -75,15 +75,18 @@ class Trial:
         return not differing(self.after.state, other.after.state)
 
     @property
+    def changed(self) -> list[Atom]:
+        """The atoms that are known to have changed; none if the step was refused."""
+        return [] if self.after is None else differing(self.before.state, self.after.state)
+
+    @property
     def outcome(self) -> str:
         """What happened, in words: ``refused``, or the atoms that changed."""
         if self.after is None:
             return "refused"
-        old, new = self.before.state, self.after.state
-        changed = differing(old, new)
-        if not changed:
-            return "executed, and nothing changed"
-        return ", ".join(f"{'+' if atom in new.true else '-'}{atom}" for atom in changed)
+        true = self.after.state.true
+        told = ", ".join(f"{'+' if atom in true else '-'}{atom}" for atom in self.changed)
+        return told or "executed, and nothing changed"
 
 
 class Spent(Exception):

@@ -15,7 +15,7 @@ from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.memory.going_on import interrogated
 from aam_vision.interrogation.memory.histories import RecordingAgent
 from aam_vision.interrogation.task.budget import Budget
-from aam_vision.interrogation.task.constants import WithConstants
+from aam_vision.interrogation.task.forgotten_constants import WithConstants
 from aam_vision.interrogation.task.result import Result
 from aam_vision.support.wording import listed
 

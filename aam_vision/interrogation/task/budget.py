@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from aam_vision.agents.counting import Counts
 from aam_vision.interrogation.evidence.moves import Ask, Move, Stop
 from aam_vision.interrogation.task.verdict import BUDGET
+from aam_vision.support.errors import UnusableInput
 from aam_vision.support.resources import Resources
 from aam_vision.support.wording import counted
 
@@ -19,6 +20,16 @@ class Budget:
     steps: int | None = None
     resources: Resources = field(default_factory=Resources, compare=False)
     """Time and memory, which decide nothing until they are spent."""
+
+    def __post_init__(self) -> None:
+        """Check the limits.
+
+        Raises:
+            UnusableInput: one of them is negative.
+        """
+        for name, most in (("max_queries", self.queries), ("max_steps", self.steps)):
+            if most is not None and most < 0:
+                raise UnusableInput("give a number from 0", argument=name, value=most)
 
     def spent(self, counts: Counts, *, steps: int, queries: int = 0) -> str:
         """Why so many more cannot be afforded, in words; empty if they can."""

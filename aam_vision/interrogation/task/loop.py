@@ -176,7 +176,7 @@ def interrogate(
             with budget.resources.interrupting():
                 move = policy.next(evidence, rng)
             move = budget.affordable(move, counting.counts)
-            if _asked_before(evidence, move):
+            if not isinstance(move, Stop) and evidence.repeats(move):
                 return record.result(
                     Stop(False, "the same question came up again: nothing more can be learnt")
                 )
@@ -193,13 +193,6 @@ def interrogate(
         raise Interrupted(why, record.result(Stop(False, why, cut=FAILED), doubt=why)) from error
     except (AgentFailed, PlannerFailed) as error:
         raise Interrupted(str(error), record.result(Stop(False, str(error), cut=FAILED))) from error
-
-
-def _asked_before(evidence: Evidence, move: Move) -> bool:
-    """Whether a policy repeats itself, so that it would never stop."""
-    if not isinstance(move, Ask) or move.again or move.examines:
-        return False
-    return evidence.was_asked(move.start, move.plan)
 
 
 def _answer(agent: CountingAgent, evidence: Evidence, move: Ask | Walk, rng: np.random.Generator) -> Entry:

@@ -427,7 +427,7 @@ class Ahead:
         A move that goes on gets a start that is known, in the place of the one that is not.
         """
         move = self._policy.next(self._evidence, rng)
-        return None if isinstance(move, Stop) or self._was_asked(move) else self._really(move)
+        return None if isinstance(move, Stop) or self._evidence.repeats(move) else self._really(move)
 
     def early(self, rng: np.random.Generator) -> Iterator[Ask | Walk]:
         """The moves of an examination that can be made before the policy stops.
@@ -451,12 +451,6 @@ class Ahead:
             return None
         wanted = None if move.wanted is None else self._original.nodes[move.wanted.number]
         return replace(move, start=start, wanted=wanted)
-
-    def _was_asked(self, move: Ask | Walk) -> bool:
-        """Whether the policy repeats itself."""
-        if isinstance(move, Walk) or move.again or move.examines:
-            return False
-        return self._evidence.was_asked(move.start, move.plan)
 
     def _real(self, copied: Node) -> Node | None:
         """The node of the evidence itself; None if it is only expected, and cannot be made."""

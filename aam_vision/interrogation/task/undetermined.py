@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from aam_vision.interrogation.completeness.indistinguishability import NO_WAY, Indistinguishability, origins
 from aam_vision.interrogation.evidence.graph import REFUSALS, Claim
-from aam_vision.interrogation.evidence.transcript import Transcript, initial_evidence
+from aam_vision.interrogation.evidence.transcript import Transcript, evidence_of
 from aam_vision.interrogation.hypotheses.literals import Literals, bits, union
 from aam_vision.interrogation.hypotheses.models import ActionHypotheses, Hypotheses
 from aam_vision.interrogation.task.verdict import OPEN
@@ -73,7 +73,7 @@ def sorted_out(
         found = [replace(entry, kind=CANNOT_MATTER, settle="") for entry in found]
     elif NO_WAY in why and not doubt and not unconfirmed:
         if beyond is None:
-            beyond = Indistinguishability(hypotheses, origins(initial_evidence(transcript))).closed
+            beyond = Indistinguishability(hypotheses, origins(evidence_of(transcript))).closed
         found = [_sorted(entry, hypotheses[entry.action], beyond.get(entry.action)) for entry in found]
     found = [_reasoned(entry, hypotheses[entry.action], reasons) for entry in found]
     for claim in unconfirmed:

@@ -14,7 +14,7 @@ from aam_vision.interrogation.completeness.indistinguishability import indisting
 from aam_vision.interrogation.evidence.anomalies import disagreement
 from aam_vision.interrogation.evidence.graph import Edge, Evidence, Refusal, unconfirmed
 from aam_vision.interrogation.evidence.moves import Asked
-from aam_vision.interrogation.evidence.transcript import Transcript, initial_evidence
+from aam_vision.interrogation.evidence.transcript import Transcript, evidence_of
 from aam_vision.interrogation.hypotheses.literals import bits
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.queries.undetermined_steps import constructed_step, reachable_step
@@ -49,7 +49,7 @@ def verify(transcript: Transcript, result: Result) -> Verification:
     """
     if result.assessment is not None:
         return _weighed(transcript, result)
-    evidence = initial_evidence(transcript)
+    evidence = evidence_of(transcript)
     sources: list[tuple[str, Edge | Refusal]] = []
     for name, entry in zip(transcript.names(), transcript.entries, strict=True):
         edges, refusals = len(evidence.edges), len(evidence.refusals)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.completeness.proofs import Proof, Proofs
 from aam_vision.interrogation.evidence.moves import Asked
-from aam_vision.interrogation.evidence.transcript import Transcript, initial_evidence
+from aam_vision.interrogation.evidence.transcript import Transcript, evidence_of
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
 from aam_vision.interrogation.policies.settable import SettablePolicy
 from aam_vision.interrogation.task.loop import interrogate
@@ -43,7 +43,7 @@ def _packaged(name: str) -> Result:
 
 def _modes_from(transcript: Transcript, entries: tuple[int, ...], pal: PalTuple) -> set[Mode]:
     """What the entries alone leave of a pal tuple, effects that restate a precondition read as absent."""
-    evidence = initial_evidence(transcript)
+    evidence = evidence_of(transcript)
     for number in entries:
         evidence.take_in(transcript.entries[number])
     action, bit = evidence.hypotheses[pal.action], evidence.hypotheses[pal.action].index.bit[pal.atom]

@@ -19,7 +19,7 @@ from aam_vision.interrogation.evidence.anomalies import (
     unexplained_changes,
 )
 from aam_vision.interrogation.evidence.moves import Asked, Entry, Walked
-from aam_vision.interrogation.evidence.transcript import Transcript, initial_evidence
+from aam_vision.interrogation.evidence.transcript import Transcript, evidence_of
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
 from aam_vision.interrogation.policies.settable import SettablePolicy
 from aam_vision.interrogation.task.loop import Interrupted, interrogate
@@ -135,7 +135,7 @@ def test_a_plan_that_ends_otherwise_than_its_steps_elsewhere_is_named() -> None:
     other = _asked(_state("pa"), (SEE,), 1, _state("pa"))
     whole = _asked(_state(), (ACT["a"], SEE), 2, _state())
     transcript = _transcript(other, adds, whole)
-    evidence = initial_evidence(transcript)
+    evidence = evidence_of(transcript)
     evidence.take_in(other)
     evidence.take_in(adds)
     told = contradicted_query(transcript, evidence.hypotheses)
@@ -175,9 +175,7 @@ def test_a_right_transcript_shows_nothing_and_a_misread_atom_shows(
             entries.append(Asked(query, agent.ask(query)))
     transcript = Transcript(agent.vocabulary, agent.headers, agent.access, initial, tuple(entries))
     assert not shows_error(transcript)
-    evidence = initial_evidence(transcript)
-    for entry in entries:
-        evidence.take_in(entry)
+    evidence = evidence_of(transcript, entries)
     assert contradicted_query(transcript, evidence.hypotheses) is None
     assert disagreement(transcript) is None
     steps = [step for entry in entries if isinstance(entry, Walked) for step in entry.steps]

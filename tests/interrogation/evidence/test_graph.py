@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.graph import REFUSALS, Evidence, unconfirmed
 from aam_vision.interrogation.evidence.moves import Aim, Ask, Asked, Walk, Walked
-from aam_vision.interrogation.evidence.transcript import Transcript, initial_evidence
+from aam_vision.interrogation.evidence.transcript import Transcript, evidence_of
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.policies.registry import policy_for
@@ -238,9 +238,7 @@ def test_without_asking_again_what_is_proven_is_said_to_rest_on_too_little(domai
     policy = policy_for(Access.SNAPSHOT, "economical", PyperplanPlanner())
     result = interrogate(agent, policy, np.random.default_rng(0), budget=AMPLE, scrutiny=DOUBTED)
     assert not (result.proven and result.unconfirmed)
-    evidence = initial_evidence(result.transcript)
-    for entry in result.transcript.entries:
-        evidence.take_in(entry)
+    evidence = evidence_of(result.transcript, result.transcript.entries)
     assert result.unconfirmed == unconfirmed(evidence)
     for claim in result.unconfirmed:
         if claim.literals.size() == 1:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.moves import Ask, Asked, Stop, Walk, Walked
-from aam_vision.interrogation.evidence.transcript import initial_evidence
+from aam_vision.interrogation.evidence.transcript import evidence_of
 from aam_vision.interrogation.examination.findings import ENOUGH, Exam
 from aam_vision.interrogation.examination.predictions import differing, expected, progress, surprise
 from aam_vision.interrogation.task.assembly import Interrogation
@@ -43,9 +43,7 @@ class Examined:
         transcript = asked.run(np.random.default_rng(0)).transcript
         self.model = domain.model
         self.start = domain.problems[0]
-        self.evidence = initial_evidence(transcript)
-        for entry in transcript.entries:
-            self.evidence.take_in(entry)
+        self.evidence = evidence_of(transcript, transcript.entries)
         self.steps = [
             GroundAction(header.name, row)
             for header in domain.model.headers

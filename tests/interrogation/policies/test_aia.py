@@ -55,7 +55,7 @@ from tests import domains
 from tests.domains import Domain
 from tests.interrogation.hiding import HidingAgent
 from tests.interrogation.runs import assert_sound
-from tests.planning.fast_downward import BLIND, needs_fast_downward, planned, read
+from tests.planning.fast_downward import BLIND, needs_fast_downward, planned, read, solves
 from tests.profiles import crossed, first, promised, thorough
 
 AMPLE = Budget(queries=2000, steps=20_000)
@@ -418,7 +418,7 @@ def test_every_query_and_what_is_returned_are_as_published(
             assert posed.ask.start.situation.state == posed.initial
         elif number:
             assert posed.ask.start.number in posed.states, "Algorithm 2, line 4: a state of S"
-        assert posed.problem.solved_by(posed.initial, posed.ask.plan), "lines 7 to 10: M' + gamma^i differs"
+        assert solves(posed.problem, posed.initial, posed.ask.plan), "lines 7 to 10: M' + gamma^i differs"
         assert posed.ask.plan[-1].name == posed.problem.pal.action, "Lemma 2"
         for mode in _pruned(posed, domain.model):
             assert mode not in result.hypotheses.modes(posed.problem.pal)
@@ -454,4 +454,4 @@ def test_fast_downward_solves_the_p_po_of_every_query(constructed: bool, tmp_pat
     for posed in watched.posed:
         plan = planned(read(posed.problem, posed.initial, tmp_path), BLIND)
         assert plan is not None
-        assert posed.problem.solved_by(posed.initial, plan)
+        assert solves(posed.problem, posed.initial, plan)

@@ -16,7 +16,7 @@ from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.completeness.indistinguishability import Closure
 from aam_vision.interrogation.evidence.graph import REFUSALS, Evidence, Node, supported
 from aam_vision.interrogation.evidence.moves import Aim, Ask, Move, Stop
-from aam_vision.interrogation.evidence.transcript import initial_evidence
+from aam_vision.interrogation.evidence.transcript import evidence_of
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.policies.decorators import (
@@ -151,9 +151,7 @@ def test_wherever_one_can_go_back_to_all_is_confirmed_after_the_policy_has_stopp
     if access is Access.TRAJECTORY:
         return
     assert not result.unconfirmed
-    evidence = initial_evidence(result.transcript)
-    for entry in result.transcript.entries:
-        evidence.take_in(entry)
+    evidence = evidence_of(result.transcript, result.transcript.entries)
     for claim, refusals in supported(evidence).items():
         assert len(refusals) >= REFUSALS
         action = evidence.hypotheses[claim.action]

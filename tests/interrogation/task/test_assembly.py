@@ -63,6 +63,9 @@ def test_parts_that_do_not_fit_are_refused_before_anything_is_asked() -> None:
     other = packaged.load("miconic")
     with pytest.raises(UnusableInput, match=rf"^prior {other.vocabulary.name}: is a model of another agent"):
         Interrogation(agent(), prior=other)
+    for limit in ("queries", "steps"):
+        with pytest.raises(UnusableInput, match=rf"^max_{limit} -1: give a number from 0"):
+            Budget(**{limit: -1})
 
 
 def test_it_runs_to_the_true_model_and_within_its_budget() -> None:

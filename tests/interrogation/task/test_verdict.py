@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from aam_vision import agent_for, interrogate
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.completeness.indistinguishability import NO_WAY, Indistinguishability, origins
-from aam_vision.interrogation.evidence.transcript import initial_evidence
+from aam_vision.interrogation.evidence.transcript import evidence_of
 from aam_vision.interrogation.examination.findings import ENOUGH, Diagnosis, Exam, Family
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.result import check_prior, differences, ending, lifted_predicates
@@ -188,7 +188,7 @@ def test_what_cannot_matter_is_told_from_what_is_open_in_english_that_fits_the_t
     assert ("Open (" in html) is any(entry.kind == "open" for entry in result.undetermined)
     # where no way to ask was found, the proofs tell what is open
     stopped = replace(result, proven=False, why=f"2 questions are open, but {NO_WAY}")
-    proofs = Indistinguishability(result.hypotheses, origins(initial_evidence(result.transcript)))
+    proofs = Indistinguishability(result.hypotheses, origins(evidence_of(result.transcript)))
     left = [entry for entry in stopped.undetermined if entry.kind == "open"]
     assert result.doubt or bool(left) is bool(proofs.open_questions())
     assert not (result.proven and left)

@@ -11,7 +11,7 @@ from hypothesis import given
 
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.task.constants import interrogated
+from aam_vision.interrogation.task.forgotten_constants import interrogated
 from aam_vision.model.pddl import read_domain, read_problem
 from aam_vision.model.query import Access, Agent
 from aam_vision.model.strips import Model, Vocabulary

@@ -28,7 +28,7 @@ from aam_vision.model.query import Agent, Situation
 from aam_vision.model.strips import GroundAction, State, Vocabulary
 from aam_vision.support.threads import one_thread
 
-MOST = 4
+MOST_SUPPOSED = 4
 """Objects that are supposed to be constants at a time. More: each action gets more atoms, and none is decided."""
 
 Template = tuple[str, tuple[int | str, ...]]
@@ -121,7 +121,7 @@ def suspects(transcript: Transcript) -> tuple[str, ...]:
             missing -= _templates(one.at.state, one.action)
         fixed = {one for _, arguments in missing for one in arguments if isinstance(one, str)}
         count.update(one for one in fixed if not _can_be_named(evidence, name, one))
-    return tuple(sorted(count, key=lambda one: (-count[one], one))[:MOST])
+    return tuple(sorted(count, key=lambda one: (-count[one], one))[:MOST_SUPPOSED])
 
 
 def _can_be_named(evidence: Evidence, name: str, one: str) -> bool:
