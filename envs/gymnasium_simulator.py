@@ -56,6 +56,7 @@ class GymnasiumSimulator:
         stops: whether nothing can be done once the environment has said ``terminated``. (``truncated`` is never
             heeded: how long an episode may take says nothing about what the agent can do.) The end is a variable of
             the agent's world like any other: where no predicate shows it, no model explains what is refused then.
+        checked: whether it is tried that the environment does the same again, and can be restored; else it is believed.
 
     Warns:
         AamWarning: a step is refused for the first time because of ``stops``.
@@ -77,6 +78,7 @@ class GymnasiumSimulator:
         seed: int = 0,
         *,
         stops: bool = True,
+        checked: bool = True,
     ) -> None:
         self._env = env
         self._name = str(env.unwrapped)
@@ -101,8 +103,9 @@ class GymnasiumSimulator:
         self.start()
         self.scene = self._users(scene, "scene", self._env.unwrapped) if callable(scene) else scene
         cell_edges(self.frame(), self.scene, f"{self._name}: render() gave")
-        self._check()
-        self.start()
+        if checked:
+            self._check()
+            self.start()
         for instruction in instructions:
             self._arguments(instruction)
 
@@ -289,10 +292,7 @@ class GymnasiumSimulator:
                 self.restore(there)
             except AgentFailed as error:
                 raise UnusableInput(str(error)) from error
-            again = [*seen[:half], self.frame()]
-            for action in actions[half : len(seen) - 1]:
-                self._step(action, "a random step")
-                again.append(self.frame())
+            again = [*seen[:half], *self._course(actions[half : len(seen) - 1], ends=False)]
             self._compare(seen, again, "after it was brought back", advice)
 
     def _random_actions(self, count: int) -> list[Any]:
@@ -304,11 +304,15 @@ class GymnasiumSimulator:
         self.start()
         if other_chance:
             self._env.unwrapped.np_random = np.random.default_rng([self._seed, 1])
+        return self._course(actions, ends=True)
+
+    def _course(self, actions: Sequence[Any], *, ends: bool) -> list[Frame]:
+        """The present image and those of steps from here, where it ``ends`` until the episode does."""
         frames = [self.frame()]
         for action in actions:
             self._step(action, "a random step")
             frames.append(self.frame())
-            if self.over:
+            if ends and self.over:
                 break
         return frames
 
@@ -369,11 +373,6 @@ class ControlSimulator(GymnasiumSimulator):
 
     _halts = "does nothing"
 
-    def __init__(self, *given: Any, checked: bool = True, **more: Any) -> None:
-        """``checked``: try whether controls always do the same; without it, the environment is believed."""
-        self._checked = checked
-        super().__init__(*given, **more)
-
     def instruct(self, name: str, objects: tuple[str, ...]) -> bool:
         """Give a control; always True.
 
@@ -408,8 +407,6 @@ class ControlSimulator(GymnasiumSimulator):
 
     def _check(self) -> None:
         """Check what is checked of every environment, and that no control does two things in one situation."""
-        if not self._checked:
-            return
         super()._check()
         self.start()
         rng = np.random.default_rng(self._seed)
@@ -558,7 +555,7 @@ class ChanceSimulator(GymnasiumSimulator):
         for _ in range(REPEATS):
             self.restore(here)
             self._compare([first], [self.frame()], "after it was brought back", "give another restore")
-            courses.append(self._course(actions))
+            courses.append(self._course(actions, ends=self._stops))
         self.start()
         if _several(courses[0], actions) and all(
             len(courses[0]) == len(other) and not any(map(self._apart, courses[0], other))
@@ -568,15 +565,6 @@ class ChanceSimulator(GymnasiumSimulator):
                 f"{self._name}: the same action in the same picture led to two pictures, but brought back it does as before: "
                 "draw chance from np_random, or show what it depends on"
             )
-
-    def _course(self, actions: Sequence[Any]) -> list[Frame]:
-        frames = [self.frame()]
-        for action in actions:
-            if self.over and self._stops:
-                break
-            self._step(action, "a random step")
-            frames.append(self.frame())
-        return frames
 
 
 def _several(course: Sequence[Frame], actions: Sequence[Any]) -> bool:
