@@ -16,6 +16,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from aam_vision.agents.bare import with_objects
 from aam_vision.agents.image import digest
 from aam_vision.agents.perception import Frame, Scene, cell_edges
 from aam_vision.envs.meaning import Instruction, Policies, differ, result_of
@@ -344,22 +345,9 @@ STRIDE: Final = 5
 
 def random_choice(
     controls: Sequence[Instruction], scene: Scene, rng: np.random.Generator
-) -> tuple[str, tuple[str, ...]] | None:
+) -> GroundAction | None:
     """One of these controls at random, with arguments at random; None if the scene lacks the objects for it."""
-    return with_objects(controls[int(rng.integers(len(controls)))], scene, rng)
-
-
-def with_objects(
-    control: Instruction, scene: Scene, rng: np.random.Generator
-) -> tuple[str, tuple[str, ...]] | None:
-    """A control with different objects of the right types at random; None if there are too few."""
-    objects: list[str] = []
-    for kind in control.header.types:
-        options = [one for one in scene.objects.of_type(kind) if one not in objects]
-        if not options:
-            return None
-        objects.append(options[int(rng.integers(len(options)))])
-    return control.header.name, tuple(objects)
+    return with_objects(controls[int(rng.integers(len(controls)))].header, scene.objects, rng)
 
 
 class ControlSimulator(GymnasiumSimulator):
@@ -413,9 +401,9 @@ class ControlSimulator(GymnasiumSimulator):
         for _ in range(PLACES):
             here = self.snapshot()
             for control in self._instructions.values():
-                chosen = with_objects(control, self.scene, rng)
-                if chosen is not None:
-                    self._check_control(here, *chosen)
+                given = with_objects(control.header, self.scene.objects, rng)
+                if given is not None:
+                    self._check_control(here, *given)
             self.restore(here)
             for _ in range(STRIDE):
                 chosen = self.choose(rng)
