@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aam_vision.agents.perception import Frame, Scene
+from aam_vision.agents.symbolic import drawn
 from aam_vision.envs.board import BoardDomain, Layout
 from aam_vision.envs.pddlgym_world import Outcome
 from aam_vision.model.strips import Atom, GroundAction
@@ -93,9 +94,8 @@ class BoardEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
         outcome = self.outcome(self.native_actions[int(action)])
         self._node = outcome.node
         if outcome.chances:
-            shares = np.cumsum([chance for chance, _ in outcome.chances])
-            place = int(np.searchsorted(shares, self.np_random.random() * shares[-1], side="right"))
-            self._node = outcome.chances[min(place, len(outcome.chances) - 1)][1]
+            place = drawn([chance for chance, _ in outcome.chances], self.np_random)
+            self._node = outcome.chances[place][1]
         reached = self._node.goal_reached
         return self.frame(), float(reached), reached, False, {"executed": outcome.instruction is not None}
 

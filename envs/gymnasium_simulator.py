@@ -16,6 +16,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from aam_vision.agents.bare import with_objects
 from aam_vision.agents.image import digest
 from aam_vision.agents.perception import Frame, Scene, cell_edges
 from aam_vision.envs.meaning import Instruction, Policies, differ, result_of
@@ -56,6 +57,7 @@ class GymnasiumSimulator:
         stops: whether nothing can be done once the environment has said ``terminated``. (``truncated`` is never
             heeded: how long an episode may take says nothing about what the agent can do.) The end is a variable of
             the agent's world like any other: where no predicate shows it, no model explains what is refused then.
+        checked: whether it is tried that the environment does the same again, and can be restored; else it is believed.
 
     Warns:
         AamWarning: a step is refused for the first time because of ``stops``.
@@ -77,6 +79,7 @@ class GymnasiumSimulator:
         seed: int = 0,
         *,
         stops: bool = True,
+        checked: bool = True,
     ) -> None:
         self._env = env
         self._name = str(env.unwrapped)
@@ -101,8 +104,9 @@ class GymnasiumSimulator:
         self.start()
         self.scene = self._users(scene, "scene", self._env.unwrapped) if callable(scene) else scene
         cell_edges(self.frame(), self.scene, f"{self._name}: render() gave")
-        self._check()
-        self.start()
+        if checked:
+            self._check()
+            self.start()
         for instruction in instructions:
             self._arguments(instruction)
 
@@ -289,10 +293,7 @@ class GymnasiumSimulator:
                 self.restore(there)
             except AgentFailed as error:
                 raise UnusableInput(str(error)) from error
-            again = [*seen[:half], self.frame()]
-            for action in actions[half : len(seen) - 1]:
-                self._step(action, "a random step")
-                again.append(self.frame())
+            again = [*seen[:half], *self._course(actions[half : len(seen) - 1], ends=False)]
             self._compare(seen, again, "after it was brought back", advice)
 
     def _random_actions(self, count: int) -> list[Any]:
@@ -304,11 +305,15 @@ class GymnasiumSimulator:
         self.start()
         if other_chance:
             self._env.unwrapped.np_random = np.random.default_rng([self._seed, 1])
+        return self._course(actions, ends=True)
+
+    def _course(self, actions: Sequence[Any], *, ends: bool) -> list[Frame]:
+        """The present image and those of steps from here, where it ``ends`` until the episode does."""
         frames = [self.frame()]
         for action in actions:
             self._step(action, "a random step")
             frames.append(self.frame())
-            if self.over:
+            if ends and self.over:
                 break
         return frames
 
@@ -340,22 +345,9 @@ STRIDE: Final = 5
 
 def random_choice(
     controls: Sequence[Instruction], scene: Scene, rng: np.random.Generator
-) -> tuple[str, tuple[str, ...]] | None:
+) -> GroundAction | None:
     """One of these controls at random, with arguments at random; None if the scene lacks the objects for it."""
-    return with_objects(controls[int(rng.integers(len(controls)))], scene, rng)
-
-
-def with_objects(
-    control: Instruction, scene: Scene, rng: np.random.Generator
-) -> tuple[str, tuple[str, ...]] | None:
-    """A control with different objects of the right types at random; None if there are too few."""
-    objects: list[str] = []
-    for kind in control.header.types:
-        options = [one for one in scene.objects.of_type(kind) if one not in objects]
-        if not options:
-            return None
-        objects.append(options[int(rng.integers(len(options)))])
-    return control.header.name, tuple(objects)
+    return with_objects(controls[int(rng.integers(len(controls)))].header, scene.objects, rng)
 
 
 class ControlSimulator(GymnasiumSimulator):
@@ -368,11 +360,6 @@ class ControlSimulator(GymnasiumSimulator):
     """
 
     _halts = "does nothing"
-
-    def __init__(self, *given: Any, checked: bool = True, **more: Any) -> None:
-        """``checked``: try whether controls always do the same; without it, the environment is believed."""
-        self._checked = checked
-        super().__init__(*given, **more)
 
     def instruct(self, name: str, objects: tuple[str, ...]) -> bool:
         """Give a control; always True.
@@ -408,17 +395,15 @@ class ControlSimulator(GymnasiumSimulator):
 
     def _check(self) -> None:
         """Check what is checked of every environment, and that no control does two things in one situation."""
-        if not self._checked:
-            return
         super()._check()
         self.start()
         rng = np.random.default_rng(self._seed)
         for _ in range(PLACES):
             here = self.snapshot()
             for control in self._instructions.values():
-                chosen = with_objects(control, self.scene, rng)
-                if chosen is not None:
-                    self._check_control(here, *chosen)
+                given = with_objects(control.header, self.scene.objects, rng)
+                if given is not None:
+                    self._check_control(here, *given)
             self.restore(here)
             for _ in range(STRIDE):
                 chosen = self.choose(rng)
@@ -558,7 +543,7 @@ class ChanceSimulator(GymnasiumSimulator):
         for _ in range(REPEATS):
             self.restore(here)
             self._compare([first], [self.frame()], "after it was brought back", "give another restore")
-            courses.append(self._course(actions))
+            courses.append(self._course(actions, ends=self._stops))
         self.start()
         if _several(courses[0], actions) and all(
             len(courses[0]) == len(other) and not any(map(self._apart, courses[0], other))
@@ -568,15 +553,6 @@ class ChanceSimulator(GymnasiumSimulator):
                 f"{self._name}: the same action in the same picture led to two pictures, but brought back it does as before: "
                 "draw chance from np_random, or show what it depends on"
             )
-
-    def _course(self, actions: Sequence[Any]) -> list[Frame]:
-        frames = [self.frame()]
-        for action in actions:
-            if self.over and self._stops:
-                break
-            self._step(action, "a random step")
-            frames.append(self.frame())
-        return frames
 
 
 def _several(course: Sequence[Frame], actions: Sequence[Any]) -> bool:

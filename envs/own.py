@@ -325,10 +325,12 @@ class OwnEnvironment:
 
         A problem is left out if it cannot be made, or if not every atom can be read from its first image.
         """
-        found = []
+        # what has chance is left out by the check; of all else only the first image is asked for
+        found, checked = [], self.chance_truth is not None
         for seed in self._held_out:
             try:
-                simulator = self.simulator((SPLIT, seed))
+                about = self.made(), (), self.scene, self.restore, seed
+                simulator = GymnasiumSimulator(*about, stops=self.stops, checked=checked)
                 state = look(simulator.frame(), simulator.scene).state
             except UnusableInput:
                 continue

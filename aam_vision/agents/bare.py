@@ -13,7 +13,7 @@ import numpy as np
 
 from aam_vision.agents.symbolic import ModelAgent
 from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
-from aam_vision.model.strips import ActionHeader, GroundAction, LiftedAtom, Model, State
+from aam_vision.model.strips import ActionHeader, GroundAction, LiftedAtom, Model, Objects, State
 from aam_vision.planning.joins import StateIndex, bindings
 from aam_vision.support.errors import UnusableInput
 
@@ -128,13 +128,17 @@ def random_control(
 ) -> GroundAction | None:
     """A control at random, with different objects of the right types at random; None if there is no control."""
     for number in rng.permutation(len(controls)):
-        header = controls[int(number)]
-        objects: list[str] = []
-        for kind in header.types:
-            options = [name for name in state.objects.of_type(kind) if name not in objects]
-            if not options:
-                break
-            objects.append(options[int(rng.integers(len(options)))])
-        else:
-            return GroundAction(header.name, tuple(objects))
+        if (control := with_objects(controls[int(number)], state.objects, rng)) is not None:
+            return control
     return None
+
+
+def with_objects(header: ActionHeader, objects: Objects, rng: np.random.Generator) -> GroundAction | None:
+    """A control with different objects of the right types at random; None if there are too few."""
+    chosen: list[str] = []
+    for kind in header.types:
+        options = [name for name in objects.of_type(kind) if name not in chosen]
+        if not options:
+            return None
+        chosen.append(options[int(rng.integers(len(options)))])
+    return GroundAction(header.name, tuple(chosen))

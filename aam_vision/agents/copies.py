@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from aam_vision.agents.image import Passage, Returning
+from aam_vision.agents.image import Passage, Returning, number_of
 from aam_vision.agents.perception import Frame, Scene, Simulator
 from aam_vision.agents.workers import Crew, Task
 from aam_vision.model.query import (
@@ -138,17 +138,15 @@ class NumberedCopies(StatelessCopies):
         return [self._remember(state, None, None, (), memo) for state, memo in found]
 
     def memo(self, situation: Situation) -> Any:
-        return self._known(situation).memo
+        return self._reached[number_of(situation)].memo
 
     def resume(self, history: Sequence[Passage]) -> None:
         """Take over a history; copies take over what they need of it."""
         for passage in history:
-            number = passage.after.handle
-            assert isinstance(number, int), "the handles here are numbers"
+            number = number_of(passage.after)
             if number not in self._reached:
                 self._next = number
-                before = None if passage.before is None else passage.before.handle
-                assert before is None or isinstance(before, int)
+                before = None if passage.before is None else number_of(passage.before)
                 self._remember(passage.after.state, None, before, passage.steps, passage.memo)
         self._next = max(self._reached, default=-1) + 1
 
@@ -165,10 +163,8 @@ class NumberedCopies(StatelessCopies):
         response, memo = found
         if not response.executed:
             return Response(0, query.initial)
-        return Response(
-            response.executed,
-            self._after(query.initial, query.plan[: response.executed], response.final, memo),
-        )
+        taken = query.plan[: response.executed]
+        return Response(response.executed, self._after(query.initial, taken, response.final, memo))
 
     def _walked(self, start: Situation, walked: list[tuple[WalkStep, Any]]) -> list[WalkStep]:  # type: ignore[override]
         steps = []
@@ -181,9 +177,7 @@ class NumberedCopies(StatelessCopies):
     def _after(
         self, before: Situation, steps: tuple[GroundAction, ...], inside: Situation, memo: Any
     ) -> Situation:
-        assert isinstance(before.handle, int)
-        assert isinstance(inside.handle, int)
-        return self._remember(inside.state, inside.handle, before.handle, steps, memo)
+        return self._remember(inside.state, number_of(inside), number_of(before), steps, memo)
 
     def _remember(
         self,
@@ -206,16 +200,11 @@ class NumberedCopies(StatelessCopies):
         self._next_inside += count
         return first
 
-    def _known(self, situation: Situation) -> _Reached:
-        assert isinstance(situation.handle, int), "the handles here are numbers"
-        return self._reached[situation.handle]
-
     def _inside(self, situation: Situation) -> tuple[Situation, list[Passage]]:
         """A situation as the copies know it, and how it was reached."""
         history: list[Passage] = []
-        number: Hashable = situation.handle
+        number: int | None = number_of(situation)
         while number is not None:
-            assert isinstance(number, int), "the handles here are numbers"
             reached = self._reached[number]
             number = reached.before
             before = None if number is None else _as_inside(self._reached[number])

@@ -99,7 +99,7 @@ class ImageAgent:
         at = self._return_to(query.initial)
         if not query.plan:
             percept, frame = self._follow(at)
-            number = _number(query.initial)
+            number = number_of(query.initial)
             seen = self._seen[number]
             self._seen[number] = replace(seen, pixels=seen.pixels | {digest(frame)})
             return Response(0, Situation(number, percept.state))
@@ -111,7 +111,7 @@ class ImageAgent:
             executed += 1
             passed = self._passed(situation) if executed > 1 else ()
             situation = self._look(situation)
-            self._seen[_number(situation)] = replace(self._seen[_number(situation)], passed=passed)
+            self._seen[number_of(situation)] = replace(self._seen[number_of(situation)], passed=passed)
         return Response(executed, situation)
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
@@ -132,7 +132,7 @@ class ImageAgent:
         """Tell the simulators what they will be asked next, if they can make use of that (``copies.CopiedSimulator``)."""
         for question in questions:
             start = question.initial if isinstance(question, Query) else question.start
-            seen = self._seen[_number(start)]
+            seen = self._seen[number_of(start)]
             simulator = self._simulators[seen.problem]
             if seen.snapshot is None or not isinstance(simulator, Foreseeing):
                 continue
@@ -145,11 +145,11 @@ class ImageAgent:
 
     def memo(self, situation: Situation) -> dict[str, Any]:
         """The problem, where things were seen, in which image, and after which other images."""
-        return memo_of(self._seen[_number(situation)])
+        return memo_of(self._seen[number_of(situation)])
 
     def pixels(self, situation: Situation) -> frozenset[str] | None:
         """Digests of the images of a situation: more than one where the same situation was seen in several ways."""
-        return self._seen[_number(situation)].pixels or None
+        return self._seen[number_of(situation)].pixels or None
 
     def resume(self, history: Sequence[Passage]) -> None:
         """Take over a history. The simulators are led back only when that is needed.
@@ -158,9 +158,9 @@ class ImageAgent:
             UnusableInput: a memo is not as ``memo`` writes it.
         """
         for passage in history:
-            number = _number(passage.after)
+            number = number_of(passage.after)
             if passage.before is not None:
-                self._ways.came(number, _number(passage.before), passage.steps)
+                self._ways.came(number, number_of(passage.before), passage.steps)
             if number not in self._seen:
                 problem, percept = remembered(passage, self._simulators)
                 image = passage.memo.get("image")  # a name for others, never a path for us
@@ -176,7 +176,7 @@ class ImageAgent:
         self._elsewhere = set(self._standing)
 
     def _return_to(self, situation: Situation) -> Seen:
-        number = _number(situation)
+        number = number_of(situation)
         seen = self._seen[number]
         simulator = self._simulators[seen.problem]
         if self.access.snapshots and seen.snapshot is not None:
@@ -208,11 +208,11 @@ class ImageAgent:
 
     def _passed(self, situation: Situation) -> tuple[str, ...]:
         """The names of the images up to a situation within a plan."""
-        seen = self._seen[_number(situation)]
+        seen = self._seen[number_of(situation)]
         return seen.passed if seen.image is None else (*seen.passed, seen.image)
 
     def _look(self, before: Situation) -> Situation:
-        seen = self._seen[_number(before)]
+        seen = self._seen[number_of(before)]
         return self._remember(seen.problem, *self._follow(seen))
 
     def _follow(self, before: Seen) -> tuple[Percept, Frame]:
@@ -314,8 +314,9 @@ def _behind(agent: Agent, name: str) -> Agent:
     return agent
 
 
-def _number(situation: Situation) -> int:
-    assert isinstance(situation.handle, int), "a situation of this agent"
+def number_of(situation: Situation) -> int:
+    """The number of a situation, of an agent whose handles are numbers."""
+    assert isinstance(situation.handle, int), "the handles here are numbers"
     return situation.handle
 
 

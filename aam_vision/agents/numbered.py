@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from aam_vision.agents.image import Passage
+from aam_vision.agents.image import Passage, number_of
 from aam_vision.model.query import Access, Agent, Query, Response, Situation, WalkStep
 from aam_vision.model.strips import ActionHeader, Vocabulary
 
@@ -63,8 +63,7 @@ class NumberedAgent:
         """Take every recorded step again."""
         initial = iter(self._agent.initial())
         for passage in history:
-            after = passage.after.handle
-            assert isinstance(after, int), "the handles here are numbers"
+            after = number_of(passage.after)
             if passage.before is None:
                 self._behind[after] = next(initial)
             elif passage.steps:
@@ -72,8 +71,7 @@ class NumberedAgent:
                 self._behind[after] = self._agent.ask(query).final
 
     def _of(self, situation: Situation) -> Situation:
-        assert isinstance(situation.handle, int), "the handles here are numbers"
-        return self._behind[situation.handle]
+        return self._behind[number_of(situation)]
 
     def _numbered(self, situation: Situation) -> Situation:
         number = len(self._behind)

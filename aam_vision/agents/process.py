@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from aam_vision.agents.encoding import Malformed, field, state_json
-from aam_vision.agents.image import Passage, Ways, led_back
+from aam_vision.agents.image import Passage, Ways, led_back, number_of
 from aam_vision.agents.protocol import (
     Reached,
     Start,
@@ -160,8 +160,7 @@ class StandingProcessAgent(ProcessAgent):
     def resume(self, history: Sequence[Passage]) -> None:
         """Take over a history. The program is led back only when that is needed."""
         for passage in history:
-            assert isinstance(passage.after.handle, int)
-            number = passage.after.handle
+            number = number_of(passage.after)
             try:
                 problem = field(passage.memo, "problem", int)
                 if problem not in self._problems or passage.after.state.objects != self._objects[problem]:
@@ -172,8 +171,7 @@ class StandingProcessAgent(ProcessAgent):
                 ) from None
             self._situations.setdefault(number, (problem, passage.after))
             if passage.before is not None:
-                assert isinstance(passage.before.handle, int)
-                self._ways.came(number, passage.before.handle, passage.steps)
+                self._ways.came(number, number_of(passage.before), passage.steps)
         self._next = max(self._situations, default=-1) + 1
 
     def number_from(self, number: int) -> None:
@@ -181,8 +179,8 @@ class StandingProcessAgent(ProcessAgent):
         self._next = number
 
     def _known(self, situation: Situation) -> tuple[int, int]:
-        assert isinstance(situation.handle, int), "a situation of this agent"
-        return situation.handle, self._situations[situation.handle][0]
+        number = number_of(situation)
+        return number, self._situations[number][0]
 
     def _start(self, number: int, problem: int) -> Start:
         """Lead the program to a situation if need be, and return how a question begins there.

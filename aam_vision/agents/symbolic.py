@@ -102,9 +102,15 @@ class SymbolicAgent(ModelAgent):
         if self.chance is None:
             return schema.successor(state, action.objects)
         outcomes = schema.case(state, action.objects).outcomes
-        shares = np.cumsum([one.probability for one in outcomes])
-        place = int(np.searchsorted(shares, self.chance.random() * shares[-1], side="right"))
-        return outcomes[min(place, len(outcomes) - 1)].effects.applied(state, action.objects)
+        place = drawn([one.probability for one in outcomes], self.chance)
+        return outcomes[place].effects.applied(state, action.objects)
+
+
+def drawn(shares: Sequence[float], rng: np.random.Generator) -> int:
+    """One of several outcomes at random, each with its share of all."""
+    until = np.cumsum(shares)
+    place = int(np.searchsorted(until, rng.random() * until[-1], side="right"))
+    return min(place, len(shares) - 1)
 
 
 class Choice:

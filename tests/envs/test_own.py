@@ -15,9 +15,11 @@ from aam_vision.envs import own
 from aam_vision.envs.registry import image_domain, names
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
+from aam_vision.training import assessment
 from aam_vision.training.evaluate import evaluate
 from aam_vision.training.train import train
 from tests.refusals import told_by
+from tests.run.commands import command
 
 ROOT = Path(__file__).parents[2]
 
@@ -76,22 +78,11 @@ def installed(site: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return site
 
 
-def _run(site: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """The command in a process of its own."""
-    path = os.pathsep.join([str(site), str(ROOT)])
-    return subprocess.run(
-        [sys.executable, "-m", "aam_vision.run", *arguments],
-        capture_output=True,
-        text=True,
-        cwd=site,
-        env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"},
-        check=False,
-    )
-
-
 def test_a_package_of_the_users_own_is_trained_evaluated_and_interrogated(
     installed: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setattr(assessment, "ROUNDS", 1)
+    monkeypatch.setattr(assessment, "TIMED", 32)
     monkeypatch.setattr(sys, "argv", ["train", "--env", "corridor", "--steps", "100", "--ship"])
     assert run_command(train) == 0
     found = {path.suffix for path in (installed / "corridor_package" / "weights").iterdir()}
@@ -102,7 +93,7 @@ def test_a_package_of_the_users_own_is_trained_evaluated_and_interrogated(
     told = capsys.readouterr().out
     assert "unseen layouts: 40 of 40 states exact" in told
     assert "1x4 board" in told
-    run = _run(installed, "--env", "corridor", "--out", "found", "--quiet")
+    run = command("--env", "corridor", "--out", "found", "--quiet", cwd=installed)
     assert run.returncode == 0, run.stderr
     result = json.loads((installed / "found" / "result.json").read_text())
     assert (result["env"], result["exact"], result["equivalent"]) == ("corridor", True, True)
@@ -128,7 +119,14 @@ def test_entry_points_that_cannot_be_used_are_named(installed: Path, name: str, 
 
 
 def test_a_broken_package_is_told_in_one_line(site: Path) -> None:
-    done = _run(site, "--env", "broken", "--quiet")
+    done = subprocess.run(
+        [sys.executable, "-m", "aam_vision.run", "--env", "broken", "--quiet"],
+        capture_output=True,
+        text=True,
+        cwd=site,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(site), str(ROOT)])},
+        check=False,
+    )
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
 
 

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from aam_vision.training import assessment
 from tests.commands import called
 
 TRAIN, EVALUATE = "aam_vision.training.train", "aam_vision.training.evaluate"
@@ -56,7 +57,9 @@ def test_bad_input_is_one_line_and_exit_code_2(module, arguments, told, tmp_path
     assert (tmp_path / "file").read_text() == "precious"
 
 
-def test_the_shipped_weights_are_evaluated(tmp_path):
+def test_the_shipped_weights_are_evaluated(tmp_path, monkeypatch):
+    monkeypatch.setattr(assessment, "ROUNDS", 1)
+    monkeypatch.setattr(assessment, "TIMED", 32)
     asked = ("--env", "doors", "--states", "40", "--noise", "0.15", "--json", "figures.json")
     done = called(EVALUATE, *asked, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
