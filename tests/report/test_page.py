@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -12,45 +11,10 @@ from aam_vision.report.account import account_of
 from aam_vision.report.album import FOLDER
 from aam_vision.report.page import page
 from aam_vision.report.recorded import read_run
+from tests.elements import Elements
 from tests.finished import copied
 from tests.report.conftest import KINDS
 from tests.report.shown import in_terminal
-
-VOID = {"meta", "link", "br", "hr", "img", "input"}
-
-
-class _Page(HTMLParser):
-    """Ids, links and the balance of tags."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.ids: list[str] = []
-        self.links: list[str] = []
-        self.fetched: list[str] = []
-        self.open: list[str] = []
-        self.texts: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        if tag not in VOID:
-            self.open.append(tag)
-        if given.get("id"):
-            self.ids.append(str(given["id"]))
-        for name in ("href", "src"):
-            target = given.get(name) or ""
-            (self.links if target.startswith("#") else self.fetched).append(target)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.handle_starttag(tag, attrs)
-        if tag not in VOID:
-            self.open.pop()
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append(data)
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -59,7 +23,7 @@ def run(request: pytest.FixtureRequest, run_of_kind: Callable[[str], Path]) -> P
 
 
 def test_the_page_of_a_run_is_complete_and_fetches_nothing(run):
-    found = _Page((run / "report.html").read_text(encoding="utf-8"))
+    found = Elements((run / "report.html").read_text(encoding="utf-8"))
     assert found.open == []
     assert len(found.ids) == len(set(found.ids))
     assert {link.removeprefix("#") for link in found.links if link.startswith("#")} <= set(found.ids)
@@ -74,7 +38,7 @@ def test_the_same_page_is_made_again_from_the_folder_alone(run):
 def test_every_line_of_the_model_is_on_the_page_and_its_pddl_leads_there(run):
     account = account_of(read_run(run))
     assert any(action.needs for action in account.actions)
-    found = _Page((run / "report.html").read_text(encoding="utf-8"))
+    found = Elements((run / "report.html").read_text(encoding="utf-8"))
     for action in account.actions:
         for line in (*action.needs, *action.changes):
             assert line.anchor in found.ids
@@ -87,7 +51,7 @@ def test_the_images_of_an_image_agent_are_on_the_page_once_each(run_of):
     kept = {path.stem for path in (folder / FOLDER).glob("*.png")}
     shown = [
         name.removeprefix("frame-")
-        for name in _Page((folder / "report.html").read_text()).ids
+        for name in Elements((folder / "report.html").read_text()).ids
         if name.startswith("frame-")
     ]
     assert shown

@@ -13,7 +13,7 @@ from aam_vision.agents.journal import WENT_ON
 from aam_vision.model.pddl import read_domain
 from aam_vision.model.strips import Effects, LiftedAtom
 from tests.commands import called
-from tests.finished import cut_short, result_of
+from tests.finished import copied, cut_short, result_of
 
 from .commands import command
 from .reference import DOES, changed_program
@@ -94,12 +94,22 @@ def test_what_outcomes_do_not_explain_stays_diagnosed_and_says_more(tmp_path: Pa
     assert further in explained(folder)
 
 
+@pytest.fixture(scope="module")
+def slipped(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """The command of an agent that slips, and the folder of a run of it."""
+    folder = tmp_path_factory.mktemp("slipped")
+    agent = program(folder, SLIPS)
+    asked = ("--agent", agent, "--access", "reset", "--within", "0.2", "--quiet", "--out", folder / "run")
+    command(*asked, cwd=folder)
+    return agent, folder / "run"
+
+
 @pytest.mark.parametrize("beyond", [0, 1, 60])
-def test_ended_after_it_went_on_it_resumes_with_what_was_seen(beyond: int, tmp_path: Path) -> None:
-    agent, folder = program(tmp_path, SLIPS), tmp_path / "run"
-    asked = ("--agent", agent, "--access", "reset", "--within", "0.2", "--quiet", "--out", folder)
-    command(*asked, cwd=tmp_path)
-    first = result_of(folder)
+def test_ended_after_it_went_on_it_resumes_with_what_was_seen(
+    beyond: int, slipped: tuple[str, Path], tmp_path: Path
+) -> None:
+    agent, run = slipped
+    first, folder = result_of(run), copied(run, tmp_path)
     before = shorten(folder, beyond)
     command("--agent", agent, "--resume", folder, cwd=tmp_path)
     again = result_of(folder)
