@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aam_vision import interrogate
-from aam_vision.agents.reference_agent import HELLO
 from aam_vision.interrogation.chance.interrogating import ChanceResult, Options
 from aam_vision.interrogation.examination.findings import Diagnosis, Example, Family
 from aam_vision.interrogation.going_on import Further, go_further
@@ -22,18 +21,9 @@ from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import Interrupted
 from aam_vision.interrogation.task.result import Result
+from aam_vision.model.pddl import read_domain
 from aam_vision.model.query import Access, Agent
-from aam_vision.model.strips import (
-    ActionHeader,
-    ActionSchema,
-    GroundAction,
-    LiftedAtom,
-    Model,
-    Predicate,
-    State,
-    Types,
-    Vocabulary,
-)
+from aam_vision.model.strips import GroundAction, Model, State
 from aam_vision.run import targets
 from aam_vision.run.targets import Target
 from experiments.faults.conditional import explanations
@@ -52,6 +42,8 @@ FURTHER = 6000
 """Steps of an interrogation that goes on from its diagnosis, those before it included."""
 WITHIN = 0.1
 """Half width of the intervals that are wanted where an agent proves to be random."""
+ROBOT = Path(__file__).with_name("robot.pddl")
+"""What the reference agent does."""
 RIGHT = 0.99
 """Share of held-out steps that a model has to say rightly."""
 PER_LOOK, PER_SITUATION = "per look", "per situation"
@@ -245,33 +237,7 @@ def _target(agent: FaultyAgent, *, true: bool) -> Target:
 
 def robot() -> Model:
     """The true model of the reference agent."""
-    hello: dict[str, Any] = HELLO
-    vocabulary = Vocabulary(
-        hello["name"],
-        tuple(Predicate(name, tuple(types)) for name, types in hello["predicates"].items()),
-        Types(hello["types"]),
-    )
-    at, lies, holds, free, here = (
-        frozenset([LiftedAtom(*one)])
-        for one in (
-            ("robot-in", (1,)),
-            ("lies-in", (0, 1)),
-            ("holds", (0,)),
-            ("free", ()),
-            ("robot-in", (0,)),
-        )
-    )
-    required_added_deleted = {
-        "go": (here, at, here),
-        "take": (at | lies | free, holds, lies | free),
-        "put": (at | holds, lies | free, holds),
-    }
-    schemas = []
-    for name, parameters in hello["actions"].items():
-        header = ActionHeader(name, *map(tuple, zip(*parameters, strict=True)))
-        required, added, deleted = required_added_deleted[name]
-        schemas.append(ActionSchema(header, required, frozenset(), added, deleted))
-    return Model(vocabulary, tuple(schemas))
+    return read_domain(ROBOT)
 
 
 # Whether a learned model predicts an agent, on steps that were never asked for.

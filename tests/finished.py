@@ -43,6 +43,16 @@ def timeless(run: Path) -> dict[str, Any]:
     return {name: value for name, value in result_of(run).items() if name not in TIMES}
 
 
+def copied(run: Path, folder: Path, *without: str, **figures: Any) -> Path:
+    """A copy of a run in a folder, without some of its files, and with other figures in ``result.json``."""
+    copy = shutil.copytree(run, folder / "run")
+    for name in without:
+        shutil.rmtree(copy / name) if (copy / name).is_dir() else (copy / name).unlink()
+    if figures:
+        (copy / "result.json").write_text(json.dumps(result_of(copy) | figures))
+    return copy
+
+
 def cut_short(run: Path, kept: int | None = None) -> list[tuple[Any, ...]]:
     """Leave so many entries in its journal, or half of them, as if it had been killed after them; returns these."""
     with contextlib.closing(sqlite3.connect(run / "transcript.sqlite")) as journal:

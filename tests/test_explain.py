@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sqlite3
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from aam_vision.report.claims import named
 from aam_vision.report.recorded import read_run
 from aam_vision.support.errors import UnusableInput
 from tests.commands import ROOT, called, refused
-from tests.finished import Runs
+from tests.finished import Runs, copied
 
 GRIPPER = """(define (problem p) (:domain gripper-typed) (:objects a b - room x - ball l - gripper)
   (:init (at_robby a) (at x a) (free l)) (:goal (and (at x b))))"""
@@ -96,7 +95,7 @@ def test_explain_refuses_a_folder_without_a_run_in_one_line(run_of: Runs, tmp_pa
     ],
 )
 def test_explain_refuses_a_damaged_journal_in_one_line(run_of: Runs, tmp_path: Path, damage: str) -> None:
-    copy = shutil.copytree(run_of("gripper"), tmp_path / "run")
+    copy = copied(run_of("gripper"), tmp_path)
     with sqlite3.connect(copy / "transcript.sqlite") as connection:
         connection.execute(damage)
     connection.close()
@@ -105,10 +104,8 @@ def test_explain_refuses_a_damaged_journal_in_one_line(run_of: Runs, tmp_path: P
 
 
 def test_explain_works_on_a_run_that_has_not_ended(run_of: Runs, tmp_path: Path) -> None:
-    copy = shutil.copytree(run_of("gripper"), tmp_path / "run")
-    for name in ("result.json", "model.pddl", "truth.pddl", "report.html"):
-        (copy / name).unlink()
-    done = printed("explain", copy)
+    files = ("result.json", "model.pddl", "truth.pddl", "report.html")
+    done = printed("explain", copied(run_of("gripper"), tmp_path, *files))
     assert "not come to its end" in done
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,6 +26,19 @@ from aam_vision.support.files import read_limited
 _UNEXAMINED = "complete under its assumptions"
 _EARLIER = {_UNEXAMINED: OPEN, "contradicted": NOT_STRIPS}
 """The words of earlier versions for how a run ended."""
+
+
+@contextmanager
+def undamaged(path: Path) -> Iterator[None]:
+    """Refuse a file of a run whose contents, which may be anybody's, cannot be read.
+
+    Raises:
+        UnusableInput: something within has found nothing, or a value of another kind.
+    """
+    try:
+        yield
+    except (OSError, ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
+        raise UnusableInput(f"{path}: damaged, or of another version ({error})") from None
 
 
 @dataclass(frozen=True)
@@ -110,7 +124,7 @@ def read_undetermined(path: Path) -> tuple[str, list[OpenGroup]]:
     """
     if path.is_symlink() or not path.is_file():
         return "", []
-    try:
+    with undamaged(path):
         told = loads(read_limited(path, MAX_BYTES))
         groups = [
             OpenGroup(
@@ -122,8 +136,6 @@ def read_undetermined(path: Path) -> tuple[str, list[OpenGroup]]:
             for entry in field(told, "undetermined", list)
         ]
         return str(told.get("status")), groups
-    except (Malformed, OSError, UnicodeDecodeError) as error:
-        raise UnusableInput(f"{path}: damaged, or of another version ({error})") from None
 
 
 def in_todays_words(figures: dict[str, Any]) -> None:
@@ -235,8 +247,8 @@ def read_figures(path: Path, *, chance: bool) -> Mapping[str, Any] | None:
     """
     if path.is_symlink() or not path.is_file():
         return None
-    try:
-        found = loads(read_limited(path, MAX_BYTES))
+    with undamaged(path):
+        found: dict[str, Any] = loads(read_limited(path, MAX_BYTES))
         for name in (*_COUNTS, *(() if chance else ("lower_bound",))):
             if field(found, name, int) < 0:
                 raise Malformed(f"{name!r} is {found[name]}, and not a number from 0")
@@ -246,7 +258,4 @@ def read_figures(path: Path, *, chance: bool) -> Mapping[str, Any] | None:
         if not chance:
             field(found, "curve", list)
             read_ending(found)
-    except (Malformed, OSError, UnicodeDecodeError) as error:
-        raise UnusableInput(f"{path}: damaged, or of another version ({error})") from None
-    assert isinstance(found, dict)
     return found

@@ -24,7 +24,14 @@ from aam_vision.interrogation.task.forgotten_constants import extended
 from aam_vision.interrogation.task.repeated_looks import as_read
 from aam_vision.model.query import Access, Situation
 from aam_vision.model.strips import ActionHeader, LiftedAtom, Location, Mode, Model, PalTuple, Vocabulary
-from aam_vision.report.ending import MAX_BYTES, RecordedEnding, printable, read_ending, read_figures
+from aam_vision.report.ending import (
+    MAX_BYTES,
+    RecordedEnding,
+    printable,
+    read_ending,
+    read_figures,
+    undamaged,
+)
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.files import read_limited
 
@@ -99,7 +106,7 @@ def read_journal(folder: Path, journal: Journal) -> Recorded:
     Raises:
         UnusableInput: a file is damaged.
     """
-    try:
+    with undamaged(journal.path):
         arguments = journal.options()
         figures = read_figures(folder / "result.json", chance=bool(arguments.get("chance")))
         found = _Reader(journal).recorded(folder, figures)
@@ -126,8 +133,6 @@ def read_journal(folder: Path, journal: Journal) -> Recorded:
             )
         _check_figures_of_controls(folder, found)
         return replace(found, transcript=_of_operators(folder, found.transcript), controls=found.transcript)
-    except (Malformed, ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
-        raise UnusableInput(f"{journal.path}: damaged, or of another version ({error})") from None
 
 
 def _check_figures_of_controls(folder: Path, run: Recorded) -> None:
@@ -136,7 +141,7 @@ def _check_figures_of_controls(folder: Path, run: Recorded) -> None:
     Raises:
         UnusableInput: a figure is missing, or of another kind.
     """
-    try:
+    with undamaged(folder / "result.json"):
         for name in ("unexplained", "native_steps", "watched_steps", "discoveries"):
             field(run.figures, name, int)
         share = (run.figures or {}).get("native_equivalent")
@@ -144,8 +149,6 @@ def _check_figures_of_controls(folder: Path, run: Recorded) -> None:
             raise Malformed("'native_equivalent' is no share")
         if run.ending is None or run.ending.certain is None:
             raise Malformed("it does not say what is certain")
-    except Malformed as error:
-        raise UnusableInput(f"{folder / 'result.json'}: damaged, or of another version ({error})") from None
 
 
 def _of_operators(folder: Path, controls: Transcript) -> Transcript:
@@ -167,10 +170,8 @@ def images(journal: Journal) -> dict[Hashable, str]:
     Raises:
         UnusableInput: the journal is damaged.
     """
-    try:
+    with undamaged(journal.path):
         sights = _Reader(journal).sights()
-    except (Malformed, ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
-        raise UnusableInput(f"{journal.path}: damaged, or of another version ({error})") from None
     return {handle: sight.image for handle, sight in sights.items()}
 
 

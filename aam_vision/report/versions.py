@@ -24,6 +24,7 @@ from aam_vision.model.strips import Mode
 from aam_vision.report import chance
 from aam_vision.report.chance_account import ChanceAccount
 from aam_vision.report.english import listed
+from aam_vision.report.recorded import shape
 from aam_vision.support import wording
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.wording import counted, some
@@ -134,13 +135,7 @@ class Versions:
 
 
 def _shape(account: ChanceAccount) -> object:
-    vocabulary, headers = account.run.transcript.vocabulary, account.run.transcript.headers
-    return (
-        sorted((header.name, header.types) for header in headers),
-        sorted(vocabulary.predicates, key=lambda predicate: predicate.name),
-        dict(vocabulary.types.parents),
-        dict(vocabulary.constants),
-    )
+    return shape(account.model), dict(account.vocabulary.types.parents), dict(account.vocabulary.constants)
 
 
 def _conditions(account: ChanceAccount) -> dict[str, object]:

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-from aam_vision.support.commandline import run_command
-from experiments.amlgym import amlgym, contest
+from experiments.amlgym import contest
+from tests.commands import refused
 
 MISSING = find_spec("amlgym") is None or find_spec("olam") is None
 
 
 @pytest.mark.skipif(not MISSING, reason="AMLGym is there")
-def test_where_it_is_missing_one_line_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["amlgym", "--out", str(tmp_path / "out")])
-    assert run_command(amlgym) == 2
-    told = capsys.readouterr().err
-    assert 'pip install "aam-vision[peers]"' in told
-    assert told.count("\n") == 1
+def test_where_it_is_missing_one_line_says_what_to_install(tmp_path: Path) -> None:
+    assert 'pip install "aam-vision[peers]"' in refused("experiments.amlgym", cwd=tmp_path)
 
 
 @pytest.mark.skipif(MISSING, reason="needs the extra peers")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
-from aam_vision.support.commandline import run_command
 from experiments import digests
+from tests.commands import refused
 
 
 def test_the_same_seed_gives_the_same_digest_and_another_seed_another(
@@ -34,9 +33,6 @@ def test_weights_are_digested() -> None:
     assert first["digest"] == second["digest"]
 
 
-def test_an_unknown_kind_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["digests", "--out", str(tmp_path / "d.json"), "--kind", "magic"])
-    assert run_command(digests.digests) == 2
-    assert "--kind magic: unknown; use ipc, access" in capsys.readouterr().err
+def test_an_unknown_kind_is_refused(tmp_path: Path) -> None:
+    said = refused("experiments.digests", "--out", "d.json", "--kind", "magic", cwd=tmp_path, kept=tmp_path)
+    assert "--kind magic: unknown; use ipc, access" in said

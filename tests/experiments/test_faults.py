@@ -50,6 +50,13 @@ BY_CHANCE = (
     "one look misread",
     "objects confused",
 )
+BY_CONDITION = {
+    "repeated arguments": (True, False),
+    "refused for another object": (False, True),
+    "effect depends on own atom": (False, False),
+    "effect depends on another object": (False, True),
+}
+"""Whether the condition is of an object named twice, and whether it is of another object."""
 LATER_OTHERWISE = ("fault after k uses in the process", "drift of an effect", "drift of a precondition")
 
 
@@ -57,9 +64,9 @@ def _agents(family: str, access: str = "snapshot") -> Iterator[FaultyAgent]:
     return (faulty_agent(family, access, seed, size=1) for seed in SEEDS)
 
 
-def _walk(agent: FaultyAgent, steps: int, seed: int = 0) -> Iterator[tuple[Situation, Query, Response]]:
+def _walk(agent: FaultyAgent, steps: int) -> Iterator[tuple[Situation, Query, Response]]:
     """One-step questions in a row, about steps that an honest agent could execute."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     here = agent.initial()[0]
     world = World(agent.fault.setting.initial[0], agent.fault.fresh(agent.fault.setting.initial[0]))
     for _ in range(steps):
@@ -197,15 +204,7 @@ def _effects(agent: FaultyAgent, action: str) -> frozenset[LiftedAtom]:
     return schema.add | schema.delete
 
 
-@pytest.mark.parametrize(
-    "family",
-    [
-        "repeated arguments",
-        "refused for another object",
-        "effect depends on own atom",
-        "effect depends on another object",
-    ],
-)
+@pytest.mark.parametrize("family", BY_CONDITION)
 def test_conditional_faults_strike_where_their_atom_says(family: str) -> None:
     for agent in _agents(family):
         fault, values = agent.fault, set()
@@ -223,12 +222,7 @@ def test_conditional_faults_strike_where_their_atom_says(family: str) -> None:
 
 
 def test_the_conditions_are_of_the_kinds_that_the_names_say() -> None:
-    for family, repeated, other in [
-        ("repeated arguments", True, False),
-        ("refused for another object", False, True),
-        ("effect depends on own atom", False, False),
-        ("effect depends on another object", False, True),
-    ]:
+    for family, (repeated, other) in BY_CONDITION.items():
         for agent in _agents(family):
             condition, (action,) = agent.fault.condition, agent.fault.actions
             assert condition is not None
@@ -392,10 +386,10 @@ def test_the_verdict_on_a_literal_and_on_a_frequency() -> None:
     assert frequency_right(chance.fault, _diagnosed(chance, seen=8, tried=40)) is True
     assert frequency_right(chance.fault, _diagnosed(chance, seen=32, tried=40)) is False
     assert frequency_right(chance.fault, _diagnosed(chance)) is None
-    state: State = chance.fault.setting.initial[0]
+    state = chance.fault.setting.initial[0]
     step = chance.option(state, np.random.default_rng(0))
+    done = chance.fault.setting.outcome(state, step) if step is not None else None
     assert step is not None
-    done = chance.fault.setting.outcome(state, step)
     assert done is not None
     here, there = Situation(0, state), Situation(1, done)
     examples = (Example(here, step, "nothing", here), Example(here, step, "executed", there))

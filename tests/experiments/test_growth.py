@@ -83,7 +83,7 @@ def test_the_exponent_is_that_of_a_power() -> None:
 
 
 def test_runs_over_the_limit_are_in_the_table(tmp_path: Path) -> None:
-    asked = (
+    asked = [
         "--family",
         "blocksworld",
         "--size",
@@ -94,7 +94,7 @@ def test_runs_over_the_limit_are_in_the_table(tmp_path: Path) -> None:
         "settable",
         "--processes",
         "1",
-    )
+    ]
     called("experiments.growth", *asked, "--out", tmp_path, cwd=tmp_path, code=0)
     assert [row["objects"] for row in json.loads((tmp_path / "growth.json").read_text())] == [3, 9]
     page = (tmp_path / "growth.md").read_text()

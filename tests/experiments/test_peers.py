@@ -11,10 +11,10 @@ import pytest
 
 from aam_vision.model.pddl import domain_text, read_domain
 from aam_vision.model.strips import ActionSchema, Model
-from aam_vision.support.commandline import run_command
 from experiments import peers as contests
-from experiments.peers import OFFLINE, ONLINE, contest, peers, summary
+from experiments.peers import OFFLINE, ONLINE, contest, summary
 from experiments.tables import Row
+from tests.commands import refused
 
 installed = pytest.mark.skipif(
     find_spec("amlgym") is None or find_spec("olam") is None, reason="needs the extra peers"
@@ -26,14 +26,8 @@ def learned(peer: str, seconds: float = 100) -> Row:
 
 
 @pytest.mark.skipif(find_spec("amlgym") is not None, reason="the peers are there")
-def test_missing_peers_are_reported_in_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["peers", "--out", str(tmp_path / "out")])
-    assert run_command(peers) == 2
-    told = capsys.readouterr().err
-    assert 'pip install "aam-vision[peers]"' in told
-    assert told.count("\n") == 1
+def test_missing_peers_are_reported_in_one_line(tmp_path: Path) -> None:
+    assert 'pip install "aam-vision[peers]"' in refused("experiments.peers", cwd=tmp_path, kept=tmp_path)
 
 
 def test_a_crash_and_a_hang_are_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

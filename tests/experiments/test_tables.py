@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
-from aam_vision.support.commandline import run_command
-from experiments.headline import headline
 from experiments.tables import (
     Summary,
     Table,
@@ -25,6 +22,7 @@ from experiments.tables import (
     told,
     total,
 )
+from tests.commands import called, refused
 
 
 def test_a_table_is_the_same_in_csv_and_markdown() -> None:
@@ -109,7 +107,7 @@ def test_a_figure_changes_only_with_its_data(tmp_path: Path) -> None:
 # The short page says what the results say, one table for each kind of access.
 
 
-def test_the_page_is_made_of_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_is_made_of_results(tmp_path: Path) -> None:
     common = {"env": "gripper", "lower_bound": 6, "exact": True}
     job = {"env": "gripper", "peer": "OLAM", "steps": 200}
     found = {
@@ -126,23 +124,13 @@ def test_the_page_is_made_of_results(tmp_path: Path, monkeypatch: pytest.MonkeyP
     for name, rows in found.items():
         (tmp_path / name).mkdir()
         (tmp_path / name / f"{name}.json").write_text(json.dumps(rows))
-    monkeypatch.setattr(
-        sys, "argv", ["headline", "--results", str(tmp_path), "--out", str(tmp_path / "docs")]
-    )
-    assert run_command(headline) == 0
+    called("experiments.headline", "--results", tmp_path, "--out", tmp_path / "docs", cwd=tmp_path, code=0)
     page = (tmp_path / "docs" / "README.md").read_text()
     assert "| gripper | 17 | 6 | 11 | 6 | 2/2 |" in page
     assert "| gripper | 7 of 8; 1/2 |" in page
     assert "simulators.md" not in page
 
 
-def test_a_folder_without_results_is_reported_in_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(
-        sys, "argv", ["headline", "--results", str(tmp_path / "none"), "--out", str(tmp_path)]
-    )
-    assert run_command(headline) == 2
-    told = capsys.readouterr().err
-    assert "run the experiments first" in told
-    assert told.count("\n") == 1
+def test_a_folder_without_results_is_reported_in_one_line(tmp_path: Path) -> None:
+    said = refused("experiments.headline", "--results", "none", "--out", "docs", cwd=tmp_path, kept=tmp_path)
+    assert "run the experiments first" in said

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 from pathlib import Path
 from typing import Any
 
 from aam_vision.agents.journal import Journal
 from aam_vision.report.recorded import images
-from tests.finished import result_of
+from tests.finished import copied
 
 STEP = "moveto(loc-0-0, loc-0-1, room-0)"
 WHY = "moveto: refused in one situation, and executed in another that looks alike"
@@ -17,10 +15,8 @@ WHY = "moveto: refused in one situation, and executed in another that looks alik
 
 def diagnosed(run: Path, folder: Path, **changed: Any) -> Path:
     """A copy of a run with a diagnosis: two situations that look alike and went differently."""
-    copy = shutil.copytree(run, folder)
-    with Journal.open(copy) as journal:
+    with Journal.open(run) as journal:
         names = [*dict.fromkeys(images(journal).values()), None, None, None]
-    figures = result_of(copy)
     diagnosis = {
         "family": "hidden",
         "culprit": "moveto",
@@ -35,6 +31,4 @@ def diagnosed(run: Path, folder: Path, **changed: Any) -> Path:
             {"step": STEP, "outcome": "refused", "image": names[1], "image_after": None},
         ],
     }
-    figures |= {"status": "not-strips", "why": WHY, "doubt": WHY, "diagnosis": diagnosis | changed}
-    (copy / "result.json").write_text(json.dumps(figures))
-    return copy
+    return copied(run, folder, status="not-strips", why=WHY, doubt=WHY, diagnosis=diagnosis | changed)

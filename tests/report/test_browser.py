@@ -152,7 +152,7 @@ def test_paragraph_picture_and_verdict_are_on_the_first_screen(browser, run_of, 
     path = folder / "report.html"
     if env == "diagnosed":
         path = tmp_path / "report.html"
-        path.write_text(page(account_of(read_run(diagnosed(folder, tmp_path / "run")))), encoding="utf-8")
+        path.write_text(page(account_of(read_run(diagnosed(folder, tmp_path)))), encoding="utf-8")
     opened = browser.new_page(viewport={"width": width, "height": 800})
     opened.goto(path.as_uri())
     figures = opened.locator(".pair figure").all()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from aam_vision.report.chance_account import ChanceAccount
 from aam_vision.report.page import page
 from aam_vision.report.recorded import read_run
 from aam_vision.support.errors import UnusableInput
-from tests.finished import ChanceRuns, result_of
+from tests.finished import ChanceRuns, copied, result_of
 from tests.interrogation.chance.domains import DOOR_PROBLEM, DOORS
 
 
@@ -131,9 +130,7 @@ def test_no_bar_of_one_case_stands_for_an_action_with_several(chance_run_of: Cha
 
 
 def test_a_run_that_was_stopped_is_told_as_far_as_it_went(chance_run_of: ChanceRuns, tmp_path: Path) -> None:
-    run = shutil.copytree(chance_run_of(), tmp_path / "copy")
-    (run / "result.json").unlink()
-    account = ChanceAccount(read_run(run))
+    account = ChanceAccount(read_run(copied(chance_run_of(), tmp_path, "result.json")))
     assert account.verdict.title == "not at its end"
     assert "not at its end" in page(account)
 

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-import io
 import json
-import shutil
 from collections import Counter
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from aam_vision.agents.bare import BareSymbolicAgent
 from aam_vision.agents.numbered import NumberedAgent
 from aam_vision.model.query import Query, Response
 from aam_vision.model.strips import GroundAction
-from aam_vision.report import terminal
 from aam_vision.report.account import account_of
 from aam_vision.report.page import page
 from aam_vision.report.recorded import read_run
 from aam_vision.run import targets
 from aam_vision.run.arguments import Arguments
 from aam_vision.support.errors import UnusableInput
-from tests.finished import Runs, result_of
+from tests.finished import Runs, copied, result_of
 from tests.interrogation.controls.runs import lamps
+from tests.report.shown import in_terminal, text_of
 
 
 @pytest.fixture(params=["doors", "lamps"])
@@ -34,30 +30,6 @@ def run(request: pytest.FixtureRequest, run_of: Runs) -> Path:
         return run_of("doors", controls=True)
     found: Path = request.getfixturevalue("lamps_run")
     return found
-
-
-class _Texts(HTMLParser):
-    """The text of a page, without its style and script."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.parts: list[str] = []
-        self._skip = False
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self._skip = tag in ("style", "script")
-
-    def handle_endtag(self, tag: str) -> None:
-        self._skip = False
-
-    def handle_data(self, data: str) -> None:
-        if not self._skip:
-            self.parts.append(data)
-
-
-def text_of(html: str) -> str:
-    return " ".join("".join(_Texts(html).parts).split())
 
 
 def test_every_control_is_told_with_its_cases_and_every_line_of_these_has_its_proof(run: Path) -> None:
@@ -84,9 +56,7 @@ def test_every_control_is_told_with_its_cases_and_every_line_of_these_has_its_pr
 def test_the_two_statements_stand_apart_on_the_page_and_in_the_terminal(run: Path) -> None:
     figures = result_of(run)
     account = account_of(read_run(run))
-    console = Console(file=io.StringIO(), width=10_000)
-    terminal.overview(account, console)
-    printed = console.file.getvalue()  # type: ignore[attr-defined]
+    printed = in_terminal(account)
     text = text_of((run / "report.html").read_text(encoding="utf-8"))
     within, beyond = figures["certain_within"], figures["certain_beyond"]
     assert account.verdict.main == f"{within[:1].upper()}{within[1:]}."
@@ -124,11 +94,8 @@ def test_a_control_that_never_did_anything_is_named(lamps_run: Path) -> None:
 
 
 def test_where_cases_are_missing_the_verdict_begins_with_that(lamps_run: Path, tmp_path: Path) -> None:
-    copy = shutil.copytree(lamps_run, tmp_path / "run")
-    figures = result_of(copy)
-    figures |= {"status": "open", "certain_beyond": "kick never did anything", "idle_covered": False}
-    (copy / "result.json").write_text(json.dumps(figures), encoding="utf-8")
-    verdict = account_of(read_run(copy)).verdict
+    figures = {"status": "open", "certain_beyond": "kick never did anything", "idle_covered": False}
+    verdict = account_of(read_run(copied(lamps_run, tmp_path, **figures))).verdict
     assert (verdict.title, verdict.main) == ("open", "kick never did anything.")
 
 
@@ -190,8 +157,7 @@ def test_what_depends_on_something_unseen_is_shown_first_with_both_situations(
 def test_a_run_that_has_not_found_its_operators_is_refused_in_one_line(
     lamps_run: Path, tmp_path: Path
 ) -> None:
-    copy = shutil.copytree(lamps_run, tmp_path / "run")
-    (copy / "result.json").unlink()
+    copy = copied(lamps_run, tmp_path, "result.json")
     with pytest.raises(UnusableInput, match="before its operators were known; go on with --resume"):
         read_run(copy)
 

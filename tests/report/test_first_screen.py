@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.console import Console
 
 from aam_vision.agents.journal import Journal
 from aam_vision.interrogation.evidence.moves import Asked
@@ -22,7 +19,6 @@ from aam_vision.interrogation.examination.findings import Diagnosis, Example, Fa
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.model import domains as packaged
 from aam_vision.model.pddl import read_domain
-from aam_vision.report import terminal
 from aam_vision.report.abilities import EXPLAINED, ROOM, abilities
 from aam_vision.report.account import account_of
 from aam_vision.report.page import page
@@ -33,11 +29,11 @@ from aam_vision.run.targets import from_environment
 from aam_vision.support.errors import UnusableInput
 from tests import domains
 from tests.domains import Domain
-from tests.finished import Runs, result_of
+from tests.finished import Runs, copied, result_of
 from tests.profiles import thorough
 from tests.report.conftest import KINDS
 from tests.report.diagnosed import STEP, WHY, diagnosed
-from tests.report.test_controls import text_of
+from tests.report.shown import in_terminal, text_of
 
 
 @pytest.mark.parametrize("name", packaged.DOMAINS)
@@ -102,9 +98,7 @@ def test_page_and_terminal_begin_with_the_same_first_screen(
 ) -> None:
     account = account_of(read_run(run_of_kind(kind)))
     screen, text = account.screen, text_of(page(account))
-    console = Console(file=io.StringIO(), width=10_000)
-    terminal.overview(account, console)
-    printed = console.file.getvalue()  # type: ignore[attr-defined]
+    printed = in_terminal(account)
     for sentence in (*screen.abilities.parts, f"Verdict: {screen.verdict.title}", *screen.verdict.sentences):
         assert sentence in text
         assert sentence in printed
@@ -133,7 +127,7 @@ def test_the_image_before_a_step_is_the_one_after_the_step_before_it(run_of: Run
 
 
 def test_a_diagnosis_comes_first_with_the_two_pictures_side_by_side(run_of: Runs, tmp_path: Path) -> None:
-    account = account_of(read_run(diagnosed(run_of("doors"), tmp_path / "run")))
+    account = account_of(read_run(diagnosed(run_of("doors"), tmp_path)))
     screen = account.screen
     assert (screen.wrong, screen.verdict.title) == (True, "not-strips: no STRIPS model fits")
     assert [shown.caption for shown in screen.shown] == ["before moveto: executed", "before moveto: refused"]
@@ -144,7 +138,7 @@ def test_a_diagnosis_comes_first_with_the_two_pictures_side_by_side(run_of: Runs
 
 
 def test_one_and_the_same_picture_is_followed_by_what_came_of_it(run_of: Runs, tmp_path: Path) -> None:
-    folder = diagnosed(run_of("doors"), tmp_path / "run", family="random")
+    folder = diagnosed(run_of("doors"), tmp_path, family="random")
     figures = result_of(folder)
     one, other = figures["diagnosis"]["examples"]
     other["image"] = one["image"]
@@ -155,7 +149,7 @@ def test_one_and_the_same_picture_is_followed_by_what_came_of_it(run_of: Runs, t
 
 @pytest.mark.parametrize("env", ["gripper", "doors"])
 def test_a_diagnosis_without_pictures_is_told_in_words(env: str, run_of: Runs, tmp_path: Path) -> None:
-    folder = diagnosed(run_of(env), tmp_path / "run", examples=[])
+    folder = diagnosed(run_of(env), tmp_path, examples=[])
     assert WHY in page(account_of(read_run(folder)))
 
 
@@ -175,7 +169,7 @@ def test_a_damaged_diagnosis_is_refused_in_one_line(
     changed: dict[str, object], run_of: Runs, tmp_path: Path
 ) -> None:
     with pytest.raises(UnusableInput, match=r"result\.json: damaged.*\Z"):
-        read_run(diagnosed(run_of("doors"), tmp_path / "run", **changed))
+        read_run(diagnosed(run_of("doors"), tmp_path, **changed))
 
 
 def test_result_json_names_the_images_of_the_examples(run_of: Runs) -> None:
@@ -202,7 +196,7 @@ def test_result_json_names_the_images_of_the_examples(run_of: Runs) -> None:
 def test_a_run_of_an_earlier_version_is_told_as_far_as_it_goes(
     status: str, today: str, run_of: Runs, tmp_path: Path
 ) -> None:
-    copy = shutil.copytree(run_of("doors"), tmp_path / "run")
+    copy = copied(run_of("doors"), tmp_path)
     figures = result_of(copy) | {"status": status}
     for name in ("why", "missing", "proven", "exam_steps", "exam_wrong", "diagnosis"):
         del figures[name]

@@ -22,7 +22,7 @@ from aam_vision.report.ending import read_figures
 from aam_vision.report.page import page
 from aam_vision.report.recorded import read_run
 from aam_vision.support.errors import UnusableInput
-from tests.finished import ChanceRuns, Runs, result_of
+from tests.finished import ChanceRuns, Runs, copied, result_of
 from tests.profiles import thorough
 from tests.refusals import told_by
 
@@ -155,14 +155,12 @@ def test_a_run_with_a_changed_value_is_read_or_refused(
     indirect=["whole"],
 )
 def test_figures_that_cannot_be_are_refused(whole: Path, change: dict[str, object], tmp_path: Path) -> None:
-    copy = shutil.copytree(whole, tmp_path / "run")
-    figures = result_of(copy)
-    (copy / "result.json").write_text(json.dumps(figures | change))
+    copy = copied(whole, tmp_path, **change)
     assert "result.json: damaged" in told_by(lambda: read_run(copy))
 
 
 def test_markup_in_any_figure_is_text_on_the_page(whole: Path, tmp_path: Path) -> None:
-    copy = shutil.copytree(whole, tmp_path / "run")
+    copy = copied(whole, tmp_path)
     figures, texts = result_of(copy), {}
     for name in (name for name, value in figures.items() if isinstance(value, str)):
         (copy / "result.json").write_text(json.dumps({**figures, name: MARKUP}))

@@ -64,17 +64,7 @@ def versions(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, probability, seed in (("old", 0.9, 1), ("new", 0.5, 2)):
         (folder / f"{name}.pddl").write_text(DOMAIN.format(probability))
         (folder / "one.pddl").write_text(PROBLEM)
-        asked = (
-            "--domain",
-            f"{name}.pddl",
-            "--problem",
-            "one.pddl",
-            "--chance",
-            "--within",
-            "0.1",
-            "--seed",
-            str(seed),
-        )
+        asked = f"--domain {name}.pddl --problem one.pddl --chance --within 0.1 --seed {seed}".split()
         called("aam_vision.run", *asked, "--quiet", "--out", name, cwd=folder, code=0)
     return folder
 

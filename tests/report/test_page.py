@@ -2,59 +2,19 @@
 
 from __future__ import annotations
 
-import io
-import json
-import shutil
 from collections.abc import Callable
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
-from aam_vision.report import terminal
 from aam_vision.report.account import account_of
 from aam_vision.report.album import FOLDER
 from aam_vision.report.page import page
 from aam_vision.report.recorded import read_run
-from tests.finished import result_of
+from tests.elements import Elements
+from tests.finished import copied
 from tests.report.conftest import KINDS
-
-VOID = {"meta", "link", "br", "hr", "img", "input"}
-
-
-class _Page(HTMLParser):
-    """Ids, links and the balance of tags."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.ids: list[str] = []
-        self.links: list[str] = []
-        self.fetched: list[str] = []
-        self.open: list[str] = []
-        self.texts: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        if tag not in VOID:
-            self.open.append(tag)
-        if given.get("id"):
-            self.ids.append(str(given["id"]))
-        for name in ("href", "src"):
-            target = given.get(name) or ""
-            (self.links if target.startswith("#") else self.fetched).append(target)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.handle_starttag(tag, attrs)
-        if tag not in VOID:
-            self.open.pop()
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append(data)
+from tests.report.shown import in_terminal
 
 
 @pytest.fixture(scope="module", params=KINDS)
@@ -63,7 +23,7 @@ def run(request: pytest.FixtureRequest, run_of_kind: Callable[[str], Path]) -> P
 
 
 def test_the_page_of_a_run_is_complete_and_fetches_nothing(run):
-    found = _Page((run / "report.html").read_text(encoding="utf-8"))
+    found = Elements((run / "report.html").read_text(encoding="utf-8"))
     assert found.open == []
     assert len(found.ids) == len(set(found.ids))
     assert {link.removeprefix("#") for link in found.links if link.startswith("#")} <= set(found.ids)
@@ -78,7 +38,7 @@ def test_the_same_page_is_made_again_from_the_folder_alone(run):
 def test_every_line_of_the_model_is_on_the_page_and_its_pddl_leads_there(run):
     account = account_of(read_run(run))
     assert any(action.needs for action in account.actions)
-    found = _Page((run / "report.html").read_text(encoding="utf-8"))
+    found = Elements((run / "report.html").read_text(encoding="utf-8"))
     for action in account.actions:
         for line in (*action.needs, *action.changes):
             assert line.anchor in found.ids
@@ -91,7 +51,7 @@ def test_the_images_of_an_image_agent_are_on_the_page_once_each(run_of):
     kept = {path.stem for path in (folder / FOLDER).glob("*.png")}
     shown = [
         name.removeprefix("frame-")
-        for name in _Page((folder / "report.html").read_text()).ids
+        for name in Elements((folder / "report.html").read_text()).ids
         if name.startswith("frame-")
     ]
     assert shown
@@ -99,23 +59,21 @@ def test_the_images_of_an_image_agent_are_on_the_page_once_each(run_of):
 
 
 def test_a_folder_without_images_still_makes_a_page(run_of, tmp_path):
-    copy = shutil.copytree(run_of("doors"), tmp_path / "run")
-    shutil.rmtree(copy / FOLDER)
-    text = page(account_of(read_run(copy)))
+    text = page(account_of(read_run(copied(run_of("doors"), tmp_path, FOLDER))))
     assert "frame-" not in text
     assert "is at ?" in text or "at(" in text
 
 
 @pytest.mark.parametrize("content", [b"", b"no image", b"\x89PNG\r\n\x1a\n" + b"\0" * 40])
 def test_files_that_are_not_images_are_not_shown(run_of, tmp_path, content):
-    copy = shutil.copytree(run_of("doors"), tmp_path / "run")
+    copy = copied(run_of("doors"), tmp_path)
     for path in (copy / FOLDER).glob("*.png"):
         path.write_bytes(content)
     assert "data:image" not in page(account_of(read_run(copy)))
 
 
 def test_links_to_other_files_are_not_followed(run_of, tmp_path):
-    copy = shutil.copytree(run_of("doors"), tmp_path / "run")
+    copy = copied(run_of("doors"), tmp_path)
     for path in (copy / FOLDER).glob("*.png"):
         other = path.rename(tmp_path / path.name)
         path.symlink_to(other)
@@ -123,17 +81,14 @@ def test_links_to_other_files_are_not_followed(run_of, tmp_path):
 
 
 def test_markup_in_a_files_texts_is_text_on_the_page(run_of, tmp_path):
-    copy = shutil.copytree(run_of("gripper"), tmp_path / "run")
-    figures = result_of(copy)
-    figures["env"] = figures["policy"] = "<script>alert(1)</script>"
-    (copy / "result.json").write_text(json.dumps(figures))
-    text = page(account_of(read_run(copy)))
+    markup = "<script>alert(1)</script>"
+    text = page(account_of(read_run(copied(run_of("gripper"), tmp_path, env=markup, policy=markup))))
     assert "<script>alert" not in text
     assert "&lt;script&gt;alert" in text
 
 
 def test_a_model_that_is_not_the_true_one_is_marked_where_it_differs(run_of, tmp_path):
-    copy = shutil.copytree(run_of("gripper"), tmp_path / "run")
+    copy = copied(run_of("gripper"), tmp_path)
     truth = (copy / "truth.pddl").read_text()
     (copy / "truth.pddl").write_text(truth.replace("(at_robby ?to)\n", "", 1))
     account = account_of(read_run(copy))
@@ -145,7 +100,7 @@ def test_a_model_that_is_not_the_true_one_is_marked_where_it_differs(run_of, tmp
 
 
 def test_a_model_that_does_not_follow_from_the_answers_is_called_an_estimate(run_of, tmp_path):
-    copy = shutil.copytree(run_of("gripper"), tmp_path / "run")
+    copy = copied(run_of("gripper"), tmp_path)
     model = (copy / "model.pddl").read_text()
     (copy / "model.pddl").write_text(
         model.replace("(at_robby ?from)\n", "", 1).replace("(at_robby ?from))\n", ")\n", 1)
@@ -163,12 +118,7 @@ def test_a_model_that_does_not_follow_from_the_answers_is_called_an_estimate(run
 
 
 def test_what_differs_from_the_model_learned_earlier_is_on_the_page_and_in_the_terminal(run, tmp_path):
-    copy = shutil.copytree(run, tmp_path / "run")
-    figures = result_of(copy)
-    figures["differences"] = [{"text": "something needs <b>\x1b[2J else"}, 7, {"text": None}]
-    (copy / "result.json").write_text(json.dumps(figures))
-    account = account_of(read_run(copy))
-    console = Console(file=io.StringIO(), width=200)
-    terminal.overview(account, console)
-    assert "something needs <b>?[2J else" in console.file.getvalue()
+    differences = [{"text": "something needs <b>\x1b[2J else"}, 7, {"text": None}]
+    account = account_of(read_run(copied(run, tmp_path, differences=differences)))
+    assert "something needs <b>?[2J else" in in_terminal(account)
     assert "something needs &lt;b&gt;?[2J else" in page(account)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import shutil
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ from aam_vision.report import video as module
 from aam_vision.report.album import FOLDER
 from aam_vision.report.recorded import read_run
 from aam_vision.report.video import video
-from tests.finished import Runs
+from tests.finished import Runs, copied
 
 
 def _frames(gif: bytes) -> list[np.ndarray]:
@@ -59,7 +58,5 @@ def test_frames_beyond_the_limit_are_left_out_and_mentioned(
 
 
 def test_without_images_there_is_no_video(run_of: Runs, tmp_path) -> None:
-    copy = shutil.copytree(run_of("doors"), tmp_path / "run")
-    shutil.rmtree(copy / FOLDER)
-    assert video(read_run(copy)) is None
+    assert video(read_run(copied(run_of("doors"), tmp_path, FOLDER))) is None
     assert video(read_run(run_of("gripper"))) is None

@@ -7,7 +7,6 @@ import importlib
 import subprocess
 import sys
 from dataclasses import replace
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from aam_vision.run.arguments import Arguments
 from aam_vision.run.command import interrogate_agent
 from aam_vision.support.errors import UnusableInput
 from tests import documentation
+from tests.elements import Elements
 from tests.finished import result_of
 
 ROOT = Path(__file__).parents[2]
@@ -91,31 +91,10 @@ def test_pddl_files_and_accesses_that_cannot_be_used_are_refused() -> None:
         aam_vision.agent_for("gripper", access="anything")
 
 
-class _Elements(HTMLParser):
-    """The elements that are open, the names of all, and the text."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.names: set[str] = set()
-        self.text = ""
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:
-        self.open.append(tag)
-        self.names.add(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-
-
 def test_a_notebook_shows_the_model_and_its_gaps_with_all_text_escaped() -> None:
     result = aam_vision.interrogate(aam_vision.agent_for("gripper"), max_queries=3)
     hostile = replace(result, why="<script>alert('now')</script> & more")
-    page = _Elements()
-    page.feed(hostile._repr_html_())
+    page = Elements(hostile._repr_html_())
     assert page.open == []
     assert page.names == {"table", "tr", "th", "td", "details", "summary", "pre", "ul", "li", "code"}
     assert hostile.why in page.text
@@ -130,8 +109,7 @@ def test_what_controls_do_is_shown_as_other_results_are() -> None:
 
     result = aam_vision.interrogate_controls(aam_vision.agent_for("blocks", controls=True), max_steps=120)
     assert (result.complete, result.pddl.split()[:3]) == (False, ["(define", "(domain", "blocks)"])
-    told, page = str(result), _Elements()
-    page.feed(replace(result, why="<b>why</b>")._repr_html_())
+    told, page = str(result), Elements(replace(result, why="<b>why</b>")._repr_html_())
     assert page.open == []
     assert page.names == {"table", "tr", "th", "td", "details", "summary", "pre"}
     assert "<b>why</b>" in page.text

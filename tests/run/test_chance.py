@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 
 import pytest
 
-from aam_vision.agents import reference_agent
 from aam_vision.interrogation.evidence.moves import Asked
 from aam_vision.model.pddl import read_domain
 from aam_vision.report.chance_account import ChanceAccount
@@ -17,6 +15,7 @@ from tests.finished import OUTPUT, ChanceRuns, cut_short, result_of, timeless
 from tests.interrogation.chance.domains import DOOR_PROBLEM, DOORS, PROBLEM, SLIPPERY
 
 from .commands import command
+from .reference import DOES, changed_program
 
 
 @pytest.fixture
@@ -126,19 +125,14 @@ def test_conditional_effects_come_out_as_one_action(chance_run_of: ChanceRuns) -
     assert "if ?h is wet: ?h is no longer wet" in page
 
 
-SLIPS = """    if before <= state and name == "take" and CHANCE.random() < 0.3:
-        return set(state)
-    return (state"""
-
-
 def test_a_program_that_slips_is_interrogated_without_the_truth(tmp_path: Path) -> None:
-    source = Path(reference_agent.__file__).read_text()
-    program = tmp_path / "slipping.py"
-    slipping = source.replace("    return (state", SLIPS, 1)
-    assert slipping != source
-    program.write_text(slipping.replace("import random", "import random\nCHANCE = random.Random(7)", 1))
+    slips = (
+        '    if before <= state and name == "take" and CHANCE.random() < 0.3:\n        return set(state)\n'
+    )
+    chance = "import random\nCHANCE = random.Random(7)\n"
+    program = changed_program(tmp_path, {DOES: slips + DOES, "import random\n": chance})
     folder = tmp_path / "out"
-    asked = ("--agent", f"{sys.executable} {program}", "--access", "reset", "--chance", "--within", "0.15")
+    asked = ("--agent", program, "--access", "reset", "--chance", "--within", "0.15")
     command(*asked, "--quiet", "--out", folder, cwd=tmp_path)
     figures = result_of(folder)
     assert figures["exact"] is figures["variational_distance"] is None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from aam_vision.report.prediction import Forecast
 from aam_vision.report.recorded import read_run
 from aam_vision.run.execution.replanning import pursue
 from tests.commands import ROOT, called, refused
-from tests.finished import ChanceRuns, Runs, result_of
+from tests.finished import ChanceRuns, Runs, copied, result_of
 from tests.interrogation.chance.agents import read
 from tests.interrogation.chance.domains import DOOR_PROBLEM, DOORS, SLIPPERY
 
@@ -131,9 +130,7 @@ def test_a_run_that_was_stopped_is_compared_as_far_as_it_went(
     chance_run_of: ChanceRuns, tmp_path: Path
 ) -> None:
     run = chance_run_of()
-    stopped = shutil.copytree(run, tmp_path / "stopped")
-    (stopped / "result.json").unlink()
-    said = command("compare", run, stopped)
+    said = command("compare", run, copied(run, tmp_path, "result.json"))
     assert "B: not at its end" in said
     assert "matched: the same starts, access, precision and seed" in said
     assert "A: not" not in said
@@ -242,9 +239,9 @@ def test_what_cannot_be_executed_is_one_line(chance_run_of: ChanceRuns, tmp_path
         (("--goal", "(holding a)", "--record", tmp_path / "x.gif"), "--record"),
     ):
         assert told in called("aam_vision.execute", run, *arguments, cwd=ROOT, code=2).stderr
-    copied = shutil.copytree(run, tmp_path / "copy")
-    (copied / "model.pddl").write_text((copied / "model.pddl").read_text().replace("grab", "take"))
-    assert "is of another agent" in refusal("execute", copied, "--goal", "(holding a)")
+    other = copied(run, tmp_path)
+    (other / "model.pddl").write_text((other / "model.pddl").read_text().replace("grab", "take"))
+    assert "is of another agent" in refusal("execute", other, "--goal", "(holding a)")
 
 
 def test_an_outcome_that_the_model_has_not_ends_it(chance_run_of: ChanceRuns) -> None:

@@ -24,6 +24,7 @@ from aam_vision.agents import reference_agent
 from aam_vision.model.pddl import read_domain
 from aam_vision.report.differences import differences
 from aam_vision.run.checks import NOT_WITH_CHANCE, NOT_WITH_CONTROLS
+from experiments.trust_runs import ROBOT
 from tests.finished import Runs, cut_short, result_of, timeless
 from tests.interrogation.chance.domains import PROBLEM as HANDS
 from tests.interrogation.chance.domains import SLIPPERY
@@ -32,16 +33,6 @@ from tests.profiles import crossed
 from .commands import ROOT, command, refusal
 from .test_controls import LAMP, PROBLEM
 
-ROBOT = """(define (domain robot) (:requirements :typing) (:types room ball)
-  (:predicates (robot-in ?r - room) (lies-in ?b - ball ?r - room) (holds ?b - ball) (free))
-  (:action go :parameters (?from - room ?to - room) :precondition (robot-in ?from)
-    :effect (and (robot-in ?to) (not (robot-in ?from))))
-  (:action take :parameters (?what - ball ?where - room)
-    :precondition (and (robot-in ?where) (lies-in ?what ?where) (free))
-    :effect (and (holds ?what) (not (lies-in ?what ?where)) (not (free))))
-  (:action put :parameters (?what - ball ?where - room) :precondition (and (robot-in ?where) (holds ?what))
-    :effect (and (lies-in ?what ?where) (free) (not (holds ?what)))))"""
-"""What ``reference_agent`` does."""
 AGENTS = {
     "sokoban": ("--env", "sokoban"),
     "doors' controls": ("--env", "doors", "--controls"),
@@ -128,7 +119,7 @@ def _judge(run: Path, *, complete: bool) -> None:
         assert told["intervals_right"] == told["intervals"]
         return
     if not (run / "truth.pddl").exists():
-        (run / "truth.pddl").write_text(ROBOT, encoding="utf-8")
+        shutil.copy(ROBOT, run / "truth.pddl")
     wrong = differences(read_domain(run / "model.pddl"), read_domain(run / "truth.pddl"))
     unsure = {
         (one["action"], one["location"], UNSIGNED.sub("", text))

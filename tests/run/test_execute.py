@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from tests.commands import ROOT, called, refused
-from tests.finished import Runs
+from tests.finished import Runs, copied
 
 
 def execute(*arguments: str | Path, code: int = 0) -> str:
@@ -41,10 +41,6 @@ def test_a_plan_may_name_the_control_as_one_action_with_conditional_effects(
 def doors(run_of: Runs) -> Path:
     """A run of Doors by its controls, from images."""
     return run_of("doors", controls=True)
-
-
-def copied(run: Path, to: Path) -> Path:
-    return shutil.copytree(run, to / "copy")
 
 
 def test_a_goal_is_reached_in_an_environment_that_is_seen_in_images(doors: Path, tmp_path: Path) -> None:

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from aam_vision.agents import reference_agent
 from aam_vision.agents.journal import WENT_ON
 from aam_vision.model.pddl import read_domain
 from aam_vision.model.strips import Effects, LiftedAtom
 from tests.commands import called
+from tests.finished import copied, cut_short, result_of
 
 from .commands import command
+from .reference import DOES, changed_program
 
-DOES = "    return (state - before) | after if before <= state else None\n"
-"""What the reference agent does in a state."""
 SLIPS = "    if before <= state and random.random() < 0.2:\n        return state\n"
 EVERY_FIFTH = (
     "    TRIED.append(name)\n    if before <= state and len(TRIED) % 5 == 0:\n        return state\n"
@@ -47,26 +45,9 @@ FOLLOWED = {
 """What the reference agent is given so that a dog goes with it from room to room, which no step names."""
 
 
-def followed(folder: Path) -> str:
-    """The command that starts the reference agent with a dog that follows it."""
-    source = Path(reference_agent.__file__).read_text(encoding="utf-8")
-    for before, after in FOLLOWED.items():
-        assert source.count(before) == 1
-        source = source.replace(before, after)
-    path = folder / "program.py"
-    path.write_text(source)
-    return f"{sys.executable} {path}"
-
-
 def program(folder: Path, fault: str) -> str:
     """The command that starts the reference agent with a fault."""
-    source = Path(reference_agent.__file__).read_text(encoding="utf-8")
-    assert DOES in source
-    path = folder / "program.py"
-    path.write_text(
-        source.replace(DOES, fault + DOES).replace("def do(", "random.seed(7)\nTRIED = []\n\n\ndef do(")
-    )
-    return f"{sys.executable} {path}"
+    return changed_program(folder, {DOES: fault + DOES, "def do(": "random.seed(7)\nTRIED = []\n\n\ndef do("})
 
 
 def explained(folder: Path) -> str:
@@ -75,21 +56,11 @@ def explained(folder: Path) -> str:
     return " ".join(done.stdout.split())
 
 
-def told(folder: Path) -> dict[str, object]:
-    found: dict[str, object] = json.loads((folder / "result.json").read_text())
-    return found
-
-
-def _shorten(folder: Path, beyond: int) -> tuple[int, list[object]]:
-    """Have a run as if it had been killed so many exchanges after it went on; how many are left, and these."""
+def shorten(folder: Path, beyond: int) -> list[object]:
+    """Have a run as if it had been killed so many exchanges after it went on; returns what is left."""
     with closing(sqlite3.connect(folder / "transcript.sqlite")) as journal:
         (note,) = journal.execute("SELECT value FROM about WHERE name = ?", (WENT_ON,)).fetchone()
-        kept = json.loads(note)["after"] + beyond
-        journal.execute("DELETE FROM entries WHERE number > ?", (kept,))
-        journal.execute("DELETE FROM about WHERE name IN ('finished', ?)", (WENT_ON,))
-        before = journal.execute("SELECT * FROM entries").fetchall()
-        journal.commit()
-    return kept, before
+    return list(cut_short(folder, json.loads(note)["after"] + beyond))
 
 
 @pytest.mark.parametrize("access", ["settable", "reset"])
@@ -97,14 +68,13 @@ def test_an_agent_that_slips_is_learned_with_its_probabilities(access: str, tmp_
     folder = tmp_path / "run"
     asked = ("--agent", program(tmp_path, SLIPS), "--access", access, "--within", "0.15", "--out", folder)
     done = command(*asked, cwd=tmp_path)
-    result = told(folder)
+    result = result_of(folder)
     assert result["status"] == "complete"
     further = result["went_on"]
-    assert isinstance(further, dict)
     assert further["family"] == "random"
     assert f"{further['why']}: going on" in done.stderr
     assert "(probabilistic" in (folder / "model.pddl").read_text()
-    for outcomes in result["outcomes"].values():  # type: ignore[attr-defined]
+    for outcomes in result["outcomes"].values():
         low, high = outcomes[0]["interval"]
         assert low <= 0.8 <= high
     assert "go works" in (text := explained(folder))
@@ -116,33 +86,42 @@ def test_what_outcomes_do_not_explain_stays_diagnosed_and_says_more(tmp_path: Pa
     folder = tmp_path / "run"
     asked = ("--agent", program(tmp_path, EVERY_FIFTH), "--access", "reset", "--out", folder, "--quiet")
     command(*asked, cwd=tmp_path, code=4)
-    result = told(folder)
+    result = result_of(folder)
+    further = result["diagnosis"]["further"]
     assert result["status"] == "not-strips"
-    diagnosis = result["diagnosis"]
-    assert isinstance(diagnosis, dict)
-    assert diagnosis["further"].startswith("Outcomes and cases do not explain it either")
-    assert "how often an outcome of" in diagnosis["further"]
-    assert diagnosis["further"] in explained(folder)
+    assert further.startswith("Outcomes and cases do not explain it either")
+    assert "how often an outcome of" in further
+    assert further in explained(folder)
+
+
+@pytest.fixture(scope="module")
+def slipped(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """The command of an agent that slips, and the folder of a run of it."""
+    folder = tmp_path_factory.mktemp("slipped")
+    agent = program(folder, SLIPS)
+    asked = ("--agent", agent, "--access", "reset", "--within", "0.2", "--quiet", "--out", folder / "run")
+    command(*asked, cwd=folder)
+    return agent, folder / "run"
 
 
 @pytest.mark.parametrize("beyond", [0, 1, 60])
-def test_ended_after_it_went_on_it_resumes_with_what_was_seen(beyond: int, tmp_path: Path) -> None:
-    agent, folder = program(tmp_path, SLIPS), tmp_path / "run"
-    asked = ("--agent", agent, "--access", "reset", "--within", "0.2", "--quiet", "--out", folder)
-    command(*asked, cwd=tmp_path)
-    first = told(folder)
-    kept, before = _shorten(folder, beyond)
+def test_ended_after_it_went_on_it_resumes_with_what_was_seen(
+    beyond: int, slipped: tuple[str, Path], tmp_path: Path
+) -> None:
+    agent, run = slipped
+    first, folder = result_of(run), copied(run, tmp_path)
+    before = shorten(folder, beyond)
     command("--agent", agent, "--resume", folder, cwd=tmp_path)
-    again = told(folder)
+    again = result_of(folder)
     assert (again["status"], again["went_on"]) == ("complete", first["went_on"])
     with closing(sqlite3.connect(folder / "transcript.sqlite")) as journal:
-        assert journal.execute("SELECT * FROM entries WHERE number <= ?", (kept,)).fetchall() == before
+        assert journal.execute("SELECT * FROM entries").fetchall()[: len(before)] == before
 
 
 def test_what_only_a_strips_agent_can_be_asked_for_ends_with_the_diagnosis(tmp_path: Path) -> None:
     asked = ("--agent", program(tmp_path, SLIPS), "--access", "settable", "--policy", "aia", "--quiet")
     command(*asked, "--out", tmp_path / "run", cwd=tmp_path, code=4)
-    assert told(tmp_path / "run")["status"] == "not-strips"
+    assert result_of(tmp_path / "run")["status"] == "not-strips"
 
 
 @pytest.mark.parametrize("access", ["settable", "reset"])
@@ -150,25 +129,25 @@ def test_an_agent_that_has_changed_is_learned_as_it_is_now(access: str, tmp_path
     agent, folder = program(tmp_path, HOLDS_MORE), tmp_path / "run"
     done = command("--agent", agent, "--access", access, "--out", folder, cwd=tmp_path)
     assert "going on with the agent as it is now" in done.stderr
-    first = told(folder)
+    first = result_of(folder)
     assert first["status"] == "complete"
-    changed = str(first["changed"])
+    changed = first["changed"]
     assert changed.startswith("The agent has changed after step")
     take = (folder / "model.pddl").read_text().partition("(:action take")[2].partition("(:action")[0]
     assert take.count("(free)") == 1, "it is required, and stays true"
     assert changed in explained(folder)
-    _shorten(folder, 30)
+    shorten(folder, 30)
     command("--agent", agent, "--resume", folder, cwd=tmp_path)
-    again = told(folder)
+    again = result_of(folder)
     assert (again["changed"], again["queries"], again["steps"]) == (changed, first["queries"], first["steps"])
 
 
 @pytest.mark.parametrize("access", ["settable", "reset"])
 def test_what_steps_change_without_naming_it_becomes_a_constant(access: str, tmp_path: Path) -> None:
-    agent, folder = followed(tmp_path), tmp_path / "run"
+    agent, folder = changed_program(tmp_path, FOLLOWED), tmp_path / "run"
     done = command("--agent", agent, "--access", access, "--within", "0.15", "--out", folder, cwd=tmp_path)
     assert "going on with objects that steps change without naming them" in done.stderr
-    first = told(folder)
+    first = result_of(folder)
     assert first["status"] == "complete"
     model = read_domain(folder / "model.pddl", chance=True)
     assert model.vocabulary.constants == {"rex": "dog"}
@@ -185,9 +164,9 @@ def test_what_steps_change_without_naming_it_becomes_a_constant(access: str, tmp
     assert first["invented"] == sentence
     for text in (explained(folder), " ".join(done.stdout.split())):
         assert sentence in text
-    _shorten(folder, 2)
+    shorten(folder, 2)
     command("--agent", agent, "--resume", folder, "--quiet", cwd=tmp_path)
-    again = told(folder)
+    again = result_of(folder)
     assert [again[name] for name in ("status", "steps", "queries")] == [
         first[name] for name in ("status", "steps", "queries")
     ]

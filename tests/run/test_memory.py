@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from aam_vision.agents import reference_agent
 from aam_vision.agents.journal import WENT_ON
 from aam_vision.model.pddl import read_domain
 from aam_vision.model.strips import LiftedAtom
 from tests.commands import called
+from tests.finished import copied, result_of
 from tests.profiles import first
 
 from .commands import command
-from .test_going_on import explained, told
+from .reference import changed_program
+from .test_going_on import explained, shorten
 
 TIRES = {
     "def do(": "TIRED: list[str] = []\n\n\ndef do(",
@@ -36,13 +36,7 @@ TIRES = {
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The command that starts such an agent."""
-    source = Path(reference_agent.__file__).read_text(encoding="utf-8")
-    for before, after in TIRES.items():
-        assert source.count(before) == 1
-        source = source.replace(before, after)
-    path = tmp_path_factory.mktemp("program") / "program.py"
-    path.write_text(source)
-    return f"{sys.executable} {path}"
+    return changed_program(tmp_path_factory.mktemp("program"), TIRES)
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +50,7 @@ def run(program: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_what_it_remembers_is_a_predicate_of_its_model(run: Path) -> None:
-    result = told(run)
+    result = result_of(run)
     assert result["status"] == "complete"
     assert str(result["why"]).startswith("deterministic with one invented fact, memory-1")
     model = read_domain(run / "model.pddl")
@@ -82,7 +76,7 @@ def test_it_is_explained_with_the_diagnosis_and_two_histories(run: Path) -> None
     assert "Deterministic with one invented fact, memory-1" in text
     assert "made true by put; made false by go; excluded by take" in text
     assert "In situations that look alike take(" in text
-    diagnosis = told(run)["diagnosis"]
+    diagnosis = result_of(run)["diagnosis"]
     assert isinstance(diagnosis, dict)
     assert f"The run went on from a diagnosis: {diagnosis['why']}." in text
     assert diagnosis["family"] == "hidden"
@@ -94,36 +88,21 @@ def test_two_models_with_the_same_fact_are_compared(run: Path) -> None:
     assert "no difference" in done.stdout
 
 
-def _copied(run: Path, folder: Path) -> Path:
-    """A copy of a run's files, to be changed."""
-    made = folder / "run"
-    made.mkdir()
-    for path in run.iterdir():
-        if path.is_file():
-            (made / path.name).write_bytes(path.read_bytes())
-    return made
-
-
 @pytest.mark.parametrize("beyond", [0, 1, 40])
 def test_ended_after_it_went_on_it_resumes_with_what_was_seen(
     beyond: int, run: Path, program: str, tmp_path: Path
 ) -> None:
-    folder = _copied(run, tmp_path)
-    with closing(sqlite3.connect(folder / "transcript.sqlite")) as journal:
-        (note,) = journal.execute("SELECT value FROM about WHERE name = ?", (WENT_ON,)).fetchone()
-        kept = json.loads(note)["after"] + beyond
-        journal.execute("DELETE FROM entries WHERE number > ?", (kept,))
-        journal.execute("DELETE FROM about WHERE name IN ('finished', ?)", (WENT_ON,))
-        journal.commit()
+    folder = copied(run, tmp_path)
+    shorten(folder, beyond)
     command("--agent", program, "--resume", folder, cwd=tmp_path)
-    first, again = told(run), told(folder)
+    first, again = result_of(run), result_of(folder)
     for name in ("status", "why", "invented", "queries", "steps", "exam_steps"):
         assert again[name] == first[name], name
     assert (folder / "model.pddl").read_text() == (run / "model.pddl").read_text()
 
 
 def test_a_journal_whose_fact_is_none_is_refused_in_a_line(run: Path, tmp_path: Path) -> None:
-    folder = _copied(run, tmp_path)
+    folder = copied(run, tmp_path)
     with closing(sqlite3.connect(folder / "transcript.sqlite")) as journal:
         wrong = json.dumps({"after": 3, "explained": True, "fact": {"name": "free"}})
         journal.execute("UPDATE about SET value = ? WHERE name = ?", (wrong, WENT_ON))
@@ -146,7 +125,7 @@ def test_what_no_picture_shows_is_learned_from_pictures(access: str, tmp_path: P
     folder = tmp_path / "run"
     asked = ("--env", "tests.run.parked_taxi:ENVIRONMENT", "--access", access, "--out", folder, "--quiet")
     called("aam_vision.run", *asked, cwd=tmp_path, code=0)
-    assert told(folder)["status"] == "complete"
+    assert result_of(folder)["status"] == "complete"
     learned = {schema.header.name: schema for schema in read_domain(folder / "model.pddl").actions}
     brake = LiftedAtom("memory-1", ())
     assert learned["move"].negative == {brake}

@@ -14,7 +14,7 @@ from aam_vision.model.query import Query, Response
 from aam_vision.run.summary import not_excluded, sentence
 from tests import documentation
 from tests.commands import ROOT
-from tests.finished import Run, StartedRuns, result_of, started, timeless
+from tests.finished import OUTPUT, Runs, StartedRuns, result_of, started, timeless
 
 from .commands import PROMISED, command
 
@@ -103,9 +103,9 @@ def test_the_same_seed_gives_the_same_figures_in_another_process(runs: StartedRu
     )
     assert again.returncode == 0
     assert again.stderr == ""
-    first, second = runs["doors"], Run("doors", again, tmp_path / "again")
-    assert second.model.read_bytes() == first.model.read_bytes()
-    assert timeless(second.folder) == timeless(first.folder)
+    first, second = runs["doors"].folder, tmp_path / "again"
+    assert (second / "model.pddl").read_bytes() == (first / "model.pddl").read_bytes()
+    assert timeless(second) == timeless(first)
 
 
 @pytest.mark.parametrize("env", ["doors", "sokoban"])
@@ -148,7 +148,7 @@ def test_a_budget_of_questions_ends_the_run_and_is_said_to_have_done_so(tmp_path
     done = command(
         *("--env", "doors", "--problem", "1", "--max-queries", "1", "--out", "out", "--quiet"), cwd=tmp_path
     )
-    figures = Run("doors", done, tmp_path / "out").figures
+    figures = result_of(tmp_path / "out")
     assert (figures["status"], figures["missing"]) == ("budget", "the budget of 1 query is spent")
     assert figures["queries"] <= 1
     assert figures["undetermined"]
@@ -160,8 +160,8 @@ def test_arguments_may_be_named_twice_if_that_is_asked_for(tmp_path: Path) -> No
     pal_tuples = []
     for number, option in enumerate(([], ["--repeated-arguments"])):
         out = tmp_path / str(number)
-        done = command("--env", "blocksworld", *option, "--quiet", "--out", out, cwd=tmp_path)
-        figures = Run("blocksworld", done, out).figures
+        command("--env", "blocksworld", *option, "--quiet", "--out", out, cwd=tmp_path)
+        figures = result_of(out)
         assert figures["repeated_arguments"] is bool(option)
         assert figures["proven"]
         assert figures["equivalent"] is True
@@ -172,7 +172,7 @@ def test_arguments_may_be_named_twice_if_that_is_asked_for(tmp_path: Path) -> No
 def test_unreliable_answers_are_weighed_and_every_palm_tuple_has_a_confidence(tmp_path: Path) -> None:
     options = ("--env", "gripper", "--flip-rate", "0.1", "--refusal-rate", "0.02", "--out", "out")
     done = command(*options, cwd=tmp_path)
-    figures = Run("gripper", done, tmp_path / "out").figures
+    figures = result_of(tmp_path / "out")
     assert (figures["status"], figures["exact"], figures["confidence"]) == (OPEN, True, 0.999)
     assert figures["missing"] == "the answers were weighed, so nothing is proven"
     assert len(figures["palm_tuples"]) == figures["pal_tuples"]
@@ -182,29 +182,25 @@ def test_unreliable_answers_are_weighed_and_every_palm_tuple_has_a_confidence(tm
     assert "weighed from here on" in done.stderr
 
 
-def test_an_updated_agent_is_compared_with_the_model_learned_earlier(tmp_path: Path) -> None:
-    command("--env", "gripper", "--quiet", "--out", "first", cwd=tmp_path)
-    learned = (tmp_path / "first" / "model.pddl").read_text()
-    changed = tmp_path / "changed.pddl"
-    changed.write_text(learned.replace("(free ?gripper)", "", 1) if "(free ?gripper)" in learned else "")
-    for prior, count in (("first/model.pddl", 0), ("changed.pddl", 1)):
-        out = f"again-{count}"
-        done = command("--env", "gripper", "--prior", prior, "--quiet", "--out", out, cwd=tmp_path)
-        figures = Run("gripper", done, tmp_path / out).figures
+def test_an_updated_agent_is_compared_with_the_model_learned_earlier(run_of: Runs, tmp_path: Path) -> None:
+    learned = (run_of("gripper") / "model.pddl").read_text()
+    assert "(free ?gripper)" in learned
+    for count, prior in enumerate((learned, learned.replace("(free ?gripper)", "", 1))):
+        (tmp_path / "prior.pddl").write_text(prior)
+        given = ("--env", "gripper", "--prior", "prior.pddl", "--quiet", "--out", str(count))
+        assert "differences" in command(*given, cwd=tmp_path).stdout
+        figures = result_of(tmp_path / str(count))
         assert figures["exact"]
         assert figures["queries"] <= figures["lower_bound"] + count + 1
         assert len(figures["differences"]) == count
-        assert "differences" in done.stdout
 
 
 # A run without chance says what chance of another outcome it does not exclude, and asks nothing more for it.
 
 
-def test_the_bound_is_that_of_the_executions(tmp_path: Path) -> None:
-    folder = tmp_path / "out"
-    done = command("--env", "gripper", "--quiet", "--out", folder, cwd=tmp_path)
-    told = " ".join(done.stdout.split())
-    figures = result_of(folder)
+def test_the_bound_is_that_of_the_executions(run_of: Runs) -> None:
+    run = run_of("gripper")
+    told, figures = " ".join((run.parent / OUTPUT).read_text().split()), result_of(run)
     name, bound = max(figures["not_excluded"].items(), key=lambda one: one[1])
     assert (
         f"Not excluded, with 95%: another outcome of {name} in up to {100 * bound:.0f}% of its steps" in told

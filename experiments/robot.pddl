@@ -1,0 +1,10 @@
+; What aam_vision.agents.reference_agent does.
+(define (domain robot) (:requirements :typing) (:types room ball)
+  (:predicates (robot-in ?r - room) (lies-in ?b - ball ?r - room) (holds ?b - ball) (free))
+  (:action go :parameters (?from - room ?to - room) :precondition (robot-in ?from)
+    :effect (and (robot-in ?to) (not (robot-in ?from))))
+  (:action take :parameters (?what - ball ?where - room)
+    :precondition (and (robot-in ?where) (lies-in ?what ?where) (free))
+    :effect (and (holds ?what) (not (lies-in ?what ?where)) (not (free))))
+  (:action put :parameters (?what - ball ?where - room) :precondition (and (robot-in ?where) (holds ?what))
+    :effect (and (lies-in ?what ?where) (free) (not (holds ?what)))))

@@ -1,0 +1,22 @@
+"""What a person sees of an account: the text of its page, and its overview in a terminal."""
+
+from __future__ import annotations
+
+import io
+
+from rich.console import Console
+
+from aam_vision.report import terminal
+from aam_vision.report.account import Account
+from tests.elements import Elements
+
+
+def text_of(html: str) -> str:
+    return " ".join(Elements(html).text.split())
+
+
+def in_terminal(account: Account) -> str:
+    """The overview, in lines as long as need be."""
+    told = io.StringIO()
+    terminal.overview(account, Console(file=told, width=10_000))
+    return told.getvalue()
