@@ -31,6 +31,26 @@ def test_what_is_refuted_again_and_again_is_tried_for_its_history(name: str) -> 
     assert measure(world(name, shown=False), 1).result.status == "not-strips"
 
 
+@pytest.mark.parametrize("name", first(1, ["one knock", "three knocks", "every third"]))
+def test_a_memory_that_is_shown_is_learned(name: str) -> None:
+    found = measure(world(name, shown=True), 0)
+    assert found.result.complete
+    assert not found.false
+
+
+def test_effects_name_what_never_differs() -> None:
+    """A gauge that goes from mark to mark: the marks are no parameters, which many other objects would have to determine."""
+    game = world("three knocks", shown=True)
+    knock, vocabulary = game.control_headers[-1], game.bare_agent().vocabulary
+    seen = [Transition(*step) for step in histories(game, np.random.default_rng(1))]
+    found = grouped(vocabulary, knock, [one for one in seen if one.control.name == knock.name])
+    marks = [{effect.atom.arguments: effect.becomes for effect in case.effects} for case in found.cases]
+    assert not found.unexplained
+    assert sorted(marks, key=str) == [
+        {(f"cell-0-{at}",): False, (f"cell-0-{at + 1}",): True} for at in range(3)
+    ]
+
+
 def test_moves_that_a_gauge_mirrors_are_two_cases() -> None:
     """Both have the same effects, on cells that are linked in the same way but for the direction's name."""
     game = world("mirror", shown=True)

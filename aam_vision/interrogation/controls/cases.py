@@ -289,6 +289,36 @@ def with_sure_constants(case: Case) -> Case:
         case = found[0]
 
 
+def about_objects(case: Case, places: Sequence[int]) -> Case:
+    """The case without these parameters, each of which stands for one object in all examples: its effects name these.
+
+    No derivation may depend on them.
+    """
+    first = case.examples[0]
+    kept = [place for place in range(case.arity) if place not in places]
+    new: list[int | str] = [
+        first.objects[place] if place in places else kept.index(place) for place in range(case.arity)
+    ]
+    names = {first.objects[place]: first.transition.before.objects[first.objects[place]] for place in places}
+    effects = [
+        Effect(
+            effect.atom._replace(
+                arguments=tuple([new[a] if isinstance(a, int) else a for a in effect.atom.arguments])
+            ),
+            effect.becomes,
+        )
+        for effect in case.effects
+    ]
+    return replace(
+        case,
+        effects=tuple(sorted(effects, key=lambda effect: effect.order)),
+        examples=tuple(
+            Example(one.transition, tuple([one.objects[place] for place in kept])) for one in case.examples
+        ),
+        constants={**case.constants, **names},
+    )
+
+
 def _extended(case: Case, *, by_chance: bool) -> Iterator[Case]:
     """The case with one more object: as a constant where it never differed though it could have, or as a parameter.
 

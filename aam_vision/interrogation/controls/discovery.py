@@ -2,7 +2,8 @@
 
 1. Transitions with the same visible change are one group. An example whose change is a part of a larger group's effects,
    of which the rest was so already, is an example of that group, as long as the group's conditions can be told.
-2. A group whose conditions cannot be told is split.
+2. A group whose conditions cannot be told, or only with several more objects, may always be about the same objects: its
+   effects name these then. Else it is split where its conditions cannot be told.
 3. Groups are joined where the effects of both explain all examples of both (what was not seen was so already) and the
    conditions can still be told. This makes effects maximal, and cases few.
 
@@ -19,10 +20,12 @@ from typing import Final
 
 from aam_vision.interrogation.controls.cases import (
     BESIDE_CONSTANTS,
+    HARDLY_CHANCE,
     MAX_COST,
     Case,
     Example,
     Separation,
+    about_objects,
     candidate_facts,
     rather_by_facts,
     separable,
@@ -97,7 +100,10 @@ class _Grouping:
             left = tuple(example for example in case.examples if not self._taken(example, bare))
             if left:
                 rest = replace(case, examples=left)
-                bare += self._split(rest) if separable(rest, self._separation) is None else [rest]
+                if about := self._about_objects(rest, 1):
+                    bare += about
+                else:
+                    bare += self._split(rest) if separable(rest, self._separation) is None else [rest]
         bare = self._joined(bare)
         told = []
         for case in bare:
@@ -194,6 +200,8 @@ class _Grouping:
         Examples whose objects are linked by other facts (to the next cell, or beyond it) are cases of their own first. What
         all examples of one have in common shows in none of them by itself, so it is settled before they are split further.
         """
+        if about := self._about_objects(case, MAX_COST):
+            return about
         linked: dict[frozenset[object], list[Example]] = {}
         for example in case.examples:
             linked.setdefault(_links(example), []).append(example)
@@ -203,6 +211,47 @@ class _Grouping:
             whole = len(linked) > 1 and separable(part, self._separation) is not None
             cases += [part] if whole else self._by_names(part) or self._one_by_one(part)
         return cases
+
+    def _about_objects(self, case: Case, most: int) -> list[Case]:
+        """Cases whose effects name objects, one for each choice of few, if at most so many others are needed to tell each.
+
+        A lever always opens the same gate; a gauge goes from one mark to another one, and from there to a third. Parameters in
+        their places would have to be determined by other objects, and take more of them. None if one other object suffices for that.
+        """
+        for places in self._places_of_few(case):
+            chosen: dict[tuple[str, ...], list[Example]] = {}
+            for example in case.examples:
+                chosen.setdefault(tuple([example.objects[place] for place in places]), []).append(example)
+            some = sorted(chosen.values(), key=len, reverse=True)
+            if len(some) > MOST_NAMED or len(some[-1]) < (HARDLY_CHANCE if len(some) == 1 else SUPPORTED):
+                continue
+            if separable(case, self._separation, 1) is not None:
+                return []
+            named = [about_objects(replace(case, examples=tuple(one)), places) for one in some]
+            if all(separable(one, self._separation, most) is not None for one in named):
+                return named
+        return []
+
+    def _places_of_few(self, case: Case) -> Iterator[list[int]]:
+        """The implicit parameters that never differ though they could; then those of a predicate that is only true of few things."""
+        objects, given = case.examples[0].transition.before.objects, case.control.arity
+        first = case.examples[0].objects
+        same = [
+            place
+            for place in range(given, case.arity)
+            if len(objects.of_type(objects[first[place]])) > 1
+            and all(one.objects[place] == first[place] for one in case.examples)
+        ]
+        if same:
+            yield same
+        for predicate in sorted({effect.atom.predicate for effect in case.effects}):
+            changed = [effect.atom for effect in case.effects if effect.atom.predicate == predicate]
+            places = sorted(
+                {a for atom in changed for a in atom.arguments if isinstance(a, int) and a >= given}
+            )
+            rows = {row for one in self._transitions for row in one.before.rows.get(predicate, ())}
+            if places and places != same and len(rows) <= MOST_NAMED:
+                yield places
 
     def _by_names(self, case: Case) -> list[Case]:
         """A case for each other object that links those of the examples (to the next cell on the left), if each can be told."""
@@ -318,7 +367,14 @@ def _bound(one: Case, other: Case, places: tuple[int, ...], effects: tuple[Effec
                 if objects is not None
             ]
             kept = tuple(dict.fromkeys((*one.derivations, *derivations)))
-            yield Case(one.control, effects, (*one.examples, *more), kept, one.constants)
+            named = {
+                name: objects[name]
+                for objects in [other.examples[0].transition.before.objects]
+                for effect in effects
+                for name in effect.atom.arguments
+                if isinstance(name, str) and name in other.constants
+            }
+            yield Case(one.control, effects, (*one.examples, *more), kept, {**one.constants, **named})
 
 
 def _ways(
@@ -416,6 +472,8 @@ class Discovery:
     unexplained: tuple[Transition, ...] = ()
     spent: bool = False
     """Whether it was given up to look for fewer cases of some control, or for their conditions."""
+    waiting: bool = False
+    """Whether more was seen of such a control since, but not enough to look again."""
 
     def of(self, control: str) -> list[Operator]:
         """The operators that a control may carry out."""
@@ -444,7 +502,7 @@ def discover(
     examples: dict[str, tuple[Example, ...]] = {}
     constants: dict[str, str] = {}
     unexplained: list[Transition] = []
-    spent = False
+    spent = waiting = False
     for control in controls:
         some = transitions.get(control.name, ())
         number, found = known.get(control.name, (0, NONE))
@@ -454,6 +512,7 @@ def discover(
         elif found.spent:
             since = tuple(one for one in some[number:] if one.change)
             found = replace(found, unexplained=(*found.unexplained, *since))
+            waiting |= len(some) > number
         spent |= found.spent
         unexplained += found.unexplained
         for case, named in zip(found.cases, headers(found.cases, vocabulary.types), strict=True):
@@ -462,7 +521,7 @@ def discover(
             operators.append(_operator(case, header))
             examples[header.name] = case.examples
     return Discovery(
-        with_constants(vocabulary, constants), tuple(operators), examples, tuple(unexplained), spent
+        with_constants(vocabulary, constants), tuple(operators), examples, tuple(unexplained), spent, waiting
     )
 
 

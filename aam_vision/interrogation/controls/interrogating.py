@@ -48,11 +48,13 @@ REST = 400
 REFUTED, MULTIPLIED = 3, 1.3
 """After so many refutations, and with so many times as many operators as at first, what did something is given again: what was
 done before may matter, and cases only multiply then."""
-QUERIES, DOUBTED = 16, 8
-"""Queries for each operator, at most, if no other number is given: of one interrogation, and of all in which operators leave something
-unexplained, so that nothing of them can be certain. Few ask more than six; where cases are missing they may ask for hours."""
-SAME = 3
-"""Times that the same operators may be found again after they were refuted."""
+QUERIES, DOUBTED, GIVEN_UP = 16, 3, 1
+"""Queries for each operator, at most, if no other number is given: of one interrogation; of all in which operators leave something
+unexplained, so that nothing of them can be certain; and of these where it was given up to look for better ones. Few ask more than
+six; where cases are missing they may ask for hours."""
+SAME, WAITING = 3, 6
+"""Times that the same operators may be found again after they were refuted; and rounds in which they are the same since the search
+for others was given up, and is taken up only once more was seen."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,7 @@ class _Rounds:
         giving, result = self._giving, None
         discovery: Discovery | None = None
         known: Counter[Hashable] = Counter()
-        first = 0
+        first = waiting = 0
         try:
             with self._options.resources.interrupting():
                 if self._options.prior is not None:
@@ -124,8 +126,9 @@ class _Rounds:
                 discovery = explore(giving, self._near, np.random.default_rng([self._seed, 1]))
                 while True:
                     self._rounds += 1
+                    waiting += discovery.waiting
                     kept = known[discovery.signature] >= SAME or self._rounds >= MAX_ROUNDS
-                    known[discovery.signature] += 1
+                    known[discovery.signature] += not discovery.waiting or waiting > WAITING
                     rules = Rules(discovery, giving, lasting=kept)
                     self._tell(discovery)
                     certain = kept or self._lasts(rules, known)
@@ -220,7 +223,9 @@ class _Rounds:
         agent, doubted = OperatorAgent(self._giving, rules), bool(rules.discovery.unexplained)
         queries = self._options.max_queries
         if queries is None:
-            each, asked = (DOUBTED, self._doubted) if doubted else (QUERIES, 0)
+            each, asked = QUERIES, 0
+            if doubted:
+                each, asked = GIVEN_UP if rules.discovery.spent else DOUBTED, self._doubted
             queries = max(0, each * len(rules.discovery.operators) - asked)
         interrogation = Interrogation(
             agent,

@@ -111,23 +111,31 @@ class Rules:
                 )
 
     def _widen(self, transition: Transition, found: list[tuple[Rule, tuple[str, ...]]]) -> None:
+        """Take a transition for an example of the first rule that surely explains it, else of the first that may be widened to."""
         certain = [
             (rule, objects) for rule, objects in found if rule.condition.holds(transition.before, objects)
         ]
-        rule, objects = (certain or found)[0]
         if len(found) > 1 and not certain:
             self.guessed.update(one.operator.header.name for one, _ in found)
-        self._owners[id(transition)] = transition, rule.operator, objects
-        if rule.condition.extend(Example(transition, objects)):
-            self.widened = self._giving.steps
-            for other in self._giving.transitions[transition.control.name]:
-                index = self._giving.indices.of(other.before)
-                if contradiction(rule.condition, rule.operator.effects, other, index) is not None:
-                    self._refute(
-                        transition,
-                        f"{rule.operator.header.name} requires different things in different situations",
-                    )
-                    return
+        for rule, objects in certain or found:
+            condition = rule.condition
+            narrow = condition.literals, condition.seen
+            wider = condition.extend(Example(transition, objects))
+            self._owners[id(transition)] = transition, rule.operator, objects
+            if not wider:
+                return
+            if not any(
+                contradiction(condition, rule.operator.effects, one, self._giving.indices.of(one.before))
+                for one in self._giving.transitions[transition.control.name]
+            ):
+                self.widened = self._giving.steps
+                return
+            if rule is not found[-1][0]:
+                condition.literals, condition.seen = narrow
+        self.widened = self._giving.steps
+        self._refute(
+            transition, f"{rule.operator.header.name} requires different things in different situations"
+        )
 
     def _refute(self, transition: Transition, why: str) -> None:
         """Say that the operators are not the right ones; raises ``Refuted`` unless they are to be kept."""
