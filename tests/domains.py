@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+import numpy as np
 from hypothesis import strategies as st
 
+from aam_vision.model.domains import generate, load
 from aam_vision.model.strips import (
     ROOT_TYPE,
     ActionHeader,
@@ -154,6 +156,14 @@ def _undoing(schema: ActionSchema, kept: int) -> ActionSchema:
     return ActionSchema(
         replace(schema.header, name="undo"), frozenset(positive), frozenset(), schema.delete, schema.add
     )
+
+
+def packaged(
+    name: str, problems: int = 1, *, size: int = 2, seed: int | Sequence[int] = 0
+) -> tuple[Model, tuple[State, ...]]:
+    """The model of a packaged domain, and generated problems of a size."""
+    rng = np.random.default_rng(seed)
+    return load(name), tuple(generate(name, size, rng).initial for _ in range(problems))
 
 
 def lifted_operator(schema: ActionSchema) -> LiftedOperator:

@@ -16,7 +16,6 @@ from aam_vision.interrogation.evidence.moves import Policy
 from aam_vision.interrogation.policies.aia import AiaPolicy
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
 from aam_vision.interrogation.task.loop import interrogate
-from aam_vision.model import domains as packaged
 from aam_vision.model.query import Access
 from aam_vision.model.strips import Atom, GroundAction
 from aam_vision.planning.engines import EnginePlanner, planner_named
@@ -25,6 +24,7 @@ from aam_vision.planning.planner import Found, Limits, SearchProblem, TimedPlann
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.report import evaluation
 from aam_vision.support.errors import PlannerFailed, UnusableInput
+from tests.domains import packaged
 from tests.planning.searches import Search, counter, goal, searches
 from tests.profiles import thorough
 
@@ -121,9 +121,7 @@ def test_nothing_is_left_in_the_working_directory(tmp_path: Path, monkeypatch: p
 @installed
 @pytest.mark.parametrize("access", [Access.SETTABLE, Access.SNAPSHOT])
 def test_an_interrogation_with_fast_downward_ends_with_the_true_model(access: Access) -> None:
-    model = packaged.load("gripper")
-    rng = np.random.default_rng([0, 1])
-    problems = [packaged.generate("gripper", 1, rng).initial for _ in range(2)]
+    model, problems = packaged("gripper", 2, size=1, seed=[0, 1])
     planner = EnginePlanner("fast-downward")
     policy: Policy = EconomicalPolicy(planner=planner)
     if (

@@ -145,6 +145,14 @@ def test_an_unknown_atom_is_in_neither_copy_of_the_initial_state() -> None:
     assert "(:init )" in problem
 
 
+def test_an_action_leaves_the_value_certain_exactly_if_its_effects_on_it_are_in_the_model() -> None:
+    model, start, pal = domains.bell_and_lamp()
+    lit = [PalTuple(pal.atom, schema.header.name, Location.EFF) for schema in model.actions]
+    for refined in ([], lit):
+        domain, _ = DistinguishingProblem(model, refined, pal, Mode.POSITIVE, Mode.ABSENT).pddl(start)
+        assert ("(not (p-u-i))" in domain) is bool(refined)
+
+
 def _steps(model: Model, state: State) -> list[GroundAction]:
     return [
         GroundAction(schema.header.name, row)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from itertools import islice, pairwise
+from itertools import islice, pairwise, product
 
 import numpy as np
 
@@ -53,7 +53,7 @@ from aam_vision.interrogation.examination.trials import (
     separating_literal,
 )
 from aam_vision.model.query import Situation
-from aam_vision.model.strips import Atom, State
+from aam_vision.model.strips import Atom
 
 LONGEST = 100
 """Characters of the line that says what is wrong."""
@@ -115,7 +115,12 @@ def one_literal_changed(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     if not inquiry.trials.access.constructs:
         return None
     state, own = doubtful.before.state, set(doubtful.step.objects)
-    atoms = sorted(_atoms(inquiry, state), key=lambda atom: (not own.issuperset(atom.objects), atom))
+    atoms = [
+        Atom(predicate.name, row)
+        for predicate in inquiry.evidence.hypotheses.vocabulary.predicates
+        for row in product(*map(state.objects.of_type, predicate.types))
+    ]
+    atoms.sort(key=lambda atom: (not own.issuperset(atom.objects), atom))
     found: list[tuple[Atom, Trial]] = []
     strange = inquiry.strange_atoms(doubtful)
     for atom in (atom for atom in atoms[:TOGGLED] if atom not in strange):
@@ -169,17 +174,6 @@ def conditional(
     why = f"{name}: {cut(doubtful.outcome, 50)}, which its model rules out"
     examples = tuple(map(example, shown))
     return Diagnosis(Family.UNKNOWN, name, why, examples, by_chance=not inquiry.steadfast)
-
-
-def _atoms(inquiry: Inquiry, state: State) -> list[Atom]:
-    """All type-correct atoms over the state's objects."""
-    found: list[Atom] = []
-    for predicate in inquiry.evidence.hypotheses.vocabulary.predicates:
-        rows: list[tuple[str, ...]] = [()]
-        for kind in predicate.types:
-            rows = [(*row, name) for row in rows for name in state.objects.of_type(kind)]
-        found += [Atom(predicate.name, row) for row in rows]
-    return found
 
 
 EXPERIMENTS = (

@@ -15,7 +15,6 @@ from aam_vision.interrogation.policies.economical import EconomicalPolicy
 from aam_vision.interrogation.policies.settable import SettablePolicy
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
-from aam_vision.model import domains as packaged
 from aam_vision.model.query import Access, Query, Response
 from aam_vision.model.strips import (
     Location,
@@ -33,12 +32,6 @@ from tests.profiles import promised, thorough
 def _settable(domain: Domain) -> Result:
     agent = SymbolicAgent(domain.model, domain.problems, Access.SETTABLE)
     return interrogate(agent, SettablePolicy(), np.random.default_rng(0), budget=AMPLE)
-
-
-def _packaged(name: str) -> Result:
-    rng = np.random.default_rng(0)
-    initial = [packaged.generate(name, 2, rng).initial for _ in range(2)]
-    return _settable(Domain(packaged.load(name), tuple(initial)))
 
 
 def _modes_from(transcript: Transcript, entries: tuple[int, ...], pal: PalTuple) -> set[Mode]:
@@ -91,7 +84,7 @@ def test_what_was_hidden_is_proven_by_the_entries_that_showed_it(domain: Domain,
 
 @pytest.mark.parametrize("name", ["gripper", "blocksworld", "termes"])
 def test_every_precondition_of_a_packaged_domain_is_proven_by_a_refusal(name: str) -> None:
-    result = _packaged(name)
+    result = _settable(Domain(*domains.packaged(name, 2)))
     for proof in _check(result):
         if proof.pal.location is Location.PRE and proof.modes == (Mode.POSITIVE,):
             assert proof.refusal is not None
@@ -100,7 +93,7 @@ def test_every_precondition_of_a_packaged_domain_is_proven_by_a_refusal(name: st
 
 
 def test_answers_from_the_first_contradiction_on_are_left_out_and_named() -> None:
-    transcript = _packaged("gripper").transcript
+    transcript = _settable(Domain(*domains.packaged("gripper", 2))).transcript
     step = next(entry for entry in transcript.entries if not isinstance(entry, Asked)).steps[0]
     denied = Asked(Query(step.before, (step.action,)), Response(0, step.before))
     proofs = Proofs(transcript.of([*transcript.entries, denied]))
@@ -110,7 +103,7 @@ def test_answers_from_the_first_contradiction_on_are_left_out_and_named() -> Non
 
 
 def test_of_refusals_that_say_the_same_the_first_is_named() -> None:
-    result = _packaged("gripper")
+    result = _settable(Domain(*domains.packaged("gripper", 2)))
     entries = result.transcript.entries
     refused = [
         entry

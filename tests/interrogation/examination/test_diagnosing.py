@@ -19,12 +19,12 @@ from aam_vision.interrogation.examination.trials import MAX_STEPS, Trial
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.loop import Interrupted
 from aam_vision.interrogation.task.result import Result
-from aam_vision.model.domains import generate, load
 from aam_vision.model.pddl import read_domain
 from aam_vision.model.query import Access, Agent, Query, Response, Situation, WalkStep
 from aam_vision.model.strips import GroundAction, Objects, State, Types
 from experiments.faults.registry import FAULTY, faulty_agent, right_verdicts
 from experiments.trust_runs import PER_SITUATION, Case, interval, literal_right, target_of
+from tests.domains import packaged
 from tests.profiles import crossed, first, some
 
 LAMPS = """(define (domain lamps) (:requirements :strips :typing :negative-preconditions)
@@ -338,8 +338,7 @@ class LateStarter(AgentDecorator):
 
 
 def late_diagnosis(idle: int, seed: int) -> Diagnosis:
-    problem = generate("gripper", 2, np.random.default_rng(0)).initial
-    agent = LateStarter(SymbolicAgent(load("gripper"), [problem], Access.SNAPSHOT), idle)
+    agent = LateStarter(SymbolicAgent(*packaged("gripper"), Access.SNAPSHOT), idle)
     with pytest.raises(Interrupted) as interrupted:
         Interrogation(agent, exam=0).run(np.random.default_rng(seed))
     found = interrupted.value.result.diagnosis

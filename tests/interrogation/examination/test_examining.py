@@ -45,8 +45,7 @@ ACCESSES = [Access.SETTABLE, Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY]
 
 
 def agent_of(access: Access, domain: str = "gripper", seed: int = 0) -> Agent:
-    rng = np.random.default_rng(seed)
-    agent = SymbolicAgent(load(domain), [generate(domain, 2, rng).initial], access)
+    agent = SymbolicAgent(*domains.packaged(domain, seed=seed), access)
     return agent if access is Access.SETTABLE else NumberedAgent(agent)
 
 

@@ -24,7 +24,7 @@ from aam_vision.interrogation.examination.trials import (
 )
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
-from aam_vision.model.domains import generate, load
+from aam_vision.model.domains import load
 from aam_vision.model.query import Access, Agent, Situation
 from aam_vision.model.strips import (
     ActionHeader,
@@ -36,6 +36,7 @@ from aam_vision.model.strips import (
     Types,
     Vocabulary,
 )
+from tests.domains import packaged
 from tests.profiles import thorough
 
 LEADING_BACK = [Access.SETTABLE, Access.SNAPSHOT, Access.RESET]
@@ -45,7 +46,7 @@ MOVE, DROP = GroundAction("move", ("a",)), GroundAction("drop", ())
 
 def trials_of(access: Access, *, queries: int = 6, allowed: int = 10_000, domain: str = "gripper") -> Trials:
     """The steps of a short interrogation."""
-    symbolic = SymbolicAgent(load(domain), [generate(domain, 2, np.random.default_rng(0)).initial], access)
+    symbolic = SymbolicAgent(*packaged(domain), access)
     agent: Agent = symbolic if access is Access.SETTABLE else NumberedAgent(symbolic)
     counting = CountingAgent(EnforcingAgent(agent))
     budget = Budget(queries=queries, steps=400)

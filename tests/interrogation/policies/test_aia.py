@@ -82,9 +82,7 @@ def _interrogate(
 def test_packaged_domains_are_learned_with_no_more_queries_than_the_paper_reports(
     name: str, seed: int
 ) -> None:
-    model = packaged.load(name)
-    rng = np.random.default_rng([seed, 1])
-    problems = [packaged.generate(name, 2, rng).initial for _ in range(3)]
+    model, problems = domains.packaged(name, 3, seed=[seed, 1])
     result = _interrogate(model, problems, seed=seed)
     assert result.proven
     assert evaluation.exact(result.model, model)
@@ -360,15 +358,10 @@ def _watched(domain: Domain, watched: Watched, seed: int) -> Result:
     return interrogate(agent, watched, np.random.default_rng(seed), budget=AMPLE)
 
 
-def _gripper() -> Domain:
-    problem = packaged.generate("gripper", 2, np.random.default_rng(0)).initial
-    return Domain(packaged.load("gripper"), (problem,))
-
-
 def test_s_is_collected_by_walks_of_500_steps_and_holds_60_states_at_most() -> None:
     """Algorithm 1, line 1, where states can be made."""
     watched = Watched(AiaPolicy())
-    _watched(_gripper(), watched, 0)
+    _watched(Domain(*domains.packaged("gripper")), watched, 0)
     assert watched.walked == MOST_WALK_STEPS
     assert all(len(posed.states) <= MOST_STATES for posed in watched.posed)
     assert max(len(posed.states) for posed in watched.posed) > 1
@@ -391,7 +384,7 @@ def test_pal_tuples_come_up_in_the_order_that_is_given(constructed: bool) -> Non
             return chosen
 
         watched = Watched(AiaPolicy(constructed=constructed, ordering=ordering))
-        _watched(_gripper(), watched, 0)
+        _watched(Domain(*domains.packaged("gripper")), watched, 0)
         came_up = [places[posed.problem.pal] for posed in watched.posed]
         assert len({*came_up}) > 2
         rounds = sum(after < before for before, after in pairwise(came_up))
@@ -449,7 +442,7 @@ def _pruned(posed: Posed, truth: Model) -> list[Mode]:
 def test_fast_downward_solves_the_p_po_of_every_query(constructed: bool, tmp_path: Path) -> None:
     """Algorithm 2, line 6: as the paper has it, from the same initial state."""
     watched = Watched(AiaPolicy(constructed=constructed))
-    _watched(_gripper(), watched, 0)
+    _watched(Domain(*domains.packaged("gripper")), watched, 0)
     assert len(watched.posed) > 2
     for posed in watched.posed:
         plan = planned(read(posed.problem, posed.initial, tmp_path), BLIND)

@@ -34,7 +34,6 @@ from aam_vision.interrogation.policies.economical import (
     after_walking,
 )
 from aam_vision.interrogation.task.loop import interrogate
-from aam_vision.model import domains as packaged
 from aam_vision.model.pddl import read_domain
 from aam_vision.model.query import Access, Agent, Query, Response, Situation, WalkStep
 from aam_vision.model.strips import Atom, GroundAction, LiftedAtom, Location, Mode, Objects, PalTuple, State
@@ -109,16 +108,15 @@ class Shy(SymbolicAgent):
 
 @pytest.mark.parametrize(("name", "action"), [("gripper", "drop"), ("blocksworld", "stack")])
 def test_an_action_that_no_walk_has_shown_is_made_to_succeed(name: str, action: str) -> None:
-    model = packaged.load(name)
-    problem: State = packaged.generate(name, 2, np.random.default_rng(0)).initial
-    observed = Observed()
-    agent = Shy(Domain(model, (problem,)), action)
+    domain, observed = Domain(*domains.packaged(name)), Observed()
+    agent = Shy(domain, action)
     result = interrogate(agent, observed, np.random.default_rng(0), budget=AMPLE)
     first = next(move for move in observed.moves if isinstance(move, Ask))
     assert first.why == f"see {action} succeed"
     assert first.plan[-1].name == action
     assert result.proven
-    assert evaluation.equivalent(result.model, model, domains.reachable(model, [problem], limit=2000) or [])
+    states = domains.reachable(domain.model, domain.problems, limit=2000)
+    assert evaluation.equivalent(result.model, domain.model, states or [])
 
 
 @thorough(30)
@@ -147,9 +145,7 @@ class Coy(SymbolicAgent):
 
 
 def test_the_agent_walks_on_from_where_an_action_was_first_attempted() -> None:
-    model = packaged.load("blocksworld")
-    problem: State = packaged.generate("blocksworld", 2, np.random.default_rng(0)).initial
-    moves, _ = _run(Coy(Domain(model, (problem,))), 0)
+    moves, _ = _run(Coy(Domain(*domains.packaged("blocksworld"))), 0)
     asked = next(place for place, move in enumerate(moves) if isinstance(move, Ask))
     followed = [move for move in moves[asked:] if isinstance(move, Walk) and move.why == FOLLOW]
     assert followed

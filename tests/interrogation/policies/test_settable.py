@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -54,16 +56,14 @@ ALLOWED = {
 """1.25 times the sum of preconditions, and 3."""
 
 
-def _interrogate(model: Model, problems: list[State], seed: int) -> Result:
+def _interrogate(model: Model, problems: Sequence[State], seed: int) -> Result:
     agent = SymbolicAgent(model, problems, Access.SETTABLE)
     return interrogate(agent, SettablePolicy(), np.random.default_rng(seed), budget=AMPLE)
 
 
 @pytest.mark.parametrize("name", packaged.DOMAINS)
 def test_packaged_domains_are_learned_near_the_lower_bound(name: str) -> None:
-    model = packaged.load(name)
-    rng = np.random.default_rng(0)
-    problems = [packaged.generate(name, 2, rng).initial for _ in range(3)]
+    model, problems = domains.packaged(name, 3)
     result = _interrogate(model, problems, seed=0)
     assert result.proven
     assert evaluation.exact(result.model, model)

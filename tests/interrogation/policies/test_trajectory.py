@@ -14,8 +14,6 @@ from aam_vision.interrogation.evidence.moves import Ask, Move, Stop
 from aam_vision.interrogation.policies.trajectory import MAX_FRUITLESS, TrajectoryPolicy
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import interrogate
-from aam_vision.interrogation.task.result import Result
-from aam_vision.model import domains as packaged
 from aam_vision.model.query import Access
 from aam_vision.model.strips import Model, State
 from aam_vision.planning.planner import Limits
@@ -33,11 +31,6 @@ PEERS = {"gripper": 8, "blocksworld": 16, "miconic": 17, "satellite": 29, "logis
 def _policy() -> TrajectoryPolicy:
     """Searches are short, since there are many runs."""
     return TrajectoryPolicy(limits=Limits(states=1000), work=3000)
-
-
-def _run(domain: Domain, seed: int = 0) -> Result:
-    agent = SymbolicAgent(domain.model, domain.problems[:1], Access.TRAJECTORY)
-    return interrogate(agent, _policy(), np.random.default_rng(seed), budget=AMPLE)
 
 
 class Observed:
@@ -89,8 +82,7 @@ def _steps_to_the_correct_model(model: Model, problem: State, seed: int) -> int 
 
 @pytest.mark.parametrize("name", first(3, PEERS))
 def test_packaged_domains_need_no_more_steps_than_the_peers_do(name: str) -> None:
-    model = packaged.load(name)
-    problem = packaged.generate(name, 2, np.random.default_rng([0, 1])).initial
+    model, (problem,) = domains.packaged(name, seed=[0, 1])
     steps = [_steps_to_the_correct_model(model, problem, seed) for seed in range(3)]
     assert None not in steps
     assert sum(filter(None, steps)) / len(steps) <= PEERS[name]

@@ -22,7 +22,6 @@ from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import Interrupted, interrogate
 from aam_vision.model import domains as packaged
-from aam_vision.model.domains import generate, load
 from aam_vision.model.query import Access, Query, Response
 from aam_vision.support.errors import AgentFailed, UnusableInput
 from aam_vision.support.resources import Resources
@@ -36,8 +35,7 @@ MODEL = packaged.load("gripper")
 
 
 def agent(access: Access = Access.SETTABLE, *, sure: bool = True) -> SymbolicAgent:
-    problem = packaged.generate("gripper", 2, np.random.default_rng(0)).initial
-    return SymbolicAgent(MODEL, [problem], access, refuses_surely=sure)
+    return SymbolicAgent(MODEL, domains.packaged("gripper")[1], access, refuses_surely=sure)
 
 
 def kinds(interrogation: Interrogation) -> set[type]:
@@ -100,11 +98,10 @@ def test_nothing_depends_on_resources_that_are_not_spent() -> None:
 
 @pytest.mark.parametrize("domain", ["gripper", "blocksworld", "miconic"])
 def test_no_trial_is_made_in_surroundings_that_were_seen_with_its_arguments(domain: str) -> None:
-    rng = np.random.default_rng(0)
-    honest = SymbolicAgent(
-        load(domain), [generate(domain, 2, rng).initial for _ in range(2)], Access.SETTABLE
+    model, problems = domains.packaged(domain, 2)
+    agent = UnreliableAgent(
+        SymbolicAgent(model, problems, Access.SETTABLE), 0.05, 0.0, np.random.default_rng(1)
     )
-    agent = UnreliableAgent(honest, 0.05, 0.0, np.random.default_rng(1))
     result = Interrogation(agent, confirm=True).run(np.random.default_rng(2))
     assert result.assessment is not None
     surroundings = []

@@ -123,8 +123,7 @@ def test_a_packaged_domain_is_learned_as_from_an_agent_that_is_right(
     name: str, access: Access, rates: tuple[float, float]
 ) -> None:
     """All that can be told under the access is, and not more."""
-    rng = np.random.default_rng(1)
-    domain = Domain(packaged.load(name), (packaged.generate(name, 2, rng).initial,))
+    domain = Domain(*domains.packaged(name, seed=1))
     plain = doubting(SymbolicAgent(domain.model, domain.problems, access))
     result = doubting(_unreliable(domain, *rates, access=access))
     assert evaluation.exact(result.model, domain.model)
@@ -140,9 +139,7 @@ def test_a_packaged_domain_is_learned_as_from_an_agent_that_is_right(
 
 
 def test_a_result_that_claims_too_much_is_found_out() -> None:
-    problems = (packaged.generate("gripper", 2, np.random.default_rng(0)).initial,)
-    domain = Domain(packaged.load("gripper"), problems)
-    result = doubting(_unreliable(domain, 0.1, 0.0))
+    result = doubting(_unreliable(Domain(*domains.packaged("gripper")), 0.1, 0.0))
     assert verify(result.transcript, result).holds
     assert not verify(result.transcript.of(result.transcript.entries[:20]), result).holds
     action = result.model.actions[0]
@@ -165,8 +162,7 @@ def test_a_wrong_refusal_is_found_by_asking_again(access: Access, refused: int) 
                 return Response(0, query.initial)
             return response
 
-    model = packaged.load("blocksworld")
-    problems = [packaged.generate("blocksworld", 2, np.random.default_rng(0)).initial]
+    model, problems = domains.packaged("blocksworld")
     result = doubting(hidden(Balking(model, problems, access)))
     for pal, mode in result.certain.items():
         assert mode is read_mode(model, pal), pal
@@ -180,17 +176,14 @@ def test_a_walk_that_comes_to_an_end_proves_nothing() -> None:
         def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
             return super().walk(start, int(rng.integers(2)), rng)
 
-    model = packaged.load("gripper")
-    problems = [packaged.generate("gripper", 2, np.random.default_rng(0)).initial]
+    model, problems = domains.packaged("gripper")
     result = doubting(Balking(model, problems, Access.SETTABLE))
     assert result.proven
     assert evaluation.exact(result.model, model)
 
 
 def test_no_budget_is_overdrawn_while_answers_are_asked_for_again() -> None:
-    domain = Domain(
-        packaged.load("gripper"), (packaged.generate("gripper", 2, np.random.default_rng(0)).initial,)
-    )
+    domain = Domain(*domains.packaged("gripper"))
     for access in (Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY):
         for steps in (0, 7, 20, 33):
             result = doubting(_unreliable(domain, 0.1, 0.1, access=access), steps=steps)
@@ -289,9 +282,7 @@ def test_chance_is_not_taken_for_an_excuse(access: Access, flips: float) -> None
 
 @pytest.mark.parametrize("seed", first(1, range(100, 104)))
 def test_nothing_is_certain_of_an_action_that_no_trial_settles(seed: int) -> None:
-    rng = np.random.default_rng([seed, 1])
-    problems = [packaged.generate("gripper", 2, rng).initial for _ in range(3)]
-    truth = packaged.load("gripper")
+    truth, problems = domains.packaged("gripper", 3, seed=[seed, 1])
     unreliable = UnreliableAgent(SymbolicAgent(truth, problems), 0.2, 0.02, np.random.default_rng([seed, 3]))
     result = interrogate_robustly(unreliable, setup_for(Access.SETTABLE), np.random.default_rng(seed))
     doubtful = {one.action for one in result.undetermined}

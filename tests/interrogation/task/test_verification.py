@@ -16,7 +16,6 @@ from aam_vision.interrogation.policies.settable import SettablePolicy
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.verification import verify
-from aam_vision.model import domains as packaged
 from aam_vision.model.query import Access, Response, Situation
 from aam_vision.model.strips import Model, State
 from aam_vision.planning.planner import Limits
@@ -132,8 +131,6 @@ def test_a_result_that_leaves_questions_open_is_not_called_complete(domain: Doma
 
 
 def test_a_query_from_nowhere_is_noticed_where_states_cannot_be_set() -> None:
-    model = packaged.load("gripper")
-    problems = [packaged.generate("gripper", 2, np.random.default_rng(0)).initial]
-    result = _settable(Domain(model, tuple(problems)))
+    result = _settable(Domain(*domains.packaged("gripper")))
     snapshot = replace(result.transcript, access=Access.SNAPSHOT)
     assert any("not seen before" in fault for fault in verify(snapshot, result).faults)
