@@ -22,13 +22,12 @@ from aam_vision.agents.perception import (
 )
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
+from aam_vision.envs.meaning import intended as schema
 from aam_vision.envs.own import Instruction, Labelled, OwnEnvironment
 from aam_vision.model.query import Access
 from aam_vision.model.strips import (
     ActionHeader,
-    ActionSchema,
     Atom,
-    LiftedAtom,
     Model,
     Objects,
     Predicate,
@@ -113,31 +112,12 @@ INSTRUCTIONS = (
 )
 
 
-def _atoms(*given: tuple[str, tuple[int, ...]]) -> frozenset[LiftedAtom]:
-    return frozenset(LiftedAtom(name, arguments) for name, arguments in given)
-
-
 INTENDED = Model(
     vocabulary().vocabulary(),
     (
-        ActionSchema(
-            INSTRUCTIONS[0].header,
-            _atoms(("at", (0,)), ("next", (1, 0))),
-            add=_atoms(("at", (1,))),
-            delete=_atoms(("at", (0,))),
-        ),
-        ActionSchema(
-            INSTRUCTIONS[1].header,
-            _atoms(("at", (0,)), ("next", (0, 1))),
-            add=_atoms(("at", (1,))),
-            delete=_atoms(("at", (0,))),
-        ),
-        ActionSchema(
-            INSTRUCTIONS[2].header,
-            _atoms(("at", (0,))),
-            negative=_atoms(("lit", (0,))),
-            add=_atoms(("lit", (0,))),
-        ),
+        schema(INSTRUCTIONS[0].header, "at from, next to from", "at to, -at from"),
+        schema(INSTRUCTIONS[1].header, "at from, next from to", "at to, -at from"),
+        schema(INSTRUCTIONS[2].header, "at where, -lit where", "lit where"),
     ),
 )
 

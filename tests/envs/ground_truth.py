@@ -9,10 +9,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from aam_vision.envs.board import Layout
 from aam_vision.envs.pddlgym_domains import UNTYPED, parsed
 from aam_vision.envs.registry import board_domain
-from aam_vision.model.strips import ROOT_TYPE, ActionHeader, ActionSchema, Atom, LiftedAtom, Model, State
+from aam_vision.model.pddl import problem_text
+from aam_vision.model.strips import (
+    ROOT_TYPE,
+    ActionHeader,
+    ActionSchema,
+    Atom,
+    LiftedAtom,
+    Model,
+    Problem,
+    State,
+)
 
 
 @dataclass(frozen=True)
@@ -32,25 +41,13 @@ def ground_truth_model(name: str) -> Model:
 
 def held_out_problems(name: str) -> tuple[HeldOutProblem, ...]:
     """The held-out problems of a domain, in the registry's order; UnusableInput if there is no such domain."""
-    domain = board_domain(name)
-    layouts = [domain.load(*problem) for problem in domain.held_out]
-    return tuple(
-        HeldOutProblem(layout.name, State(layout.initial, layout.objects), layout.goal, problem_pddl(layout))
-        for layout in layouts
-    )
-
-
-def problem_pddl(layout: Layout) -> str:
-    """The problem as a PDDL file for ``(:domain <name>)``, fit for planning with a learned model."""
-    lines = [f"(define (problem {layout.name.replace('/', '-')}) (:domain {layout.domain})", "  (:objects"]
-    lines += [f"    {name} - {kind}" for name, kind in layout.objects.items()]
-    lines += ["  )", "  (:init", *_facts(layout.initial), "  )"]
-    lines += ["  (:goal (and", *_facts(layout.goal), "  ))", ")"]
-    return "\n".join(lines) + "\n"
-
-
-def _facts(atoms: Iterable[Atom]) -> list[str]:
-    return [f"    ({' '.join((atom.predicate, *atom.objects))})" for atom in sorted(atoms)]
+    domain, found = board_domain(name), []
+    for layout in domain.layouts(domain.held_out):
+        initial = State(layout.initial, layout.objects)
+        problem = Problem(layout.name.replace("/", "-"), initial, layout.goal)
+        text = problem_text(problem.name, domain.visual.vocabulary(), problem)
+        found.append(HeldOutProblem(layout.name, initial, layout.goal, text))
+    return tuple(found)
 
 
 def domain_operators(domain: str) -> tuple[ActionSchema, ...]:

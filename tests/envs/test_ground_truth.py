@@ -1,4 +1,4 @@
-"""The ground-truth model says what PDDLGym does, and its problem files say the same in PDDL."""
+"""The ground-truth model says what PDDLGym does."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from aam_vision.envs import DOMAINS
 from aam_vision.envs.registry import board_domain
 from aam_vision.model.strips import State, lifted_atoms
 from tests.envs.conftest import ALL, load, walk
-from tests.envs.ground_truth import ground_truth_model, held_out_problems, problem_pddl
+from tests.envs.ground_truth import ground_truth_model, held_out_problems
 from tests.envs.test_vocabulary import rebuilt
 
 
@@ -63,18 +63,3 @@ def test_held_out_problems_are_none_of_the_interrogated_or_trained_on(name: str)
     for problem in problems:
         assert not problem.goal <= problem.initial.true
         assert {o for atom in problem.goal for o in atom.objects} <= set(problem.initial.objects)
-
-
-@pytest.mark.parametrize("name", DOMAINS)
-def test_problem_text_reads_back_as_the_problem(name: str) -> None:
-    layout = load(name, *board_domain(name).held_out[0])
-    text = problem_pddl(layout)
-    head, rest = text.split("(:init")
-    init, goal = rest.split("(:goal")
-    assert {tuple(line.split(" - ")) for line in head.splitlines() if " - " in line} == {
-        (f"    {name}", kind) for name, kind in layout.objects.items()
-    }
-    for part, atoms in ((init, layout.initial), (goal, layout.goal)):
-        lines = [line.strip(" ()\n").split() for line in part.splitlines()]
-        assert {(words[0], tuple(words[1:])) for words in lines if words and words != ["and"]} == set(atoms)
-    assert text.count("(") == text.count(")")

@@ -7,7 +7,7 @@ take it, too. Before anybody has spoken, all is filled in that can be guessed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -208,21 +208,15 @@ class Draft:
 
     def change(self, what: str, facts: dict[str, Any]) -> None:
         """Say something about places (numbers): ``toggle`` a head (its number), or ``clear``; ValueError if it is none of that."""
-        places, head = facts.get("places"), facts.get("head")
         if what not in ("toggle", "clear"):
             raise ValueError(what)
-        if what == "toggle" and not (isinstance(head, int) and 0 <= head < len(self.heads)):
-            raise ValueError("head")
-        if (
-            not isinstance(places, list)
-            or not places
-            or not all(type(one) is int and one in range(len(self.index.places)) for one in places)
-        ):
-            raise ValueError("places")
-        if isinstance(head, int) and what == "toggle":
-            self.toggle(head, sorted(set(places)))
+        head, places = facts.get("head"), places_in(facts, len(self.index.places))
+        if what == "clear":
+            self.clear(places)
+        elif isinstance(head, int) and 0 <= head < len(self.heads):
+            self.toggle(head, places)
         else:
-            self.clear(sorted(set(places)))
+            raise ValueError("head")
 
     def answer(self, what: str) -> State:
         """What is said, once the person says that it is all; UnusableInput if it cannot all be right."""
@@ -326,6 +320,16 @@ def told_picture(what: str, number: int) -> tuple[str, str]:
     if what == "skip":
         return "Looking for another picture ...", "The picture is skipped: it is left out."
     return f"Learning from {counted(number, 'labelled picture')} ...", f"Picture {number} is labelled."
+
+
+def places_in(facts: Mapping[str, Any], number: int) -> list[int]:
+    """The places (numbers) that a page speaks of, of so many, in order, each once; ValueError if it speaks of none, or of others."""
+    places = facts.get("places")
+    if not isinstance(places, list) or not places:
+        raise ValueError("places")
+    if not all(type(one) is int and one in range(number) for one in places):
+        raise ValueError("places")
+    return sorted(set(places))
 
 
 def boxes_of(index: SceneIndex, place: int, frame: Frame) -> list[list[float]]:

@@ -19,7 +19,7 @@ from aam_vision.classifiers.camera.plan import plan_of
 from aam_vision.classifiers.store import describe
 from aam_vision.envs import registry
 from aam_vision.model.pddl.reading import read_domain
-from aam_vision.model.strips import ROOT_TYPE, Types, Vocabulary
+from aam_vision.model.strips import ROOT_TYPE, Predicate, Types, Vocabulary
 from aam_vision.support.commandline import Progress
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.pictures import encode
@@ -129,11 +129,6 @@ def chosen(frames: Sequence[Frame], scene: Scene, rng: np.random.Generator) -> l
     return [frames[number] for number in sorted(kept)]
 
 
-def digest_of_all(frames: Sequence[Frame]) -> str:
-    """What tells a folder of pictures from another one."""
-    return sha256(b"".join(sha256(frame.tobytes()).digest() for frame in frames)).hexdigest()
-
-
 class Describer:
     """Has a person describe the scene of pictures; ``description`` has it, once it is there."""
 
@@ -187,7 +182,8 @@ def label_pictures(
     check_askable(name, visual, session)
     frames = pictures_of(images)
     progress.stage(f"{name}: {counted(len(frames), 'picture')}")
-    keep(folder, session.settings(env=name, pictures=digest_of_all(frames)))
+    digest = sha256(b"".join(sha256(frame.tobytes()).digest() for frame in frames)).hexdigest()
+    keep(folder, session.settings(env=name, pictures=digest))
     with opened(session, folder, progress) as front:
         scene = pictured_scene(folder, visual)
         if scene is None:
@@ -228,11 +224,7 @@ def pddl_vocabulary(domain: Path, cell: str | None = None) -> VisualVocabulary:
     """
     vocabulary = read_domain(domain).vocabulary
     kind, types = _cell_type(vocabulary, cell, domain), vocabulary.types
-    where = [
-        one
-        for one in vocabulary.predicates
-        if one.arity == 2 and one.types[1] == kind and not _meet(one.types[0], kind, types)
-    ]
+    where = _placing(vocabulary, kind)
     entries: list[Entry] = []
     heads = {one.name for one in vocabulary.predicates if one.arity == 1}
     for one in vocabulary.predicates:
@@ -278,20 +270,22 @@ def _cell_type(vocabulary: Vocabulary, cell: str | None, domain: Path) -> str:
             "domain",
             domain,
         )
-    found = [
-        kind
-        for kind in known
-        if any(
-            one.arity == 2 and one.types[1] == kind and not _meet(one.types[0], kind, types)
-            for one in vocabulary.predicates
-        )
-    ]
+    found = [kind for kind in known if _placing(vocabulary, kind)]
     if len(found) != 1:
         choice = ", ".join(found or known)
         raise UnusableInput(
             f"does not tell which type the cells have: say it with --cell, one of {choice}", "domain", domain
         )
     return found[0]
+
+
+def _placing(vocabulary: Vocabulary, kind: str) -> list[Predicate]:
+    """The predicates that say where things are on cells of a type."""
+    return [
+        one
+        for one in vocabulary.predicates
+        if one.arity == 2 and one.types[1] == kind and not _meet(one.types[0], kind, vocabulary.types)
+    ]
 
 
 def _meet(one: str, other: str, types: Types) -> bool:

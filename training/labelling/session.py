@@ -24,7 +24,7 @@ from aam_vision.training.folder import LABELS, Labellable
 from aam_vision.training.labelling.answers import SimulatorLabels
 from aam_vision.training.labelling.atoms import AtomLearner
 from aam_vision.training.labelling.boards import BoardLearner
-from aam_vision.training.labelling.desk import AtomSheets, Corrected, Desk
+from aam_vision.training.labelling.desk import AtomSheets, Corrected, Desk, Sheets
 from aam_vision.training.labelling.draft import PictureSheets
 from aam_vision.training.labelling.pool import SCENE_STEPS, STEPS, Pool, Walked, walked
 from aam_vision.training.labelling.record import LabelRecord, SceneRecord, write_answers
@@ -79,17 +79,22 @@ def check_askable(name: str, visual: VisualVocabulary, session: Session) -> None
         )
 
 
+def learning(
+    domain: Labellable, pictures: Sequence[Walked], ask: str, way: Way
+) -> tuple[Callable[[], Learner[Any]], Pool | None]:
+    """What makes a learner from no label, and the pool of boards that it asks about; None of pictures without cells."""
+    if domain.visual.cellless:
+        return partial(SceneLearner, domain, pictures, way), None
+    pool = Pool(domain.visual, pictures, CELL_PIXELS)
+    return partial(AtomLearner if ask == ATOMS else BoardLearner, domain, pool, way), pool
+
+
 def learned(
     domain: ImageDomain, pictures: Sequence[Walked], ask: str, way: Way, progress: Progress
 ) -> tuple[Any, LabellingResult]:
     """Classifiers that learned from what the simulator tells of pictures, and what came of the rounds."""
-    learner: Learner[Any]
-    if domain.visual.cellless:
-        learner = SceneLearner(domain, pictures, way)
-    else:
-        pool = Pool(domain.visual, pictures, CELL_PIXELS)
-        learner = (AtomLearner if ask == ATOMS else BoardLearner)(domain, pool, way)
-    return LabellingRounds[Any](learner, SimulatorLabels(domain, pictures), progress).run()
+    learner, _ = learning(domain, pictures, ask, way)
+    return LabellingRounds[Any](learner(), SimulatorLabels(domain, pictures), progress).run()
 
 
 @contextmanager
@@ -119,23 +124,21 @@ def at_page(
             f"warning: too few pictures for a test, and without one no run is complete: it takes {needed} beside the {way.most} "
             f"that are labelled; give {way.most + needed} at least, or label fewer (--pictures)"
         )
-    desk: Desk[Any]
-    learner: Callable[[], Learner[Any]]
-    if cellless:
-        record: LabelRecord = SceneRecord(domain, folder, pictures)
-        learner = partial(SceneLearner, domain, pictures, way)
+    sheets: Sheets[Any]
+    learner, pool = learning(domain, pictures, session.ask, way)
+    record: LabelRecord
+    if pool is None:
+        record = SceneRecord(domain, folder, pictures)
     else:
-        pool = Pool(domain.visual, pictures, CELL_PIXELS)
         record = LabelRecord(domain, folder, pool, atoms=atoms)
-        learner = partial(AtomLearner if atoms else BoardLearner, domain, pool, way)
     try:
-        if cellless:
-            desk = Desk(pictures, record, ThingSheets(domain.visual, pictures), way.most)
+        if pool is None:
+            sheets = ThingSheets(domain.visual, pictures)
         elif atoms:
-            desk = Desk(pictures, record, AtomSheets(domain.visual, pool, record), way.most)
+            sheets = AtomSheets(domain.visual, pool, record)
         else:
-            desk = Desk(pictures, record, PictureSheets(domain.visual, pool), way.most)
-        front.shown = desk
+            sheets = PictureSheets(domain.visual, pool)
+        front.shown = desk = Desk(pictures, record, sheets, way.most)
         if len(record):
             done = counted(len(record), "answer" if atoms else "labelled picture")
             progress.stage(f"{domain.name}: going on after {done}")
@@ -214,24 +217,19 @@ def written(
 
 def ended(found: LabellingResult, most: int) -> str:
     """Why labelling ended, and how it can go on; see ``written``."""
-    if found.test is not None:
-        return _ended(found.test)
+    if (test := found.test) is not None:
+        of = f"{test.scores.states - test.scores.wrong} of {counted(test.scores.states, 'picture')} of the test read without a mistake"
+        if test.passed:
+            return f"{of}: it is passed"
+        if test.scores.wrong:
+            return f"{of}: it is not passed; a larger --pictures goes on"
+        return f"{of}, and {test.missing} more are needed: it is not passed"
     if found.sure:
         return "stopped by its test"
     option = "--answers" if found.answers else "--pictures"
     if found.answered < most:
         return "nothing is left to be labelled, and the test is not passed"
     return f"stopped at {counted(most, option[2:-1])} without passing its test: a larger {option} goes on"
-
-
-def _ended(test: PictureTest) -> str:
-    """What came of the test on whole pictures."""
-    of = f"{test.scores.states - test.scores.wrong} of {counted(test.scores.states, 'picture')} of the test read without a mistake"
-    if test.passed:
-        return f"{of}: it is passed"
-    if test.scores.wrong:
-        return f"{of}: it is not passed; a larger --pictures goes on"
-    return f"{of}, and {test.missing} more are needed: it is not passed"
 
 
 # What the labels of a folder belong to, so that the same command goes on with them and no other one does.

@@ -24,7 +24,7 @@ from aam_vision.model.constraints import Number
 from aam_vision.model.strips import Atom, State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.camera import answers
-from aam_vision.training.labelling.draft import KEYS, told_picture
+from aam_vision.training.labelling.draft import KEYS, places_in, told_picture
 from aam_vision.training.labelling.pool import LabelQuestion, Walked
 from aam_vision.training.labelling.rounds import Answer
 from aam_vision.training.montage import backdrop_of
@@ -250,24 +250,18 @@ class ThingDraft:
 
     def change(self, what: str, facts: dict[str, Any]) -> None:
         """``point`` at a thing, ``toggle`` a head of places, or ``clear`` them; ValueError if it is none of that."""
-        places, head = facts.get("places"), facts.get("head")
-        if (
-            not isinstance(places, list)
-            or not places
-            or not all(type(one) is int and one in range(len(self._questions.places)) for one in places)
-        ):
-            raise ValueError("places")
+        head, places = facts.get("head"), places_in(facts, len(self._questions.places))
         if what == "clear":
-            self.clear(sorted(set(places)))
+            self.clear(places)
         elif what == "toggle" and type(head) is int and head in range(len(self._questions.heads)):
-            self.toggle(head, sorted(set(places)))
+            self.toggle(head, places)
         elif what == "point" and all(type(facts.get(one)) in (int, float) for one in ("x", "y")):
             x, y = float(facts["x"]), float(facts["y"])
             if not (0 <= x <= 1 and 0 <= y <= 1):
                 raise ValueError("point")
             height, width = self._frame.shape[:2]
             spot = min(int(y * height), height - 1), min(int(x * width), width - 1)
-            self.point(places[-1], spot, more=facts.get("more") is True)
+            self.point(facts["places"][-1], spot, more=facts.get("more") is True)
         else:
             raise ValueError(what)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from functools import partial
@@ -145,25 +146,19 @@ def test_plans_that_go_on_from_each_other_are_asked_of_one_worker() -> None:
 pytestmark = pytest.mark.skipif(find_spec("ray") is None, reason="needs ray")
 
 
-def on_a_cluster(address: str | None) -> Result:
-    target = targets.from_environment("gripper", workers=Workers(2, address))
-    try:
-        return Interrogation(target.agent, copies=target.copies).run(np.random.default_rng(0))
-    finally:
-        target.close()
-
-
 def test_actors_ask_and_answer_what_processes_do(tmp_path: Path) -> None:
-    assert on_a_cluster(LOCAL).transcript == on_a_cluster(None).transcript
-    crew = Workers(2, LOCAL).crew(partial(copies_here.counter, 40), copies_here.same)
+    target = targets.from_environment("gripper")
+    crew = Workers(2, LOCAL).crew(partial(copies_here.erratic, target.agent, 0.0), copies_here.same)
     try:
-        tasks = [crew.begin(copies_here.add, number) for number in range(3)]
+        found = Interrogation(StatelessCopies(target.agent, crew), copies=2).run(np.random.default_rng(0))
+        tasks = [crew.begin(copies_here.process) for _ in range(3)]
         deadly = crew.begin(copies_here.end, tmp_path / "once")
         assert crew.collect(deadly) == "done"
-        assert [crew.collect(task) for task in tasks] == [40, 41, 42]
+        assert os.getpid() not in [crew.collect(task) for task in tasks]
         assert crew.lost == 1
     finally:
         crew.close()
+    assert found.transcript == interrogated("gripper", 2).transcript
 
 
 def test_a_cluster_that_does_not_start_is_started_again_and_then_named_in_one_line() -> None:

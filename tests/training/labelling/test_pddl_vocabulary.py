@@ -28,6 +28,15 @@ LAMPS = """(define (domain lamps)
 """
 
 
+SCENE = {
+    "rows": 2,
+    "columns": 2,
+    "box": [0, 1, 0, 1],
+    "place": "square",
+    "things": {"robot": 1, "lamp": 2},
+}
+
+
 @pytest.fixture
 def lamps(tmp_path):
     (tmp_path / "lamps.pddl").write_text(LAMPS)
@@ -45,14 +54,7 @@ def test_every_predicate_is_read_as_its_types_allow(lamps):
     }
     assert visual.cell_heads() == ("robot", "lamp", "lit", "dusty")
     assert visual.vocabulary().predicates == tuple(one.predicate for one in visual.entries)
-    facts = {
-        "rows": 2,
-        "columns": 3,
-        "box": [0, 1, 0, 1],
-        "place": "square",
-        "things": {"robot": 1, "lamp": 2},
-    }
-    scene = described(facts, visual).scene(visual)
+    scene = described({**SCENE, "columns": 3}, visual).scene(visual)
     index = SceneIndex(visual, scene)
     assert index.legality.asked.all()
     assert scene.objects.of_type("thing") == ("robot-1", "lamp-1", "lamp-2")
@@ -65,14 +67,7 @@ def described_lamps(tmp_path_factory):
     path = tmp_path_factory.mktemp("lamps") / "lamps.pddl"
     path.write_text(LAMPS)
     visual = pddl_vocabulary(path)
-    facts = {
-        "rows": 2,
-        "columns": 2,
-        "box": [0, 1, 0, 1],
-        "place": "square",
-        "things": {"robot": 1, "lamp": 2},
-    }
-    return visual, SceneIndex(visual, described(facts, visual).scene(visual))
+    return visual, SceneIndex(visual, described(SCENE, visual).scene(visual))
 
 
 @thorough(60)

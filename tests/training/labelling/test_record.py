@@ -81,27 +81,19 @@ def test_two_commands_do_not_write_to_one_file(tmp_path, pool):
     LabelRecord(DOMAIN, tmp_path, pool).close()
 
 
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.99])
-def test_what_was_half_written_is_cut_off(tmp_path, pool, share):
+@pytest.mark.parametrize(("share", "kept"), [(0.1, 1), (0.5, 1), (0.99, 1), (1, 2)])
+def test_what_was_half_written_is_cut_off_and_a_line_that_lacks_only_its_end_is_kept(
+    tmp_path, pool, share, kept
+):
     _filled(tmp_path, pool, 2).close()
     whole = (tmp_path / "labels.jsonl").read_bytes()
     last = len(_lines(tmp_path)[-1])
     (tmp_path / "labels.jsonl").write_bytes(whole[: len(whole) - last + int(share * (last - 1))])
     again = LabelRecord(DOMAIN, tmp_path, pool)
-    assert len(again) == 1
-    again.add(LabelQuestion(1), _seen(pool, 1))
+    assert len(again) == kept
+    again.add(LabelQuestion(kept), _seen(pool, kept))
     again.close()
-    assert len(read_labels(DOMAIN, tmp_path)) == 2
-
-
-def test_a_last_line_without_its_end_is_kept(tmp_path, pool):
-    _filled(tmp_path, pool, 2).close()
-    (tmp_path / "labels.jsonl").write_bytes((tmp_path / "labels.jsonl").read_bytes().rstrip(b"\n"))
-    again = LabelRecord(DOMAIN, tmp_path, pool)
-    assert len(again) == 2
-    again.add(LabelQuestion(2), _seen(pool, 2))
-    again.close()
-    assert len(read_labels(DOMAIN, tmp_path)) == 3
+    assert len(read_labels(DOMAIN, tmp_path)) == kept + 1
 
 
 def test_wrong_labels_are_not_written(tmp_path, pool):
