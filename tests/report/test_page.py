@@ -22,6 +22,11 @@ def run(request: pytest.FixtureRequest, run_of_kind: Callable[[str], Path]) -> P
     return run_of_kind(request.param)
 
 
+@pytest.fixture(scope="module")
+def account(run):
+    return account_of(read_run(run))
+
+
 def test_the_page_of_a_run_is_complete_and_fetches_nothing(run):
     found = Elements((run / "report.html").read_text(encoding="utf-8"))
     assert found.open == []
@@ -31,12 +36,11 @@ def test_the_page_of_a_run_is_complete_and_fetches_nothing(run):
     assert (run / "report.html").stat().st_size < 5_000_000
 
 
-def test_the_same_page_is_made_again_from_the_folder_alone(run):
-    assert page(account_of(read_run(run))) == (run / "report.html").read_text(encoding="utf-8")
+def test_the_same_page_is_made_again_from_the_folder_alone(run, account):
+    assert page(account) == (run / "report.html").read_text(encoding="utf-8")
 
 
-def test_every_line_of_the_model_is_on_the_page_and_its_pddl_leads_there(run):
-    account = account_of(read_run(run))
+def test_every_line_of_the_model_is_on_the_page_and_its_pddl_leads_there(run, account):
     assert any(action.needs for action in account.actions)
     found = Elements((run / "report.html").read_text(encoding="utf-8"))
     for action in account.actions:
