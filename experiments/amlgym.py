@@ -10,7 +10,6 @@ import shutil
 import sys
 from dataclasses import replace
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -20,9 +19,8 @@ import typer
 from aam_vision.model.pddl import read_domain, read_problem
 from aam_vision.model.strips import Atom, Model, State
 from aam_vision.support.commandline import run_command
-from aam_vision.support.errors import UnusableInput
 from experiments.jobs import Experiment, Scale, Seeds, chosen, every
-from experiments.peers import LINES, ONLINE, judged, judged_on
+from experiments.peers import LINES, ONLINE, check_installed, judged, judged_on
 from experiments.tables import Row, spread_of
 
 DOMAINS = (
@@ -72,11 +70,7 @@ def amlgym(
     """
     names = chosen("domain", domain, DOMAINS, DOMAINS)
     learners = chosen("learner", learner, ONLINE, ONLINE)
-    if any(find_spec(package) is None for package in ("amlgym", "olam")):
-        raise UnusableInput(
-            'AMLGym is not installed; pip install "aam-vision[peers]", in an environment of its own: '
-            "OLAM insists on versions that others do without"
-        )
+    check_installed("AMLGym is")
     jobs = every(
         env=names,
         problem=problem or [0, 5],
@@ -97,35 +91,14 @@ def amlgym(
     return Experiment("amlgym", contest, lines, shown=SHOWN, page=page, question=QUESTION).run(jobs, scale)
 
 
-def contest(
-    *,
-    env: str,
-    problem: int,
-    peer: str,
-    seed: int,
-    steps: int,
-    seconds: float,
-    to_solve: int,
-    scoring: bool = True,
-) -> Row:
+def contest(*, env: str, problem: int, to_solve: int, **given: Any) -> Row:
     """Have a learner learn one of AMLGym's domains in one of its learning problems: see ``experiments.peers.contest``.
 
     As in AMLGym's metrics, models have to agree where an object is named twice, too.
     """
     with TemporaryDirectory(prefix="amlgym-") as name:
         folder = Path(name)
-        truth, states = _prepare(folder, env, problem, to_solve)
-        return judged(
-            folder,
-            truth,
-            states,
-            peer=peer,
-            seed=seed,
-            steps=steps,
-            seconds=seconds,
-            repeated=True,
-            scoring=scoring,
-        )
+        return judged(folder, *_prepare(folder, env, problem, to_solve), repeated=True, **given)
 
 
 def _prepare(folder: Path, env: str, problem: int, solving: int) -> tuple[Model, list[State]]:

@@ -27,12 +27,13 @@ def pddlgym_files() -> None:
     folder, counts = pddl_folder(), Counter[str]()
     for path in sorted(folder.glob("*.pddl")):
         counts["domains"] += 1
-        model = _read(path)
-        if isinstance(model, str):
-            print(f"{path.stem}: refused: {model}")
+        try:
+            model, chance = _read(path)
+        except UnusableInput as error:
+            print(f"{path.stem}: refused: {_without(path, error)}")
             counts["refused"] += 1
             continue
-        counts["read with --chance only" if isinstance(model, Model) else "read"] += 1
+        counts["read with --chance only" if chance else "read"] += 1
         counts["with instructions as predicates"] += bool(model.vocabulary.left_out)
         problems = [
             one for end in ("", "_test") for one in sorted((folder / f"{path.stem}{end}").glob("*.pddl"))
@@ -45,20 +46,21 @@ def pddlgym_files() -> None:
     print(", ".join(f"{name}: {number}" for name, number in counts.items()))
 
 
-def _read(path: Path) -> Model | Model | str:
-    """The model of a domain; why it is refused, if it is."""
+def _read(path: Path) -> tuple[Model, bool]:
+    """The model of a domain, and whether it takes ``--chance`` to read it.
+
+    Raises:
+        UnusableInput: it is refused.
+    """
     try:
-        return read_domain(path)
+        return read_domain(path), False
     except UnusableInput as error:
         if "--chance" not in str(error):
-            return _without(path, error)
-    try:
-        return read_domain(path, chance=True)
-    except UnusableInput as error:
-        return _without(path, error)
+            raise
+    return read_domain(path, chance=True), True
 
 
-def _problem(model: Model | Model, path: Path) -> str:
+def _problem(model: Model, path: Path) -> str:
     """Why a problem is refused; empty if it is not."""
     try:
         read_problem(Model(model.vocabulary, ()), path)

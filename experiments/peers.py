@@ -111,11 +111,7 @@ def peers(
         python -m experiments.peers --domain gripper --seeds 1 --steps 50
     """
     names = chosen("domain", domain, domains.DOMAINS, DEFAULT)
-    if any(find_spec(package) is None for package in ("amlgym", "olam")):
-        raise UnusableInput(
-            'the peers are not installed; pip install "aam-vision[peers]", in an environment of its own: '
-            "OLAM insists on versions that others do without"
-        )
+    check_installed("the peers are")
     limits = {"steps": steps, "seconds": peer_seconds, "size": size}
     codes = []
     for name, learners, title in (
@@ -128,6 +124,19 @@ def peers(
         told = Experiment(name, contest, table, shown=SHOWN, page=page, question=QUESTION)
         codes.append(told.run(jobs, scale))
     return max(codes)
+
+
+def check_installed(which: str) -> None:
+    """Refuse to begin without the extra ``peers``.
+
+    Raises:
+        UnusableInput: ``which`` not installed.
+    """
+    if any(find_spec(package) is None for package in ("amlgym", "olam")):
+        raise UnusableInput(
+            f'{which} not installed; pip install "aam-vision[peers]", in an environment of its own: '
+            "OLAM insists on versions that others do without"
+        )
 
 
 def summary(title: str, rows: Sequence[Row]) -> Table:
@@ -151,8 +160,8 @@ STATES = 20
 SCORING_S = 600
 
 
-def contest(*, env: str, peer: str, seed: int, steps: int, seconds: float, size: int) -> Row:
-    """Have a peer learn a packaged domain, and score what it says.
+def contest(*, env: str, size: int, seed: int, **given: Any) -> Row:
+    """Have a peer learn a packaged domain, and score what it says; ``given`` is what ``judged`` is given.
 
     Returns:
         ``ended``: ``learned``, ``crashed``, ``out of time`` or ``no model``; the attempted ``steps`` and wall-clock
@@ -162,8 +171,7 @@ def contest(*, env: str, peer: str, seed: int, steps: int, seconds: float, size:
     """
     with TemporaryDirectory(prefix="peer-") as name:
         folder = Path(name)
-        truth, states = prepared(folder, env, size, seed)
-        return judged(folder, truth, states, peer=peer, seed=seed, steps=steps, seconds=seconds)
+        return judged(folder, *prepared(folder, env, size, seed), seed=seed, **given)
 
 
 def judged(

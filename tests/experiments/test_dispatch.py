@@ -102,21 +102,6 @@ def test_leaving_early_ends_every_worker(tmp_path: Path) -> None:
         found.close()  # returns although the other job sleeps
 
 
-@pytest.mark.parametrize(
-    ("backend", "processes", "address", "said"),
-    [
-        ("cloud", -1, None, "backend cloud: unknown; use loky or ray"),
-        ("loky", 0, None, "processes 0: give a number from 1 on"),
-        ("loky", -1, "head:6379", "address head:6379: only with the backend ray"),
-    ],
-)
-def test_options_that_cannot_work_are_refused_at_once(
-    backend: str, processes: int, address: str | None, said: str
-) -> None:
-    with pytest.raises(UnusableInput, match=said), workforce(backend, processes, address):
-        pass
-
-
 # The same jobs on a real Ray cluster of two worker processes, one of which is killed in mid-run.
 
 

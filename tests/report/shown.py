@@ -8,6 +8,7 @@ from rich.console import Console
 
 from aam_vision.report import terminal
 from aam_vision.report.account import Account
+from aam_vision.report.claims import named
 from tests.elements import Elements
 
 
@@ -15,8 +16,12 @@ def text_of(html: str) -> str:
     return " ".join(Elements(html).text.split())
 
 
-def in_terminal(account: Account) -> str:
-    """The overview, in lines as long as need be."""
+def in_terminal(account: Account, why: str | None = None) -> str:
+    """The overview, or the proof of a line, in lines as long as need be."""
     told = io.StringIO()
-    terminal.overview(account, Console(file=told, width=10_000))
+    console = Console(file=told, width=10_000)
+    if why is None:
+        terminal.overview(account, console)
+    else:
+        terminal.proof(account, named(why, account.indexes), console)
     return told.getvalue()

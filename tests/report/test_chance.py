@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from aam_vision.explain import explain_run
 from aam_vision.interrogation.chance.intervals import Precision
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
@@ -21,6 +20,19 @@ from aam_vision.report.recorded import read_run
 from aam_vision.support.errors import UnusableInput
 from tests.finished import ChanceRuns, copied, result_of
 from tests.interrogation.chance.domains import DOOR_PROBLEM, DOORS
+from tests.report.shown import in_terminal
+
+
+@pytest.fixture(scope="module")
+def account(chance_run_of: ChanceRuns) -> ChanceAccount:
+    """Of the hand that slips."""
+    return ChanceAccount(read_run(chance_run_of()))
+
+
+@pytest.fixture(scope="module")
+def doors(chance_run_of: ChanceRuns) -> ChanceAccount:
+    """Of an agent whose actions do something else under conditions."""
+    return ChanceAccount(read_run(chance_run_of(DOORS, DOOR_PROBLEM, within=0.15, seed=1)))
 
 
 def block(*facts: str) -> State:
@@ -63,12 +75,10 @@ def test_an_action_that_always_does_the_same_says_in_how_many_trials() -> None:
     assert "in the only trial" in chance.sentence(stacked(1, 0))
 
 
-def test_the_account_says_what_the_run_printed(chance_run_of: ChanceRuns) -> None:
-    run = chance_run_of()
-    account = ChanceAccount(read_run(run))
-    figures = result_of(run)
+def test_the_account_says_what_the_run_printed(account: ChanceAccount) -> None:
+    run = account.run.folder
     for action in account.actions:
-        told = figures["outcomes"][action.name]
+        told = result_of(run)["outcomes"][action.name]
         assert [round(one.way.found.probability, 6) for one in action.outcomes] == [
             one["probability"] for one in told
         ]
@@ -82,8 +92,7 @@ def test_the_account_says_what_the_run_printed(chance_run_of: ChanceRuns) -> Non
     assert domain_text(account.model) == (run / "model.pddl").read_text()
 
 
-def test_every_proven_condition_has_a_refusal_without_it(chance_run_of: ChanceRuns) -> None:
-    account = ChanceAccount(read_run(chance_run_of()))
+def test_every_proven_condition_has_a_refusal_without_it(account: ChanceAccount) -> None:
     lines = [line for action in account.actions for line in (*action.needs, *action.open)]
     proven = [(line.text, account.why(line)[-1].event) for line in lines]
     assert {text for text, _ in proven} == {"free(?h)", "not broken(?b)", "holding(?b)"}
@@ -94,39 +103,29 @@ def test_every_proven_condition_has_a_refusal_without_it(chance_run_of: ChanceRu
         assert (text.removeprefix("not ") in held) is text.startswith("not ")
 
 
-def test_the_trials_of_all_kinds_are_the_executions(chance_run_of: ChanceRuns) -> None:
-    for action in ChanceAccount(read_run(chance_run_of())).actions:
-        assert (
-            sum(sum(kind.hits) for kind in action.kinds if kind.counted)
-            == action.outcomes[0].way.found.trials
-        )
+def test_the_trials_of_all_kinds_are_the_executions(account: ChanceAccount) -> None:
+    for action in account.actions:
+        counted = sum(sum(kind.hits) for kind in action.kinds if kind.counted)
+        assert counted == action.outcomes[0].way.found.trials
 
 
-def test_chance_comes_first_on_the_first_screen(chance_run_of: ChanceRuns) -> None:
-    screen = ChanceAccount(read_run(chance_run_of())).screen
-    first, second = screen.abilities.deeds
-    assert (first.action, second.action) == ("grab", "drop")
-    assert re.match(r"if .*, then it works \d+% of the time", first.words), first.words
-    assert screen.abilities.beginning.startswith("It has 2 actions")
-
-
-def test_every_action_has_a_row_on_the_first_screen(chance_run_of: ChanceRuns) -> None:
-    account = ChanceAccount(read_run(chance_run_of(DOORS, DOOR_PROBLEM, within=0.15, seed=1)))
+def test_chance_comes_first_on_the_first_screen(account: ChanceAccount) -> None:
     told = account.screen.abilities
-    assert {deed.action for deed in told.deeds} == {action.name for action in account.actions}
+    assert [deed.action for deed in told.deeds] == ["grab", "drop"]
+    assert re.match(r"if .*, then it works \d+% of the time", told.deeds[0].words), told.deeds[0].words
+    assert told.beginning.startswith("It has 2 actions")
+
+
+def test_every_action_has_a_row_on_the_first_screen_and_a_bar_if_it_has_one_case(
+    doors: ChanceAccount,
+) -> None:
+    told = doors.screen.abilities
+    cases = {action.name: {id(one.way.case) for one in action.outcomes or ()} for action in doors.actions}
+    assert {deed.action for deed in told.deeds} == cases.keys()
     assert told.others == ""
-
-
-def test_no_bar_of_one_case_stands_for_an_action_with_several(chance_run_of: ChanceRuns) -> None:
-    account = ChanceAccount(read_run(chance_run_of(DOORS, DOOR_PROBLEM, within=0.15, seed=1)))
-    several = {
-        action.name
-        for action in account.actions
-        if len({id(one.way.case) for one in action.outcomes or ()}) > 1
-    }
-    assert "pull" in several
-    for deed in account.screen.abilities.deeds:
-        assert (deed.found is None) is (deed.action in several)
+    assert len(cases["pull"]) > 1
+    for deed in told.deeds:
+        assert (deed.found is None) is (len(cases[deed.action]) > 1)
 
 
 def test_a_run_that_was_stopped_is_told_as_far_as_it_went(chance_run_of: ChanceRuns, tmp_path: Path) -> None:
@@ -156,10 +155,7 @@ def test_another_kind_of_run_is_refused(run_of: Callable[..., Path]) -> None:
         ),
     ],
 )
-def test_explain_tells_the_evidence(
-    chance_run_of: ChanceRuns, capsys: pytest.CaptureFixture[str], why: str | None, told: list[str]
-) -> None:
-    explain_run(chance_run_of(), why=why)
-    said = " ".join(capsys.readouterr().out.split())
+def test_explain_tells_the_evidence(account: ChanceAccount, why: str | None, told: list[str]) -> None:
+    said = " ".join(in_terminal(account, why).split())
     for text in told:
         assert text in said

@@ -160,12 +160,3 @@ def test_a_run_that_has_not_found_its_operators_is_refused_in_one_line(
     copy = copied(lamps_run, tmp_path, "result.json")
     with pytest.raises(UnusableInput, match="before its operators were known; go on with --resume"):
         read_run(copy)
-
-
-def test_a_later_run_in_the_same_folder_leaves_nothing_of_the_operators(tmp_path: Path) -> None:
-    _, run = lamps(tmp_path)
-    assert (run / "operators" / "transcript.sqlite").is_file()
-    code, _ = lamps(tmp_path, force=True, max_steps=3)
-    assert code == 0
-    assert not (run / "operators" / "transcript.sqlite").exists()
-    page(account_of(read_run(run)))

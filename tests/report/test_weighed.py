@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import re
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from aam_vision.interrogation.statistics.assessment import assess
 from aam_vision.model.strips import Location, PalTuple
-from aam_vision.report import terminal
 from aam_vision.report.account import account_of
-from aam_vision.report.claims import named
 from aam_vision.report.page import page
 from aam_vision.report.recorded import read_run
 from aam_vision.report.told_account import WeighedAccount
 from tests.finished import Runs, copied, result_of
 from tests.refusals import told_by
+from tests.report.shown import in_terminal
 
 
 @pytest.fixture(scope="module")
@@ -70,10 +67,7 @@ def test_every_pal_tuple_is_on_the_page_with_its_probability(run: Path, account:
 
 
 def test_the_reason_is_given_in_words(account: WeighedAccount) -> None:
-    console = Console(file=io.StringIO(), width=300)
-    terminal.proof(account, named("holding(?x) in eff of pick-up", account.indexes), console)
-    terminal.overview(account, console)
-    said = console.file.getvalue()  # type: ignore[attr-defined]
+    said = in_terminal(account, "holding(?x) in eff of pick-up") + in_terminal(account)
     assert (
         "holding(?x) is made true with a probability of over 99.99%, if errors are independent from look to look."
         in said

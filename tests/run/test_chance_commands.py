@@ -266,14 +266,6 @@ def test_goals_that_only_an_unlikely_outcome_reaches_are_reached(chance_run_of: 
     assert done.reached
 
 
-def test_the_figures_have_outcomes_and_the_comparison_with_the_truth(chance_run_of: ChanceRuns) -> None:
-    figures = result_of(chance_run_of())
-    for name in ("outcomes", "conditional", "variational_distance", "wrong_certain"):
-        assert name in figures
-    for outcomes in figures["outcomes"].values():
-        assert all({"effects", "probability", "interval", "trials"} <= set(one) for one in outcomes)
-
-
 # --- --prior -------------------------------------------------------------------------------------------------------
 
 
