@@ -43,7 +43,7 @@ from aam_vision.interrogation.controls.operators import (
     outcome,
     pattern,
 )
-from aam_vision.model.strips import ROOT_TYPE, ActionHeader, Types, Vocabulary
+from aam_vision.model.strips import ROOT_TYPE, ActionHeader, State, Types, Vocabulary
 from aam_vision.planning.joins import StateIndices
 
 MAX_PARAMETERS = 9
@@ -77,6 +77,36 @@ def grouped(
     ``indices`` keeps those of the states for later.
     """
     return _Grouping(vocabulary, control, transitions, indices or StateIndices()).run()
+
+
+def apart(
+    vocabulary: Vocabulary,
+    control: ActionHeader,
+    transitions: Sequence[Transition],
+    indices: StateIndices | None = None,
+) -> str | None:
+    """A predicate that a control changes on its own: cases explain these changes, and others all that it changes besides.
+
+    Where none explain both together, a control does two things at once, each on a condition of its own (it moves, if the
+    next cell is free; and a gauge falls, wherever it moves). None if there is no such predicate.
+    """
+    changed = sorted({atom.predicate for one in transitions for atom in one.change})
+    for predicate in changed if len(changed) > 1 else ():
+        parts = [
+            grouped(vocabulary, control, [_part(one, predicate, own=own) for one in transitions], indices)
+            for own in (True, False)
+        ]
+        if not any(part.unexplained or part.spent for part in parts):
+            return predicate
+    return None
+
+
+def _part(one: Transition, predicate: str, *, own: bool) -> Transition:
+    """The transition as if it had changed this predicate only, or all others only."""
+    other = frozenset(atom for atom in one.change if (atom.predicate == predicate) is not own)
+    return Transition(
+        one.before, one.control, State(one.after.true ^ other, one.after.objects, one.after.unknown)
+    )
 
 
 class _Grouping:

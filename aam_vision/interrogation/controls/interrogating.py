@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from aam_vision.interrogation.controls.agent import OperatorAgent, Overlaps
-from aam_vision.interrogation.controls.discovery import Discovery
+from aam_vision.interrogation.controls.discovery import Discovery, apart
 from aam_vision.interrogation.controls.exploring import Near, cover, discovered, explore, found, found_so_far
 from aam_vision.interrogation.controls.giving import Given, Giving, StepsSpent, TwoWays
 from aam_vision.interrogation.controls.lookalikes import diagnosed
@@ -304,4 +304,16 @@ class _Rounds:
             spent=isinstance(error, StepsSpent | ResourcesSpent),
             failed=isinstance(error, AgentFailed) and not isinstance(error, StepsSpent),
             in_a_row=seen.in_a_row,
+            at_once=self._at_once(discovery) if error is None else (),
+        )
+
+    def _at_once(self, discovery: Discovery) -> tuple[tuple[str, str], ...]:
+        """The controls that are not explained, and do two things at once: each with a predicate that it changes on its own."""
+        giving, names = self._giving, {one.control.name for one in discovery.unexplained}
+        vocabulary, transitions = giving.agent.vocabulary, giving.transitions
+        return tuple(
+            (control.name, predicate)
+            for control in giving.controls
+            if control.name in names
+            and (predicate := apart(vocabulary, control, transitions[control.name], giving.indices))
         )
