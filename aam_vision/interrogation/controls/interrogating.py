@@ -22,7 +22,7 @@ from aam_vision.interrogation.controls.misreading import Misread, doubted, two_w
 from aam_vision.interrogation.controls.operators import Transition
 from aam_vision.interrogation.controls.prior import Prior, try_earlier
 from aam_vision.interrogation.controls.result import ControlsResult
-from aam_vision.interrogation.controls.rules import Refuted, Rules, control_headers
+from aam_vision.interrogation.controls.rules import Refuted, Rules
 from aam_vision.interrogation.controls.watching import Watched, give_the_rest, repeat, watch
 from aam_vision.interrogation.examination.findings import Diagnosis
 from aam_vision.interrogation.examination.looking import pixels_differ
@@ -164,7 +164,7 @@ class _Rounds:
             rules = Rules(discovery, giving, lasting=True)
             if stopped and self._rounds:  # what was given says something of these operators, too
                 result = self._interrogated(rules)
-            elif result is not None and result.model.headers != control_headers(discovery):
+            elif result is not None and result.model.headers != discovery.headers:
                 result = None  # it was of others
             ended = self._result(discovery, rules, result, Watched(0, None), error)
             if isinstance(error, Misread):
@@ -185,7 +185,7 @@ class _Rounds:
     ) -> ControlsResult:
         """The result where no more time or memory may be taken: what is known, or can be worked out in little time."""
         self._giving.stop()
-        if discovery is None or result is None or result.model.headers != control_headers(discovery):
+        if discovery is None or result is None or result.model.headers != discovery.headers:
             discovery, result = found_so_far(self._giving), None
         rules = Rules(discovery, self._giving, lasting=True)
         result = result or self._interrogated(rules, Resources(ENDING_SECONDS))
