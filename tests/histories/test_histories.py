@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from aam_vision.interrogation.controls.discovery import grouped
+from aam_vision.interrogation.controls.discovery import apart, grouped
 from aam_vision.interrogation.controls.operators import Transition
 from tests.profiles import first
 
@@ -49,6 +49,18 @@ def test_effects_name_what_never_differs() -> None:
     assert sorted(marks, key=str) == [
         {(f"cell-0-{at}",): False, (f"cell-0-{at + 1}",): True} for at in range(3)
     ]
+
+
+def test_two_things_at_once_are_told_apart_where_no_operator_explains_both() -> None:
+    """The gauge falls wherever one moves, and at the board's edge no fact says that nothing lies beyond."""
+    game = world("a while", shown=True)
+    left, vocabulary = game.control_headers[2], game.bare_agent().vocabulary
+    seen = [Transition(*step) for step in histories(game, np.random.default_rng(1))]
+    own = [one for one in seen if one.control.name == left.name]
+    assert grouped(vocabulary, left, own).unexplained
+    assert apart(vocabulary, left, own) == "at"
+    only_moves = [one for one in own if all(atom.predicate == "at" for atom in one.change)]
+    assert apart(vocabulary, left, only_moves) is None
 
 
 def test_moves_that_a_gauge_mirrors_are_two_cases() -> None:

@@ -13,7 +13,7 @@ question cannot matter.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import permutations
 
 import numpy as np
@@ -21,8 +21,8 @@ import numpy as np
 from aam_vision.interrogation.completeness.indistinguishability import NONE, Closure
 from aam_vision.interrogation.controls.exploring import Chooser, Novelty
 from aam_vision.interrogation.controls.giving import Giving
-from aam_vision.interrogation.controls.operators import Effect, Operator, Transition
-from aam_vision.interrogation.controls.rules import Rules, control_headers
+from aam_vision.interrogation.controls.operators import Effect, Operator, Transition, moved
+from aam_vision.interrogation.controls.rules import Rules
 from aam_vision.interrogation.hypotheses.literals import Literals, union
 from aam_vision.interrogation.hypotheses.models import ActionHypotheses, Hypotheses
 from aam_vision.model.query import Access, Query, Response, Situation, WalkStep, refuses_surely
@@ -76,8 +76,9 @@ class Overlaps:
             if needs is None:
                 continue
             for places in self._places(one, other):
-                effects = _renamed(other.effects, places)
-                if _holds(needs, places, known) and _same(_after(one.effects, known), _after(effects, known)):
+                holds = all(known.get(moved(atom, places)) == value for atom, value in needs.items())
+                after = _after(one.effects, known)
+                if holds and after and after == _after([one.moved(places) for one in other.effects], known):
                     return other.header.name
         return None
 
@@ -107,18 +108,6 @@ def _needs(action: ActionHypotheses, closed: Literals) -> Facts | None:
     return None if contradictory or not action.successes else _facts(action, needs)
 
 
-def _renamed(effects: Iterable[Effect], places: Sequence[int]) -> list[Effect]:
-    return [Effect(_moved(effect.atom, places), effect.becomes) for effect in effects]
-
-
-def _moved(atom: LiftedAtom, places: Sequence[int]) -> LiftedAtom:
-    return atom._replace(arguments=tuple([places[a] if isinstance(a, int) else a for a in atom.arguments]))
-
-
-def _holds(needs: Mapping[LiftedAtom, bool], places: Sequence[int], known: Facts) -> bool:
-    return all(known.get(_moved(atom, places)) == value for atom, value in needs.items())
-
-
 def _after(effects: Iterable[Effect], known: Facts) -> Facts | None:
     """The values after these effects; None where they name objects, which may be those of parameters."""
     after = dict(known)
@@ -127,10 +116,6 @@ def _after(effects: Iterable[Effect], known: Facts) -> Facts | None:
             return None
         after[effect.atom] = effect.becomes
     return after
-
-
-def _same(one: Facts | None, other: Facts | None) -> bool:
-    return one is not None and one == other
 
 
 class OperatorAgent:
@@ -156,7 +141,7 @@ class OperatorAgent:
 
     @property
     def headers(self) -> tuple[ActionHeader, ...]:
-        return control_headers(self._rules.discovery)
+        return self._rules.discovery.headers
 
     @property
     def refuses_surely(self) -> bool:

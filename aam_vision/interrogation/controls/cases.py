@@ -300,18 +300,10 @@ def about_objects(case: Case, places: Sequence[int]) -> Case:
         first.objects[place] if place in places else kept.index(place) for place in range(case.arity)
     ]
     names = {first.objects[place]: first.transition.before.objects[first.objects[place]] for place in places}
-    effects = [
-        Effect(
-            effect.atom._replace(
-                arguments=tuple([new[a] if isinstance(a, int) else a for a in effect.atom.arguments])
-            ),
-            effect.becomes,
-        )
-        for effect in case.effects
-    ]
+    effects = sorted([effect.moved(new) for effect in case.effects], key=lambda effect: effect.order)
     return replace(
         case,
-        effects=tuple(sorted(effects, key=lambda effect: effect.order)),
+        effects=tuple(effects),
         examples=tuple(
             Example(one.transition, tuple([one.objects[place] for place in kept])) for one in case.examples
         ),

@@ -15,6 +15,7 @@ from itertools import combinations, permutations, product
 from typing import NamedTuple
 
 from aam_vision.interrogation.controls.mapping import Carriers
+from aam_vision.interrogation.controls.operators import moved
 from aam_vision.model.pddl.writing import action_of, action_text, conjunction, domain_of, literals_text
 from aam_vision.model.strips import (
     ActionHeader,
@@ -234,21 +235,21 @@ def _joined(control: str, given: int, schemas: Sequence[ActionSchema], cases: in
     """Some cases of a control as one action; or why they are none."""
     first = schemas[0]
     names = listed([schema.header.name for schema in schemas[:-1]]), schemas[-1].header.name
-    moved = [(first, tuple(range(first.header.arity)))]
+    placed = [(first, tuple(range(first.header.arity)))]
     for schema in schemas[1:]:
         if sorted(schema.header.types[given:]) != sorted(first.header.types[given:]):
             return f"{names[1]} has other parameters than {names[0]}"
         if schema.header.arity - given > MAX_IMPLICIT:
             return f"{names[1]} has more than {MAX_IMPLICIT} parameters beside those of {control}"
-        moved.append(_placed(schema, first, given))
-    positive = frozenset.intersection(*(one.positive for one, _ in moved))
-    negative = frozenset.intersection(*(one.negative for one, _ in moved))
+        placed.append(_placed(schema, first, given))
+    positive = frozenset.intersection(*(one.positive for one, _ in placed))
+    negative = frozenset.intersection(*(one.negative for one, _ in placed))
     settled = {place for atom in positive for place in atom.arguments}
     for place in range(given, first.header.arity):
         if place not in settled:
             return f"nothing that {names[0]} and {names[1]} both require says what ?{first.header.parameters[place]} is"
     overlapping = []
-    for (one, _), (other, _) in combinations(moved, 2):
+    for (one, _), (other, _) in combinations(placed, 2):
         if _apart(one, other):
             continue
         for some, more in ((one, other), (other, one)):
@@ -259,11 +260,11 @@ def _joined(control: str, given: int, schemas: Sequence[ActionSchema], cases: in
         overlapping.append((one.header.name, other.header.name))
     none = len(schemas) == cases and given == first.header.arity
     shared = Effects(
-        frozenset.intersection(*(one.add for one, _ in moved)),
-        frozenset.intersection(*(one.delete for one, _ in moved)),
+        frozenset.intersection(*(one.add for one, _ in placed)),
+        frozenset.intersection(*(one.delete for one, _ in placed)),
     )
     if none and not exhaustive(
-        [values_of(one.positive - positive, one.negative - negative) for one, _ in moved]
+        [values_of(one.positive - positive, one.negative - negative) for one, _ in placed]
     ):
         shared = Effects()  # nothing happens where no condition holds
     else:
@@ -282,7 +283,7 @@ def _joined(control: str, given: int, schemas: Sequence[ActionSchema], cases: in
                 one.negative - negative,
                 Effects(one.add - shared.add, one.delete - shared.delete),
             )
-            for one, places in moved
+            for one, places in placed
         ),
         none,
         tuple(overlapping),
@@ -299,26 +300,19 @@ def _placed(schema: ActionSchema, first: ActionSchema, given: int) -> tuple[Acti
         if tuple(types[place] for place in order) != own:
             continue
         places = (*range(given), *order)
-        moved = replace(
+        case = replace(
             schema,
-            positive=_moved(schema.positive, places),
-            negative=_moved(schema.negative, places),
-            add=_moved(schema.add, places),
-            delete=_moved(schema.delete, places),
+            positive=frozenset(moved(atom, places) for atom in schema.positive),
+            negative=frozenset(moved(atom, places) for atom in schema.negative),
+            add=frozenset(moved(atom, places) for atom in schema.add),
+            delete=frozenset(moved(atom, places) for atom in schema.delete),
         )
-        required = len(moved.positive & first.positive) + len(moved.negative & first.negative)
-        alike = required, len(moved.add & first.add) + len(moved.delete & first.delete)
+        required = len(case.positive & first.positive) + len(case.negative & first.negative)
+        alike = required, len(case.add & first.add) + len(case.delete & first.delete)
         if alike > most:
-            best, most = (moved, places), alike
+            best, most = (case, places), alike
     assert best is not None, "the types are the same in some order"
     return best
-
-
-def _moved(atoms: frozenset[LiftedAtom], places: Sequence[int]) -> frozenset[LiftedAtom]:
-    return frozenset(
-        atom._replace(arguments=tuple([places[a] if isinstance(a, int) else a for a in atom.arguments]))
-        for atom in atoms
-    )
 
 
 def _apart(one: ActionSchema, other: ActionSchema) -> bool:

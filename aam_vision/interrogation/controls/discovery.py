@@ -13,7 +13,7 @@ Operators and their parameters are named after the control, the effects and the 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Final
@@ -43,7 +43,7 @@ from aam_vision.interrogation.controls.operators import (
     outcome,
     pattern,
 )
-from aam_vision.model.strips import ROOT_TYPE, ActionHeader, Types, Vocabulary
+from aam_vision.model.strips import ROOT_TYPE, ActionHeader, State, Types, Vocabulary
 from aam_vision.planning.joins import StateIndices
 
 MAX_PARAMETERS = 9
@@ -77,6 +77,36 @@ def grouped(
     ``indices`` keeps those of the states for later.
     """
     return _Grouping(vocabulary, control, transitions, indices or StateIndices()).run()
+
+
+def apart(
+    vocabulary: Vocabulary,
+    control: ActionHeader,
+    transitions: Sequence[Transition],
+    indices: StateIndices | None = None,
+) -> str | None:
+    """A predicate that a control changes on its own: cases explain these changes, and others all that it changes besides.
+
+    Where none explain both together, a control does two things at once, each on a condition of its own (it moves, if the
+    next cell is free; and a gauge falls, wherever it moves). None if there is no such predicate.
+    """
+    changed = sorted({atom.predicate for one in transitions for atom in one.change})
+    for predicate in changed if len(changed) > 1 else ():
+        parts = [
+            grouped(vocabulary, control, [_part(one, predicate, own=own) for one in transitions], indices)
+            for own in (True, False)
+        ]
+        if not any(part.unexplained or part.spent for part in parts):
+            return predicate
+    return None
+
+
+def _part(one: Transition, predicate: str, *, own: bool) -> Transition:
+    """The transition as if it had changed this predicate only, or all others only."""
+    other = frozenset(atom for atom in one.change if (atom.predicate == predicate) is not own)
+    return Transition(
+        one.before, one.control, State(one.after.true ^ other, one.after.objects, one.after.unknown)
+    )
 
 
 class _Grouping:
@@ -202,11 +232,9 @@ class _Grouping:
         """
         if about := self._about_objects(case, MAX_COST):
             return about
-        linked: dict[frozenset[object], list[Example]] = {}
-        for example in case.examples:
-            linked.setdefault(_links(example), []).append(example)
         cases: list[Case] = []
-        for some in sorted(linked.values(), key=len, reverse=True):
+        linked = _alike(case, [_links(one) for one in case.examples])
+        for some in linked:
             part = with_sure_constants(replace(case, examples=tuple(some)))
             whole = len(linked) > 1 and separable(part, self._separation) is not None
             cases += [part] if whole else self._by_names(part) or self._one_by_one(part)
@@ -219,10 +247,7 @@ class _Grouping:
         their places would have to be determined by other objects, and take more of them. None if one other object suffices for that.
         """
         for places in self._places_of_few(case):
-            chosen: dict[tuple[str, ...], list[Example]] = {}
-            for example in case.examples:
-                chosen.setdefault(tuple([example.objects[place] for place in places]), []).append(example)
-            some = sorted(chosen.values(), key=len, reverse=True)
+            some = _alike(case, [tuple([one.objects[place] for place in places]) for one in case.examples])
             if len(some) > MOST_NAMED or len(some[-1]) < (HARDLY_CHANCE if len(some) == 1 else SUPPORTED):
                 continue
             if separable(case, self._separation, 1) is not None:
@@ -255,15 +280,10 @@ class _Grouping:
 
     def _by_names(self, case: Case) -> list[Case]:
         """A case for each other object that links those of the examples (to the next cell on the left), if each can be told."""
-        named: dict[frozenset[object], list[Example]] = {}
-        for example in case.examples:
-            named.setdefault(_links(example, by_name=True), []).append(example)
-        if not 1 < len(named) <= MOST_NAMED or min(map(len, named.values())) < SUPPORTED:
+        named = _alike(case, [_links(one, by_name=True) for one in case.examples])
+        if not 1 < len(named) <= MOST_NAMED or len(named[-1]) < SUPPORTED:
             return []
-        parts = [
-            with_sure_constants(replace(case, examples=tuple(some)))
-            for some in sorted(named.values(), key=len, reverse=True)
-        ]
+        parts = [with_sure_constants(replace(case, examples=tuple(some))) for some in named]
         return parts if all(separable(part, self._separation) is not None for part in parts) else []
 
     def _one_by_one(self, case: Case, *, strictly: bool = False) -> list[Case]:
@@ -299,6 +319,14 @@ class _Grouping:
         )
 
 
+def _alike(case: Case, keys: Iterable[Hashable]) -> list[list[Example]]:
+    """The examples of a case that have the same key; most first."""
+    found: dict[Hashable, list[Example]] = {}
+    for example, key in zip(case.examples, keys, strict=True):
+        found.setdefault(key, []).append(example)
+    return sorted(found.values(), key=len, reverse=True)
+
+
 def _links(example: Example, *, by_name: bool = False) -> frozenset[object]:
     """The facts about two or more of an example's objects; any other object in them stands for its type, or for itself."""
     place = {name: number for number, name in enumerate(example.objects)}
@@ -328,7 +356,7 @@ def _unions(one: Case, other: Case) -> Iterator[Case]:
     given, most = one.control.arity, 0
     found: list[tuple[int, tuple[int, ...], tuple[Effect, ...]]] = []
     for places in permutations(range(given, one.arity), other.arity - given):
-        renamed = [_renamed(effect, (*range(given), *places)) for effect in other.effects]
+        renamed = [effect.moved((*range(given), *places)) for effect in other.effects]
         shared = len(set(renamed) & set(one.effects))
         union = tuple(sorted({*one.effects, *renamed}, key=lambda effect: effect.order))
         if len({effect.atom for effect in union}) < len(union) or shared < most or (places and not shared):
@@ -338,12 +366,6 @@ def _unions(one: Case, other: Case) -> Iterator[Case]:
     for shared, places, union in found:
         if shared == most:
             yield from _bound(one, other, places, union)
-
-
-def _renamed(effect: Effect, places: Sequence[int]) -> Effect:
-    atom = effect.atom
-    arguments = tuple([places[a] if isinstance(a, int) else a for a in atom.arguments])
-    return Effect(atom._replace(arguments=arguments), effect.becomes)
 
 
 def _bound(one: Case, other: Case, places: tuple[int, ...], effects: tuple[Effect, ...]) -> Iterator[Case]:
@@ -474,6 +496,11 @@ class Discovery:
     """Whether it was given up to look for fewer cases of some control, or for their conditions."""
     waiting: bool = False
     """Whether more was seen of such a control since, but not enough to look again."""
+
+    @property
+    def headers(self) -> tuple[ActionHeader, ...]:
+        """The operators as instructions."""
+        return tuple(operator.header for operator in self.operators)
 
     def of(self, control: str) -> list[Operator]:
         """The operators that a control may carry out."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from aam_vision.interrogation.controls.agent import OperatorAgent, Overlaps
-from aam_vision.interrogation.controls.discovery import Discovery
+from aam_vision.interrogation.controls.discovery import Discovery, apart
 from aam_vision.interrogation.controls.exploring import Near, cover, discovered, explore, found, found_so_far
 from aam_vision.interrogation.controls.giving import Given, Giving, StepsSpent, TwoWays
 from aam_vision.interrogation.controls.lookalikes import diagnosed
@@ -22,7 +22,7 @@ from aam_vision.interrogation.controls.misreading import Misread, doubted, two_w
 from aam_vision.interrogation.controls.operators import Transition
 from aam_vision.interrogation.controls.prior import Prior, try_earlier
 from aam_vision.interrogation.controls.result import ControlsResult
-from aam_vision.interrogation.controls.rules import Refuted, Rules, control_headers
+from aam_vision.interrogation.controls.rules import Refuted, Rules
 from aam_vision.interrogation.controls.watching import Watched, give_the_rest, repeat, watch
 from aam_vision.interrogation.examination.findings import Diagnosis
 from aam_vision.interrogation.examination.looking import pixels_differ
@@ -164,7 +164,7 @@ class _Rounds:
             rules = Rules(discovery, giving, lasting=True)
             if stopped and self._rounds:  # what was given says something of these operators, too
                 result = self._interrogated(rules)
-            elif result is not None and result.model.headers != control_headers(discovery):
+            elif result is not None and result.model.headers != discovery.headers:
                 result = None  # it was of others
             ended = self._result(discovery, rules, result, Watched(0, None), error)
             if isinstance(error, Misread):
@@ -185,7 +185,7 @@ class _Rounds:
     ) -> ControlsResult:
         """The result where no more time or memory may be taken: what is known, or can be worked out in little time."""
         self._giving.stop()
-        if discovery is None or result is None or result.model.headers != control_headers(discovery):
+        if discovery is None or result is None or result.model.headers != discovery.headers:
             discovery, result = found_so_far(self._giving), None
         rules = Rules(discovery, self._giving, lasting=True)
         result = result or self._interrogated(rules, Resources(ENDING_SECONDS))
@@ -304,4 +304,16 @@ class _Rounds:
             spent=isinstance(error, StepsSpent | ResourcesSpent),
             failed=isinstance(error, AgentFailed) and not isinstance(error, StepsSpent),
             in_a_row=seen.in_a_row,
+            at_once=self._at_once(discovery) if error is None else (),
+        )
+
+    def _at_once(self, discovery: Discovery) -> tuple[tuple[str, str], ...]:
+        """The controls that are not explained, and do two things at once: each with a predicate that it changes on its own."""
+        giving, names = self._giving, {one.control.name for one in discovery.unexplained}
+        vocabulary, transitions = giving.agent.vocabulary, giving.transitions
+        return tuple(
+            (control.name, predicate)
+            for control in giving.controls
+            if control.name in names
+            and (predicate := apart(vocabulary, control, transitions[control.name], giving.indices))
         )

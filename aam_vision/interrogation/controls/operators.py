@@ -56,6 +56,11 @@ def idle(transitions: Mapping[str, Sequence[Transition]]) -> tuple[str, ...]:
     return tuple(name for name, seen in transitions.items() if not any(one.change for one in seen))
 
 
+def moved(atom: LiftedAtom, places: Sequence[int | str]) -> LiftedAtom:
+    """The atom with these parameters, or objects, in the places of its own parameters."""
+    return atom._replace(arguments=tuple([places[a] if isinstance(a, int) else a for a in atom.arguments]))
+
+
 class Effect(NamedTuple):
     """A lifted atom that an operator changes, and the value that it gets."""
 
@@ -67,6 +72,10 @@ class Effect(NamedTuple):
         """Sorts effects; parameters come before constants."""
         places = [f"{a:03d}" if isinstance(a, int) else f"~{a}" for a in self.atom.arguments]
         return self.atom.predicate, tuple(places), not self.becomes
+
+    def moved(self, places: Sequence[int | str]) -> Effect:
+        """The same on other parameters, or on objects."""
+        return Effect(moved(self.atom, places), self.becomes)
 
 
 class Derivation(NamedTuple):

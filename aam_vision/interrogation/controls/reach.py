@@ -9,7 +9,7 @@ elsewhere. This chooses what is explored and says what was covered.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import NamedTuple
@@ -138,7 +138,8 @@ class Standpoints:
         """The objects whose names count: all of a type that has few, of which no fact points one out, such as directions."""
         objects, pointing = state.objects, {*self._always, *self._sometimes}
         pointed = {kind for one in self._vocabulary.predicates if one.name in pointing for kind in one.types}
-        few = [kind for kind, names in _by_type(objects).items() if len(names) <= FEW and kind not in pointed]
+        count = Counter(kind for _, kind in objects.items())
+        few = [kind for kind, number in count.items() if number <= FEW and kind not in pointed]
         return tuple(name for name, kind in objects.items() if kind in few)
 
     def beside(
@@ -208,13 +209,6 @@ class Standpoints:
                         for row in index.matching(predicate.name, place, name):
                             told = [roles[one] if one in roles else objects[one] for one in row]
                             yield predicate.name, *told
-
-
-def _by_type(objects: Objects) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for name, kind in objects.items():
-        found.setdefault(kind, []).append(name)
-    return found
 
 
 def _next_to(

@@ -70,6 +70,8 @@ class ControlsResult:
     """That the classifiers have not passed their test, in a line; empty if they have, or none read the images."""
     in_a_row: int = 0
     """The controls of walks without a return, most of them given before; all came out as predicted."""
+    at_once: tuple[tuple[str, str], ...] = ()
+    """Controls that do two things at once, each on a condition of its own: with a predicate that such a one changes on its own."""
 
     @property
     def operators(self) -> tuple[Operator, ...]:
@@ -146,13 +148,25 @@ class ControlsResult:
             return None
         if self.interrogation is not None and not self.why:
             return self._lacking or None
-        told = [self.why or "nothing was interrogated", "" if self.misread else self.untested]
-        return "; ".join(filter(None, told))
+        why = self.why or "nothing was interrogated"
+        return "; ".join(filter(None, (why, self._told_at_once, "" if self.misread else self.untested)))
 
     @property
     def _lacking(self) -> str:
         """What an interrogation that was not cut short lacks to be complete, in a line; empty if it lacks nothing."""
-        return "; ".join(filter(None, (self._not_tried, self.untested)))
+        not_tried = self._not_tried
+        return "; ".join(filter(None, (not_tried, self._told_at_once if not_tried else "", self.untested)))
+
+    @property
+    def _told_at_once(self) -> str:
+        """That operators cannot express what some controls do; empty if none is known to be such."""
+        if not self.at_once:
+            return ""
+        told = [f"{control} ({predicate} is one of them)" for control, predicate in self.at_once]
+        return (
+            f"several things at once, each on a condition of its own, are changed by {listed(told)}: "
+            "an operator says all that a control changes, and cannot express that"
+        )
 
     @property
     def _not_tried(self) -> str:

@@ -10,7 +10,7 @@ from aam_vision.interrogation.controls.discovery import Discovery
 from aam_vision.interrogation.controls.giving import Giving
 from aam_vision.interrogation.controls.operators import Operator, Outcome, Transition, explanations
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
-from aam_vision.model.strips import ActionHeader, GroundAction, LiftedAtom, Model, State
+from aam_vision.model.strips import GroundAction, LiftedAtom, Model, State
 from aam_vision.planning.joins import StateIndex, bindings
 from aam_vision.support.errors import AamError
 
@@ -75,9 +75,11 @@ class Rules:
             for objects in explanations(
                 operator.effects, operator.header.arity, operator.derivations, transition
             ):
-                if not _typed(operator.header, objects, transition.before):
-                    continue
-                if operator.pivot is None or operator.visible(transition.before, objects):
+                known = transition.before.objects
+                typed = zip(objects, operator.header.types, strict=True)
+                if all(name in known.members(kind) for name, kind in typed) and (
+                    operator.pivot is None or operator.visible(transition.before, objects)
+                ):
                     yield rule, objects
 
     def owner(self, transition: Transition) -> GroundAction | None:
@@ -180,20 +182,11 @@ class Rules:
         return found
 
 
-def _typed(header: ActionHeader, objects: tuple[str, ...], state: State) -> bool:
-    return all(name in state.objects.members(kind) for name, kind in zip(objects, header.types, strict=True))
-
-
 def changed(state: State, operator: Operator, objects: tuple[str, ...]) -> State:
     """The state after an operator."""
     added = frozenset(effect.atom.ground(objects) for effect in operator.effects if effect.becomes)
     deleted = frozenset(effect.atom.ground(objects) for effect in operator.effects if not effect.becomes)
     return State((state.true - deleted) | added, state.objects, state.unknown - added - deleted)
-
-
-def control_headers(discovery: Discovery) -> tuple[ActionHeader, ...]:
-    """The operators as instructions."""
-    return tuple(operator.header for operator in discovery.operators)
 
 
 class ControlModel:
