@@ -417,6 +417,9 @@ def _within(numbers: NDArray[np.integer], least: int, most: int) -> bool:
 # Which classifiers are poor by their own figures: those of the card that was written when they were trained.
 
 
+BACKDROP: Final = "backdrop"
+"""What the card of a camera says of what it sees apart from the things."""
+
 POOR = 0.01
 """A classifier that is wrong in a larger share of unseen pictures is named when a run begins, and so is a set of
 classifiers that reads a larger share of unseen states wrongly or not at all."""
@@ -432,6 +435,11 @@ def weaknesses(card: Card) -> list[str]:
         for head in card.vocabulary["heads"]
         if untaught(card, head)
     ]
+    if card.network == CAMERA and not _table(card.figures, BACKDROP):
+        found.append(
+            f"the classifiers of {card.name} do not know what their camera sees apart from the things, so a hand or an unknown "
+            "thing in a picture is not noticed; train again"
+        )
     unseen = _table(card.figures, "unseen")
     for head, counts in _table(unseen, "classifiers").items():
         pictures, wrong = (_number(counts, name) for name in ("pictures", "wrong"))

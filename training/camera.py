@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain
-from typing import Final
+from dataclasses import dataclass, replace
+from itertools import chain, product
+from typing import Any, Final
 
 import numpy as np
 import torch
@@ -16,12 +16,16 @@ from torch import Tensor
 from torch.nn.functional import interpolate
 
 from aam_vision.agents.perception import NO_LABEL, Mask, Reading, Scene, VisualVocabulary
-from aam_vision.classifiers.camera.network import SHRUNK, resized
+from aam_vision.classifiers.camera.backdrop import LIGHTS, MARGIN, RARE, cells_of, learned
+from aam_vision.classifiers.camera.network import SHRUNK, CameraNetwork, resized
 from aam_vision.classifiers.camera.plan import CameraPlan, SceneAtoms, Size, seen_size
 from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.envs.labelled import Labelled, Labels
 from aam_vision.model.strips import State
 from aam_vision.support.errors import UnusableInput
+
+LEARNED_FROM: Final = 300
+"""Pictures that tell what a camera sees apart from the things, at most: more of them show more shadows, and take time."""
 
 UNKNOWN: Final = 255
 """Of a look: where its things are in a picture is not known."""
@@ -139,6 +143,30 @@ def places(plan: CameraPlan, scene: Scene, masks: Mapping[str, Mask], size: Size
             shares = interpolate(known.float(), (height, width), mode="bilinear", antialias=True)
             found[number] = (shares[0, 0] * (UNKNOWN - 1)).round().to(torch.uint8)
     return found
+
+
+def backdrop_facts(network: CameraNetwork, taught: Lessons, held: Lessons) -> dict[str, Any]:
+    """What the camera of labelled pictures sees apart from the things, for the card of a network, see ``classifiers.camera.backdrop``.
+
+    How strange something may be is set by pictures that were held back, under several lights.
+    """
+    outlined = torch.nonzero((taught.where != UNKNOWN).all(3).all(2).all(1)).flatten().tolist()
+    numbers = outlined or range(len(taught))
+    chosen = np.linspace(0, len(numbers) - 1, min(len(numbers), LEARNED_FROM)).round().astype(int)
+    some = taught.part([numbers[one] for one in chosen])
+    cells = cells_of(some.pictures / 255)
+    where = some.where.float() / (UNKNOWN - 1) if outlined else torch.full(some.where.shape, torch.nan)
+    found = learned(cells, interpolate(where, cells.shape[2:], mode="bilinear").numpy())
+    strange, looks = [], len(network.plan.looks)
+    with torch.inference_mode():
+        for pictures, light in product(torch.split(held.pictures / 255, 16), LIGHTS):
+            lit = (pictures * light).clamp(max=1)
+            answers = network(lit)
+            there, positions = answers.logits[:, :looks] > 0, (answers.positions + 1) / 2
+            for own, one, places in zip(cells_of(lit), there, positions.tolist(), strict=True):
+                sights = [(int(look), (places[look][0], places[look][1])) for look in torch.nonzero(one)]
+                strange.append(float(found.strangeness(own, sights).max()))
+    return replace(found, most=MARGIN * float(np.quantile(strange, 1 - RARE))).facts()
 
 
 # The right answer of every classifier about a picture: labels made from a symbolic state.

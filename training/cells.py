@@ -15,7 +15,14 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from aam_vision.classifiers.architecture import KINDS, SHARED
 from aam_vision.classifiers.looks import LabelledLooks
-from aam_vision.classifiers.networks import BoardNetwork, fresh, make_network, place_logits, weights_of
+from aam_vision.classifiers.networks import (
+    BoardNetwork,
+    Classifiers,
+    fresh,
+    make_network,
+    place_logits,
+    weights_of,
+)
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import SURE, Card, check_alone, load
 from aam_vision.envs.image_domain import ImageDomain
@@ -195,7 +202,9 @@ class CellStudy:
                 return None, best.scores
         return looks, scores
 
-    def figures(self, taught: Sequence[Example]) -> dict[str, Any]:
+    def figures(
+        self, network: Classifiers, taught: Sequence[Example], held: Sequence[Example]
+    ) -> dict[str, Any]:
         """Least and greatest height and width of a cell in pictures of a user's own; boards of ours have any size."""
         if not isinstance(self._domain, OwnEnvironment):
             return {}

@@ -15,15 +15,14 @@ from aam_vision.classifiers.architecture import SHARED
 from aam_vision.classifiers.camera.network import CameraNetwork, network_of, new_network
 from aam_vision.classifiers.camera.perception import CameraPerception, picture_of
 from aam_vision.classifiers.camera.plan import CameraPlan, Size, plan_of
-from aam_vision.classifiers.camera.typical import typical
 from aam_vision.classifiers.networks import weights_of
-from aam_vision.classifiers.store import Card, describe, read
+from aam_vision.classifiers.store import BACKDROP, Card, describe, read
 from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.envs.labelled import Labelled
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.assessment import PerceptionScores
 from aam_vision.training.augmentation import retaken
-from aam_vision.training.camera import UNKNOWN, Lessons, lessons
+from aam_vision.training.camera import UNKNOWN, Lessons, backdrop_facts, lessons, lessons_of
 from aam_vision.training.folder import Line, doubts
 from aam_vision.training.pictures import PictureFolder, labelled, read_pictures, told
 from aam_vision.training.settings import TrainingSettings, heads_of
@@ -257,9 +256,12 @@ class PlaceStudy:
         """Looks are compared on boards alone."""
         return None, best.scores
 
-    def figures(self, taught: Lessons) -> dict[str, Any]:
-        """What the pictures that were learned from have in common, and how many they are."""
-        return {"boards": len(taught), "typical": typical(taught.pictures)}
+    def figures(self, network: CameraNetwork, taught: Lessons, held: Lessons) -> dict[str, Any]:
+        """What their camera sees apart from the things."""
+        if isinstance(self._domain, PictureFolder):  # others are made of these, and show strange things, too
+            own = lessons_of(self._domain.visual, self.task.plan, [labelled(line) for line in self._by_hand])
+            taught, held = own, own
+        return {BACKDROP: backdrop_facts(network, taught, held)}
 
     def doubts(self, perception: CameraPerception) -> list[str]:
         visual, plan = self._domain.visual, self.task.plan

@@ -173,8 +173,8 @@ class Study(Protocol[Network, Data, Sees]):
     ) -> tuple[LabelledLooks | None, Mapping[str, PerceptionScores]]:
         """Looks to be kept beside the weights, and how well images are read with them."""
 
-    def figures(self, taught: Data) -> dict[str, Any]:
-        """More figures for the card."""
+    def figures(self, network: Network, taught: Data, held: Data) -> dict[str, Any]:
+        """What else the card says, by the images that were learned from, and those that were not."""
 
     def doubts(self, perception: Sees) -> list[str]:
         """A line for every label by hand that the classifiers contradict; the first of them."""
@@ -216,7 +216,10 @@ def train_domain(
             start.keep(network)  # weight decay has changed the classifiers that were not trained
             about = task, network, held, domain, settings.seed, sha256
             trained = None if kept is None else (start.only, kept)
-            card = calibrated(*about, kind=network.kind, kept=trained, picture=study.picture(data))
+            own = study.figures(network, taught, held)
+            card = calibrated(
+                *about, kind=network.kind, kept=trained, picture=study.picture(data), figures=own
+            )
             return card, study.perception(network, card)
 
         rounds = Rounds(domain, settings, STATES // settings.fewer, finish, progress)
@@ -248,7 +251,7 @@ def train_domain(
             "steps": best.steps,
             "cpu_s": {part: round(seconds, 1) for part, seconds in cpu.items()},
             "positives": seen,
-            **study.figures(taught),
+            **best.card.figures,
         }
         card = replace(best.card, figures=figures)
         files = write_files(best.network, card, folder, looks)

@@ -31,6 +31,7 @@ from aam_vision.agents.perception import (
 from aam_vision.model.query import Access, Agent, Course, Expected, Query, Response, Situation, WalkStep
 from aam_vision.model.strips import ActionHeader, GroundAction, Vocabulary
 from aam_vision.support.errors import AgentFailed, UnusableInput
+from aam_vision.support.wording import counted, some
 
 __all__ = ["LOOKS", "ChanceImageAgent", "ImageAgent", "digests"]
 
@@ -307,6 +308,16 @@ def unlike(agent: Agent) -> list[Unlike]:
     return getattr(_behind(agent, "unlike"), "unlike", [])
 
 
+def strange(agent: Agent) -> str:
+    """How many images of an agent look unlike everything learned from, and where the first one does, in a line; empty if none do."""
+    if not (found := unlike(agent)):
+        return ""
+    look = "looks" if len(found) == 1 else "look"
+    return (
+        f"{counted(len(found), 'image')} {look} unlike everything learned from ({some(found[0].places, 2)})"
+    )
+
+
 def _behind(agent: Agent, name: str) -> Agent:
     """The first agent behind decorators that has this attribute, or the last."""
     while not hasattr(agent, name) and isinstance(agent, AgentDecorator):
@@ -385,7 +396,7 @@ def remembered(passage: Passage, simulators: Sequence[Simulator]) -> tuple[int, 
             raise Malformed(f"other places than those of problem {problem}")
         positions = points(passage.memo, "positions")
         unlike = tuple(field(passage.memo, "unlike", list)) if "unlike" in passage.memo else ()
-        if not all(isinstance(place, str) and place in scene.cells for place in unlike):
+        if not all(isinstance(place, str) and (place in scene.cells or not scene.cells) for place in unlike):
             raise Malformed(f"other places than those of problem {problem}")
     except Malformed as error:
         raise UnusableInput(

@@ -123,12 +123,12 @@ def told_unlike(found: Sequence[Unlike], problems: Sequence[str], env: str) -> s
     if not found:
         return ""
     named = [
-        f"{some(one.places, SHOWN)} of {problems[one.problem]} (frames/{one.image}.png)" for one in found
+        f"{some(one.places, SHOWN)} in {problems[one.problem]} (frames/{one.image}.png)" for one in found
     ]
     return (
         f"{counted(len(found), 'image')} with places that look unlike everything learned from, and are read as unknown: "
-        f"{some(named, SHOWN)}; train on such images (python -m aam_vision.training.train --env {env}), or label them "
-        "(run --label)"
+        f"{some(named, SHOWN)}; take away what does not belong there, train on such images "
+        f"(python -m aam_vision.training.train --env {env}), or label them (run --label)"
     )
 
 

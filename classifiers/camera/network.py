@@ -22,6 +22,7 @@ from torch.nn.functional import avg_pool2d, grid_sample, interpolate, max_pool2d
 from aam_vision.agents.perception import Frame
 from aam_vision.classifiers.architecture import CAMERA, FLAT, Weights
 from aam_vision.classifiers.backends import check_backend
+from aam_vision.classifiers.camera.backdrop import cells_of
 from aam_vision.classifiers.camera.plan import CameraPlan, Size, seen_size
 from aam_vision.classifiers.networks import Classifiers, filled, fresh, fused
 from aam_vision.classifiers.torch_backends import exported, onnx_session
@@ -278,6 +279,20 @@ class _TwoAnswers(nn.Module):
         return answers.logits, answers.positions
 
 
+class Raw(NamedTuple):
+    """What is read of one picture.
+
+    Attributes:
+        logits: in the order of ``CameraPlan``.
+        positions: (looks, 2), where each look is, as shares of width and height.
+        cells: of the picture, see ``backdrop``.
+    """
+
+    logits: NDArray[np.float32]
+    positions: NDArray[np.float32]
+    cells: NDArray[np.uint8]
+
+
 class Runner:
     """A network, ready to be asked about pictures.
 
@@ -308,25 +323,24 @@ class Runner:
             self._run = run
         self._peaks: dict[tuple[int, ...], CameraNetwork] = {}
 
-    def __call__(self, frames: Sequence[Frame]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Frames of one size to logits, (N, plan.size), and positions, (N, looks, 2), as shares of width and height."""
+    def __call__(self, frames: Sequence[Frame]) -> list[Raw]:
+        """What is read of frames of one size."""
         with torch.inference_mode():
             seen = self._seen(frames)
             answers = [self._run(_moved(seen, *view)) for view in VIEWS]
             logits = torch.stack([logits for logits, _ in answers]).mean(0)
             positions = (answers[0][1] + 1) / 2
-        return logits.numpy(), positions.numpy()
+            return [Raw(*one) for one in zip(logits.numpy(), positions.numpy(), cells_of(seen), strict=True)]
 
-    def peaks(
-        self, frame: Frame, numbers: tuple[int, ...]
-    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    def peaks(self, frame: Frame, numbers: tuple[int, ...]) -> Raw:
         """The same about one frame, with so many peaks of each look in the place of the looks."""
         if numbers not in self._peaks:
             self._peaks[numbers] = with_peaks(self._quick, numbers)
         with torch.inference_mode():
             seen = self._seen([frame])
             answers = self._peaks[numbers](torch.cat([_moved(seen, *view) for view in VIEWS]))
-        return answers.logits.mean(0).numpy(), (answers.positions[0].numpy() + 1) / 2
+            positions = (answers.positions[0].numpy() + 1) / 2
+            return Raw(answers.logits.mean(0).numpy(), positions, cells_of(seen)[0])
 
     def _seen(self, frames: Sequence[Frame]) -> Tensor:
         return resized(torch.from_numpy(np.stack(frames)).permute(0, 3, 1, 2), self._size)

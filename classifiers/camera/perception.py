@@ -8,11 +8,11 @@ is seen leaves only one possibility.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +21,15 @@ from aam_vision.agents.perception import Completion, Frame, Percept, Point, Scen
 from aam_vision.classifiers.architecture import Weights
 from aam_vision.classifiers.backends import probabilities_of
 from aam_vision.classifiers.camera.legality import SceneLegality
-from aam_vision.classifiers.camera.plan import CameraPlan, SceneAtoms, Size, plan_of
-from aam_vision.classifiers.store import Card, image_test, read, untaught
+from aam_vision.classifiers.camera.plan import CameraPlan, SceneAtoms, Size, plan_of, seen_size
+from aam_vision.classifiers.store import BACKDROP, Card, image_test, read, untaught
 from aam_vision.support.errors import AamWarning, UnusableInput
 from aam_vision.support.pictures import fault
 from aam_vision.support.recent import PerObject, Recent, digest_of
+
+if TYPE_CHECKING:
+    from aam_vision.classifiers.camera.backdrop import Sight
+    from aam_vision.classifiers.camera.network import Raw
 
 BATCH = 16
 """Pictures that go through the network together: more of them do not fit the processor's caches."""
@@ -33,8 +37,10 @@ BATCH = 16
 SCENES = 256
 """Scenes that are kept worked out."""
 
-Raw = tuple[NDArray[np.float32], NDArray[np.float32]]
-"""Of one picture: the logits in the order of ``CameraPlan``, and where each look is (looks, 2)."""
+MOST: Final = 0.25
+"""Share of a picture that nothing explains, from which on the whole is strange, and no part of it is named."""
+MOVED: Final = "most of it, by which the camera has moved, or it is another one"
+"""What is strange where it is more than a thing could be."""
 
 
 class Answers(NamedTuple):
@@ -44,11 +50,13 @@ class Answers(NamedTuple):
         probabilities: (atoms,), of the atoms of the scene; one half where nothing can be asked.
         positions: (looks, 2), where each look is, as shares of width and height; where looks are shared, each thing.
         told: which of the things that share a look are told apart.
+        cells: of the picture, see ``backdrop``; None where it is not compared.
     """
 
     probabilities: NDArray[np.float32]
     positions: NDArray[np.float32]
     told: Told | None = None
+    cells: NDArray[np.uint8] | None = None
 
 
 class _Indexed(NamedTuple):
@@ -83,8 +91,9 @@ class CameraPerception:
         remembered: int = 4096,
         backend: str = "torch",
     ) -> None:
+
+        from aam_vision.classifiers.camera.backdrop import Backdrop
         from aam_vision.classifiers.camera.network import Runner
-        from aam_vision.classifiers.camera.typical import compare_camera
 
         self.vocabulary = vocabulary
         self.card = card
@@ -99,7 +108,12 @@ class CameraPerception:
         self._remembered = remembered
         self._memory: Recent[tuple[bytes, tuple[int, ...]], Raw] = Recent(remembered)
         self._indexed: PerObject[Scene, _Indexed] = PerObject(self._worked_out, SCENES)
-        self._compared, self._compare_camera = False, compare_camera
+        self._compared, known = False, card.figures.get(BACKDROP)
+        self._backdrop = (
+            None
+            if known is None
+            else Backdrop.of_card(known, len(self._plan.looks), seen_size(*self._trained), card.name)
+        )
 
     @classmethod
     def load(
@@ -123,7 +137,7 @@ class CameraPerception:
         """Read the first picture of a problem; ``scene.points`` tells things of one look apart.
 
         Warns:
-            AamWarning: the picture is of another size than those learned from, or unlike all of them.
+            AamWarning: the picture is of another size than those learned from.
 
         Raises:
             UnusableInput: the classifiers do not know the look of a thing; or a thing is nowhere in the picture.
@@ -132,20 +146,12 @@ class CameraPerception:
         atoms = self._indexed(scene).atoms
         low = self._thresholds[atoms.heads[atoms.found], 0]
         absent = (answers.probabilities[atoms.found] < low) & atoms.askable[atoms.found]
-        check_things(scene, atoms.things, absent, self._plan.looks, self.card.name)
+        percept = self.read(answers, scene)
+        check_things(scene, atoms.things, absent, self._plan.looks, self.card.name, percept.unlike)
         if not self._compared:
             self._compared = True
             compare_size(frame, self._trained, self.card.name)
-            self.compare(frame)
-        return self.read(answers, scene)
-
-    def compare(self, frame: Frame) -> None:
-        """Say that a picture is unlike all that were learned from.
-
-        Warns:
-            AamWarning: it is.
-        """
-        self._compare_camera(frame, self.card.figures.get("typical"), self.card.name)
+        return percept
 
     def follow(self, before: Percept, frame: Frame, scene: Scene) -> Percept:
         """Read the next picture after ``before``; things of one look are followed from there."""
@@ -168,12 +174,12 @@ class CameraPerception:
             raw = [self._network.peaks(frame, sightings.numbers) for frame in frames]
         else:
             starts = range(0, len(frames), BATCH)
-            raw = [one for start in starts for one in self._run(frames[start : start + BATCH])]
+            raw = [one for start in starts for one in self._network(frames[start : start + BATCH])]
         return [self._about(one, scene, None) for one in raw]
 
     def read(self, answers: Answers, scene: Scene) -> Percept:
         """The state that the answers about one picture amount to; see ``answers``."""
-        probabilities, positions, told = answers
+        probabilities, positions, told, cells = answers
         _, atoms, legality, completion = self._indexed(scene)
         low, high = self._thresholds[atoms.heads].T
         found = (probabilities > high)[atoms.found] & atoms.askable[atoms.found]
@@ -182,6 +188,19 @@ class CameraPerception:
         if told is not None:
             unclear = self._unclear(told, positions, scene)
             found, lost = found & ~unclear, lost | unclear
+        strange: list[NDArray[np.bool_]] = []
+        if self._backdrop is not None and cells is not None:
+            looks = [
+                self._plan.looks.index(scene.looks[thing]) if there else -1
+                for thing, there in zip(atoms.things, ~lost & (atoms.looks >= 0), strict=True)
+            ]
+            sights = [
+                (look, _point(positions[place])) for look, place in zip(looks, atoms.looks, strict=True)
+            ]
+            more = () if told is None else told.sights
+            strange = self._backdrop.unexplained(cells, [*(one for one in sights if one[0] >= 0), *more])
+            covered = [any(self._backdrop.touches(part, one) for part in strange) for one in sights]
+            found = found & ~np.array(covered, bool)
         sure, doubtful = legality.settle(probabilities, low, high, atoms.blind(found))
         hidden = atoms.blind(~lost)
         state = completion.state(
@@ -195,7 +214,24 @@ class CameraPerception:
         }
         if told is not None:
             where |= told.places
-        return Percept(state, {}, bool((doubtful & ~hidden).any()), where)
+        refused = bool((doubtful if strange else doubtful & ~hidden).any())
+        missing = [thing for thing, there in zip(atoms.things, found, strict=True) if not there]
+        return Percept(state, {}, refused, where, tuple(self._named(strange, missing)))
+
+    def _named(self, strange: Sequence[NDArray[np.bool_]], missing: Sequence[str]) -> Iterator[str]:
+        """What is strange in a picture, in words; ``missing``: things of which nothing is said."""
+        if sum(part.mean() for part in strange) > MOST:
+            yield MOVED
+            return
+        for part in strange:
+            down, across = (
+                (places.mean() + 0.5) / size
+                for places, size in zip(np.nonzero(part), part.shape, strict=True)
+            )
+            row, column = round(down * self._trained[0]), round(across * self._trained[1])
+            yield f"something at row {row}, column {column} that is none of the known things"
+        if strange and missing:
+            yield f"{', '.join(missing)} may be hidden"
 
     def _unclear(self, told: Told, positions: NDArray[np.float32], scene: Scene) -> NDArray[np.bool_]:
         """(things,): those that are not told apart, and those beside them."""
@@ -217,7 +253,7 @@ class CameraPerception:
 
     def _about(self, raw: Raw, scene: Scene, before: Mapping[str, Point] | None) -> Answers:
         """The answers about a scene; ``before``: where things were in the picture before, if there was one."""
-        logits, positions = raw
+        logits, positions, _ = raw
         sightings, atoms, _, _ = self._indexed(scene)
         told = None
         if sightings.shared:
@@ -228,7 +264,7 @@ class CameraPerception:
             told = sightings.tell(seen > np.maximum(high, SIGHTED), seen >= low, positions, before)
             logits, positions = sightings.chosen(logits, told.rows), positions[told.rows]
         own = probabilities_of(logits[atoms.answers] / self._temperatures[atoms.heads])
-        return Answers(np.where(atoms.askable, own, 0.5).astype(np.float32), positions, told)
+        return Answers(np.where(atoms.askable, own, 0.5).astype(np.float32), positions, told, raw.cells)
 
     def _recall(self, frame: Frame, scene: Scene) -> Raw:
         """The network's answers to one picture, from memory if it was seen before."""
@@ -242,11 +278,7 @@ class CameraPerception:
 
     def _answered(self, frame: Frame, numbers: tuple[int, ...]) -> Raw:
         """The network's answers to one picture; ``numbers`` of peaks where looks are shared."""
-        return self._network.peaks(frame, numbers) if numbers else self._run([frame])[0]
-
-    def _run(self, frames: Sequence[Frame]) -> list[Raw]:
-        logits, positions = self._network(frames)
-        return list(zip(logits, positions, strict=True))
+        return self._network.peaks(frame, numbers) if numbers else self._network([frame])[0]
 
     def _worked_out(self, scene: Scene) -> _Indexed:
         sightings = Sightings(self._plan, scene)
@@ -313,7 +345,12 @@ def compare_size(frame: Frame, trained: Size, name: str) -> None:
 
 
 def check_things(
-    scene: Scene, things: Sequence[str], absent: NDArray[np.bool_], looks: Sequence[str], name: str
+    scene: Scene,
+    things: Sequence[str],
+    absent: NDArray[np.bool_],
+    looks: Sequence[str],
+    name: str,
+    strange: Sequence[str],
 ) -> None:
     """Refuse a scene that names what its first picture does not show.
 
@@ -323,6 +360,7 @@ def check_things(
         absent: (things,), whether the classifiers say for certain that nothing in the picture looks like it.
         looks: that the classifiers know.
         name: of the classifiers.
+        strange: what else is there.
 
     Raises:
         UnusableInput: the classifiers do not know the look of a thing, or a thing is absent.
@@ -339,8 +377,9 @@ def check_things(
         if is_absent
     ]
     if told:
+        seen = f" (there is {', '.join(strange)})" if strange else ""
         raise UnusableInput(
-            f"nowhere in the first picture: {', '.join(told)}; name things that show there, seen by the camera "
+            f"nowhere in the first picture: {', '.join(told)}{seen}; name things that show there, seen by the camera "
             f"that the classifiers of {name} were trained on"
         )
 
@@ -383,12 +422,14 @@ class Told:
         doubtful: per thing, whether it is not told apart.
         places: things that share a look and were followed, and where they are.
         unclear: sightings of things that are not told apart: what is beside them may be read wrongly.
+        sights: all sightings of looks that things share.
     """
 
     rows: NDArray[np.intp]
     doubtful: NDArray[np.bool_]
     places: Mapping[str, Point] = field(default_factory=dict)
     unclear: tuple[Point, ...] = ()
+    sights: tuple[Sight, ...] = ()
 
     def beside(self, position: NDArray[np.float32]) -> bool:
         """Whether something at a position may be read wrongly."""
@@ -416,7 +457,9 @@ class Sightings:
         )
         begins = np.cumsum([0, *self.numbers])
         self._shared = [
-            (own, range(begins[look], begins[look + 1])) for look, own in enumerate(owners) if len(own) > 1
+            (look, own, range(begins[look], begins[look + 1]))
+            for look, own in enumerate(owners)
+            if len(own) > 1
         ]
         self.things = tuple(thing for own in owners for thing in own)
         self._rows = np.array([begins[look] for look, own in enumerate(owners) for _ in own], np.intp)
@@ -452,7 +495,9 @@ class Sightings:
         rows, doubtful = self._rows.copy(), np.zeros(len(self.things), bool)
         places: dict[str, Point] = {}
         unclear: list[Point] = []
-        for things, searched in self._shared:
+        sights: list[Sight] = []
+        for look, things, searched in self._shared:
+            sights += [(look, _point(positions[row])) for row in searched if possible[row]]
             seen = [row for row in searched if found[row]]
             sure = len(seen) == len(things) and all(found[row] for row in searched if possible[row])
             spots = {row: _point(positions[row]) for row in seen}
@@ -469,7 +514,7 @@ class Sightings:
                 earlier = self._points if before is None else before
                 unclear += [_point(positions[row]) for row in searched if possible[row]]
                 unclear += [earlier[thing] for thing in lost if thing in earlier]
-        return Told(rows, doubtful, places, tuple(unclear))
+        return Told(rows, doubtful, places, tuple(unclear), tuple(sights))
 
     def _told(
         self, things: list[str], seen: Mapping[int, Point], before: Mapping[str, Point] | None

@@ -20,15 +20,14 @@ from aam_vision.classifiers.architecture import CAMERA
 from aam_vision.classifiers.camera.network import CameraNetwork
 from aam_vision.classifiers.camera.perception import CameraPerception
 from aam_vision.classifiers.camera.plan import SceneAtoms, plan_of
-from aam_vision.classifiers.camera.typical import typical
 from aam_vision.classifiers.networks import weights_of
-from aam_vision.classifiers.store import describe
+from aam_vision.classifiers.store import BACKDROP, describe
 from aam_vision.envs.image_domain import Pictures
 from aam_vision.envs.labelled import Labelled
 from aam_vision.model.strips import State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.assessment import PerceptionScores, Sample, assess, samples
-from aam_vision.training.camera import Lessons, answers, lessons_of
+from aam_vision.training.camera import Lessons, answers, backdrop_facts, lessons_of
 from aam_vision.training.described import PROBLEM
 from aam_vision.training.folder import Labellable
 from aam_vision.training.labelling.pool import LabelQuestion, Walked
@@ -172,6 +171,7 @@ class SceneLearner(Learner[CameraPerception]):
     def train(self) -> CameraPerception:
         """The classifiers, trained further on all labels; UnusableInput if new pictures cannot be made of the labelled ones."""
         taught, held = self._lessons()
+        own = lessons_of(self._visual, self._plan, list(self._labels.values()))
         task = PlaceTask(self._plan)
         network = teach(
             task,
@@ -186,7 +186,7 @@ class SceneLearner(Learner[CameraPerception]):
             "pictures": len(taught),
             "steps": self._effort.steps,
             "positives": task.positives(taught),
-            "typical": typical(taught.pictures),
+            BACKDROP: backdrop_facts(network, own, own),
         }
         about = task, network, held, self.domain, self.way.seed, taught.fingerprint()
         card = calibrated(*about, kind=CAMERA, figures=figures, picture=taught.taken)

@@ -137,6 +137,8 @@ class Result:
     """What was learned of the actions' outcomes, if the agent is no deterministic one: the model is that, and has nothing ``certain``."""
     untested: str = ""
     """That the classifiers have not passed their test, in a line; empty if they have, or none read the images."""
+    strange: str = ""
+    """Which images look unlike everything that the classifiers learned from, in a line; empty if none do."""
     seen: str = ""
     """What the test of the user's own classifiers came to, in a line, if they have passed it."""
 
@@ -208,7 +210,8 @@ class Result:
     @property
     def _lacking(self) -> str:
         if self.suspected and self.diagnosis is not None:
-            return f"probably misread, as the classifiers have not passed their test; or {self.diagnosis.why}"
+            why = "the classifiers have not passed their test" if self.untested else self.strange
+            return f"probably misread, as {why}; or {self.diagnosis.why}"
         if not self.proven:
             return self.why
         never = [action.index.header for action in self.hypotheses.actions.values() if not action.successes]
@@ -230,8 +233,8 @@ class Result:
 
     @property
     def suspected(self) -> bool:
-        """Whether a misreading is as likely behind its contradictions: its classifiers have not passed their test."""
-        return self.diagnosis is not None and bool(self.doubt) and bool(self.untested)
+        """Whether a misreading is as likely behind its contradictions: its classifiers are untested, or saw strange images."""
+        return self.diagnosis is not None and bool(self.doubt) and bool(self.untested or self.strange)
 
     @cached_property
     def undetermined(self) -> list[Undetermined]:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 
 from aam_vision.agents.perception import Perceived, Reading, VisualVocabulary
-from aam_vision.classifiers.camera.network import new_network
+from aam_vision.classifiers.camera.network import Raw, new_network
 from aam_vision.classifiers.camera.perception import Answers, CameraPerception
 from aam_vision.classifiers.camera.plan import SceneAtoms, plan_of, seen_size
-from aam_vision.classifiers.camera.typical import typical
 from aam_vision.classifiers.loading import load_perception
 from aam_vision.classifiers.networks import weights_of
 from aam_vision.classifiers.perception import BoardPerception
@@ -110,7 +106,7 @@ def _seeing(monkeypatch, perception, found):
     """Let the network find each look with this logit, whatever the picture shows."""
     logits = np.zeros(PLAN.size, np.float32)
     logits[: len(LOOKS)] = found
-    answer = (logits, np.full((len(LOOKS), 2), 0.5, np.float32))
+    answer = Raw(logits, np.full((len(LOOKS), 2), 0.5, np.float32), np.zeros((3, 56, 72), np.uint8))
     monkeypatch.setattr(perception, "_recall", lambda frame, scene: answer)
 
 
@@ -145,38 +141,6 @@ def test_pictures_of_another_size_are_read_and_of_other_proportions_refused(monk
     _seeing(monkeypatch, perception, 9)
     with pytest.warns(AamWarning, match="pictures of 240x180 pixels: .* trained on pictures of 120x90"):
         perception.look(large, one)
-
-
-def test_a_picture_unlike_all_that_were_learned_from_is_told(monkeypatch) -> None:
-    rng = np.random.default_rng(0)
-    place = rng.integers(0, 200, (9, 12, 3)).repeat(10, 0).repeat(10, 1)
-    noisy = np.clip(place + rng.normal(0, 30, (20, 90, 120, 3)), 0, 255).astype(np.uint8)
-    known = typical(torch.from_numpy(noisy).permute(0, 3, 1, 2))
-    card = replace(CARD, figures={"typical": json.loads(json.dumps(known))})
-
-    def look(frame):
-        perception = CameraPerception(VOCABULARY, weights_of(new_network(PLAN, 0)), card)
-        _seeing(monkeypatch, perception, 9)
-        return perception.look(frame, scene("red"))
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        look(noisy[0])
-        look((noisy[1] * 0.6).astype(np.uint8))  # darker
-    for other in (noisy[0][::-1], np.roll(noisy[0], 30, 1)):
-        with pytest.warns(AamWarning, match=r"unlike all .* is it of another camera"):
-            look(np.ascontiguousarray(other))
-    for wrong in (
-        {},
-        [1],
-        {**known, "mean": 3},
-        {**known, "mean": "a"},
-        {**known, "mean": "AAAA"},
-        {**known, "least": None},
-    ):
-        card = replace(CARD, figures={"typical": wrong})
-        with pytest.raises(UnusableInput, match="the card of piles is damaged"):
-            look(noisy[0])
 
 
 def test_the_network_sees_all_pictures_at_about_one_size() -> None:
