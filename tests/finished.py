@@ -47,7 +47,10 @@ def copied(run: Path, folder: Path, *without: str, **figures: Any) -> Path:
     """A copy of a run in a folder, without some of its files, and with other figures in ``result.json``."""
     copy = shutil.copytree(run, folder / "run")
     for name in without:
-        shutil.rmtree(copy / name) if (copy / name).is_dir() else (copy / name).unlink()
+        if (copy / name).is_dir():
+            shutil.rmtree(copy / name)
+        else:
+            (copy / name).unlink()
     if figures:
         (copy / "result.json").write_text(json.dumps(result_of(copy) | figures))
     return copy

@@ -75,6 +75,10 @@ def test_an_action_that_always_does_the_same_says_in_how_many_trials() -> None:
     assert "in the only trial" in chance.sentence(stacked(1, 0))
 
 
+def test_limits_are_rounded_to_the_safe_side() -> None:
+    assert chance.limits(0.638, 0.741) == "63-75%"
+
+
 def test_the_account_says_what_the_run_printed(account: ChanceAccount) -> None:
     run = account.run.folder
     for action in account.actions:
