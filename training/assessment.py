@@ -140,6 +140,8 @@ class PerceptionScores:
     exact: int = 0
     refused: int = 0
     wrong: int = 0
+    unlike: list[str] = field(default_factory=list)
+    """Of every image that looks unlike everything learned from, what does first."""
     predicates: dict[str, AtomCounts] = field(default_factory=dict)
     classifiers: dict[str, ClassifierCounts] = field(default_factory=dict)
     reliability: Reliability = field(default_factory=Reliability)
@@ -254,6 +256,7 @@ def assess(
         scores.wrong += bool(wrong) or misled
         scores.exact += exact and not wrong
         scores.refused += not (exact or wrong or misled)
+        scores.unlike += list(percept.unlike[:1])
         _count_atoms(scores, vocabulary, scene, (wrong, undecided, visible.unknown))
         scores.reliability.add(probabilities, sample.labels)
         _count_classifiers(scores, vocabulary, probabilities, sample)

@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn.functional import interpolate
 
 from aam_vision.agents.perception import NO_LABEL, Mask, Reading, Scene, VisualVocabulary
-from aam_vision.classifiers.camera.backdrop import LIGHTS, MARGIN, RARE, cells_of, learned
+from aam_vision.classifiers.camera.backdrop import LIGHTS, MARGIN, RARE, Backdrop, cells_of, learned
 from aam_vision.classifiers.camera.network import SHRUNK, CameraNetwork, resized
 from aam_vision.classifiers.camera.plan import CameraPlan, SceneAtoms, Size, seen_size
 from aam_vision.envs.image_domain import ImageDomain
@@ -26,6 +26,9 @@ from aam_vision.support.errors import UnusableInput
 
 LEARNED_FROM: Final = 300
 """Pictures that tell what a camera sees apart from the things, at most: more of them show more shadows, and take time."""
+
+FOLDS: Final = 5
+"""Parts of the pictures where none are held back: more of them are nearer to what all teach, and take time."""
 
 UNKNOWN: Final = 255
 """Of a look: where its things are in a picture is not known."""
@@ -145,28 +148,47 @@ def places(plan: CameraPlan, scene: Scene, masks: Mapping[str, Mask], size: Size
     return found
 
 
-def backdrop_facts(network: CameraNetwork, taught: Lessons, held: Lessons) -> dict[str, Any]:
+def backdrop_facts(network: CameraNetwork, taught: Lessons, held: Lessons | None = None) -> dict[str, Any]:
     """What the camera of labelled pictures sees apart from the things, for the card of a network, see ``classifiers.camera.backdrop``.
 
-    How strange something may be is set by pictures that were held back, under several lights.
+    How strange something may be is set by pictures that were held back, under several lights; without these, each of ``FOLDS`` parts is
+    compared with what the others teach.
     """
+    found = _learned(taught)
+    if held is not None:
+        strange = _strange(found, network, held)
+    else:
+        parts = [[*range(first, len(taught), FOLDS)] for first in range(min(FOLDS, len(taught)))]
+        strange = []
+        for own in parts:
+            others = [number for number in range(len(taught)) if number not in own] or own
+            strange += _strange(_learned(taught.part(others)), network, taught.part(own))
+    return replace(found, most=MARGIN * float(np.quantile(strange, 1 - RARE))).facts()
+
+
+def _learned(taught: Lessons) -> Backdrop:
+    """What some pictures have in common; those with outlines, if there are any."""
     outlined = torch.nonzero((taught.where != UNKNOWN).all(3).all(2).all(1)).flatten().tolist()
     numbers = outlined or range(len(taught))
     chosen = np.linspace(0, len(numbers) - 1, min(len(numbers), LEARNED_FROM)).round().astype(int)
     some = taught.part([numbers[one] for one in chosen])
     cells = cells_of(some.pictures / 255)
     where = some.where.float() / (UNKNOWN - 1) if outlined else torch.full(some.where.shape, torch.nan)
-    found = learned(cells, interpolate(where, cells.shape[2:], mode="bilinear").numpy())
-    strange, looks = [], len(network.plan.looks)
+    return learned(cells, interpolate(where, cells.shape[2:], mode="bilinear").numpy())
+
+
+def _strange(known: Backdrop, network: CameraNetwork, pictures: Lessons) -> list[float]:
+    """The strangest of every picture, under every light."""
+    found, looks = [], len(network.plan.looks)
     with torch.inference_mode():
-        for pictures, light in product(torch.split(held.pictures / 255, 16), LIGHTS):
-            lit = (pictures * light).clamp(max=1)
+        for some, light in product(torch.split(pictures.pictures / 255, 16), LIGHTS):
+            lit = (some * light).clamp(max=1)
             answers = network(lit)
             there, positions = answers.logits[:, :looks] > 0, (answers.positions + 1) / 2
             for own, one, places in zip(cells_of(lit), there, positions.tolist(), strict=True):
                 sights = [(int(look), (places[look][0], places[look][1])) for look in torch.nonzero(one)]
-                strange.append(float(found.strangeness(own, sights).max()))
-    return replace(found, most=MARGIN * float(np.quantile(strange, 1 - RARE))).facts()
+                found.append(float(known.strangeness(own, sights).max()))
+    return found
 
 
 # The right answer of every classifier about a picture: labels made from a symbolic state.

@@ -17,6 +17,7 @@ import typer
 
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
+from aam_vision.support.wording import counted, some
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,6 +82,10 @@ def evaluate(
         print(predicates_table(f"{env}, {group} layouts", groups[group]))
     least = {"unseen": 1.0} | {f"unseen, {name}": item.least_exact for name, item in conditions.items()}
     print(states_table(f"{env}, whole states", groups, least))
+    for condition, scores in groups.items():
+        if scores.unlike:
+            many, named = counted(len(scores.unlike), "image"), some(scores.unlike, 3)
+            print(f"{env}, {condition}: {many} with what looks unlike everything learned from: {named}")
     what = "pictures" if domain.visual.cellless else f"{fast.shape[0]}x{fast.shape[1]} board"
     print(
         f"{env}, {what}, {backend}, {threads} threads: {fast.single_ms:.2f} ms for a single image, "

@@ -260,7 +260,7 @@ class PlaceStudy:
         """What their camera sees apart from the things."""
         if isinstance(self._domain, PictureFolder):  # others are made of these, and show strange things, too
             own = lessons_of(self._domain.visual, self.task.plan, [labelled(line) for line in self._by_hand])
-            taught, held = own, own
+            return {BACKDROP: backdrop_facts(network, own)}
         return {BACKDROP: backdrop_facts(network, taught, held)}
 
     def doubts(self, perception: CameraPerception) -> list[str]:

@@ -186,7 +186,7 @@ class SceneLearner(Learner[CameraPerception]):
             "pictures": len(taught),
             "steps": self._effort.steps,
             "positives": task.positives(taught),
-            BACKDROP: backdrop_facts(network, own, own),
+            BACKDROP: backdrop_facts(network, own),
         }
         about = task, network, held, self.domain, self.way.seed, taught.fingerprint()
         card = calibrated(*about, kind=CAMERA, figures=figures, picture=taught.taken)
