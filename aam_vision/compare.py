@@ -82,6 +82,8 @@ def compare_models(
     if is_reference(str(first)) and is_reference(str(second)):
         if not gate:
             raise UnusableInput("of two policies only --gate tells anything: add it")
+        if problem or max_states != MAX_STATES:
+            raise UnusableInput("pursuits of policies are compared: leave out --problem and --max-states")
         return _policies(str(first), str(second), margin, as_json=as_json)
     compared = _compared(first, second, problem or [], max_states)
     found = _lost(compared, first, second, margin) if gate else compared

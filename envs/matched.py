@@ -1,8 +1,9 @@
 """Whether a policy can do what it should, and whether its new version has lost anything.
 
-Two versions pursue the same objectives from the same starts, with the same luck. Only how often a pursuit succeeds with one version and not with the other counts, so that easy and hard starts are no matter. It is looked
-after every pair, and ends as soon as it is sure: the interval of the difference holds at all times at once (a mixture of bets, as in
-Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting", 2024).
+Two versions pursue the same objectives from the same starts, with the same luck. Only how often a pursuit succeeds with one version and
+not with the other counts, so that easy and hard starts are no matter. The interval of the difference is looked at after every pair, and
+no more are made as soon as it tells: it holds at all times at once (a mixture of bets, as in Waudby-Smith and Ramdas, "Estimating means of
+bounded random variables by betting", 2024).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from aam_vision.interrogation.chance.intervals import concentration, interval
 from aam_vision.interrogation.task.result import aligned
 from aam_vision.model.strips import ActionHeader, GroundAction, State
 from aam_vision.support.errors import UnusableInput
-from aam_vision.support.wording import counted
+from aam_vision.support.wording import counted, some
 
 LOST, KEPT, UNSURE = "lost", "not lost", "not sure"
 MARGIN, MOST, ALPHA = 0.05, 2000, 0.05
@@ -66,31 +67,25 @@ class Draws:
     def __init__(self, agent: PolicyAgent, rng: np.random.Generator) -> None:
         self._agent = agent
         self._rng = rng
-        self.begun = [one.state for one in agent.initial()]
-        self._numbers = {seed: number for number, seed in enumerate(agent.seeds)}
+        self._begun = [one.state for one in agent.initial()]
 
     def draw(
         self, header: ActionHeader, wanted: Callable[[Facts], bool] = lambda facts: True
     ) -> tuple[int, GroundAction, int] | None:
         """A start, an objective, and a seed of what is random; None if none was found of which the facts are as wanted."""
         for _ in range(_TRIES):
-            start, step = int(self._rng.integers(len(self.begun))), self._agent.drawn(header, self._rng)
+            start, step = int(self._rng.integers(len(self._begun))), self._agent.drawn(header, self._rng)
             if step is None:
                 continue
             atom, value = self._agent.objective(step)
-            if (atom in self.begun[start].true) is value or not wanted(self.facts(start, step, header)):
+            if (atom in self._begun[start].true) is value or not wanted(self.facts(start, step, header)):
                 continue
             return start, step, int(self._rng.integers(2**31))
         return None
 
     def facts(self, start: int, step: GroundAction, header: ActionHeader) -> Facts:
         """What holds where a pursuit begins, as ``around`` says it."""
-        return around(self.begun[start], step, header)
-
-    def before(self, pair: Pair, header: ActionHeader) -> Facts:
-        """The same of a pair that was made."""
-        step = GroundAction(header.name, pair.objective.atom.objects)
-        return self.facts(self._numbers[pair.start], step, header)
+        return around(self._begun[start], step, header)
 
 
 class Pair(NamedTuple):
@@ -108,6 +103,10 @@ class Pair(NamedTuple):
     def loss(self) -> int:
         """1 if only the old version has achieved it, -1 if only the new one, else 0."""
         return self.old.achieved - self.new.achieved
+
+    def begun(self, agent: PolicyAgent, name: str) -> tuple[int, GroundAction]:
+        """The number of its start, and the objective as an instruction of that name."""
+        return agent.seeds.index(self.start), GroundAction(name, self.objective.atom.objects)
 
 
 @dataclass(frozen=True)
@@ -186,20 +185,22 @@ class Gate:
     comparisons: tuple[Comparison, ...]
 
     @property
+    def verdict(self) -> str:
+        """``lost`` if something is, ``not sure`` where that is not told, or ``nothing lost``."""
+        found = {one.verdict for one in self.comparisons}
+        return LOST if LOST in found else UNSURE if UNSURE in found else "nothing lost"
+
+    @property
     def code(self) -> int:
         """0 if nothing is lost, 5 if something is, else 6: not sure. As the exit codes of ``compare --gate``."""
-        found = {one.verdict for one in self.comparisons}
-        return 5 if LOST in found else 6 if UNSURE in found else 0
+        return {LOST: 5, UNSURE: 6}.get(self.verdict, 0)
 
     def __str__(self) -> str:
         return aligned(line for one in self.comparisons for line in one.lines())
 
     def json(self) -> dict[str, Any]:
         """The same for programs."""
-        return {
-            "verdict": {5: LOST, 6: UNSURE, 0: "nothing lost"}[self.code],
-            "objectives": [one.json() for one in self.comparisons],
-        }
+        return {"verdict": self.verdict, "objectives": [one.json() for one in self.comparisons]}
 
 
 def gate(
@@ -218,7 +219,8 @@ def gate(
         new: another one, in the same.
         margin: by how much less often it may succeed, 0 to 1.
         most: pairs of each kind of objective, at most.
-        alpha: probability that anything that is said to be lost, or not to be, is said wrongly; shared by the kinds.
+        alpha: probability that anything that is said to be lost, or not to be, is said wrongly; shared by the kinds. That it
+            is said wrongly where something is lost has as much again.
         seed: of the starts, objectives and luck.
 
     Raises:
@@ -253,7 +255,9 @@ def _where(
     lost: Comparison, header: ActionHeader, draws: Draws, old: PolicyAgent, new: PolicyAgent
 ) -> tuple[Comparison, Comparison] | None:
     """Where it is lost: the fact that tells the pairs apart best is supposed, and has to tell new ones apart for sure."""
-    supposed = _supposed([(draws.before(one, header), one.loss) for one in lost.pairs])
+    supposed = _supposed(
+        [(draws.facts(*one.begun(old, header.name), header), one.loss) for one in lost.pairs]
+    )
     if supposed is None:
         return None
     fact, holds = supposed
@@ -365,15 +369,20 @@ def capability(
     while len(found.ends) < most and found.shown is None:
         drawn = draws.draw(header, lambda facts: not where or (fact in facts) is (fact == where))
         if drawn is None:
-            raise UnusableInput(
-                f"no pursuit of {objective} begins there; facts are told as clear(?{header.parameters[-1]})",
-                "where",
-                where,
-            )
+            raise _nothing_begins(draws, header, objective, where)
         start, step, luck = drawn
         end = agent.seeds[start], agent.objective(step), agent.pursue_from(start, step, luck)
         found = replace(found, ends=(*found.ends, end))
     return found
+
+
+def _nothing_begins(draws: Draws, header: ActionHeader, objective: str, where: str) -> UnusableInput:
+    """That no pursuit was found that begins where it is to, and which facts there are elsewhere."""
+    elsewhere = draws.draw(header)
+    if elsewhere is None:
+        return UnusableInput("no pursuit of it was found: it may hold at every start", "objective", objective)
+    told = some(sorted(draws.facts(*elsewhere[:2], header)), 3)
+    return UnusableInput(f"no pursuit of {objective} begins there; elsewhere holds {told}", "where", where)
 
 
 def assert_capability(
@@ -416,8 +425,7 @@ def _pair(old: PolicyAgent, new: PolicyAgent, start: int, step: GroundAction, lu
 def _with_witness(found: Comparison, old: PolicyAgent, new: PolicyAgent) -> Comparison:
     """With a pair that shows the loss each time."""
     for one in [one for one in found.pairs if one.loss == 1][:_REPLAYED]:
-        step = GroundAction(found.name, one.objective.atom.objects)
-        if _pair(old, new, old.seeds.index(one.start), step, one.luck).loss == 1:
+        if _pair(old, new, *one.begun(old, found.name), one.luck).loss == 1:
             return replace(found, witness=one)
     return found
 

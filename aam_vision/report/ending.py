@@ -116,8 +116,10 @@ class OpenGroup(NamedTuple):
     kind: str
 
 
-def read_undetermined(path: Path) -> tuple[str, list[OpenGroup]]:
+def read_undetermined(path: Path, *, ended: bool = False) -> tuple[str, list[OpenGroup]]:
     """How a run ended, and what it left undetermined; nothing where there is no such file.
+
+    ``ended``: the file has to say how.
 
     Raises:
         UnusableInput: the file is damaged.
@@ -135,7 +137,7 @@ def read_undetermined(path: Path) -> tuple[str, list[OpenGroup]]:
             )
             for entry in field(told, "undetermined", list)
         ]
-        return str(told.get("status")), groups
+        return field(told, "status", str) if ended else str(told.get("status", "")), groups
 
 
 def in_todays_words(figures: dict[str, Any]) -> None:

@@ -65,7 +65,10 @@ def of_models(models: Sequence[Model], folders: Sequence[Path | None]) -> Losses
     Raises:
         UnusableInput: such a file is damaged.
     """
-    told = [("", []) if folder is None else read_undetermined(folder / "result.json") for folder in folders]
+    told = [
+        ("", []) if folder is None else read_undetermined(folder / "result.json", ended=True)
+        for folder in folders
+    ]
     no_base = [
         f"{name} ended as {status}, so nothing of it is certain"
         for name, (status, _) in zip("AB", told, strict=True)

@@ -190,7 +190,7 @@ def test_whether_a_policy_can_do_what_it_should_is_told_where_it_should(
     ("change", "complaint"),
     [
         ({"objective": "above"}, "it is told on"),
-        ({"where": "clear(?x)"}, "no pursuit of on begins there"),
+        ({"where": "clear(?x)"}, r"no pursuit of on begins there; elsewhere holds \?block1 is "),
         ({"at_least": 1.5}, "out of range"),
     ],
 )
@@ -219,6 +219,7 @@ def test_the_command_compares_policies_of_a_module(tmp_path: Path) -> None:
     assert told["verdict"] == "nothing lost"
     for more, complaint in (
         (("arms:new",), "add it"),
+        (("arms:new", "--gate", "--max-states", "5"), "leave out --problem and --max-states"),
         (("arms:other", "--gate"), "is no PolicyAgent (but int)"),
         (("arms:absent", "--gate"), "has no absent"),
     ):

@@ -16,7 +16,7 @@ from aam_vision.model.strips import ActionSchema, Atom, Model, State
 from aam_vision.report.losses import of_models
 from experiments.random_strips import all_bindings, ground_atoms, random_domain
 from experiments.reassessment import changed
-from tests.commands import called
+from tests.commands import called, refused
 
 STATES, MOST = 60, 12
 
@@ -98,6 +98,8 @@ def test_a_version_that_is_no_strips_agent_vouches_for_nothing(tmp_path: Path) -
         (tmp_path / name / "result.json").write_text(json.dumps({"status": status, "undetermined": []}))
     done = called("aam_vision.compare", "old", "new", "--gate", cwd=tmp_path, code=6)
     assert "B ended as not-strips, so nothing of it is certain" in done.stdout
+    (tmp_path / "new" / "result.json").write_text(json.dumps({"undetermined": []}))
+    assert "there is no 'status'" in refused("aam_vision.compare", "old", "new", "--gate", cwd=tmp_path)
 
 
 def test_what_a_run_left_open_excuses_no_other_model_in_its_folder(tmp_path: Path) -> None:

@@ -389,9 +389,9 @@ def _bound(one: Case, other: Case, places: tuple[int, ...], effects: tuple[Effec
                 if objects is not None
             ]
             kept = tuple(dict.fromkeys((*one.derivations, *derivations)))
+            things = other.examples[0].transition.before.objects
             named = {
-                name: objects[name]
-                for objects in [other.examples[0].transition.before.objects]
+                name: things[name]
                 for effect in effects
                 for name in effect.atom.arguments
                 if isinstance(name, str) and name in other.constants

@@ -95,16 +95,12 @@ def lacking(
 ) -> str:
     """What a result lacks to be complete though no query could tell any more, in a line; empty if it lacks nothing.
 
-    ``never``: the actions that were never executed; ``distinct``: that one of them could name an object twice, and no step did. ``cut``: what cut the examination short, if anything did. ``untested``: that
-    classifiers have not passed their test, in a line.
+    ``never``: the actions that were never executed; ``distinct``: that one of them could name an object twice, and no step did. ``cut``:
+    what cut the examination short, if anything did. ``untested``: that classifiers have not passed their test, in a line.
     """
     if weighed:
         return "the answers were weighed, so nothing is proven"
-    named = (
-        " (no step named an object twice; of symbolic agents --repeated-arguments tries it)"
-        if distinct
-        else ""
-    )
+    named = " (no step named an object twice; --repeated-arguments asks symbolic agents that, too)" * distinct
     told = [f"never executed: {some(never, 3)}{named}"] if never else []
     if untested:
         told.append(untested)
