@@ -320,8 +320,9 @@ def unpredicted(
     fact: InventedFact | None = None,
     count: int = STEPS,
 ) -> int:
-    """How many of so many steps come out as the model, whatever was gone on to, says that they do not."""
+    """How many of so many steps come out as the model, whatever was gone on to, says that they do not; of any number."""
     missed, rows = 0, Rows()
+    fact = fact if fact is None else fact.of_numbers(range(-count, count))
     for first, one in in_histories(agent, count, rng):
         if fact is None:
             missed += _impossible(result, one)

@@ -32,6 +32,14 @@ TIRES = {
 }
 """What the reference agent is given to remember: it takes nothing after it has put something down, until it goes."""
 
+FIT = TIRES | {
+    "    name, *things = action\n": '    name, *things = action\n    if name == "take" and not TIRED:\n        return None\n',
+    "class Robot:": 'def rest(name: str) -> None:\n    """Going makes fit for taking."""\n    if name == "go":\n        TIRED.append(name)\n'
+    '    elif name == "take":\n        TIRED.pop()\n\n\nclass Robot:',
+    '    "access": "settable",': '    "access": "reset",',
+}
+"""The same of a number: it takes as often as it has gone, less what it took."""
+
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> str:
@@ -118,6 +126,28 @@ def test_a_plan_takes_what_is_remembered_into_account(run: Path, program: str) -
     rest = steps[next(n for n, step in enumerate(steps) if step.startswith("put")) + 1 :]
     assert rest[0].startswith("go"), "it has to go before it takes anything again"
     assert done.stdout.splitlines()[-1].startswith("Goal reached")
+
+
+def test_a_number_is_a_parameter_that_plans_reckon_with_and_runs_resume(tmp_path: Path) -> None:
+    program, run = changed_program(tmp_path, FIT), tmp_path / "run"
+    command("--agent", program, "--out", run, cwd=tmp_path)
+    result = result_of(run)
+    assert result["status"] == "complete"
+    assert str(result["why"]).startswith("deterministic with one invented number, memory-1")
+    told = "memory-1 is an invented number: 0 when a history begins; counted up by go; counted down by take"
+    assert told in explained(run)
+    assert "at least 1 is needed by take" in explained(run)
+    asked = (run, "--agent", program, "--goal", "(and (lies-in red garden) (holds blue))")
+    done = called("aam_vision.execute", *asked, cwd=tmp_path, code=0)
+    assert done.stdout.splitlines()[-1].startswith("Goal reached")
+    steps = [line.split(". ")[1] for line in done.stdout.splitlines() if ". " in line[:4]]
+    names = [step.split("(")[0] for step in steps]
+    assert all(names[:n].count("go") >= names[:n].count("take") for n in range(len(names) + 1))
+    folder = copied(run, tmp_path / "again")
+    shorten(folder, 5)
+    command("--agent", program, "--resume", folder, cwd=tmp_path)
+    assert (folder / "model.pddl").read_text() == (run / "model.pddl").read_text()
+    assert result_of(folder)["steps"] == result["steps"]
 
 
 @pytest.mark.parametrize("access", first(1, ["snapshot", "reset"]))

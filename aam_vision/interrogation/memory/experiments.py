@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from aam_vision.interrogation.memory.facts import Explanation, Explanations, InventedFact, Rows, Strictest
+import numpy as np
+
+from aam_vision.interrogation.memory.explanations import Explanation, Explanations, Strictest
+from aam_vision.interrogation.memory.facts import InventedCounter, InventedFact, Rows
 from aam_vision.interrogation.memory.histories import RecordingAgent
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.model.query import Query, Situation
@@ -27,6 +30,14 @@ IN_VAIN = 3
 """Questions that may leave two explanations as they were before these count as not to be told apart."""
 QUESTIONS = 150
 """Questions that tell facts apart, at most."""
+HISTORIES = 6
+"""Histories of random steps that have to go as a fact says that nothing else is told apart from, if it is no number."""
+OF_NUMBERS = 18
+"""The same of a number, which fits more easily."""
+LENGTHS: Final = (12, 24, 40)
+"""Steps of such histories, in turn."""
+REFUSED = 0.25
+"""Share of steps of any kind in them: of the others it is not known that they are refused."""
 
 Plan = tuple[GroundAction, ...]
 
@@ -97,11 +108,55 @@ def _bound(action: Strictest, index: StateIndex, required: int) -> Iterator[tupl
     return islice(bindings(index, action.index.header, atoms, repeated=False), BINDINGS)
 
 
-class VersionSpace:
-    """The facts that explain all that an agent did, as few and simple ones as do."""
+def random_steps(
+    best: Explanation, state: State, rows: Rows, most: int, ending: float, rng: np.random.Generator
+) -> Plan:
+    """Random steps that an explanation may execute, and a last one of any kind.
 
-    def __init__(self, agent: RecordingAgent) -> None:
+    Args:
+        best: the explanation.
+        state: where they begin, as it is seen.
+        rows: of which the fact is true there.
+        most: steps, at most.
+        ending: the probability with which each step is the last one.
+        rng: what is drawn comes from it.
+    """
+    plan: list[GroundAction] = []
+    while len(plan) < most:
+        seen = best.fact.added(state, rows)
+        steps = list(_steps(best, best, seen, seen))
+        possible = [step for step, executes in steps if executes is not False]
+        last = len(plan) == most - 1 or rng.random() < ending or not possible
+        choice = [step for step, _ in steps] if last else possible
+        if not choice:
+            break
+        plan.append(choice[int(rng.integers(len(choice)))])
+        if last:
+            break
+        state = best.actions[plan[-1].name].after(state, seen, plan[-1].objects)
+        rows = best.fact.after(rows, plan[-1])
+    return tuple(plan)
+
+
+def _histories(fact: InventedFact) -> int:
+    return OF_NUMBERS if isinstance(fact, InventedCounter) else HISTORIES
+
+
+class VersionSpace:
+    """The facts that explain all that an agent did, as few and simple ones as do.
+
+    Args:
+        agent: that remembers something.
+        rng: for histories of random steps.
+    """
+
+    def __init__(self, agent: RecordingAgent, rng: np.random.Generator) -> None:
         self._agent = agent
+        self._rng = rng
+        self.random: set[int] = set()
+        """The numbers of the agent's exchanges that made histories of random steps."""
+        self._tried: Counter[InventedFact] = Counter()
+        """How many histories of random steps went as each fact says."""
         self._facts: list[InventedFact] = []
         self._vain: Counter[tuple[object, ...]] = Counter()
         """How often pairs of explanations were to be told apart, and stayed as they were; ``IN_VAIN`` where no history would."""
@@ -123,7 +178,7 @@ class VersionSpace:
         """The explanations by the simplest facts, and by those with one change more, simplest first; counters come last."""
         attempts = self._attempts
         found = attempts.by([one for one in self._facts if one not in self._ruled_out])
-        if not found or len(found[0].fact.changes) > len(self._facts[0].changes):
+        if not found or found[0].fact.size > self._facts[0].size:
             found = attempts.smallest(self._ruled_out)
         self._facts = [one.fact for one in found]
         return found
@@ -138,6 +193,13 @@ class VersionSpace:
         while True:
             found = self.left()
             question = self._next(found) if found else None
+            if question is None and found and self._tried[found[0].fact] < _histories(found[0].fact):
+                length = LENGTHS[self._tried[found[0].fact] % len(LENGTHS)]
+                if budget.steps is not None and steps + length > budget.steps:
+                    return found
+                self._tried[found[0].fact] += 1
+                steps += self._at_random(found[0], length)
+                continue
             if question is None:
                 self.open = False
                 return found
@@ -147,6 +209,29 @@ class VersionSpace:
                 return found
             self._asked.add(question)
             self._agent.ask(Query(*question))
+
+    def _at_random(self, best: Explanation, length: int) -> int:
+        """Make a history of random steps, after a refused one the next; how many were attempted.
+
+        Where any state can be set, a history ends with its question, and so with a refused step.
+        """
+        agent, rng, made = self._agent, self._rng, 0
+        initial = agent.initial()
+        situation, rows = initial[int(rng.integers(len(initial)))], best.fact.beginning
+        ending = 0 if agent.access.constructs else REFUSED
+        while made < length:
+            plan = random_steps(best, situation.state, rows, length - made, ending, rng)
+            if not plan:
+                break
+            self.random.add(len(agent.transcript.entries))
+            response = agent.ask(Query(situation, plan))
+            made += len(plan[: response.executed + 1])
+            for step in plan[: response.executed]:
+                rows = best.fact.after(rows, step)
+            situation = response.final
+            if agent.access.constructs:
+                break
+        return made
 
     def _next(self, found: Sequence[Explanation]) -> Question | None:
         best, initial = found[0], self._agent.initial()

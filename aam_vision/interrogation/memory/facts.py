@@ -1,44 +1,39 @@
-"""Invented facts: what an agent may remember, and which of that explains all that it did.
+"""Invented facts: what an agent may remember.
 
 A fact is of the whole, or of each object of a type. All are false when a history begins; whatever may be true then is the same fact with
-the other sign. Steps that are executed set and unset it. A fact explains the attempts of an interrogation if, with it, some STRIPS model
-does: for each action the strictest precondition that its executed steps allow is violated by all of its refused ones, and no atom was
-added, deleted and left by it.
+the other sign. Steps that are executed set and unset it. A counter is a number that executed steps count up or down; what matters is
+whether it is at least 1.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
-from itertools import combinations, count
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from aam_vision.agents.encoding import Malformed, field
-from aam_vision.interrogation.hypotheses.literals import AtomIndex
-from aam_vision.interrogation.memory.histories import BEGINNING, Attempt
+from aam_vision.agents.encoding import Malformed
+from aam_vision.agents.encoding import field as field_of
 from aam_vision.model.strips import (
     ROOT_TYPE,
     ActionHeader,
     Atom,
     GroundAction,
+    LiftedAtom,
     Model,
+    Objects,
     Predicate,
     State,
+    Types,
     Vocabulary,
 )
+from aam_vision.support.wording import listed
 
 NAME = "memory"
-MOST = 4
-"""Changes of a fact by actions, at most, that are looked for."""
-MOST_TRIED = 4_000
-"""Facts of one kind that are tried, at most."""
-FIRST = range(-3, 31)
-"""Where counters begin that are looked for."""
-SAMPLED = 40
-"""Executed, and refused, steps of an action that are looked at first: most facts already fail on them."""
+MOST_NUMBERS: Final = 40
+"""Numbers of which a model with a counter speaks, at most."""
 Row = tuple[str, ...]
 Rows = frozenset[Row]
 
@@ -72,6 +67,25 @@ class InventedFact:
     def _cases(self, name: str) -> dict[bool, str]:
         """The names of the two actions for one whose effects depend on the fact, by its value."""
         return {True: f"{name}-with-{self.predicate.name}", False: f"{name}-without-{self.predicate.name}"}
+
+    @property
+    def size(self) -> int:
+        """How complicated it is: the actions that change it."""
+        return len(self.changes)
+
+    @property
+    def needed(self) -> str:
+        """The predicate by which an action depends on it."""
+        return self.predicate.name
+
+    @property
+    def holding(self) -> str:
+        """What matters of it, in words: that it is so."""
+        return "true"
+
+    def as_needed(self, atom: LiftedAtom, header: ActionHeader) -> str | None:
+        """How it is told that an action needs it; None if that goes without saying."""
+        return ""
 
     def headers(self, headers: Iterable[ActionHeader]) -> tuple[ActionHeader, ...]:
         """The actions of the model, for those of the agent."""
@@ -120,10 +134,28 @@ class InventedFact:
             rows = rows | {row} if change.value else rows - {row}
         return rows
 
+    def tells(self, rows: Rows) -> bool:
+        """Whether the model has words for it."""
+        return True
+
+    def of_numbers(self, among: range) -> InventedFact:
+        """The same fact in a model that speaks of other numbers."""
+        return self
+
+    def room(self, rows: Rows) -> int | None:
+        """The steps that may be executed before it is what the model has no word for; None for any number."""
+        return None
+
     def added(self, state: State, rows: Rows) -> State:
         """A state with the fact, true of these objects."""
         atoms = frozenset([Atom(self.predicate.name, row) for row in rows])
         return State(state.true | atoms, state.objects, state.unknown)
+
+    def without(self, state: State) -> State:
+        """A state of the model as the agent shows it."""
+        name = self.predicate.name
+        true = frozenset([one for one in state.true if one.predicate != name])
+        return State(true, state.objects, state.unknown)
 
     def within(self, vocabulary: Vocabulary) -> Vocabulary:
         """The vocabulary, with the fact's predicate as its last."""
@@ -135,44 +167,236 @@ class InventedFact:
         cases = [list(case) for case in self.cases]
         return {"name": self.predicate.name, "type": self.kind, "changes": changes, "cases": cases}
 
+    def told(self) -> str:
+        """What it is, in words."""
+        of = "" if self.kind is None else f" of each {self.kind}"
+        return f"{self.predicate.name} is an invented fact{of}: false when a history begins"
+
 
 @dataclass(frozen=True)
 class InventedCounter(InventedFact):
-    """A number that steps count up and down, of which is seen whether it is at least 1.
-
-    It only tells facts from counters: what a fact explains may be a number that was never above 1.
-    """
+    """A number that steps count up and down; as a fact, whether it is at least 1."""
 
     first: int = 0
+    """The number when a history begins."""
+    cycle: int = 0
+    """The number that is 0 again; 0 if there is none."""
+    every: bool = False
+    """Whether each executed step counts up, of whatever action."""
+
+    @property
+    def size(self) -> int:
+        return 1 if self.every else len(self.changes)
 
     @property
     def beginning(self) -> Rows:
-        return _at_least_one(self.first)
+        return _as_rows(self.first)
 
     def after(self, rows: Rows, step: GroundAction) -> Rows:
-        steps = self._by_action.get(step.name)
-        if not steps:
-            return rows
-        number = next(int(row[0]) for row in rows if row)
-        return _at_least_one(number + sum(1 if change.value else -1 for change in steps))
+        by = self.by(step.name)
+        return _as_rows(self._stepped(number_of(rows), by)) if by else rows
+
+    def by(self, action: str) -> int:
+        """By how much an executed step of an action changes the number."""
+        return self._by.get(action, 0)
+
+    @cached_property
+    def _by(self) -> Mapping[str, int]:
+        return {one.action: 1 if one.value else -1 for one in self.changes}
+
+    def _stepped(self, number: int, by: int) -> int:
+        return (number + by) % self.cycle if self.cycle else number + by
 
     def added(self, state: State, rows: Rows) -> State:
         return super().added(state, rows & {()})
 
-    def told(self, needing: Sequence[str]) -> str:
-        """The counter in words."""
-        ways = {True: "up", False: "down"}
-        parts = [
-            f"{', '.join(own)} {'counts' if len(own) == 1 else 'count'} {ways[value]}"
-            for value in ways
-            if (own := [change.action for change in self.changes if change.value is value])
-        ]
-        needs = f", and {', '.join(needing)} depends on whether that is at least 1" if needing else ""
-        return f"{' and '.join(parts)} from {self.first}{needs}"
+    def in_model(
+        self, vocabulary: Vocabulary, headers: Sequence[ActionHeader], numbers: Iterable[int]
+    ) -> ModelledCounter:
+        """The counter as a deterministic STRIPS model has it.
+
+        Args:
+            vocabulary: of the agent.
+            headers: of the agent.
+            numbers: that were counted; the model speaks of these and of one more at both ends, and of ``MOST_NUMBERS`` at most.
+        """
+        known, types = {self.first, *numbers}, vocabulary.types.parents
+        among = range(self.cycle) if self.cycle else range(min(known) - 1, max(known) + 2)[:MOST_NUMBERS]
+        number, thing = (_free(one, types, self.predicate.name) for one in ("number", "thing"))
+        spoken = {kind for predicate in vocabulary.predicates for kind in predicate.types}
+        spoken |= {kind for header in headers for kind in header.types}
+        root = ROOT_TYPE in spoken  # what is of any object may not be of a number
+        within = {kind: thing if own == ROOT_TYPE and root else own for kind, own in types.items()}
+        within |= {number: ROOT_TYPE} | ({thing: ROOT_TYPE} if root else {})
+        predicate = Predicate(self.predicate.name, (number,))
+        return ModelledCounter(
+            predicate,
+            self.changes,
+            self.cases,
+            self.first,
+            self.cycle,
+            self.every,
+            among,
+            Types(within),
+            thing if root else ROOT_TYPE,
+        )
+
+
+@dataclass(frozen=True)
+class ModelledCounter(InventedCounter):
+    """A counter in a STRIPS model: its numbers are objects, and every action has the number as one more parameter.
+
+    One that counts has the number that follows, too. What numbers follow each other, and which are large enough, are facts that no step changes.
+    """
+
+    among: range = range(0)
+    """The numbers of which the model speaks."""
+    types: Types = field(default_factory=Types, compare=False)
+    thing: str = ROOT_TYPE
+    """The type of all objects that are no numbers."""
+
+    @property
+    def _shift(self) -> int:
+        """What is added to numbers that are told, so that the first is not below 0."""
+        return 0 if self.cycle else max(0, -self.first)
+
+    @property
+    def _next(self) -> str:
+        return f"{self.predicate.name}-next"
+
+    @property
+    def needed(self) -> str:
+        return f"{self.predicate.name}-{self.holding.replace(' ', '-')}"
+
+    @property
+    def holding(self) -> str:
+        return f"at least {1 + self._shift}"
+
+    def as_needed(self, atom: LiftedAtom, header: ActionHeader) -> str | None:
+        before = atom.arguments[0] == header.arity - self._more(header.name)
+        if not before and self.by(self._given.get(header.name, header.name)) > 0:
+            return None  # it is one more afterwards
+        return f"{self.holding} {'' if before else 'afterwards '}is "
+
+    def _object(self, number: int) -> str:
+        """The object that stands for a number."""
+        told = number + self._shift
+        return f"number-{told}" if told >= 0 else f"number-minus-{-told}"
+
+    def headers(self, headers: Iterable[ActionHeader]) -> tuple[ActionHeader, ...]:
+        found: list[ActionHeader] = []
+        for header in super().headers(headers):
+            names = ("number", "then")[: self._more(header.name)]
+            more = [_free(one, header.parameters, self.predicate.name) for one in names]
+            types = (*map(self._retyped, header.types), *[self.predicate.types[0]] * len(more))
+            found.append(ActionHeader(header.name, (*header.parameters, *more), types))
+        return tuple(found)
+
+    def _more(self, name: str) -> int:
+        """The parameters that an action has more than the agent's."""
+        return 2 if self.by(self._given.get(name, name)) else 1
+
+    def _retyped(self, kind: str) -> str:
+        return self.thing if kind == ROOT_TYPE else kind
+
+    def as_modelled(self, step: GroundAction, rows: Rows) -> GroundAction:
+        number, by = number_of(rows), self.by(step.name)
+        more = [self._object(number), *([self._object(self._stepped(number, by))] if by else [])]
+        name, objects = super().as_modelled(step, rows)
+        return GroundAction(name, (*objects, *more))
+
+    def as_given(self, step: GroundAction) -> GroundAction:
+        objects = step.objects[: len(step.objects) - self._more(step.name)]
+        return super().as_given(GroundAction(step.name, objects))
+
+    def tells(self, rows: Rows) -> bool:
+        return number_of(rows) in self.among
+
+    def of_numbers(self, among: range) -> InventedFact:
+        return self if self.cycle else replace(self, among=among)
+
+    def room(self, rows: Rows) -> int | None:
+        if self.cycle:
+            return None
+        number = number_of(rows)
+        return max(0, min(self.among[-1] - number, number - self.among[0]))
+
+    def added(self, state: State, rows: Rows) -> State:
+        now = Atom(self.predicate.name, (self._object(number_of(rows)),))
+        return State(state.true | self._unchanging | {now}, self._with_numbers(state.objects), state.unknown)
+
+    @cached_property
+    def _unchanging(self) -> frozenset[Atom]:
+        """Which numbers follow each other, and which are large enough."""
+        steps = [(one, self._stepped(one, 1)) for one in self.among]
+        follow = [Atom(self._next, (self._object(a), self._object(b))) for a, b in steps if b in self.among]
+        return frozenset(
+            [*follow, *[Atom(self.needed, (self._object(one),)) for one in self.among if one >= 1]]
+        )
+
+    def _with_numbers(self, objects: Objects) -> Objects:
+        if objects not in self._extended:
+            kinds = {name: self._retyped(kind) for name, kind in objects.items()}
+            kinds |= {self._object(one): self.predicate.types[0] for one in self.among}
+            self._extended[objects] = Objects(kinds, self.types)
+            self._plain[self._extended[objects]] = objects
+        return self._extended[objects]
+
+    @cached_property
+    def _extended(self) -> dict[Objects, Objects]:
+        return {}
+
+    @cached_property
+    def _plain(self) -> dict[Objects, Objects]:
+        return {}
+
+    def without(self, state: State) -> State:
+        own = {self.predicate.name, self._next, self.needed}
+        true = frozenset([one for one in state.true if one.predicate not in own])
+        return State(true, self._plain[state.objects], state.unknown)
+
+    def within(self, vocabulary: Vocabulary) -> Vocabulary:
+        (number,) = self.predicate.types
+        known = [replace(one, types=tuple(map(self._retyped, one.types))) for one in vocabulary.predicates]
+        own = (self.predicate, Predicate(self._next, (number, number)), Predicate(self.needed, (number,)))
+        return replace(vocabulary, predicates=(*known, *own), types=self.types)
+
+    def json(self) -> dict[str, Any]:
+        counted = {
+            "first": self.first,
+            "cycle": self.cycle,
+            "every": self.every,
+            "among": [self.among.start, self.among.stop],
+        }
+        return {**super().json(), "type": None, **counted}
+
+    def told(self) -> str:
+        name, shown = (
+            self.predicate.name,
+            [one + self._shift for one in (self.first, self.among[0], self.among[-1])],
+        )
+        parts = [f"{name} is an invented number: {shown[0]} when a history begins"]
+        if self.cycle:
+            parts.append(f"it is 0 again where it would be {self.cycle}")
+        for value, way in ((1, "up"), (-1, "down")):
+            if own := [action for action, by in self._by.items() if by == value]:
+                parts.append(f"counted {way} by {'every executed step' if self.every else listed(own)}")
+        tried = "" if self.cycle else f" (the model speaks of {shown[1]} to {shown[2]})"
+        return f"{'; '.join(parts)}{tried}"
+
+
+def _free(name: str, taken: Iterable[str], prefix: str) -> str:
+    """A name that is not taken."""
+    return f"{prefix}-{name}" if name in taken else name
+
+
+def number_of(rows: Rows) -> int:
+    """The number that rows stand for."""
+    return next(int(row[0]) for row in rows if row)
 
 
 @cache
-def _at_least_one(number: int) -> Rows:
+def _as_rows(number: int) -> Rows:
     """A number as objects: its own name, and none at all where it is at least 1, as of a fact that is true."""
     return Rows({(str(number),), ()} if number >= 1 else {(str(number),)})
 
@@ -183,7 +407,7 @@ def read_fact(told: Any, vocabulary: Vocabulary, headers: Sequence[ActionHeader]
     Raises:
         Malformed: it is none of this vocabulary and these actions.
     """
-    name, kind = field(told, "name", str), told.get("type")
+    name, kind = field_of(told, "name", str), told.get("type")
     types = vocabulary.types
     if any(predicate.name == name for predicate in vocabulary.predicates) or not re.fullmatch(
         rf"{NAME}-\d+", name
@@ -192,37 +416,59 @@ def read_fact(told: Any, vocabulary: Vocabulary, headers: Sequence[ActionHeader]
     if kind is not None and not (isinstance(kind, str) and kind in {ROOT_TYPE, *types.parents}):
         raise Malformed("an invented fact is of no known type")
     arities = {header.name: header.arity for header in headers}
-    cases = [(action, place) for action, place in field(told, "cases", list)]
-    changes = [Change(*one) for one in field(told, "changes", list)]
+    cases = [(action, place) for action, place in field_of(told, "cases", list)]
+    changes = [Change(*one) for one in field_of(told, "changes", list)]
     for action, place, value in [*changes, *[(*case, True) for case in cases]]:
         number = isinstance(place, int) and not isinstance(place, bool)
         if action not in arities or not isinstance(value, bool) or number is (kind is None):
             raise Malformed("a change of an invented fact is none")
         if number and not 0 <= place < arities[action]:
             raise Malformed("a change of an invented fact is of no parameter")
-    return InventedFact(Predicate(name, () if kind is None else (kind,)), tuple(changes), tuple(cases))
+    predicate = Predicate(name, () if kind is None else (kind,))
+    if "first" not in told:
+        return InventedFact(predicate, tuple(changes), tuple(cases))
+    first, cycle, among = (
+        field_of(told, "first", int),
+        field_of(told, "cycle", int),
+        field_of(told, "among", list),
+    )
+    whole = all(isinstance(one, int) and not isinstance(one, bool) for one in among)
+    if kind is not None or not whole or len(among) != 2 or first not in range(*among):
+        raise Malformed("an invented number is none")
+    every = field_of(told, "every", bool)
+    counter = InventedCounter(predicate, tuple(changes), tuple(cases), first, cycle, every)
+    return counter.in_model(vocabulary, headers, range(*among)[1:-1])
 
 
 def told(fact: InventedFact, model: Model) -> str:
     """What the fact is, who changes it and who needs it, as a sentence."""
-    name = fact.predicate.name
-    of = "" if fact.kind is None else f" of each {fact.kind}"
-    parts = [f"{name} is an invented fact{of}: false when a history begins"]
-    for value, verb in ((True, "made true by"), (False, "made false by")):
-        if own := [change for change in fact.changes if change.value is value]:
-            parts.append(f"{verb} {', '.join(_named(change.action, change.place, model) for change in own)}")
-    needs: dict[bool, list[str]] = {True: [], False: []}
+    parts = [fact.told()]
+    if not isinstance(fact, InventedCounter):
+        for value, verb in ((True, "made true by"), (False, "made false by")):
+            if own := [change for change in fact.changes if change.value is value]:
+                parts.append(
+                    f"{verb} {', '.join(_named(change.action, change.place, model) for change in own)}"
+                )
+    needs: dict[tuple[bool, str], list[str]] = defaultdict(list)
     for schema in model.actions:
         for value, atoms in ((True, schema.positive), (False, schema.negative)):
             for atom in sorted(atoms, key=str):
-                if atom.predicate == name:
-                    of_it = atom.arguments[0] if atom.arguments else None
-                    needs[value].append(_named(schema.header.name, of_it, model))
+                if (
+                    atom.predicate == fact.needed
+                    and (told := fact.as_needed(atom, schema.header)) is not None
+                ):
+                    of_it = (
+                        None if isinstance(fact, InventedCounter) or not atom.arguments else atom.arguments[0]
+                    )
+                    needs[value, told].append(_named(schema.header.name, of_it, model))
     for action, _ in fact.cases:
-        parts.append(f"{action} has other effects where it is true, so it is two actions in the model")
-    for value, verb in ((True, "needed by"), (False, "excluded by")):
-        if needs[value]:
-            parts.append(f"{verb} {', '.join(needs[value])}")
+        parts.append(
+            f"{action} has other effects where it is {fact.holding}, so it is two actions in the model"
+        )
+    parts += [
+        f"{told}{'needed' if value else 'excluded'} by {', '.join(names)}"
+        for (value, told), names in sorted(needs.items(), reverse=True)
+    ]
     return f"{'; '.join(parts)}."
 
 
@@ -232,368 +478,3 @@ def _named(action: str, argument: int | str | None, model: Model) -> str:
         return action
     parameters = model.schema(action).header.parameters
     return f"{action} (of {f'?{parameters[argument]}' if isinstance(argument, int) else argument})"
-
-
-class Effects(NamedTuple):
-    """What steps of an action were seen to do to its atoms in the vocabulary, as masks."""
-
-    on: int = 0
-    """Atoms that were true afterwards some time."""
-    off: int = 0
-    added: int = 0
-    deleted: int = 0
-
-    @property
-    def unsteady(self) -> int:
-        """Atoms that were added or deleted, and not always."""
-        return (self.added | self.deleted) & self.on & self.off
-
-    def together(self, other: Effects) -> Effects:
-        """Those of more steps."""
-        return Effects(*(one | more for one, more in zip(self, other, strict=True)))
-
-
-class _Seen(NamedTuple):
-    """What one attempt shows of the atoms of its action that are in the vocabulary."""
-
-    parent: int
-    action: GroundAction
-    executed: bool
-    held: int
-    unknown: int
-    slots: tuple[tuple[int, Row], ...]
-    """The bits of the fact's atoms, each with its objects."""
-    effects: Effects
-
-
-@dataclass(frozen=True)
-class Strictest:
-    """What is known of one action once a fact is added."""
-
-    index: AtomIndex
-    positive: int
-    """Atoms that held before all executed steps, as far as was seen: the action may need them."""
-    negative: int
-    refusals: tuple[tuple[int, int], ...]
-    """For each refusal the literals of these that did not hold, one of which is needed."""
-    effects: Mapping[bool, Effects]
-    """What it does, by the value of the fact; mostly the same."""
-    case: int = 0
-    """The bit of the fact's atom on whose value its effects depend; 0 if they do not."""
-
-    def after(self, state: State, seen: State, objects: Sequence[str]) -> State:
-        """The state after an executed step, without the fact; ``seen``: the state before it, with the fact."""
-        held, _ = self.index.values(seen, tuple(objects))
-        done, facts = self.effects[bool(held & self.case)], self.index.facts
-        true = (state.true - facts(done.deleted, objects)) | facts(done.added, objects)
-        return State(true, state.objects, state.unknown)
-
-    def depends(self, fact: InventedFact) -> bool:
-        """Whether nothing but the fact explains some refusal, or the effects."""
-        own = sum(bit for atom, bit in self.index.bit.items() if atom.predicate == fact.predicate.name)
-        return bool(self.case) or any(not (one | other) & ~own for one, other in self.refusals)
-
-    def executes(self, state: State, objects: Sequence[str]) -> bool | None:
-        """Whether a step is executed for certain (True) or refused for certain (False); None if neither."""
-        held, _ = self.index.values(state, tuple(objects))
-        lacking, excess = self.positive & ~held, self.negative & held
-        if not lacking and not excess:
-            return True
-        sure = any(not (one & ~lacking or other & ~excess) for one, other in self.refusals)
-        return False if sure else None
-
-
-class Explanation:
-    """A fact, and what follows from it and all attempts about every action."""
-
-    def __init__(self, fact: InventedFact, actions: Mapping[str, Strictest]) -> None:
-        self.fact = fact
-        self.actions = actions
-
-    @cached_property
-    def key(self) -> tuple[object, ...]:
-        """What it predicts follows from this."""
-        return self.fact, *(
-            (one.positive, one.negative, one.refusals, one.effects[True], one.effects[False])
-            for one in self.actions.values()
-        )
-
-
-class Explanations:
-    """The facts that explain some attempts."""
-
-    def __init__(
-        self, vocabulary: Vocabulary, headers: Sequence[ActionHeader], attempts: Sequence[Attempt]
-    ) -> None:
-        self._vocabulary = vocabulary
-        taken = {predicate.name for predicate in vocabulary.predicates}
-        self._name = next(name for n in count(1) if (name := f"{NAME}-{n}") not in taken)
-        self._headers = {header.name: header for header in headers}
-        self._done = {one.action.name for one in attempts if one.executed}
-        self._indexes = {name: AtomIndex(vocabulary, header) for name, header in self._headers.items()}
-        effects = [_effects(self._indexes[one.action.name], one) for one in attempts]
-        self._effects = dict.fromkeys(self._headers, Effects())
-        for one, own in zip(attempts, effects, strict=True):
-            self._effects[one.action.name] = self._effects[one.action.name].together(own)
-        self.coherent = True
-        """Whether plans have led where their steps do."""
-        self._attempts = list(zip(self._predicted(attempts), effects, strict=True))
-
-    def _predicted(self, attempts: Sequence[Attempt]) -> list[Attempt]:
-        """The attempts with the states that were not seen, as far as they follow from those before."""
-        found: list[Attempt] = []
-        for one in attempts:
-            before, after = one.before, one.after
-            if before is None and one.parent != BEGINNING:
-                before = found[one.parent].after
-            if one.executed and before is not None:
-                expected = self._expected(before, one.action)
-                if after is not None and (expected.true ^ after.true) - expected.unknown - after.unknown:
-                    self.coherent = False
-                after = expected if after is None else after
-            found.append(one._replace(before=before, after=after if one.executed else before))
-        return found
-
-    def _expected(self, state: State, step: GroundAction) -> State:
-        """The state after an executed step, as far as it follows from what its action was seen to do."""
-        index, effects, objects = self._indexes[step.name], self._effects[step.name], step.objects
-        held, unknown = index.values(state, objects)
-        keeps = index.everything & ~(effects.added | effects.deleted)
-        can_hold = index.everything & ~effects.off | keeps & (held | unknown)
-        can_fail = index.everything & ~effects.on | keeps & ~held
-        open_ = can_hold & can_fail | index.shared(objects) | effects.unsteady
-        own = index.facts(index.everything, objects)
-        true = (state.true - own) | index.facts(can_hold & ~can_fail & ~open_, objects)
-        return State(true, state.objects, (state.unknown - own) | (index.facts(open_, objects) - true))
-
-    def smallest(self, but: Collection[InventedFact] = ()) -> list[Explanation]:
-        """The facts, but for some, that explain all attempts with fewest changes, and those with one more, simplest first."""
-        if not self.coherent:
-            return []
-        trials = [self._trials(kind) for kind in (None, *self._kinds())]
-        trials.append(self._trials(None, counts=True))
-        found: list[Explanation] = []
-        fewest = MOST
-        for size in range(1, MOST + 1):
-            if size > fewest + 1:
-                break
-            for trial in trials:
-                own = [one for one in trial.explaining(size) if one.fact not in but]
-                found += own
-                if own and fewest == MOST:
-                    fewest = size
-        # what a counter explains is no model yet: counters only rule out facts
-        found.sort(key=lambda one: isinstance(one.fact, InventedCounter))
-        return found
-
-    def by(self, facts: Sequence[InventedFact]) -> list[Explanation]:
-        """The explanations by those of some facts that explain all attempts."""
-        if not self.coherent:
-            return []
-        kinds = dict.fromkeys((one.kind, isinstance(one, InventedCounter)) for one in facts)
-        trials = {kind: self._trials(kind[0], counts=kind[1]) for kind in kinds}
-        each = [(fact, trials[fact.kind, isinstance(fact, InventedCounter)]) for fact in facts]
-        return [found for fact, trial in each if (found := trial.explained_by(fact))]
-
-    def _kinds(self) -> list[str]:
-        """The types of which a fact may be: those of parameters, and what they are kinds of; narrow ones last."""
-        types = self._vocabulary.types
-        spoken = {
-            kind for header in self._headers.values() for own in header.types for kind in types.ancestry(own)
-        }
-        known = sorted(spoken, key=lambda kind: (len(list(types.ancestry(kind))), kind))
-        # of two types with the same parameters the wider one says the same
-        served = {kind: self._places(kind) for kind in known}
-        return [
-            kind
-            for number, kind in enumerate(known)
-            if served[kind] and all(served[kind] != served[other] for other in known[:number])
-        ]
-
-    def _places(self, kind: str) -> list[tuple[str, int]]:
-        types = self._vocabulary.types
-        return [
-            (name, place)
-            for name, header in self._headers.items()
-            for place, own in enumerate(header.types)
-            if types.is_a(own, kind)
-        ]
-
-    def _trials(self, kind: str | None, *, counts: bool = False) -> _Trials:
-        predicate = Predicate(self._name, () if kind is None else (kind,))
-        places = [(name, None) for name in self._headers] if kind is None else self._places(kind)
-        options = [
-            Change(name, place, value)
-            for name, place in places
-            if name in self._done
-            for value in (True, False)
-        ]
-        vocabulary = InventedFact(predicate, ()).within(self._vocabulary)
-        indexes = {name: AtomIndex(vocabulary, header) for name, header in self._headers.items()}
-        return (_CounterTrials if counts else _Trials)(
-            predicate, options, indexes, self._attempts, self._effects
-        )
-
-
-def _effects(index: AtomIndex, one: Attempt) -> Effects:
-    """What an attempt shows of its action's effects."""
-    if one.after is None or not one.executed:
-        return Effects()
-    objects = one.action.objects
-    now, hidden = index.values(one.after, objects)
-    known = index.everything & ~(hidden | index.shared(objects))
-    added = deleted = 0
-    if one.before is not None:
-        was, unknown = index.values(one.before, objects)
-        added, deleted = known & now & ~was & ~unknown, known & was & ~now & ~unknown
-    return Effects(known & now, known & ~now, added, deleted)
-
-
-class _Trials:
-    """Facts of one kind, tried on some attempts."""
-
-    def __init__(
-        self,
-        predicate: Predicate,
-        options: Sequence[Change],
-        indexes: Mapping[str, AtomIndex],
-        attempts: Sequence[tuple[Attempt, Effects]],
-        effects: Mapping[str, Effects],
-    ) -> None:
-        self._predicate = predicate
-        self._options = options
-        self._indexes = indexes
-        self._effects = effects
-        self._own = {
-            name: sum(bit for atom, bit in index.bit.items() if atom.predicate == predicate.name)
-            for name, index in indexes.items()
-        }
-        self._unsteady = {name for name, own in effects.items() if own.unsteady}
-        self._seen = [self._of(one, own) for one, own in attempts]
-        self._sample = self._sampled()
-
-    def explaining(self, size: int) -> Iterator[Explanation]:
-        """The facts with so many changes that explain all attempts."""
-        tried = 0
-        for changes in combinations(self._options, size):
-            for fact in () if _contrary(changes) else self._of_changes(changes):
-                tried += 1
-                if tried > MOST_TRIED:
-                    return
-                if found := self.explained_by(fact):
-                    yield found
-
-    def _of_changes(self, changes: tuple[Change, ...]) -> Iterable[InventedFact]:
-        """The facts with these changes; one that is never true is none."""
-        return [InventedFact(self._predicate, changes)] if any(change.value for change in changes) else []
-
-    def explained_by(self, fact: InventedFact) -> Explanation | None:
-        """What follows from a fact; None if it does not explain all attempts."""
-        if self._strictest(fact, self._sample) is None:
-            return None
-        found = self._strictest(fact, self._seen)
-        if found is None:
-            return None
-        cases = tuple((name, _place(one)) for name, one in found.items() if one.case)
-        return Explanation(replace(fact, cases=cases), found)
-
-    def _of(self, one: Attempt, effects: Effects) -> _Seen:
-        index, name = self._indexes[one.action.name], self._predicate.name
-        objects, own = one.action.objects, self._own[one.action.name]
-        held, unknown = (
-            (0, index.everything & ~own) if one.before is None else index.values(one.before, objects)
-        )
-        slots = tuple((bit, row) for bit, (predicate, row) in index.grounded(objects) if predicate == name)
-        return _Seen(one.parent, one.action, one.executed, held, unknown, slots, effects)
-
-    def _sampled(self) -> list[_Seen]:
-        """Attempts of the actions that nothing visible explains, and what was before them."""
-        plain = self._strictest(InventedFact(self._predicate, ()), self._seen, partial=True)
-        assert plain is not None
-        kept: dict[tuple[str, bool], list[int]] = defaultdict(list)
-        for number, one in enumerate(self._seen):
-            if one.action.name not in plain:
-                kept[one.action.name, one.executed].append(number)
-        wanted: set[int] = set()
-        for numbers in kept.values():
-            for number in numbers[:: max(1, len(numbers) // SAMPLED)]:
-                while number != BEGINNING and number not in wanted:
-                    wanted.add(number)
-                    number = self._seen[number].parent
-        order = {old: new for new, old in enumerate(sorted(wanted))}
-        order[BEGINNING] = BEGINNING
-        return [self._seen[old]._replace(parent=order[self._seen[old].parent]) for old in sorted(wanted)]
-
-    def _strictest(
-        self, fact: InventedFact, seen: Sequence[_Seen], *, partial: bool = False
-    ) -> dict[str, Strictest] | None:
-        """What follows about every action; None if that does not explain all, unless what it explains is wanted."""
-        positive = {name: index.everything for name, index in self._indexes.items()}
-        negative = dict(positive)
-        refused: dict[str, list[tuple[int, int]]] = {name: [] for name in self._indexes}
-        after: list[Rows] = []
-        nothing = fact.beginning
-        changing = {change.action for change in fact.changes}
-        sides: dict[tuple[str, int, bool], Effects] = defaultdict(Effects)
-        for parent, action, executed, held, unknown, slots, effects in seen:
-            rows = nothing if parent == BEGINNING else after[parent]
-            for bit, row in slots:
-                if row in rows:
-                    held |= bit
-            if executed and action.name in self._unsteady:
-                for bit, row in slots:
-                    key = action.name, bit, row in rows
-                    sides[key] = sides[key].together(effects)
-            if executed:
-                positive[action.name] &= held | unknown
-                negative[action.name] &= ~held | unknown
-                after.append(fact.after(rows, action) if action.name in changing else rows)
-            else:
-                refused[action.name].append((held, unknown))
-                after.append(rows)
-        found: dict[str, Strictest] = {}
-        for name, index in self._indexes.items():
-            own, never = positive[name], negative[name]
-            lacking = {(own & ~held, never & (held | unknown)) for held, unknown in refused[name]}
-            if (0, 0) in lacking:
-                if partial:
-                    continue
-                return None
-            same = dict.fromkeys((True, False), self._effects[name])
-            one = Strictest(index, own, never, tuple(sorted(lacking)), same)
-            steady = one if name not in self._unsteady else self._in_cases(one, sides)
-            if steady is None and not partial:
-                return None
-            if steady is not None:
-                found[name] = steady
-        return found
-
-    def _in_cases(
-        self, action: Strictest, sides: Mapping[tuple[str, int, bool], Effects]
-    ) -> Strictest | None:
-        """An action with effects that depend on the fact; None if they are not steady then, either."""
-        index = action.index
-        for atom, bit in index.bit.items():
-            if bit & self._own[index.header.name] and all(isinstance(one, int) for one in atom.arguments):
-                by = {value: sides[index.header.name, bit, value] for value in (True, False)}
-                if not any(one.unsteady for one in by.values()):
-                    return replace(action, effects=by, case=bit)
-        return None
-
-
-class _CounterTrials(_Trials):
-    """Counters, tried on some attempts."""
-
-    def _of_changes(self, changes: tuple[Change, ...]) -> Iterable[InventedFact]:
-        return [InventedCounter(self._predicate, changes, first=first) for first in FIRST]
-
-
-def _place(action: Strictest) -> int | None:
-    """The parameter of the atom on whose value an action's effects depend."""
-    arguments = action.index.atom(action.case).arguments
-    return int(arguments[0]) if arguments else None
-
-
-def _contrary(changes: Sequence[Change]) -> bool:
-    """Whether an action both sets and unsets the fact of the same object."""
-    return len({(change.action, change.place) for change in changes}) < len(changes)

@@ -19,10 +19,11 @@ from aam_vision.interrogation.chance.going_on import can_go_on
 from aam_vision.interrogation.evidence.anomalies import contradicted_query
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Entry, Move, Policy, Stop
+from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.examination.findings import Family
 from aam_vision.interrogation.memory.experiments import VersionSpace
-from aam_vision.interrogation.memory.facts import InventedCounter, InventedFact, told
-from aam_vision.interrogation.memory.histories import RecordingAgent, two_ways
+from aam_vision.interrogation.memory.facts import InventedCounter, InventedFact, Rows, number_of, told
+from aam_vision.interrogation.memory.histories import BEGINNING, RecordingAgent, two_ways
 from aam_vision.interrogation.memory.remembering import RememberingAgent, with_fact
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
@@ -46,6 +47,11 @@ class Remembered:
     fact: InventedFact
     result: Result
     """In a vocabulary with the fact's predicate."""
+
+    def doubted(self, why: str) -> Remembered:
+        """The same, not proven."""
+        result = replace(self.result, proven=False, why=f"{self.result.why}; but {why}")
+        return replace(self, result=result)
 
 
 def can_remember(result: Result) -> bool:
@@ -73,8 +79,9 @@ def remember(
         AgentFailed: the agent cannot answer any more.
     """
     budget, spent = budget or Budget(), result.counts
-    facts = VersionSpace(recorded)
+    facts = VersionSpace(recorded, rng)
     learned: Remembered | None = None
+    explaining: InventedFact | None = None
     for _ in range(ROUNDS):
         try:
             with budget.resources.interrupting():
@@ -83,20 +90,21 @@ def remember(
             return str(error)
         if not left:
             return "no fact that is set and unset by steps explains all histories"
-        if isinstance(counter := left[0].fact, InventedCounter):
-            needing = [name for name, one in left[0].actions.items() if one.depends(counter)]
-            return f"a number explains all histories, and no fact does ({counter.told(needing)}); such models are not learned yet"
-        if learned is not None and left[0].fact == learned.fact:
-            if not facts.open:
-                return learned
-            why = f"{learned.result.why}; but other facts explain it as well, and no more may be asked"
-            return replace(learned, result=replace(learned.result, proven=False, why=why))
+        if learned is not None and left[0].fact == explaining:
+            if facts.open:
+                return learned.doubted("other facts explain it as well, and no more may be asked")
+            if isinstance(explaining, InventedCounter) and explaining.every and recorded.access.constructs:
+                return learned.doubted(
+                    "whether refused steps count, too, no question can tell, as each ends with one"
+                )
+            return learned
         if facts.open:
             return "several facts explain all histories, and no more may be asked"
-        fact = left[0].fact
-        found = _with_fact(recorded, fact, rng, budget, exam, spent)
+        explaining = left[0].fact
+        fact = _in_model(explaining, recorded)
+        found = _with_fact(recorded, fact, _shown(recorded, facts), rng, budget, exam, spent)
         if found is None:
-            facts.rule_out(fact)
+            facts.rule_out(explaining)
         learned = None if found is None else Remembered(fact, replace(found, diagnosis=result.diagnosis))
         if learned is not None and not learned.result.proven:
             return learned
@@ -120,22 +128,46 @@ class _Within:
         return self.policy.next(evidence, rng)
 
 
+def _in_model(fact: InventedFact, recorded: RecordingAgent) -> InventedFact:
+    """The fact as a model has it."""
+    if not isinstance(fact, InventedCounter):
+        return fact
+    after: list[Rows] = []
+    for parent, action, executed, *_ in recorded.histories.attempts:
+        rows = fact.beginning if parent == BEGINNING else after[parent]
+        after.append(fact.after(rows, action) if executed else rows)
+    return fact.in_model(recorded.vocabulary, recorded.headers, map(number_of, after))
+
+
+def _shown(recorded: RecordingAgent, facts: VersionSpace) -> Transcript:
+    """What an interrogation with a fact is told of all that was asked.
+
+    Where any state can be set, questions that begin far from where their history does are dear: they make it anew.
+    """
+    asked = recorded.transcript
+    if not recorded.access.constructs:
+        return asked
+    return asked.of([one for number, one in enumerate(asked.entries) if number not in facts.random])
+
+
 def _with_fact(
     recorded: RecordingAgent,
     fact: InventedFact,
+    shown: Transcript,
     rng: np.random.Generator,
     budget: Budget,
     exam: int | None,
     spent: Counts,
 ) -> Result | None:
     """The result with a fact; None if the agent contradicts it."""
-    known = with_fact(recorded.transcript, fact).entries
+    known = with_fact(shown, fact).entries
     found = interrogated(recorded, RememberingAgent(recorded, fact), rng, budget, exam, spent, known)
     if isinstance(found, str) or found.doubt or contradicted_query(found.transcript, found.hypotheses):
         return None
-    why = f"deterministic with one invented fact, {fact.predicate.name}: {found.why}"
-    shown = two_ways(recorded.histories.attempts)
-    invented = told(fact, found.model) + (f" In situations that look alike {shown}." if shown else "")
+    what = "number" if isinstance(fact, InventedCounter) else "fact"
+    why = f"deterministic with one invented {what}, {fact.predicate.name}: {found.why}"
+    alike = two_ways(recorded.histories.attempts)
+    invented = told(fact, found.model) + (f" In situations that look alike {alike}." if alike else "")
     return replace(found, why=why, invented=invented)
 
 

@@ -6,7 +6,7 @@ anew for every question: such an agent is asked as if it had snapshots.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Hashable, Sequence
 
 import numpy as np
 
@@ -28,17 +28,35 @@ def with_fact(transcript: Transcript, fact: InventedFact) -> Transcript:
     """What was asked and shown, with the fact in every situation."""
     histories, entries = Histories(transcript.access, transcript.initial), list[Entry]()
     seen = _Seen(fact, transcript.access)
+    known = {situation.handle for situation in transcript.initial}
     for entry in transcript.entries:
         begun = histories.add(entry)
-        entries.append(seen.entry(entry, seen.rows(histories, begun)))
+        told = seen.entry(entry, seen.rows(histories, begun)) if _begins(entry, transcript, known) else None
+        known = (known - {*_led(entry, entry)}) | {*_led(entry, told)}
+        entries += [] if told is None else [told]
     return Transcript(
         fact.within(transcript.vocabulary),
         fact.headers(transcript.headers),
         seen.access,
-        tuple(seen.situation(one, Rows()) for one in transcript.initial),
+        tuple(seen.situation(one, fact.beginning) for one in transcript.initial),
         tuple(entries),
         transcript.repeated,
     )
+
+
+def _begins(entry: Entry, transcript: Transcript, known: Collection[Hashable]) -> bool:
+    """Whether what is known leads to where a question or a walk begins."""
+    if transcript.access.constructs or (isinstance(entry, Walked) and not entry.steps):
+        return True
+    start = entry.query.initial if isinstance(entry, Asked) else entry.steps[0].before
+    return start.handle in known
+
+
+def _led(entry: Entry, told: Entry | None) -> list[Hashable]:
+    """The handles of the situations to which a question or a walk has led, as far as it is told."""
+    if isinstance(entry, Asked):
+        return [] if told is None else [entry.response.final.handle]
+    return [step.after.handle for step in entry.steps[: len(told.actions) if told is not None else 0]]
 
 
 class RememberingAgent(AgentDecorator):
@@ -68,7 +86,7 @@ class RememberingAgent(AgentDecorator):
         return self._seen.access
 
     def initial(self) -> Sequence[Situation]:
-        return [self._seen.situation(one, Rows()) for one in self._recorded.initial()]
+        return [self._seen.situation(one, self._fact.beginning) for one in self._recorded.initial()]
 
     def ask(self, query: Query) -> Response:
         start, way = self._seen.origin(query.initial)
@@ -109,11 +127,21 @@ class RememberingAgent(AgentDecorator):
         origin, way = self._seen.origin(start)
         if way:
             return ()
-        begun = self._recorded.histories.before(origin)
-        walked = Walked(tuple(self._recorded.walk(origin, steps, rng)))
-        found = self._seen.entry(walked, self._seen.rows(self._recorded.histories, begun))
-        assert isinstance(found, Walked)
-        return found.steps
+        found: list[WalkStep] = []
+        while len(found) < steps:
+            rows = self._seen.rows(self._recorded.histories, self._recorded.histories.before(origin))
+            room, left = self._fact.room(rows), steps - len(found)
+            asked = left if room is None else min(room, left)
+            walked = self._recorded.walk(origin, asked, rng) if asked else ()
+            if not walked:
+                break
+            told = self._seen.entry(Walked(tuple(walked)), rows)
+            assert isinstance(told, Walked)
+            found += told.steps
+            if len(walked) < asked or room is None:
+                break
+            origin = walked[-1].after
+        return found
 
 
 class _Seen:
@@ -130,9 +158,9 @@ class _Seen:
     def rows(self, histories: Histories, number: int) -> Rows:
         """The objects of which the fact is true after an attempt."""
         for parent, action, executed, *_ in histories.attempts[len(self._after) :]:
-            rows = Rows() if parent == BEGINNING else self._after[parent]
+            rows = self._fact.beginning if parent == BEGINNING else self._after[parent]
             self._after.append(self._fact.after(rows, action) if executed else rows)
-        return Rows() if number == BEGINNING else self._after[number]
+        return self._fact.beginning if number == BEGINNING else self._after[number]
 
     def situation(
         self, plain: Situation, rows: Rows, way: Plan = (), start: State | None = None
@@ -159,19 +187,23 @@ class _Seen:
 
     def visible(self, situation: Situation) -> State:
         """The state without the fact."""
-        state, name = situation.state, self._fact.predicate.name
-        return State(
-            frozenset([one for one in state.true if one.predicate != name]), state.objects, state.unknown
-        )
+        return self._fact.without(situation.state)
 
-    def entry(self, entry: Entry, rows: Rows) -> Entry:
-        """A question or a walk with its answer; ``rows``: of which objects the fact is true where it begins."""
+    def entry(self, entry: Entry, rows: Rows) -> Entry | None:
+        """A question or a walk with its answer, as far as the model has words for it; None if it has none for how it begins or ends.
+
+        ``rows``: of which objects the fact is true where it begins.
+        """
+        if not self._fact.tells(rows):
+            return None
         if isinstance(entry, Asked):
             start, plan, executed = entry.query.initial, entry.query.plan, entry.response.executed
             after, steps = rows, list[GroundAction]()
             for number, step in enumerate(plan):
                 steps.append(self._fact.as_modelled(step, after))
                 after = self._fact.after(after, step) if number < executed else after
+                if not self._fact.tells(after):
+                    return None
             final = self.situation(entry.response.final, after, plan[:executed], start.state)
             begun = Query(self.situation(start, rows), tuple(steps))
             return Asked(begun, Response(executed, final, entry.response.told))
@@ -182,5 +214,7 @@ class _Seen:
             here = self.situation(before, rows, way, origin)
             step = self._fact.as_modelled(action, rows)
             rows, way = self._fact.after(rows, action), (*way, action)
+            if not self._fact.tells(rows):
+                break
             found.append(WalkStep(here, step, self.situation(after_it, rows, way, origin)))
         return Walked(tuple(found))

@@ -56,7 +56,8 @@ def _measure(kind: str, access: str, seeds: range, options: argparse.Namespace) 
         result = further.found or told
         share = None
         if not result.not_strips:
-            share = predicted_rightly(result.model, agent.fault, np.random.default_rng([seed, 99]))  # type: ignore[arg-type]
+            rng = np.random.default_rng([seed, 99])
+            share = predicted_rightly(result.model, agent.fault, rng, fact=further.fact)  # type: ignore[arg-type]
         status = result.status if not further.why else "not explained"
         if further.found is not None:
             status = f"{'memory' if further.fact else 'changed'}, {status}"

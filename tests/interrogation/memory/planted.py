@@ -13,8 +13,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+from aam_vision.interrogation.memory.facts import InventedFact, Rows
 from aam_vision.model.query import Access
-from aam_vision.model.strips import GroundAction, LiftedAtom, Model, State
+from aam_vision.model.strips import (
+    ActionSchema,
+    GroundAction,
+    LiftedAtom,
+    Model,
+    Objects,
+    Predicate,
+    State,
+    Types,
+)
 from experiments.faults.world import Fault, FaultyAgent, Nature, Outcome, Setting, World, lacking
 from experiments.random_strips import all_bindings, random_domain
 
@@ -275,22 +285,30 @@ def _named(about: Need | Change, step: GroundAction) -> tuple[int, str | None]:
     return about.fact, None if about.place is None else step.objects[about.place]
 
 
-def predicted_rightly(model: Model, fault: Planted, rng: np.random.Generator, steps: int = 500) -> float:
-    """The share of steps of new histories whose outcome a model says, in whose states nothing invented is true at first."""
-    own = {predicate.name for predicate in fault.setting.model.vocabulary.predicates}
-    right, state = 0, None
+def predicted_rightly(
+    model: Model,
+    fault: Planted,
+    rng: np.random.Generator,
+    steps: int = 500,
+    fact: InventedFact | None = None,
+) -> float:
+    """The share of steps of new histories whose outcome a model says, with what it says of an invented fact itself; of any number."""
+    fact = fact or InventedFact(Predicate("memory-0"), ())
+    fact = fact.of_numbers(range(-EPISODE, 2 * EPISODE))
+    right, rows, state = 0, Rows(), State(frozenset(), Objects({}, Types()))
     for step in histories(fault, rng, steps):
-        state = step.state if step.first or state is None else state
-        assert state is not None
-        known = frozenset(atom for atom in state.true if atom.predicate not in own)
-        state = State(step.state.true | known, step.state.objects)  # what is seen is known
-        name, objects = step.action
-        executes, after = False, state
-        for schema in model.actions:  # one whose effects depend on the fact is two
-            one = schema.header.name
-            if (one == name or one.startswith(f"{name}-with")) and schema.applicable(state, objects):
-                executes, after = True, schema.successor(state, objects)
-        seen = frozenset(atom for atom in after.true if atom.predicate in own)
-        right += executes is step.executed and seen == step.after.true
-        state = after
+        rows = fact.beginning if step.first else rows
+        seen = fact.added(step.state, rows)
+        invented = seen.true if step.first else state.true - fact.without(state).true
+        state = State(step.state.true | invented, seen.objects)  # what is seen is known
+        objects = fact.as_modelled(step.action, rows).objects
+        schemas = [one for one in model.actions if _is_of(fact, one, step.action, objects)]
+        after = [one.successor(state, objects) for one in schemas if one.applicable(state, objects)]
+        rows = fact.after(rows, step.action) if step.executed else rows
+        right += bool(after) is step.executed and fact.without((*after, state)[0]) == step.after
+        state = (*after, state)[0]
     return right / steps
+
+
+def _is_of(fact: InventedFact, schema: ActionSchema, step: GroundAction, objects: tuple[str, ...]) -> bool:
+    return fact.as_given(GroundAction(schema.header.name, objects)).name == step.name

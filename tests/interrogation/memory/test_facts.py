@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 from aam_vision.agents.encoding import Malformed
+from aam_vision.interrogation.memory.explanations import Explanation, Explanations
 from aam_vision.interrogation.memory.facts import (
+    MOST_NUMBERS,
     Change,
-    Explanation,
-    Explanations,
     InventedCounter,
     InventedFact,
     Rows,
+    number_of,
     read_fact,
     told,
 )
@@ -56,7 +57,7 @@ def test_the_smallest_explanation_is_no_larger_than_the_truth_and_explains_every
     one = seen(kind, seed)
     found = one.smallest
     assert found, "the truth explains it"
-    sizes = [(isinstance(one.fact, InventedCounter), len(one.fact.changes)) for one in found]
+    sizes = [(isinstance(one.fact, InventedCounter), one.fact.size) for one in found]
     assert sizes == sorted(sizes), "counters come last"
     assert sizes[0][1] <= sum(map(len, one.fault.changes.values()))
     best, rows = found[0], list[Rows]()
@@ -160,7 +161,38 @@ def test_a_counter_is_true_from_one_on_and_counts_both_ways() -> None:
         rows = counter.after(rows, step)
         seen.append(() in rows)
     assert seen == [False, True, True, True, True, False]
-    assert (
-        counter.told(["go"])
-        == "up counts up and down counts down from -1, and go depends on whether that is at least 1"
+
+
+@pytest.mark.parametrize("cycle", [0, 3])
+def test_a_counter_is_a_parameter_of_every_action_in_a_model(cycle: int) -> None:
+    """What the agent shows and is given comes back as it was, and only numbers that follow each other are counted."""
+    model = seen("fact", 0).model
+    before, vocabulary = seen("fact", 0).attempts[0].before, model.vocabulary
+    assert before is not None
+    up, other, *_ = (header.name for header in model.headers)
+    counter = InventedCounter(
+        Predicate("memory-1"), (Change(up, None, True),), first=-1 if not cycle else 0, cycle=cycle
     )
+    fact = counter.in_model(vocabulary, model.headers, range(200))
+    assert len(fact.among) == (cycle or MOST_NUMBERS)
+    assert read_fact(fact.json(), vocabulary, model.headers) == counter.in_model(
+        vocabulary, model.headers, fact.among[1:-1]
+    )
+    headers = {header.name: header for header in fact.headers(model.headers)}
+    assert not any("object" in header.types for header in headers.values()), "a number is no other object"
+    rows, numbers = fact.beginning, list[int]()
+    for name in (up, other, up, up):
+        step = GroundAction(name, tuple(list(before.objects)[: model.schema(name).header.arity]))
+        modelled, state = fact.as_modelled(step, rows), fact.added(before, rows)
+        assert fact.as_given(modelled) == step
+        assert fact.without(state) == before
+        assert len(modelled.objects) == headers[name].arity
+        assert {state.objects[one] for one in modelled.objects[len(step.objects) :]} == {"number"}
+        now = Atom("memory-1", (modelled.objects[len(step.objects)],))
+        assert [atom for atom in state.true if atom.predicate == "memory-1"] == [now]
+        if name == up:
+            assert Atom("memory-1-next", modelled.objects[-2:]) in state.true
+        rows = fact.after(rows, step)
+        numbers.append(number_of(rows))
+    assert numbers == ([1, 1, 2, 0] if cycle else [0, 0, 1, 2])
+    assert fact.needed == f"memory-1-at-least-{1 if cycle else 2}"
