@@ -140,7 +140,9 @@ def toolkit(steps: int, seed: int) -> Learned:
     model, _ = learner.learn(world, max_steps=steps, seed=seed)
     for point in learner.result.curve if learner.result else ():
         course.note(point.steps, domain_text(point.model))
-    return Learned(model, world.attempts, bool(learner.result and learner.result.proven), course.points)
+    result = learner.result
+    claims = result is not None and result.proven and not result.never_executed
+    return Learned(model, world.attempts, claims, course.points)
 
 
 def sam(steps: int, seed: int) -> Learned:

@@ -208,13 +208,18 @@ class Result:
         return None if self.not_strips else self._lacking or None
 
     @property
+    def never_executed(self) -> list[ActionHeader]:
+        """The actions of which no step was executed: nothing is known of their effects."""
+        return [action.index.header for action in self.hypotheses.actions.values() if not action.successes]
+
+    @property
     def _lacking(self) -> str:
         if self.suspected and self.diagnosis is not None:
             why = "the classifiers have not passed their test" if self.untested else self.strange
             return f"probably misread, as {why}; or {self.diagnosis.why}"
         if not self.proven:
             return self.why
-        never = [action.index.header for action in self.hypotheses.actions.values() if not action.successes]
+        never = self.never_executed
         types, weighed = self.model.vocabulary.types, self.rates is not None
         distinct = not self.hypotheses.repeated and any(
             types.is_a(one, other) or types.is_a(other, one)
