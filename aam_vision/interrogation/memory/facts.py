@@ -359,7 +359,8 @@ class ModelledCounter(InventedCounter):
         (number,) = self.predicate.types
         known = [replace(one, types=tuple(map(self._retyped, one.types))) for one in vocabulary.predicates]
         own = (self.predicate, Predicate(self._next, (number, number)), Predicate(self.needed, (number,)))
-        return replace(vocabulary, predicates=(*known, *own), types=self.types)
+        constants = {name: self._retyped(kind) for name, kind in vocabulary.constants.items()}
+        return replace(vocabulary, predicates=(*known, *own), types=self.types, constants=constants)
 
     def json(self) -> dict[str, Any]:
         counted = {

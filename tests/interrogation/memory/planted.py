@@ -28,8 +28,8 @@ from aam_vision.model.strips import (
 from experiments.faults.world import Fault, FaultyAgent, Nature, Outcome, Setting, World, lacking
 from experiments.random_strips import all_bindings, random_domain
 
-KINDS = ("fact", "fact of an object", "case", "counter", "two facts", "code", "by refusals")
-"""What is planted. A *case* lacks an effect where the fact is not as needed; a *code* wants four actions in a row; of a fact that is set
+KINDS = ("fact", "fact of an object", "case", "counter", "two facts", "code", "by refusals", "cycle")
+"""What is planted. A *cycle* is a counter that is 0 again after some steps. A *case* lacks an effect where the fact is not as needed; a *code* wants four actions in a row; of a fact that is set
 *by refusals* attempts that are refused set it, and only executed ones unset it."""
 SHOWN = 4
 """Steps of each outcome, at least, among ``TRIED`` random ones."""
@@ -102,6 +102,10 @@ class PlantedCounter(Fault):
     least: int
     """What the actions that need it need at least."""
     counts: Mapping[str, int]
+    cycle: int = 0
+    """The number that is 0 again; 0 if there is none."""
+    lacks: LiftedAtom | None = None
+    """The effect that does not come where the number is too small; None if the step is refused."""
 
     def fresh(self, state: State) -> Hashable:
         return self.first
@@ -113,10 +117,13 @@ class PlantedCounter(Fault):
 
     def step(self, world: World, step: GroundAction, nature: Nature) -> Outcome:
         state = self.setting.outcome(world.state, step)
-        if state is None or self.decided(world, step) is False:
+        if state is not None and self.decided(world, step) is False:
+            state = None if self.lacks is None else lacking(self.lacks)(world.state, step, state)
+        if state is None:
             return Outcome(False, world)
         assert isinstance(world.hidden, int)
-        return Outcome(True, World(state, max(0, world.hidden + self.counts.get(step.name, 0))))
+        number = max(0, world.hidden + self.counts.get(step.name, 0))
+        return Outcome(True, World(state, number % self.cycle if self.cycle else number))
 
 
 @dataclass(eq=False, kw_only=True)
@@ -229,6 +236,16 @@ def _fault(kind: str, setting: Setting, rng: np.random.Generator) -> Planted | N
         counts[mixed[0]] = -int(rng.integers(2))
         least = int(rng.integers(1, 3))
         return PlantedCounter(setting, (mixed[0],), first=int(rng.integers(4)), least=least, counts=counts)
+    if kind == "cycle":
+        own = rng.random() < 0.5
+        effects = setting.effects(mixed[0])
+        lacks = effects[int(rng.integers(len(effects)))] if effects and own else None
+        counts = {mixed[0] if lacks is not None else mixed[1]: 1}
+        cycle = int(rng.integers(2, 5))
+        first = int(rng.integers(cycle))
+        return PlantedCounter(
+            setting, (mixed[0],), first=first, least=1, counts=counts, cycle=cycle, lacks=lacks
+        )
     if kind == "code":
         code = tuple(mixed[1:][int(rng.integers(len(mixed) - 1))] for _ in range(4))
         return PlantedCode(setting, (mixed[0],), code=code)

@@ -89,6 +89,17 @@ def test_a_number_is_learned(access: Access) -> None:
     assert predicted_rightly(found.model, agent.fault, np.random.default_rng(2), fact=fact) == 1  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(("access", "seed"), crossed(RESTARTS, [0, 4]))
+def test_what_comes_every_so_many_times_is_learned(access: Access, seed: int) -> None:
+    agent = planted_agent("cycle", access, seed)
+    further = learned(agent, seed, STEPS)[1]
+    found, fact = further.found, further.fact
+    assert found is not None
+    assert isinstance(fact, ModelledCounter)
+    assert found.status == COMPLETE, found.missing
+    assert predicted_rightly(found.model, agent.fault, np.random.default_rng(2), fact=fact) == 1  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("access", RESTARTS)
 def test_what_all_steps_use_up_is_learned_and_is_open_where_a_refused_step_may_use_it_too(
     access: Access,
