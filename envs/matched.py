@@ -297,6 +297,11 @@ def _supposed(seen: Iterable[tuple[Facts, int]]) -> tuple[str, bool] | None:
     return best
 
 
+def rate(achieved: int, made: int, alpha: float = ALPHA) -> tuple[float, float]:
+    """How often pursuits achieve their objective, where so many did: both limits hold with probability 1 - ``alpha`` at all times."""
+    return interval(achieved, made, alpha, concentration(_WITHIN))
+
+
 @dataclass(frozen=True)
 class Capability:
     """How often a policy achieves an objective."""
@@ -310,8 +315,7 @@ class Capability:
     @cached_property
     def rate(self) -> tuple[float, float]:
         """How often it does: both limits hold with probability 1 - ``alpha``, however long one looks."""
-        achieved = sum(end.achieved for *_, end in self.ends)
-        return interval(achieved, len(self.ends), self.alpha, concentration(_WITHIN))
+        return rate(sum(end.achieved for *_, end in self.ends), len(self.ends), self.alpha)
 
     @property
     def shown(self) -> bool | None:
