@@ -7,6 +7,7 @@ facts more: whether the policy claims that it is done (``claimed``), and whether
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy, deepcopy
@@ -107,7 +108,44 @@ class Pursuit:
     """How it ended; there once it has."""
 
 
-class PolicyAgent(Agent):
+class Told(Agent):
+    """An agent whose instructions are objectives."""
+
+    access: Access
+    vocabulary: Vocabulary
+    headers: tuple[ActionHeader, ...]
+    seeds: tuple[int, ...]
+    """Of the resets at which pursuits begin, or their numbers."""
+    _objectives: dict[str, tuple[Predicate, bool]]
+    """By instruction what is to be true, or false."""
+    _objects: Objects
+
+    @abstractmethod
+    def pursue_from(self, start: int, step: GroundAction, luck: int) -> Ended:
+        """How a pursuit ends that begins at the reset of that number, with this seed of what is random in the environment after it.
+
+        Raises:
+            AgentFailed: as ``ask``.
+        """
+
+    def objective(self, step: GroundAction) -> Objective:
+        """What an instruction tells the policy to bring about."""
+        predicate, value = self._objectives[step.name]
+        return Objective(Atom(predicate.name, tuple(step.objects)), value)
+
+    def kind(self, name: str) -> str:
+        """What an instruction of that name makes true, ``on``, or false, ``not on``."""
+        predicate, value = self._objectives[name]
+        return f"{'' if value else 'not '}{predicate.name}"
+
+    def drawn(self, header: ActionHeader, rng: np.random.Generator) -> GroundAction | None:
+        """An instruction with different objects at random; None if they were drawn alike, or there are none."""
+        names = [self._objects.of_type(kind) for kind in header.types]
+        chosen = tuple(one[int(rng.integers(len(one)))] for one in names if one)
+        return None if len(set(chosen)) < header.arity else GroundAction(header.name, chosen)
+
+
+class PolicyAgent(Told):
     """A policy in a Gymnasium environment, as an agent with an action for each kind of objective.
 
     Args:
@@ -129,9 +167,6 @@ class PolicyAgent(Agent):
     """
 
     refuses_surely = True
-    access: Access
-    vocabulary: Vocabulary
-    headers: tuple[ActionHeader, ...]
 
     def __init__(
         self,
@@ -166,7 +201,7 @@ class PolicyAgent(Agent):
         self.vocabulary = replace(
             vocabulary, predicates=(*vocabulary.predicates, Predicate(CLAIMED), Predicate(ENDED))
         )
-        self._objectives: dict[str, tuple[Predicate, bool]] = {}
+        self._objectives = {}
         for text in wanted:
             name = text.removeprefix("not ")
             if name not in known:
@@ -210,29 +245,14 @@ class PolicyAgent(Agent):
             self._kept[self._number] = deepcopy(self._here), state
         return Response(executed, Situation(self._number, state))
 
-    def objective(self, step: GroundAction) -> Objective:
-        """What an instruction tells the policy to bring about."""
-        predicate, value = self._objectives[step.name]
-        return Objective(Atom(predicate.name, tuple(step.objects)), value)
-
-    def kind(self, name: str) -> str:
-        """What an instruction of that name makes true, ``on``, or false, ``not on``."""
-        predicate, value = self._objectives[name]
-        return f"{'' if value else 'not '}{predicate.name}"
-
     def pursue_from(self, start: int, step: GroundAction, luck: int) -> Ended:
-        """How a pursuit ends that begins at the reset of that number, with this seed of what is random in the environment after it.
-
-        Raises:
-            AgentFailed: as ``ask``.
-        """
         with self.pursuit(start, step, luck) as pursuit:
             self._pursue(pursuit)
         return pursuit.ended
 
     @contextmanager
     def pursuit(self, start: int, step: GroundAction, luck: int) -> Iterator[Pursuit]:
-        """The same for one who acts in the pursuit's environment, and says in it what is claimed.
+        """As ``pursue_from``, for one who acts in the pursuit's environment, and says in it what is claimed.
 
         Raises:
             AgentFailed: as ``ask``.
@@ -267,12 +287,6 @@ class PolicyAgent(Agent):
             found.append(WalkStep(start, step, response.final))
             start = response.final
         return found
-
-    def drawn(self, header: ActionHeader, rng: np.random.Generator) -> GroundAction | None:
-        """An instruction with different objects at random; None if they were drawn alike, or there are none."""
-        names = [self._objects.of_type(kind) for kind in header.types]
-        chosen = tuple(one[int(rng.integers(len(one)))] for one in names if one)
-        return None if len(set(chosen)) < header.arity else GroundAction(header.name, chosen)
 
     def _made(self) -> _Episode:
         try:

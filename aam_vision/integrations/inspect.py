@@ -2,7 +2,7 @@
 
 >>> from aam_vision.integrations.inspect import ModelPolicy, assessment
 
-A model acts by tools, is told in text what is true, and claims by a tool ``submit``. What is assessed is any ``PolicyAgent``.
+A model acts by tools, is told in text what is true, and claims by a tool ``submit``. Any agent that is told objectives is assessed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from anyio import get_cancelled_exc_class
 from gymnasium.spaces import Discrete
 
 from aam_vision.envs.matched import Draws, rate
-from aam_vision.envs.policies import CLAIMED, Objective, PolicyAgent, Pursue, Pursuit, Spent
+from aam_vision.envs.policies import CLAIMED, Objective, PolicyAgent, Spent, Told
 from aam_vision.model.strips import GroundAction
 from aam_vision.support.errors import UnusableInput, reason
 from aam_vision.support.wording import counted
@@ -179,13 +179,13 @@ class ModelPolicy:
         return f"{told}\nThe episode is over." if environment.ended else told
 
 
-def assessment(agent: PolicyAgent, *, samples: int = 50, seed: int = 0) -> Task:
+def assessment(agent: Told, *, samples: int = 50, seed: int = 0) -> Task:
     """A task of Inspect: so many pursuits of each kind of objective, with a scorer for each.
 
     Starts, objectives and luck are drawn as ``capability`` draws them. A failure of the harness is an error of its sample, and no score.
 
     Args:
-        agent: a policy in its environment.
+        agent: a policy in its environment, or another agent that is told objectives.
         samples: pursuits of each kind.
         seed: of starts, objectives and luck.
 
@@ -196,6 +196,8 @@ def assessment(agent: PolicyAgent, *, samples: int = 50, seed: int = 0) -> Task:
     if samples < 1:
         raise UnusableInput("give one at least", "samples", samples)
     draws, found = Draws(agent, np.random.default_rng(seed)), []
+    policy = getattr(agent, "policy", None)
+    said = policy.said if isinstance(policy, ModelPolicy) else str
     for header in agent.headers:
         for number in range(samples):
             if (drawn := draws.draw(header)) is None:
@@ -205,7 +207,6 @@ def assessment(agent: PolicyAgent, *, samples: int = 50, seed: int = 0) -> Task:
                     agent.kind(header.name),
                 )
             start, step, luck = drawn
-            said = agent.policy.said if isinstance(agent.policy, ModelPolicy) else str
             told = {"action": header.name, "objects": list(step.objects), "seed": int(agent.seeds[start])}
             found.append(
                 Sample(
@@ -222,28 +223,33 @@ def assessment(agent: PolicyAgent, *, samples: int = 50, seed: int = 0) -> Task:
     )
 
 
-def _pursues(agent: PolicyAgent) -> Solver:
-    """Have the policy pursue the objective of a sample; of those that are under way each has an environment of its own."""
-    idle = [agent]
+def _pursues(agent: Told) -> Solver:
+    """Have the objective of a sample pursued; of a model's pursuits that are under way each has an environment of its own."""
+    idle = [agent] if isinstance(agent, PolicyAgent) else []
 
     @solver  # type: ignore[untyped-decorator]
     def pursuit() -> Solver:
         async def solve(state: TaskState, generate: Generate) -> TaskState:
-            told = state.metadata
-            here = idle.pop() if idle else agent.another()
-            step, luck = GroundAction(told["action"], tuple(told["objects"])), told["luck"] + state.epoch - 1
+            told, stopped = state.metadata, None
+            step = GroundAction(told["action"], tuple(told["objects"]))
+            begun = told["start"], step, told["luck"] + state.epoch - 1
             state.messages = []
-            stopped: BaseException | None = None
-            try:
-                with here.pursuit(told["start"], step, luck) as pursuit:
-                    try:
-                        await _acted(here.policy, pursuit, state.messages)
-                    except (LimitExceededError, get_cancelled_exc_class()) as limit:
-                        stopped = limit
-                        raise Spent from limit
-            finally:
-                idle.append(here)
-            end = pursuit.ended
+            if isinstance(agent, PolicyAgent) and isinstance(model := agent.policy, ModelPolicy):
+                here = idle.pop() if idle else agent.another()
+                try:
+                    with here.pursuit(*begun) as pursuit:
+                        try:
+                            pursuit.claimed = await model.pursue(
+                                pursuit.environment, pursuit.objective, pursuit.limit, state.messages
+                            )
+                        except (LimitExceededError, get_cancelled_exc_class()) as limit:
+                            stopped = limit
+                            raise Spent from limit
+                finally:
+                    idle.append(here)
+                end = pursuit.ended
+            else:
+                end = agent.pursue_from(*begun)
             state.store.set("end", str(end))
             state.store.set("steps", end.steps)
             state.store.set("true", sorted(str(atom) for atom in end.after.true if atom.predicate != CLAIMED))
@@ -254,17 +260,6 @@ def _pursues(agent: PolicyAgent) -> Solver:
         return solve
 
     return pursuit()
-
-
-async def _acted(policy: Pursue, pursuit: Pursuit, messages: list[ChatMessage]) -> None:
-    """Have a policy act in a pursuit, and say what it claims."""
-    told = pursuit.environment, pursuit.objective, pursuit.limit
-    if isinstance(policy, ModelPolicy):
-        pursuit.claimed = await policy.pursue(*told, messages)
-    else:
-        pursuit.claimed = bool(
-            policy(pursuit.environment, pursuit.observation, pursuit.objective, pursuit.limit)
-        )
 
 
 def _achieves(action: str) -> Scorer:

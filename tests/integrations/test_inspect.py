@@ -18,8 +18,10 @@ import pytest
 import aam_vision
 from aam_vision.envs.matched import capability, rate
 from aam_vision.envs.policies import PolicyAgent
+from aam_vision.envs.told_agents import ToldAgent
 from aam_vision.model.strips import GroundAction
 from tests.documentation import ROOT, blocks
+from tests.policies.test_told_agents import Refusing
 
 pytest.importorskip("inspect_ai", reason="Inspect AI is not installed (the extra `inspect`)")
 
@@ -387,3 +389,9 @@ def test_samples_at_a_time_need_environments_of_their_own(
     log = logged(assessment(agent(lamps, by_turns), samples=3), tmp_path)
     assert log.error is not None
     assert "gives the same environment each time" in log.error.message
+
+
+def test_any_agent_that_is_told_objectives_is_assessed(tmp_path: Path) -> None:
+    log = logged(assessment(ToldAgent(Refusing()), samples=2), tmp_path)
+    assert log.results is not None
+    assert log.results.scores[0].metrics["given up"].value == 1
