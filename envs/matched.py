@@ -297,9 +297,12 @@ def _supposed(seen: Iterable[tuple[Facts, int]]) -> tuple[str, bool] | None:
     return best
 
 
-def rate(achieved: int, made: int, alpha: float = ALPHA) -> tuple[float, float]:
-    """How often pursuits achieve their objective, where so many did: both limits hold with probability 1 - ``alpha`` at all times."""
-    return interval(achieved, made, alpha, concentration(_WITHIN))
+def rate(achieved: int, made: int, alpha: float = ALPHA, within: float = _WITHIN) -> tuple[float, float]:
+    """How often pursuits achieve their objective, where so many did: both limits hold with probability 1 - ``alpha`` at all times.
+
+    ``within``: the half width for which they are narrowest, chosen beforehand.
+    """
+    return interval(achieved, made, alpha, concentration(within))
 
 
 @dataclass(frozen=True)

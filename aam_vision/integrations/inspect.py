@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from inspect import iscoroutinefunction
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ class ModelPolicy:
         prompt: what comes before the objective.
 
     Raises:
-        UnusableInput: two actions have one name, or one is called ``submit``.
+        UnusableInput: two actions have one name, or one has none, is called ``submit``, or is async.
     """
 
     def __init__(
@@ -73,7 +74,9 @@ class ModelPolicy:
         templates: Mapping[str, str] | None = None,
         prompt: str = PROMPT,
     ) -> None:
-        names = [one.__name__ for one in actions]
+        names = [getattr(one, "__name__", "") for one in actions]
+        if not all(map(str.isidentifier, names)) or any(map(iscoroutinefunction, actions)):
+            raise UnusableInput("give functions that have names, and are not async", "actions")
         if SUBMIT in names or len(set(names)) < len(names):
             raise UnusableInput(
                 f"give each a name of its own, and none {SUBMIT}", "actions", ", ".join(names)
@@ -155,7 +158,7 @@ class ModelPolicy:
         async def step(**kwargs: Any) -> str:
             try:
                 action = act(**kwargs)
-            except (LookupError, TypeError, ValueError) as error:
+            except (LookupError, ValueError) as error:
                 raise ToolError(f"There is no such action: {reason(error)}") from error
             if not environment.action_space.contains(action):
                 raise ToolError(f"There is no such action: {action!r} is not in {environment.action_space}")
@@ -219,7 +222,7 @@ def assessment(agent: Told, *, samples: int = 50, seed: int = 0) -> Task:
     return Task(
         MemoryDataset(found, agent.vocabulary.name),
         solver=_pursues(agent),
-        scorer=[_achieves(header.name) for header in agent.headers],
+        scorer=[_achieves(header.name, samples**-0.5) for header in agent.headers],
     )
 
 
@@ -262,10 +265,10 @@ def _pursues(agent: Told) -> Solver:
     return pursuit()
 
 
-def _achieves(action: str) -> Scorer:
+def _achieves(action: str, within: float) -> Scorer:
     """How a pursuit of this kind ended; no score for those of others, and for failures of the harness."""
 
-    @scorer(metrics=[_ends()], name=action)  # type: ignore[untyped-decorator]
+    @scorer(metrics=[_ends(within)], name=action)  # type: ignore[untyped-decorator]
     def achieves() -> Scorer:
         async def score(state: TaskState, target: Target) -> Score | None:
             if state.metadata["action"] != action or (end := state.store.get("end")) is None:
@@ -280,13 +283,16 @@ def _achieves(action: str) -> Scorer:
 
 
 @metric(scores="unreduced")  # type: ignore[untyped-decorator]
-def _ends() -> Metric:
-    """How often pursuits ended how; of those that achieved their objective with an interval that holds with 95%, however long one looks."""
+def _ends(within: float) -> Metric:
+    """How often pursuits ended how; of those that achieved their objective with an interval that holds with 95%, however long one looks.
+
+    ``within``: its half width where it is narrowest.
+    """
 
     def computed(scores: list[SampleScore]) -> dict[str, float]:
         ended = Counter(one.score.as_str() for one in scores)
         achieved, made = ended["achieved"] + ended["achieved, not claimed"], len(scores)
-        low, high = rate(achieved, made)
+        low, high = rate(achieved, made, within=within)
         found = {"achieved": achieved / max(1, made), "from": low, "to": high}
         return found | {name: ended[name] / max(1, made) for name in ENDS}
 

@@ -194,7 +194,8 @@ def test_the_task_of_the_page_scores_each_pursuit_as_it_ended(
     metrics = {name: one.value for name, one in score.metrics.items()}
     achieved = sum(end.achieved for end in ends)
     assert (score.name, metrics["achieved"]) == ("achieve-lit", achieved / len(ends))
-    assert (metrics["from"], metrics["to"]) == rate(achieved, len(ends))
+    assert (metrics["from"], metrics["to"]) == rate(achieved, len(ends), within=len(ends) ** -0.5)
+    assert metrics["to"] - metrics["from"] < 0.45
     for name in ENDS:
         assert metrics[name] == sum(str(end) == name for end in ends) / len(ends)
     assert 0 < metrics["claimed, not achieved"] < 1
@@ -354,6 +355,8 @@ def submit() -> int:
     [
         ({"actions": [submit]}, "a name of its own, and none submit"),
         ({"actions": [honest, honest]}, "a name of its own"),
+        ({"actions": [lambda: 0]}, "functions that have names"),
+        ({"actions": [slow]}, "are not async"),
         (
             {"templates": {"lit": "light {1}"}},
             r"templates lit: 'light \{1\}' does not say lit\((left|right)\)",
