@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from copy import copy, deepcopy
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -239,7 +239,9 @@ class PolicyAgent(Told):
         for step in query.plan:
             if self._here.ended:
                 break
-            executed, state = executed + 1, self._pursued(self.objective(step)).after
+            with self._pursuit(self.objective(step)) as pursuit:
+                self._pursue(pursuit)
+            executed, state = executed + 1, pursuit.ended.after
         self._number += 1
         if self.access.returns:
             self._kept[self._number] = deepcopy(self._here), state
@@ -250,8 +252,7 @@ class PolicyAgent(Told):
             self._pursue(pursuit)
         return pursuit.ended
 
-    @contextmanager
-    def pursuit(self, start: int, step: GroundAction, luck: int) -> Iterator[Pursuit]:
+    def pursuit(self, start: int, step: GroundAction, luck: int) -> AbstractContextManager[Pursuit]:
         """As ``pursue_from``, for one who acts in the pursuit's environment, and says in it what is claimed.
 
         Raises:
@@ -259,8 +260,7 @@ class PolicyAgent(Told):
         """
         self._begun(start)
         self._redraw(luck)
-        with self._pursuit(self.objective(step)) as pursuit:
-            yield pursuit
+        return self._pursuit(self.objective(step))
 
     def another(self) -> PolicyAgent:
         """The same policy in an environment of its own.
@@ -329,13 +329,8 @@ class PolicyAgent(Told):
         _ = self._here.environment.unwrapped.np_random  # there is one from now on
         redraw_chance(self._here.environment, luck)
 
-    def _pursued(self, objective: Objective) -> Ended:
-        """Have the policy pursue an objective from where the environment stands."""
-        with self._pursuit(objective) as pursuit:
-            self._pursue(pursuit)
-        return pursuit.ended
-
     def _pursue(self, pursuit: Pursuit) -> None:
+        """Have the policy act."""
         pursuit.claimed = bool(
             self.policy(pursuit.environment, pursuit.observation, pursuit.objective, pursuit.limit)
         )
