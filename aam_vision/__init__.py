@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         gate,
     )
     from aam_vision.envs.policies import Objective, PolicyAgent, by_actions
+    from aam_vision.envs.told_agents import ToldAgent
     from aam_vision.interrogation.controls.result import ControlsResult
     from aam_vision.interrogation.task.loop import Interrupted
     from aam_vision.interrogation.task.result import Result
@@ -77,6 +78,7 @@ __all__ = [
     "Result",
     "Situation",
     "State",
+    "ToldAgent",
     "Types",
     "UnusableInput",
     "Vocabulary",
@@ -120,6 +122,7 @@ _HOMES = {
     "Result": "interrogation.task.result",
     "Situation": "model.query",
     "State": "model.strips",
+    "ToldAgent": "envs.told_agents",
     "Types": "model.strips",
     "UnusableInput": "support.errors",
     "Vocabulary": "model.strips",

@@ -105,12 +105,12 @@ def _policies(first: str, second: str, margin: float | None, *, as_json: bool) -
     """
     from aam_vision.envs.matched import MARGIN, gate
     from aam_vision.envs.own import imported
-    from aam_vision.envs.policies import PolicyAgent
+    from aam_vision.envs.policies import Told
 
-    policies: list[PolicyAgent] = []
+    policies: list[Told] = []
     for name in (first, second):
         found = imported(name)
-        if not isinstance(found, PolicyAgent):
+        if not isinstance(found, Told):
             raise UnusableInput(
                 f"{name}: is no PolicyAgent (but {type(found).__name__}); name one of the module"
             )

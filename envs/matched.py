@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from aam_vision.envs.policies import Ended, Objective, PolicyAgent
+from aam_vision.envs.policies import Ended, Objective, Told
 from aam_vision.interrogation.chance.intervals import concentration, interval
 from aam_vision.interrogation.task.result import aligned
 from aam_vision.model.strips import ActionHeader, GroundAction, State
@@ -64,7 +64,7 @@ def _said(fact: str, holds: bool) -> str:
 class Draws:
     """Starts and objectives at random, of those that do not hold there yet."""
 
-    def __init__(self, agent: PolicyAgent, rng: np.random.Generator) -> None:
+    def __init__(self, agent: Told, rng: np.random.Generator) -> None:
         self._agent = agent
         self._rng = rng
         self._begun = [one.state for one in agent.initial()]
@@ -104,7 +104,7 @@ class Pair(NamedTuple):
         """1 if only the old version has achieved it, -1 if only the new one, else 0."""
         return self.old.achieved - self.new.achieved
 
-    def begun(self, agent: PolicyAgent, name: str) -> tuple[int, GroundAction]:
+    def begun(self, agent: Told, name: str) -> tuple[int, GroundAction]:
         """The number of its start, and the objective as an instruction of that name."""
         return agent.seeds.index(self.start), GroundAction(name, self.objective.atom.objects)
 
@@ -204,8 +204,8 @@ class Gate:
 
 
 def gate(
-    old: PolicyAgent,
-    new: PolicyAgent,
+    old: Told,
+    new: Told,
     *,
     margin: float = MARGIN,
     most: int = MOST,
@@ -252,7 +252,7 @@ def gate(
 
 
 def _where(
-    lost: Comparison, header: ActionHeader, draws: Draws, old: PolicyAgent, new: PolicyAgent
+    lost: Comparison, header: ActionHeader, draws: Draws, old: Told, new: Told
 ) -> tuple[Comparison, Comparison] | None:
     """Where it is lost: the fact that tells the pairs apart best is supposed, and has to tell new ones apart for sure."""
     supposed = _supposed(
@@ -297,6 +297,14 @@ def _supposed(seen: Iterable[tuple[Facts, int]]) -> tuple[str, bool] | None:
     return best
 
 
+def rate(achieved: int, made: int, alpha: float = ALPHA, within: float = _WITHIN) -> tuple[float, float]:
+    """How often pursuits achieve their objective, where so many did: both limits hold with probability 1 - ``alpha`` at all times.
+
+    ``within``: the half width for which they are narrowest, chosen beforehand.
+    """
+    return interval(achieved, made, alpha, concentration(within))
+
+
 @dataclass(frozen=True)
 class Capability:
     """How often a policy achieves an objective."""
@@ -310,8 +318,7 @@ class Capability:
     @cached_property
     def rate(self) -> tuple[float, float]:
         """How often it does: both limits hold with probability 1 - ``alpha``, however long one looks."""
-        achieved = sum(end.achieved for *_, end in self.ends)
-        return interval(achieved, len(self.ends), self.alpha, concentration(_WITHIN))
+        return rate(sum(end.achieved for *_, end in self.ends), len(self.ends), self.alpha)
 
     @property
     def shown(self) -> bool | None:
@@ -330,7 +337,7 @@ class Capability:
 
 
 def capability(
-    agent: PolicyAgent,
+    agent: Told,
     objective: str,
     *,
     at_least: float,
@@ -386,7 +393,7 @@ def _nothing_begins(draws: Draws, header: ActionHeader, objective: str, where: s
 
 
 def assert_capability(
-    agent: PolicyAgent,
+    agent: Told,
     objective: str,
     *,
     at_least: float,
@@ -405,7 +412,7 @@ def assert_capability(
 
 
 def assert_nothing_lost(
-    old: PolicyAgent, new: PolicyAgent, *, margin: float = MARGIN, most: int = MOST, seed: int = 0
+    old: Told, new: Told, *, margin: float = MARGIN, most: int = MOST, seed: int = 0
 ) -> None:
     """For tests of the new version: fail where something is lost, or where it is not sure.
 
@@ -417,12 +424,12 @@ def assert_nothing_lost(
         raise AssertionError(str(found))
 
 
-def _pair(old: PolicyAgent, new: PolicyAgent, start: int, step: GroundAction, luck: int) -> Pair:
+def _pair(old: Told, new: Told, start: int, step: GroundAction, luck: int) -> Pair:
     ends = [one.pursue_from(start, step, luck) for one in (old, new)]
     return Pair(old.seeds[start], old.objective(step), luck, *ends)
 
 
-def _with_witness(found: Comparison, old: PolicyAgent, new: PolicyAgent) -> Comparison:
+def _with_witness(found: Comparison, old: Told, new: Told) -> Comparison:
     """With a pair that shows the loss each time."""
     for one in [one for one in found.pairs if one.loss == 1][:_REPLAYED]:
         if _pair(old, new, *one.begun(old, found.name), one.luck).loss == 1:

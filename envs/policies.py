@@ -7,9 +7,11 @@ facts more: whether the policy claims that it is done (``claimed``), and whether
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from copy import deepcopy
-from dataclasses import replace
+from abc import abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from copy import copy, deepcopy
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,9 +37,20 @@ class Objective(NamedTuple):
         return f"{'' if self.value else 'not '}{self.atom}"
 
     def text(self, templates: Mapping[str, str]) -> str:
-        """The objective in the user's words: ``put the {0} on the {1}`` for ``on``; its name and objects where there are none."""
-        template = templates.get(f"{'' if self.value else 'not '}{self.atom.predicate}")
-        return str(self) if template is None else template.format(*self.atom.objects)
+        """The objective in the user's words: ``put the {0} on the {1}`` for ``on``; its name and objects where there are none.
+
+        Raises:
+            UnusableInput: the words do not fit the objects.
+        """
+        name = f"{'' if self.value else 'not '}{self.atom.predicate}"
+        if (template := templates.get(name)) is None:
+            return str(self)
+        try:
+            return template.format(*self.atom.objects)
+        except (LookupError, ValueError) as error:
+            raise UnusableInput(
+                f"{template!r} does not say {self} ({reason(error)})", "templates", name
+            ) from None
 
 
 class Ended(NamedTuple):
@@ -81,7 +94,58 @@ def by_actions(act: Callable[[Any, Objective], Any]) -> Pursue:
     return pursue
 
 
-class PolicyAgent(Agent):
+@dataclass
+class Pursuit:
+    """A pursuit that is under way."""
+
+    environment: Any
+    observation: Any
+    objective: Objective
+    limit: int
+    claimed: bool = False
+    """What the policy says."""
+    ended: Ended = field(init=False)
+    """How it ended; there once it has."""
+
+
+class Told(Agent):
+    """An agent whose instructions are objectives."""
+
+    access: Access
+    vocabulary: Vocabulary
+    headers: tuple[ActionHeader, ...]
+    seeds: tuple[int, ...]
+    """Of the resets at which pursuits begin, or their numbers."""
+    _objectives: dict[str, tuple[Predicate, bool]]
+    """By instruction what is to be true, or false."""
+    _objects: Objects
+
+    @abstractmethod
+    def pursue_from(self, start: int, step: GroundAction, luck: int) -> Ended:
+        """How a pursuit ends that begins at the reset of that number, with this seed of what is random in the environment after it.
+
+        Raises:
+            AgentFailed: as ``ask``.
+        """
+
+    def objective(self, step: GroundAction) -> Objective:
+        """What an instruction tells the policy to bring about."""
+        predicate, value = self._objectives[step.name]
+        return Objective(Atom(predicate.name, tuple(step.objects)), value)
+
+    def kind(self, name: str) -> str:
+        """What an instruction of that name makes true, ``on``, or false, ``not on``."""
+        predicate, value = self._objectives[name]
+        return f"{'' if value else 'not '}{predicate.name}"
+
+    def drawn(self, header: ActionHeader, rng: np.random.Generator) -> GroundAction | None:
+        """An instruction with different objects at random; None if they were drawn alike, or there are none."""
+        names = [self._objects.of_type(kind) for kind in header.types]
+        chosen = tuple(one[int(rng.integers(len(one)))] for one in names if one)
+        return None if len(set(chosen)) < header.arity else GroundAction(header.name, chosen)
+
+
+class PolicyAgent(Told):
     """A policy in a Gymnasium environment, as an agent with an action for each kind of objective.
 
     Args:
@@ -103,9 +167,6 @@ class PolicyAgent(Agent):
     """
 
     refuses_surely = True
-    access: Access
-    vocabulary: Vocabulary
-    headers: tuple[ActionHeader, ...]
 
     def __init__(
         self,
@@ -140,7 +201,7 @@ class PolicyAgent(Agent):
         self.vocabulary = replace(
             vocabulary, predicates=(*vocabulary.predicates, Predicate(CLAIMED), Predicate(ENDED))
         )
-        self._objectives: dict[str, tuple[Predicate, bool]] = {}
+        self._objectives = {}
         for text in wanted:
             name = text.removeprefix("not ")
             if name not in known:
@@ -150,10 +211,11 @@ class PolicyAgent(Agent):
         self.headers = tuple(_header(name, one) for name, (one, _) in self._objectives.items())
         self._objects = Objects({**vocabulary.constants, **objects}, vocabulary.types)
         self.seeds = tuple(seeds)
-        self._pursue, self._facts, self._limit = pursue, facts, limit
+        self.policy, self._facts, self._limit = pursue, facts, limit
         self._known = set(known)
         self._rng = np.random.default_rng(seed)
-        self._here = _Episode(self._made(make))
+        self._make = make
+        self._here = self._made()
         self._kept: dict[int, tuple[_Episode, State]] = {}
         self._first: dict[int, State] = {}
         """By number the states after resets."""
@@ -177,31 +239,40 @@ class PolicyAgent(Agent):
         for step in query.plan:
             if self._here.ended:
                 break
-            executed, state = executed + 1, self._pursued(self.objective(step)).after
+            with self._pursuit(self.objective(step)) as pursuit:
+                self._pursue(pursuit)
+            executed, state = executed + 1, pursuit.ended.after
         self._number += 1
         if self.access.returns:
             self._kept[self._number] = deepcopy(self._here), state
         return Response(executed, Situation(self._number, state))
 
-    def objective(self, step: GroundAction) -> Objective:
-        """What an instruction tells the policy to bring about."""
-        predicate, value = self._objectives[step.name]
-        return Objective(Atom(predicate.name, tuple(step.objects)), value)
-
-    def kind(self, name: str) -> str:
-        """What an instruction of that name makes true, ``on``, or false, ``not on``."""
-        predicate, value = self._objectives[name]
-        return f"{'' if value else 'not '}{predicate.name}"
-
     def pursue_from(self, start: int, step: GroundAction, luck: int) -> Ended:
-        """How a pursuit ends that begins at the reset of that number, with this seed of what is random in the environment after it.
+        with self.pursuit(start, step, luck) as pursuit:
+            self._pursue(pursuit)
+        return pursuit.ended
+
+    def pursuit(self, start: int, step: GroundAction, luck: int) -> AbstractContextManager[Pursuit]:
+        """As ``pursue_from``, for one who acts in the pursuit's environment, and says in it what is claimed.
 
         Raises:
             AgentFailed: as ``ask``.
         """
         self._begun(start)
         self._redraw(luck)
-        return self._pursued(self.objective(step))
+        return self._pursuit(self.objective(step))
+
+    def another(self) -> PolicyAgent:
+        """The same policy in an environment of its own.
+
+        Raises:
+            UnusableInput: the environment cannot be made, or is always the same one.
+        """
+        other = copy(self)
+        other._here, other._kept = self._made(), {}
+        if other._here.environment is self._here.environment:
+            raise UnusableInput("gives the same environment each time; make a new one", "make")
+        return other
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
         """Objectives at random, as nobody tells the policy which to pursue."""
@@ -217,15 +288,9 @@ class PolicyAgent(Agent):
             start = response.final
         return found
 
-    def drawn(self, header: ActionHeader, rng: np.random.Generator) -> GroundAction | None:
-        """An instruction with different objects at random; None if they were drawn alike, or there are none."""
-        names = [self._objects.of_type(kind) for kind in header.types]
-        chosen = tuple(one[int(rng.integers(len(one)))] for one in names if one)
-        return None if len(set(chosen)) < header.arity else GroundAction(header.name, chosen)
-
-    def _made(self, make: Callable[[], Any]) -> Any:
+    def _made(self) -> _Episode:
         try:
-            return make()
+            return _Episode(self._make(), self._facts)
         except Exception as error:  # of any kind: it is foreign code
             raise UnusableInput(f"the environment cannot be made ({reason(error)})", "make") from error
 
@@ -264,12 +329,20 @@ class PolicyAgent(Agent):
         _ = self._here.environment.unwrapped.np_random  # there is one from now on
         redraw_chance(self._here.environment, luck)
 
-    def _pursued(self, objective: Objective) -> Ended:
-        """Have the policy pursue an objective from where the environment stands."""
-        here, spent, claims = self._here, False, False
+    def _pursue(self, pursuit: Pursuit) -> None:
+        """Have the policy act."""
+        pursuit.claimed = bool(
+            self.policy(pursuit.environment, pursuit.observation, pursuit.objective, pursuit.limit)
+        )
+
+    @contextmanager
+    def _pursuit(self, objective: Objective) -> Iterator[Pursuit]:
+        """A pursuit from where the environment stands."""
+        here, spent = self._here, False
         here.left = self._limit
+        pursuit = Pursuit(here, here.observation, objective, self._limit)
         try:
-            claims = bool(self._pursue(here, here.observation, objective, self._limit))
+            yield pursuit
         except Spent:
             spent = True
         except AamError:
@@ -279,15 +352,13 @@ class PolicyAgent(Agent):
         finally:
             taken = self._limit - here.left
             self.steps += taken
-        after = self._seen(claims=claims)
-        return Ended((objective.atom in after.true) is objective.value, claims, spent, taken, after)
+        after = self._seen(claims=pursuit.claimed)
+        achieved = (objective.atom in after.true) is objective.value
+        pursuit.ended = Ended(achieved, pursuit.claimed, spent, taken, after)
 
     def _seen(self, *, claims: bool) -> State:
         """The present state."""
-        try:
-            true = set(self._facts(self._here.environment.unwrapped))
-        except Exception as error:  # of any kind: it is foreign code
-            raise AgentFailed(f"the facts of the environment cannot be told ({reason(error)})") from error
+        true = self._here.true()
         for atom in true:
             if atom.predicate not in self._known or any(one not in self._objects for one in atom.objects):
                 raise AgentFailed(f"{atom}: a fact that the vocabulary and the objects do not have")
@@ -298,8 +369,8 @@ class PolicyAgent(Agent):
 class _Episode:
     """An environment as a policy acts in it: no longer than allowed, and never after the end."""
 
-    def __init__(self, environment: Any) -> None:
-        self.environment = environment
+    def __init__(self, environment: Any, facts: Callable[[Any], Iterable[Atom]]) -> None:
+        self.environment, self._facts = environment, facts
         self.observation: Any = None
         self.ended = False
         self.left = 0
@@ -325,6 +396,13 @@ class _Episode:
         self.observation, reward, terminated, truncated, told = self.environment.step(action)
         self.ended = bool(terminated or truncated)
         return self.observation, reward, bool(terminated), bool(truncated), told
+
+    def true(self) -> set[Atom]:
+        """The facts that are true."""
+        try:
+            return set(self._facts(self.environment.unwrapped))
+        except Exception as error:  # of any kind: it is foreign code
+            raise AgentFailed(f"the facts of the environment cannot be told ({reason(error)})") from error
 
     def __getattr__(self, name: str) -> Any:
         """What else the environment has."""

@@ -312,3 +312,27 @@ def test_versions_of_different_words_or_starts_cannot_be_matched() -> None:
     for change in ({"seeds": (1, 2)}, {"objectives": ["on-table"]}):
         with pytest.raises(aam_vision.UnusableInput, match="cannot be matched"):
             gate(agent(Arm().pursue), agent(Arm().pursue, **change))
+
+
+def test_another_is_the_same_policy_in_an_environment_of_its_own() -> None:
+    one = agent(Arm(clears=False).pursue, slips=0.5)
+    other = one.another()
+    for luck in range(5):
+        with one.pursuit(0, ONTO, luck) as pursuit:  # while it is under way
+            assert other.pursue_from(0, ONTO, luck) == other.pursue_from(0, ONTO, luck)
+            pursuit.claimed = Arm(clears=False).pursue(
+                pursuit.environment, pursuit.observation, pursuit.objective, pursuit.limit
+            )
+        assert pursuit.ended == other.pursue_from(0, ONTO, luck)
+    tower = Tower()
+    shared = PolicyAgent(
+        lambda: tower, Arm().pursue, vocabulary=WORDS, facts=facts, objects=dict.fromkeys(BLOCKS, "block")
+    )
+    with pytest.raises(aam_vision.UnusableInput, match="the same environment each time"):
+        shared.another()
+
+
+@pytest.mark.parametrize("template", ["put {2}", "put {0", "put {name}"])
+def test_words_that_do_not_fit_an_objective_are_refused(template: str) -> None:
+    with pytest.raises(aam_vision.UnusableInput, match=r"templates on: .* does not say on\(a, b\)"):
+        Objective(Atom("on", ("a", "b"))).text({"on": template})

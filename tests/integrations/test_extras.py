@@ -1,0 +1,20 @@
+"""Integrations whose packages are not installed."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import pytest
+
+from aam_vision.support.errors import UnusableInput
+
+
+def test_without_inspect_it_is_said_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "inspect_ai", None)
+    monkeypatch.delitem(sys.modules, "aam_vision.integrations.inspect", raising=False)
+    with pytest.raises(
+        UnusableInput, match=r"^needs Inspect AI: pip install 'aam-vision\[inspect\]'"
+    ) as told:
+        importlib.import_module("aam_vision.integrations.inspect")
+    assert "\n" not in str(told.value)
