@@ -131,6 +131,11 @@ test-pillow: .venv-pillow/ready
 	.venv-pillow/bin/python $(PYTEST) tests/envs \
 	    $$(.venv-pillow/bin/python -c 'import importlib.util as i; print("tests/classifiers" * bool(i.find_spec("torch")))')
 
+## test-inspect: the tests of models and tasks of Inspect AI, which asks for older packages than ours
+.PHONY: test-inspect
+test-inspect: .venv-inspect/ready
+	.venv-inspect/bin/python $(PYTEST) tests/integrations tests/policies
+
 ## clean: remove what was made here, except runs/
 .PHONY: clean
 clean:
@@ -182,6 +187,14 @@ $(VENV)/ray: $(VENV)/ready
 	.venv-mutants/bin/python -m pip install --quiet --constraint constraints.txt mutmut==3.8.1
 	$(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
 	    > $$(.venv-mutants/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/tests.pth
+	touch $@
+
+# All other packages are those of $(VENV), but for what Inspect wants older.
+.venv-inspect/ready: $(VENV)/ready
+	$(PY) -m venv --clear .venv-inspect
+	$(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
+	    > $$(.venv-inspect/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/tests.pth
+	.venv-inspect/bin/python -m pip install --quiet --editable '.[inspect]'
 	touch $@
 
 .venv-audit/ready:
