@@ -196,6 +196,11 @@ class InventedCounter(InventedFact):
         by = self.by(step.name)
         return _as_rows(self._stepped(number_of(rows), by)) if by else rows
 
+    @property
+    def shift(self) -> int:
+        """What is added to numbers that are told, so that the first is not below 0."""
+        return 0 if self.cycle else max(0, -self.first)
+
     def by(self, action: str) -> int:
         """By how much an executed step of an action changes the number."""
         return self._by.get(action, 0)
@@ -222,6 +227,9 @@ class InventedCounter(InventedFact):
         """
         known, types = {self.first, *numbers}, vocabulary.types.parents
         among = range(self.cycle) if self.cycle else range(min(known) - 1, max(known) + 2)[:MOST_NUMBERS]
+        taken = [one.name for one in vocabulary.predicates]
+        named = ("one-below", f"is-above-{self.shift}")
+        words = [_free(one, taken, self.predicate.name) for one in named]
         number, thing = (_free(one, types, self.predicate.name) for one in ("number", "thing"))
         spoken = {kind for predicate in vocabulary.predicates for kind in predicate.types}
         spoken |= {kind for header in headers for kind in header.types}
@@ -239,6 +247,7 @@ class InventedCounter(InventedFact):
             among,
             Types(within),
             thing if root else ROOT_TYPE,
+            *words,
         )
 
 
@@ -254,23 +263,18 @@ class ModelledCounter(InventedCounter):
     types: Types = field(default_factory=Types, compare=False)
     thing: str = ROOT_TYPE
     """The type of all objects that are no numbers."""
-
-    @property
-    def _shift(self) -> int:
-        """What is added to numbers that are told, so that the first is not below 0."""
-        return 0 if self.cycle else max(0, -self.first)
-
-    @property
-    def _next(self) -> str:
-        return f"{self.predicate.name}-next"
+    below: str = "one-below"
+    """The predicate of a number and the next one."""
+    above: str = "is-above-0"
+    """The predicate of numbers that are large enough."""
 
     @property
     def needed(self) -> str:
-        return f"{self.predicate.name}-{self.holding.replace(' ', '-')}"
+        return self.above
 
     @property
     def holding(self) -> str:
-        return f"at least {1 + self._shift}"
+        return f"at least {1 + self.shift}"
 
     def as_needed(self, atom: LiftedAtom, header: ActionHeader) -> str | None:
         before = atom.arguments[0] == header.arity - self._more(header.name)
@@ -280,7 +284,7 @@ class ModelledCounter(InventedCounter):
 
     def _object(self, number: int) -> str:
         """The object that stands for a number."""
-        told = number + self._shift
+        told = number + self.shift
         return f"number-{told}" if told >= 0 else f"number-minus-{-told}"
 
     def headers(self, headers: Iterable[ActionHeader]) -> tuple[ActionHeader, ...]:
@@ -329,7 +333,7 @@ class ModelledCounter(InventedCounter):
     def _unchanging(self) -> frozenset[Atom]:
         """Which numbers follow each other, and which are large enough."""
         steps = [(one, self._stepped(one, 1)) for one in self.among]
-        follow = [Atom(self._next, (self._object(a), self._object(b))) for a, b in steps if b in self.among]
+        follow = [Atom(self.below, (self._object(a), self._object(b))) for a, b in steps if b in self.among]
         return frozenset(
             [*follow, *[Atom(self.needed, (self._object(one),)) for one in self.among if one >= 1]]
         )
@@ -351,14 +355,14 @@ class ModelledCounter(InventedCounter):
         return {}
 
     def without(self, state: State) -> State:
-        own = {self.predicate.name, self._next, self.needed}
+        own = {self.predicate.name, self.below, self.needed}
         true = frozenset([one for one in state.true if one.predicate not in own])
         return State(true, self._plain[state.objects], state.unknown)
 
     def within(self, vocabulary: Vocabulary) -> Vocabulary:
         (number,) = self.predicate.types
         known = [replace(one, types=tuple(map(self._retyped, one.types))) for one in vocabulary.predicates]
-        own = (self.predicate, Predicate(self._next, (number, number)), Predicate(self.needed, (number,)))
+        own = (self.predicate, Predicate(self.below, (number, number)), Predicate(self.needed, (number,)))
         constants = {name: self._retyped(kind) for name, kind in vocabulary.constants.items()}
         return replace(vocabulary, predicates=(*known, *own), types=self.types, constants=constants)
 
@@ -374,7 +378,7 @@ class ModelledCounter(InventedCounter):
     def told(self) -> str:
         name, shown = (
             self.predicate.name,
-            [one + self._shift for one in (self.first, self.among[0], self.among[-1])],
+            [one + self.shift for one in (self.first, self.among[0], self.among[-1])],
         )
         parts = [f"{name} is an invented number: {shown[0]} when a history begins"]
         if self.cycle:

@@ -191,8 +191,8 @@ def test_a_counter_is_a_parameter_of_every_action_in_a_model(cycle: int) -> None
         now = Atom("memory-1", (modelled.objects[len(step.objects)],))
         assert [atom for atom in state.true if atom.predicate == "memory-1"] == [now]
         if name == up:
-            assert Atom("memory-1-next", modelled.objects[-2:]) in state.true
+            assert Atom("one-below", modelled.objects[-2:]) in state.true
         rows = fact.after(rows, step)
         numbers.append(number_of(rows))
     assert numbers == ([1, 1, 2, 0] if cycle else [0, 0, 1, 2])
-    assert fact.needed == f"memory-1-at-least-{1 if cycle else 2}"
+    assert fact.needed == f"is-above-{0 if cycle else 1}"
