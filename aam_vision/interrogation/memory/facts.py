@@ -228,7 +228,7 @@ class InventedCounter(InventedFact):
         known, types = {self.first, *numbers}, vocabulary.types.parents
         among = range(self.cycle) if self.cycle else range(min(known) - 1, max(known) + 2)[:MOST_NUMBERS]
         taken = [one.name for one in vocabulary.predicates]
-        named = ("one-below", f"is-above-{self.shift}")
+        named = ("one-below", f"above-{self.shift}")
         words = [_free(one, taken, self.predicate.name) for one in named]
         number, thing = (_free(one, types, self.predicate.name) for one in ("number", "thing"))
         spoken = {kind for predicate in vocabulary.predicates for kind in predicate.types}
@@ -265,7 +265,7 @@ class ModelledCounter(InventedCounter):
     """The type of all objects that are no numbers."""
     below: str = "one-below"
     """The predicate of a number and the next one."""
-    above: str = "is-above-0"
+    above: str = "above-0"
     """The predicate of numbers that are large enough."""
 
     @property

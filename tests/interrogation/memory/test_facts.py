@@ -195,4 +195,4 @@ def test_a_counter_is_a_parameter_of_every_action_in_a_model(cycle: int) -> None
         rows = fact.after(rows, step)
         numbers.append(number_of(rows))
     assert numbers == ([1, 1, 2, 0] if cycle else [0, 0, 1, 2])
-    assert fact.needed == f"is-above-{0 if cycle else 1}"
+    assert fact.needed == f"above-{0 if cycle else 1}"
