@@ -34,6 +34,8 @@ HISTORIES = 6
 """Histories of random steps that have to go as a fact says that nothing else is told apart from, if it is no number."""
 OF_NUMBERS = 18
 """The same of a number, which fits more easily."""
+MANY = 12
+"""Explanations of which histories of random steps, each of which may refute many, leave fewer before they are told apart in pairs."""
 LENGTHS: Final = (12, 24, 40)
 """Steps of such histories, in turn."""
 REFUSED = 0.25
@@ -192,9 +194,11 @@ class VersionSpace:
         """
         while True:
             found = self.left()
-            question = self._next(found) if found else None
-            if question is None and found and self._tried[found[0].fact] < _histories(found[0].fact):
-                length = LENGTHS[self._tried[found[0].fact] % len(LENGTHS)]
+            made = self._tried[found[0].fact] if found else 0
+            more = bool(found) and made < _histories(found[0].fact)
+            question = None if not found or (more and len(found) > MANY) else self._next(found)
+            if question is None and more:
+                length = LENGTHS[made % len(LENGTHS)]
                 if budget.steps is not None and steps + length > budget.steps:
                     return found
                 self._tried[found[0].fact] += 1
