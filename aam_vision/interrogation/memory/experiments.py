@@ -200,6 +200,7 @@ class VersionSpace:
             if question is None and more:
                 length = LENGTHS[made % len(LENGTHS)]
                 if budget.steps is not None and steps + length > budget.steps:
+                    self.open = len(found) > 1
                     return found
                 self._tried[found[0].fact] += 1
                 steps += self._at_random(found[0], length)
