@@ -5,17 +5,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.checks import TRACES
 from aam_vision.run.command import new_folder, run_in
-from aam_vision.support.commandline import run_command
-
-if TYPE_CHECKING:
-    from aam_vision.run.targets import Target
+from aam_vision.support.commandline import run_command, told_warnings
 
 
 def learn_from_traces(
@@ -34,15 +31,25 @@ def learn_from_traces(
         python -m aam_vision.learn traces/* --domain D.pddl
         python -m aam_vision.learn 0_traj 1_traj --domain D.pddl --out runs/passive
     """
+    from aam_vision.interrogation.task.traced import TracedAgent, read_traces
+    from aam_vision.run.targets import Target
+    from aam_vision.run.targets.symbolic import tell_left_out
+
     began = perf_counter()
-
-    def make(arguments: Arguments) -> Target:
-        from aam_vision.run.targets.symbolic import from_traces
-
-        return from_traces(domain, traces)
-
-    arguments = Arguments(domain=domain, problem=[*map(str, traces)], access=TRACES, force=force, quiet=True)
-    return run_in(out or new_folder(domain.stem), arguments, began, make=make)
+    transcript = read_traces(domain, traces)
+    with told_warnings():
+        tell_left_out(domain, transcript.vocabulary)
+    agent, names = TracedAgent(transcript), tuple(trace.name for trace in traces)
+    target = Target(transcript.vocabulary.name, names, agent, truth=None, held_out=list)
+    arguments = Arguments(
+        domain=domain,
+        problem=[*map(str, traces)],
+        access=TRACES,
+        repeated_arguments=transcript.repeated,
+        force=force,
+        quiet=True,
+    )
+    return run_in(out or new_folder(domain.stem), arguments, began, target=target)
 
 
 if __name__ == "__main__":

@@ -60,8 +60,8 @@ FROM_TRACES = Summary(
     },
     by=("env", "peer"),
 )
-TEST_PROBLEMS = 10
-"""Problems whose states models are judged on: evenly from AMLGym's."""
+TEST_PROBLEMS, LEAST = 10, 4
+"""Problems whose states models are judged on, at most, evenly from AMLGym's; and states of each, at least."""
 QUESTION = (
     "AMLGym's 20 domains and metrics. *Right after*: steps after which the model is, and stays, equivalent to the truth in the test "
     "states; *applicability R*: recall; beside every precision, since an operator that is never allowed has precision 1."
@@ -77,7 +77,7 @@ def amlgym(
     peer_seconds: Annotated[float, typer.Option(min=1, help="Seconds that it may learn.")] = 300,
     solving: Annotated[int, typer.Option(min=0, max=10, help="Problems solved with each model.")] = 10,
     states: Annotated[
-        int, typer.Option(min=10, help="States that models are judged on, of ten problems.")
+        int, typer.Option(min=LEAST, help="States that models are judged on, of up to ten problems.")
     ] = 60,
     scoring: Annotated[
         bool, typer.Option(help="AMLGym's metrics beside equivalence; they take most of the time.")
@@ -179,11 +179,12 @@ def _prepare(
     files = {Path(path).name: path for path in benchmarks.get_problems_path(env, kind="predictive_power")}
     held_out: dict[str, list[list[str]]] = {}
     states: list[State] = []
-    for file in list(stored)[:: max(1, len(stored) // TEST_PROBLEMS)][:TEST_PROBLEMS]:
+    most = min(TEST_PROBLEMS, test_states // LEAST)
+    for file in list(stored)[:: max(1, len(stored) // most)][:most]:
         shutil.copy(files[file], folder / file)
         objects = read_problem(truth, folder / file).initial.objects
-        few = stored[file][:: max(1, len(stored[file]) // (test_states // TEST_PROBLEMS))]
-        held_out[file] = few[: test_states // TEST_PROBLEMS]
+        few = stored[file][:: max(1, len(stored[file]) // (test_states // most))]
+        held_out[file] = few[: test_states // most]
         for atoms in held_out[file]:
             words = (atom.strip("()").split() for atom in atoms)
             states.append(State(frozenset(Atom(one[0], tuple(one[1:])) for one in words), objects))

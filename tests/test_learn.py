@@ -23,6 +23,7 @@ FILES = {
     "good": trace(STARTS, "(:action (switch a))", ON),
     "bad": trace(STARTS, "(:refused (switch a))"),
     "gap": trace(STARTS, "(:action (switch a))", "(:state (robot b))"),
+    "twice": trace(STARTS, "(:action (go a a))", STARTS),
     "empty": trace(),
 }
 
@@ -67,6 +68,15 @@ def test_traces_of_a_domain_give_a_run_that_other_commands_read(tmp_path: Path) 
     assert "Verdict: open" in told
     assert len(read_run(tmp_path / "out").transcript.entries) == 3
     assert "free(?gripper)" in (tmp_path / "out/report.html").read_text()
+
+
+@pytest.mark.parametrize(("file", "twice"), [("good", False), ("twice", True)])
+def test_what_happens_where_an_object_is_named_twice_is_learned_if_a_step_names_one_so(
+    file: str, twice: bool, folder: Path
+) -> None:
+    called("aam_vision.learn", file, "--domain", "lamp.pddl", "--out", "out", cwd=folder, code=0)
+    assert json.loads((folder / "out/result.json").read_text())["repeated_arguments"] is twice
+    assert read_run(folder / "out").transcript.repeated is twice
 
 
 def test_traces_that_contradict_each_other_end_with_a_diagnosis(folder: Path) -> None:

@@ -6,7 +6,6 @@ Only light modules are imported here, so that ``--help`` answers at once.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
 from dataclasses import replace
 from datetime import datetime
@@ -131,11 +130,12 @@ def run_in(
     arguments: Arguments,
     began: float,
     resumed: Journal | None = None,
-    make: Callable[[Arguments], Target] = targets.of,
+    target: Target | None = None,
 ) -> int:
     """Interrogate, from the beginning or from where the journal ends; save and print what was learned.
 
-    A run that was cut short makes the same moves again and gets the recorded answers. ``make``: gives the target.
+    A run that was cut short makes the same moves again and gets the recorded answers. ``target``: if the
+    options do not name it.
     """
     from aam_vision.planning.engines import planner_named
 
@@ -148,7 +148,7 @@ def run_in(
             check_unused(folder, force=arguments.force)
         with told_if_slow(f"Loading {_name(arguments)}", quiet=arguments.quiet, seconds=FIRST_LINE):
             kind = _kind(arguments)
-            target = stack.enter_context(closing(make(arguments)))
+            target = stack.enter_context(closing(target or targets.of(arguments)))
         run = kind(arguments, planner, target)
         if arguments.record is not None:
             check_images(arguments.record, target)

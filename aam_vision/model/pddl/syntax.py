@@ -149,7 +149,7 @@ def _tokens(path: Path, text: str) -> Iterator[Word]:
         else:
             count += 1
             if count > MAX_TOKENS:
-                refuse(path, line, f"more than {MAX_TOKENS} words and parentheses; give a smaller problem")
+                refuse(path, line, f"more than {MAX_TOKENS} words and parentheses; give a smaller file")
             yield Word(token.lower(), line)
 
 

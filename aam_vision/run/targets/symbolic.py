@@ -48,21 +48,6 @@ def from_pddl(
     )
 
 
-def from_traces(domain: Path, traces: Sequence[Path]) -> Target:
-    """Traces of an agent of which nothing more can be asked.
-
-    Raises:
-        UnusableInput: a file cannot be used.
-    """
-    from aam_vision.interrogation.task.traced import TracedAgent, read_traces
-
-    agent = TracedAgent(read_traces(domain, traces))
-    tell_left_out(domain, agent.vocabulary)
-    return Target(
-        agent.vocabulary.name, tuple(trace.name for trace in traces), agent, truth=None, held_out=list
-    )
-
-
 def symbolic(
     name: str,
     problems: Sequence[str],
