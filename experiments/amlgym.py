@@ -18,8 +18,8 @@ from typing import Annotated, Any
 
 import typer
 
-from aam_vision.model.pddl import domain_text, read_domain, read_problem
-from aam_vision.model.strips import ActionSchema, Atom, Model, State
+from aam_vision.model.pddl import read_domain, read_problem
+from aam_vision.model.strips import Atom, Model, State
 from aam_vision.support.commandline import run_command
 from experiments.jobs import Experiment, Scale, Seeds, chosen, every
 from experiments.peers import LINES, ONLINE, check_installed, judged, judged_on
@@ -128,23 +128,19 @@ def contest(
 ) -> Row:
     """Have a learner learn one of AMLGym's domains in one of its learning problems: see ``experiments.peers.contest``.
 
-    ``passive``: from AMLGym's traces of its ten learning problems instead, and a domain that declares the constants, too: AMLGym's
-    loses that of childsnack, so that nobody's model of it can be judged.
+    ``passive``: from AMLGym's traces of its ten learning problems instead.
 
     As in AMLGym's metrics, models have to agree where an object is named twice, too.
     """
     with TemporaryDirectory(prefix="amlgym-") as name:
         folder = Path(name)
-        truth, states = _prepare(folder, env, problem, to_solve, test_states)
         if passive:
             benchmarks: Any = import_module("amlgym.benchmarks")
             traces = sorted(
                 benchmarks.get_trajectories_path(env), key=lambda path: int(Path(path).name.split("_")[0])
             )
             (folder / "traces.json").write_text(json.dumps(traces), encoding="utf-8")
-            bare = tuple(ActionSchema(header) for header in truth.headers)
-            (folder / "bare.pddl").write_text(domain_text(replace(truth, actions=bare)), encoding="utf-8")
-        return judged(folder, truth, states, repeated=True, **given)
+        return judged(folder, *_prepare(folder, env, problem, to_solve, test_states), repeated=True, **given)
 
 
 def standing(rows: Sequence[Row]) -> Table:

@@ -33,8 +33,8 @@ from aam_vision.model.pddl import domain_text, read_domain
 DOMAIN, PROBLEM, LEARNED = "domain.pddl", "problem.pddl", "learned.pddl"
 STATES, SOLVED = "states.json", "solved.json"
 """States that models are judged on, by the file of their problem; and files of problems to be solved with them."""
-TRACES, BARE = "traces.json", "bare.pddl"
-"""Where nothing can be asked: files of traces, and a domain that declares what they are about."""
+TRACES = "traces.json"
+"""Where nothing can be asked: files of traces."""
 SOLVING_S = 20
 """Seconds for each problem that is solved with a learned model."""
 
@@ -144,7 +144,7 @@ def toolkit(steps: int, seed: int) -> Learned:
 
     if traces := given_traces():
         passive = AAMVisionPassive()
-        model = passive.learn(BARE, traces)
+        model = passive.learn(declared(), traces)
         truth, certain = read_domain(DOMAIN), passive.result.certain if passive.result else {}
         false = sum(
             truth.schema(pal.action).mode(pal.atom, pal.location) is not mode for pal, mode in certain.items()
@@ -175,7 +175,7 @@ def _offline(name: str, steps: int, seed: int, **options: Any) -> Learned:
     if traces := given_traces():
         text = " ".join(Path(trace).read_text(encoding="utf-8") for trace in traces)
         learner = amlgym.algorithms.get_algorithm(name, **options)
-        return Learned(learner.learn(BARE, traces), text.count("(:action"))
+        return Learned(learner.learn(declared(), traces), text.count("(:action"))
     world = simulator()
     rng = np.random.default_rng(seed)
     states, actions = [world.get_initial_state()], []
@@ -194,6 +194,18 @@ def _offline(name: str, steps: int, seed: int, **options: Any) -> Learned:
 def given_traces() -> list[str]:
     """The files of traces that a learner is given; none where it makes its own steps."""
     return json.loads(Path(TRACES).read_text(encoding="utf-8")) if Path(TRACES).exists() else []
+
+
+def declared() -> str:
+    """AMLGym's file of what the domain declares, with the constants that it loses: without childsnack's nobody's model can be judged."""
+    path, kinds = Path(empty_domain(DOMAIN)), read_domain(DOMAIN).vocabulary.constants
+    constants = "".join(f" {name} - {kind}" for name, kind in kinds.items())
+    text = path.read_text(encoding="utf-8").replace(
+        "(:predicates", f"(:constants{constants})\n (:predicates", 1
+    )
+    if constants:
+        path.write_text(text, encoding="utf-8")
+    return str(path)
 
 
 PEERS: dict[str, Callable[[int, int], Learned]] = {
