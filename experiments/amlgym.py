@@ -56,7 +56,7 @@ FROM_TRACES = Summary(
     {
         **{name: LINES.columns[name] for name in ("domain", "learner", "equivalent", *METRICS, "ended")},
         "certain": lambda runs: runs[0].get("certain"),
-        "certain, but false": lambda runs: runs[0].get("falsely"),
+        "falsely": lambda runs: runs[0].get("falsely"),
     },
     by=("env", "peer"),
 )
@@ -112,7 +112,8 @@ def amlgym(
         **{"passive": True} if passive else {},
     )
     if passive:
-        return Experiment("amlgym_passive", contest, FROM_TRACES, standing).run(jobs, scale)
+        most = [name for name in FROM_TRACES.columns if name not in ("effects P", "effects R")]
+        return Experiment("amlgym_passive", contest, FROM_TRACES, standing, shown=most).run(jobs, scale)
     lines = replace(
         LINES,
         title=f"AMLGym: one trajectory of at most {steps} attempted steps, no reset",
@@ -157,9 +158,10 @@ def standing(rows: Sequence[Row]) -> Table:
             for env in domains
         ]
         columns = {name: sum(row[n] for row in held) for n, name in enumerate(METRICS)}
-        lines.append(
-            {"learner": peer, "domains": len(domains), **columns, "all of them": sum(map(all, held))}
-        )
+        if held:
+            lines.append(
+                {"learner": peer, "domains": len(domains), **columns, "all of them": sum(map(all, held))}
+            )
     return Table.of("Domains in which this toolkit is at least as good", lines)
 
 
