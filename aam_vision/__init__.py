@@ -47,7 +47,14 @@ if TYPE_CHECKING:
         Types,
         Vocabulary,
     )
-    from aam_vision.run.api import agent_for, execute_plan, interrogate, interrogate_controls, symbolic_agent
+    from aam_vision.run.api import (
+        agent_for,
+        execute_plan,
+        interrogate,
+        interrogate_controls,
+        learn_from_traces,
+        symbolic_agent,
+    )
     from aam_vision.support.errors import AamError, AgentFailed, InconsistentAgent, UnusableInput
 
 __version__ = "0.1.0"
@@ -93,6 +100,7 @@ __all__ = [
     "gate",
     "interrogate",
     "interrogate_controls",
+    "learn_from_traces",
     "symbolic_agent",
 ]
 
@@ -136,6 +144,7 @@ _HOMES = {
     "gate": "envs.matched",
     "interrogate": "run.api",
     "interrogate_controls": "run.api",
+    "learn_from_traces": "run.api",
     "symbolic_agent": "run.api",
 }
 

@@ -13,6 +13,7 @@ from aam_vision.support.commandline import UNUSABLE_INPUT, run_command
 
 COMMANDS: Final = {
     "run": ("run.command", "interrogate_agent", "Interrogate an agent and print its model."),
+    "learn": ("learn", "learn_from_traces", "Learn a model from traces, where nothing can be asked."),
     "explain": ("explain", "explain_run", "Say what a run found out about its agent, and why."),
     "ask": ("ask", "ask_model", "Say step by step what a learned model predicts of a plan."),
     "compare": ("compare", "compare_models", "Print the lines in which two models, or two runs, differ."),

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -27,11 +28,13 @@ from unified_planning.engines import UPSequentialSimulator
 from unified_planning.io import PDDLReader, PDDLWriter
 from unified_planning.plans import ActionInstance
 
-from aam_vision.model.pddl import domain_text
+from aam_vision.model.pddl import domain_text, read_domain
 
 DOMAIN, PROBLEM, LEARNED = "domain.pddl", "problem.pddl", "learned.pddl"
 STATES, SOLVED = "states.json", "solved.json"
 """States that models are judged on, by the file of their problem; and files of problems to be solved with them."""
+TRACES = "traces.json"
+"""Where nothing can be asked: files of traces."""
 SOLVING_S = 20
 """Seconds for each problem that is solved with a learned model."""
 
@@ -45,6 +48,10 @@ class Learned:
     claims: bool | None = None
     course: list[tuple[int, str]] = field(default_factory=list)
     """Its earlier models, each with the attempted steps so far."""
+    certain: int | None = None
+    """Pal tuples that it vouches for, if it says of which it does."""
+    falsely: int | None = None
+    """Those of them that are not so."""
 
 
 class Course:
@@ -133,8 +140,18 @@ def information_gain(steps: int, seed: int) -> Learned:
 
 def toolkit(steps: int, seed: int) -> Learned:
     """This toolkit, the policy economical under trajectory access, on the same simulator."""
-    from aam_vision.integrations.amlgym import AAMVision
+    from aam_vision.integrations.amlgym import AAMVision, AAMVisionPassive
 
+    if traces := given_traces():
+        passive = AAMVisionPassive()
+        model = passive.learn(declared(), traces)
+        truth, certain = read_domain(DOMAIN), passive.result.certain if passive.result else {}
+        false = sum(
+            truth.schema(pal.action).mode(pal.atom, pal.location) is not mode for pal, mode in certain.items()
+        )
+        return Learned(
+            model, passive.result.counts.steps if passive.result else 0, None, [], len(certain), false
+        )
     world = simulator()
     learner, course = AAMVision(empty_domain(DOMAIN)), Course()
     model, _ = learner.learn(world, max_steps=steps, seed=seed)
@@ -156,7 +173,11 @@ def nolam(steps: int, seed: int) -> Learned:
 
 
 def _offline(name: str, steps: int, seed: int, **options: Any) -> Learned:
-    """Learn from ``steps`` random executed actions: these peers cannot use refusals."""
+    """Learn from the traces that are given, or from ``steps`` random executed actions: these peers cannot use refusals."""
+    if traces := given_traces():
+        text = " ".join(Path(trace).read_text(encoding="utf-8") for trace in traces)
+        learner = amlgym.algorithms.get_algorithm(name, **options)
+        return Learned(learner.learn(declared(), traces), text.count("(:action"))
     world = simulator()
     rng = np.random.default_rng(seed)
     states, actions = [world.get_initial_state()], []
@@ -172,12 +193,31 @@ def _offline(name: str, steps: int, seed: int, **options: Any) -> Learned:
     return Learned(learner.learn(empty_domain(DOMAIN), ["trace"]), len(actions))
 
 
+def given_traces() -> list[str]:
+    """The files of traces that a learner is given; none where it makes its own steps."""
+    return json.loads(Path(TRACES).read_text(encoding="utf-8")) if Path(TRACES).exists() else []
+
+
+def declared() -> str:
+    """AMLGym's file of what the domain declares, with the constants that it loses: without childsnack's nobody's model can be judged."""
+    path, kinds = Path(empty_domain(DOMAIN)), read_domain(DOMAIN).vocabulary.constants
+    constants = "".join(f" {name} - {kind}" for name, kind in kinds.items())
+    text = path.read_text(encoding="utf-8").replace(
+        "(:predicates", f"(:constants{constants})\n (:predicates", 1
+    )
+    if constants:
+        path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
 PEERS: dict[str, Callable[[int, int], Learned]] = {
     "this toolkit": toolkit,
     "OLAM": olam,
     "information gain": information_gain,
     "SAM": sam,
     "NOLAM": nolam,
+    "ROSAME": partial(_offline, "ROSAME"),
+    "OffLAM": partial(_offline, "OffLAM"),
 }
 
 

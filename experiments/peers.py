@@ -201,7 +201,10 @@ def judged(
     if ended != "learned":
         return row
     said = json.loads((folder / "learn.json").read_text(encoding="utf-8"))
-    row |= {"steps_taken": said["steps"], "claims": said["claims"], "cpu_s": said.get("cpu_s")}
+    row |= {
+        "steps_taken": said["steps"],
+        **{name: said.get(name) for name in ("claims", "cpu_s", "certain", "falsely")},
+    }
     try:
         row["equivalent"] = right(folder / "learned.pddl")
         row["right_after"] = _right_after(folder, said["course"], right) if row["equivalent"] else None

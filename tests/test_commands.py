@@ -206,5 +206,5 @@ def test_an_unknown_command_is_one_line_and_exit_code_2(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert _said(["teach"], monkeypatch) == 2
-    told = "error: 'teach' is no command: use run, explain, ask, compare, execute, label, train, evaluate\n"
+    told = "error: 'teach' is no command: use run, learn, explain, ask, compare, execute, label, train, evaluate\n"
     assert capsys.readouterr() == ("", told)

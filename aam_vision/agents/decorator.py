@@ -16,6 +16,7 @@ from aam_vision.model.query import (
     WalkStep,
     expect,
     refuses_surely,
+    traced,
 )
 from aam_vision.model.strips import ActionHeader, Vocabulary
 
@@ -41,6 +42,10 @@ class AgentDecorator:
     @property
     def refuses_surely(self) -> bool:
         return refuses_surely(self.agent)
+
+    @property
+    def traced(self) -> object | None:
+        return traced(self.agent)
 
     def initial(self) -> Sequence[Situation]:
         return self.agent.initial()

@@ -1,8 +1,9 @@
-"""This toolkit as an active learner of AMLGym: one trajectory, no reset, every attempted step counts.
+"""This toolkit as learners of AMLGym: an active one on one trajectory, without reset, and a passive one from traces.
 
 >>> from amlgym.algorithms import get_algorithm  # before anything else that imports unified-planning
 >>> from aam_vision.integrations.amlgym import AAMVision
 >>> model, trajectory = AAMVision("empty.pddl").learn(simulator)
+>>> model = AAMVisionPassive().learn("empty.pddl", ["0_traj", "1_traj"])
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from warnings import warn
 
 import numpy as np
 from amlgym.algorithms.ActiveAlgorithmAdapter import ActiveAlgorithmAdapter
+from amlgym.algorithms.PassiveAlgorithmAdapter import PassiveAlgorithmAdapter
 from amlgym.modeling.trajectory import Trajectory
 
 from aam_vision.agents.simulator import SimulatorAgent
@@ -22,6 +24,7 @@ from aam_vision.interrogation.task.forgotten_constants import interrogated
 from aam_vision.interrogation.task.result import Result
 from aam_vision.model.pddl import domain_text
 from aam_vision.model.query import Access
+from aam_vision.run.api import learn_from_traces
 from aam_vision.support.errors import AamWarning, reason
 
 
@@ -58,10 +61,35 @@ class AAMVision(ActiveAlgorithmAdapter):  # type: ignore[misc]
             return given, recorded.trajectory
         if constants or self.result.status in ("failed", "not-strips"):
             warn(self.result.why, AamWarning, stacklevel=2)
-        model = self.result.model
-        if name := re.search(r"\(\s*domain\s+([^\s()]+)", given):
-            model = replace(model, vocabulary=replace(model.vocabulary, name=name[1]))
-        return domain_text(model), recorded.trajectory
+        return _text(self.result, given), recorded.trajectory
+
+
+@dataclass
+class AAMVisionPassive(PassiveAlgorithmAdapter):  # type: ignore[misc]
+    """A learner from traces that never raises: what it could not do is a warning."""
+
+    result: Result | None = field(default=None, init=False)
+    """What is certain of the model, and what is not; None if nothing could be read."""
+
+    def learn(self, domain_path: str, trajectory_paths: list[str]) -> str:
+        """The cautious model as PDDL: what held before every step of an action counts as required; the domain if no trace can be read."""
+        self.result = None
+        try:
+            self.result = learn_from_traces(trajectory_paths, domain=domain_path, raises=False)
+        except Exception as error:  # of any kind: learners that raise end a whole benchmark
+            warn(f"nothing was learned: {reason(error)}", AamWarning, stacklevel=2)
+            return Path(domain_path).read_text(encoding="utf-8")
+        if self.result.not_strips:
+            warn(self.result.why, AamWarning, stacklevel=2)
+        return _text(self.result, Path(domain_path).read_text(encoding="utf-8"))
+
+
+def _text(result: Result, given: str) -> str:
+    """The learned model as PDDL, under the name of the domain that was given."""
+    model = result.model
+    if name := re.search(r"\(\s*domain\s+([^\s()]+)", given):
+        model = replace(model, vocabulary=replace(model.vocabulary, name=name[1]))
+    return domain_text(model)
 
 
 class _Recorded:

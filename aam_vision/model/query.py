@@ -163,6 +163,11 @@ def refuses_surely(agent: Agent) -> bool:
     return bool(getattr(agent, "refuses_surely", False))
 
 
+def traced(agent: Agent) -> object | None:
+    """The transcript of an agent of which nothing but traces is left, so that it cannot be asked; None of any other."""
+    return getattr(agent, "traced", None)
+
+
 def expect(agent: Agent, questions: Sequence[Expected]) -> None:
     """Tell an agent what it will be asked next, in this order, if it can make use of that (``agents.copies``)."""
     announce = getattr(agent, "expect", None)

@@ -171,6 +171,39 @@ def interrogate(
     return result
 
 
+def learn_from_traces(
+    traces: Iterable[str | PathLike[str]], *, domain: str | PathLike[str], raises: bool = True
+) -> Result:
+    """Find out what an agent can do from traces of what it did, where nothing can be asked.
+
+    What the steps determine is certain, if the agent is a deterministic STRIPS agent; all else is ``undetermined``. Nothing is examined,
+    so no such result is ``complete``.
+
+    Args:
+        traces: Files as AMLGym writes them: states and actions in turn.
+        domain: A PDDL domain that declares predicates and actions; what these require and change there is not looked at.
+        raises: Whether traces that no deterministic STRIPS agent leaves raise ``Interrupted``, or give a result that is ``not-strips``.
+
+    Raises:
+        UnusableInput: a file cannot be read, or lacks a state, or is about another domain.
+        Interrupted: no deterministic STRIPS agent leaves such traces; its ``result`` holds the diagnosis. Not without ``raises``.
+    """
+    import numpy as np
+
+    from aam_vision.interrogation.task.assembly import Interrogation
+    from aam_vision.interrogation.task.loop import Interrupted
+    from aam_vision.interrogation.task.traced import TracedAgent, read_traces
+
+    transcript = read_traces(Path(domain), map(Path, traces))
+    interrogation = Interrogation(TracedAgent(transcript), repeated=transcript.repeated)
+    try:
+        return interrogation.run(np.random.default_rng(0))
+    except Interrupted as error:
+        if raises:
+            raise
+        return error.result
+
+
 def interrogate_controls(
     agent: Agent,
     *,

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 MAX_AGENT_SECONDS = 1e6
 MAX_AGENT_MEMORY = 2**40
 """Megabytes."""
+TRACES = "traces"
+"""The access of a run from traces (``aam_vision.learn``)."""
 MIN_WITHIN, MAX_WITHIN = 0.002, 0.4
 """Half widths of intervals: narrower ones would take millions of steps."""
 NOT_WITH_CONTROLS = {
@@ -48,6 +50,10 @@ def check(arguments: Arguments) -> None:
     from aam_vision.interrogation.policies.registry import check_policy
 
     check_policy(arguments.policy)
+    if arguments.access == TRACES:
+        raise UnusableInput(
+            "nothing can be asked of traces: use python -m aam_vision.learn", "access", TRACES
+        )
     _check_agent(arguments)
     _check_labels(arguments)
     _check_controls(arguments)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from aam_vision.agents.journal import Journal
     from aam_vision.run.chance import ChanceRun
     from aam_vision.run.controls import ControlsRun
+    from aam_vision.run.targets import Target
     from aam_vision.run.told import ToldRun
 
 FIRST_LINE = 0.1
@@ -63,8 +64,8 @@ def interrogate_agent(arguments: Arguments) -> int:
     if arguments.resume is not None:
         return _resume(arguments, arguments.resume, began)
     check(arguments)
-    folder = arguments.out or _new_folder(_name(arguments))
-    return _run(with_labels(arguments, folder) if arguments.label else arguments, folder, None, began)
+    folder = arguments.out or new_folder(_name(arguments))
+    return run_in(folder, with_labels(arguments, folder) if arguments.label else arguments, began)
 
 
 def _name(arguments: Arguments) -> str:
@@ -74,7 +75,7 @@ def _name(arguments: Arguments) -> str:
     return arguments.domain.stem if arguments.domain else "agent"
 
 
-def _new_folder(name: str) -> Path:
+def new_folder(name: str) -> Path:
     """A folder in ``runs`` that is not there yet, with a number where several runs begin in the same second."""
     wanted = f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
     endings = chain([""], (f"-{number}" for number in count(2)))
@@ -120,14 +121,21 @@ def _resume(arguments: Arguments, folder: Path, began: float) -> int:
         raise UnusableInput("the run has its options already; give no other ones", "resume", folder)
     with Journal.open(folder) as journal:
         kept = recorded_arguments(journal, folder, arguments)
-        return _run(kept, folder, journal, began)
+        return run_in(folder, kept, began, journal)
 
 
 @told_warnings()
-def _run(arguments: Arguments, folder: Path, resumed: Journal | None, began: float) -> int:
+def run_in(
+    folder: Path,
+    arguments: Arguments,
+    began: float,
+    resumed: Journal | None = None,
+    target: Target | None = None,
+) -> int:
     """Interrogate, from the beginning or from where the journal ends; save and print what was learned.
 
-    A run that was cut short makes the same moves again and gets the recorded answers.
+    A run that was cut short makes the same moves again and gets the recorded answers. ``target``: if the
+    options do not name it.
     """
     from aam_vision.planning.engines import planner_named
 
@@ -140,7 +148,7 @@ def _run(arguments: Arguments, folder: Path, resumed: Journal | None, began: flo
             check_unused(folder, force=arguments.force)
         with told_if_slow(f"Loading {_name(arguments)}", quiet=arguments.quiet, seconds=FIRST_LINE):
             kind = _kind(arguments)
-            target = stack.enter_context(closing(targets.of(arguments)))
+            target = stack.enter_context(closing(target or targets.of(arguments)))
         run = kind(arguments, planner, target)
         if arguments.record is not None:
             check_images(arguments.record, target)

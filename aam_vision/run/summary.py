@@ -47,7 +47,7 @@ def summary(
     return {
         "env": target.name,
         "seed": arguments.seed,
-        "access": target.agent.access.value,
+        "access": arguments.access or target.agent.access.value,
         "policy": arguments.policy,
         "planner": arguments.planner,
         "repeated_arguments": arguments.repeated_arguments,

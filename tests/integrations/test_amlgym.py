@@ -10,12 +10,12 @@ import pytest
 pytest.importorskip("amlgym", reason="needs the extra peers")
 pytest.importorskip("olam", reason="needs the extra peers")
 
-from amlgym.benchmarks import get_domain_path, get_problems_path
+from amlgym.benchmarks import get_domain_path, get_problems_path, get_trajectories_path
 from unified_planning.engines import UPSequentialSimulator
 from unified_planning.io import PDDLReader
 
 from aam_vision.agents.simulator import SimulatorAgent
-from aam_vision.integrations.amlgym import AAMVision
+from aam_vision.integrations.amlgym import AAMVision, AAMVisionPassive
 from aam_vision.model.pddl import read_domain, read_problem
 from aam_vision.model.unified import to_unified_planning
 from experiments.amlgym import DOMAINS
@@ -74,3 +74,33 @@ def test_what_is_no_simulator_is_a_warning_and_the_domain_comes_back(described: 
     with pytest.warns(match="nothing was learned"):
         text, _ = AAMVision(described).learn(object())
     assert text == Path(described).read_text()
+
+
+def test_its_traces_are_learned_from_and_what_is_certain_is_true(described: str, tmp_path: Path) -> None:
+    learner = AAMVisionPassive()
+    learned = tmp_path / "learned.pddl"
+    learned.write_text(learner.learn(described, get_trajectories_path("ferry")))
+    truth = read_domain(get_domain_path("ferry"))
+    assert read_domain(learned).headers == truth.headers
+    assert learner.result is not None
+    assert learner.result.certain
+    for pal, mode in learner.result.certain.items():
+        assert truth.schema(pal.action).mode(pal.atom, pal.location) is mode
+
+
+def test_traces_that_cannot_be_read_or_contradict_each_other_are_warnings(
+    described: str, tmp_path: Path
+) -> None:
+    trace = tmp_path / "trace"
+    for sections, told in (
+        ("", "holds no step"),
+        ("(:state) (:action (sail l1 l2)) (:state (at c0 l1))", "is missing"),
+    ):
+        trace.write_text(f"(:trajectory {sections})")
+        with pytest.warns(match=told):
+            assert AAMVisionPassive().learn(described, [str(trace)]) == Path(described).read_text()
+    trace.write_text(
+        "(:trajectory (:state (at_ferry l1)) (:refused (sail l1 l2)) (:action (sail l1 l2)) (:state (at_ferry l2)))"
+    )
+    with pytest.warns(match="sail: refused"):
+        assert "(:action sail" in AAMVisionPassive().learn(described, [str(trace)])

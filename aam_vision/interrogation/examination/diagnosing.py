@@ -52,7 +52,7 @@ from aam_vision.interrogation.examination.trials import (
     in_own_words,
     separating_literal,
 )
-from aam_vision.model.query import Situation
+from aam_vision.model.query import Situation, traced
 from aam_vision.model.strips import Atom
 
 LONGEST = 100
@@ -70,7 +70,7 @@ def diagnose(trials: Trials, rng: np.random.Generator) -> Diagnosis:
     inquiry = Inquiry.of(trials, rng)
     doubtful: Trial | None = None
     try:
-        if found := misread_at_rest(inquiry) or change_not_seen(inquiry):
+        if not traced(trials.agent) and (found := misread_at_rest(inquiry) or change_not_seen(inquiry)):
             return replace(found, steps=trials.steps)
         doubtful = inquiry.doubtful_step()
         found = _verdict(inquiry, doubtful)

@@ -14,7 +14,7 @@ from aam_vision.agents.counting import CountingAgent
 from aam_vision.interrogation.evidence.moves import Asked, Entry
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.examination.predictions import differing
-from aam_vision.model.query import Access, Query, Situation
+from aam_vision.model.query import Access, Query, Situation, traced
 from aam_vision.model.strips import (
     ActionHeader,
     Atom,
@@ -214,9 +214,9 @@ class Trials:
         """The number of executed steps, and where they led.
 
         Raises:
-            Spent: too many steps have been attempted.
+            Spent: too many steps have been attempted, or nothing can be asked.
         """
-        if self.steps + len(query.plan) > self.allowed:
+        if self.steps + len(query.plan) > self.allowed or traced(self.agent):
             raise Spent
         response = self.agent.ask_again(query)
         self.steps += min(len(query.plan), response.executed + 1)

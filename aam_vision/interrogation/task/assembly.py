@@ -9,6 +9,7 @@ import numpy as np
 
 from aam_vision.agents.image import strange
 from aam_vision.interrogation.evidence.moves import Policy
+from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.examination.examining import Examining
 from aam_vision.interrogation.policies.decorators import Untellable, confirmed
 from aam_vision.interrogation.policies.registry import policy_for
@@ -17,7 +18,8 @@ from aam_vision.interrogation.task.result import Result, check_prior
 from aam_vision.interrogation.task.resuming import MoveRecord
 from aam_vision.interrogation.task.robust import CONFIDENCE, Observer, Setup, interrogate_robustly
 from aam_vision.interrogation.task.rounds import width
-from aam_vision.model.query import Agent
+from aam_vision.interrogation.task.traced import Retelling
+from aam_vision.model.query import Agent, traced
 from aam_vision.model.strips import Model
 from aam_vision.planning.planner import Planner
 from aam_vision.planning.ppo import ProblemFolder
@@ -65,7 +67,12 @@ class Interrogation:
         self.moves()
 
     def moves(self) -> Policy:
-        """A fresh policy: it asks again for refusals unless the agent refuses surely, and examines what it learned."""
+        """A fresh policy: it asks again for refusals unless the agent refuses surely, and examines what it learned.
+
+        Of traces it is what they tell.
+        """
+        if isinstance(record := traced(self.agent), Transcript):
+            return Retelling(record)
         policy = confirmed(self._policy(self.policy, self.prior), self.agent, self.planner)
         access = self.agent.access
         several = self.copies > 1 and access.returns

@@ -44,7 +44,7 @@ from aam_vision.interrogation.task.resuming import MoveRecord, recorded
 from aam_vision.interrogation.task.rounds import Rounds
 from aam_vision.interrogation.task.trial_design import Proposal, next_trial
 from aam_vision.interrogation.task.verdict import BUDGET, FAILED
-from aam_vision.model.query import Agent, Query, Response, Situation, WalkStep, refuses_surely
+from aam_vision.model.query import Agent, Query, Response, Situation, WalkStep, refuses_surely, traced
 from aam_vision.model.strips import ActionHeader
 from aam_vision.support.errors import AgentFailed, InconsistentAgent
 from aam_vision.support.wording import counted
@@ -250,7 +250,7 @@ class _Stages:
             return self._weigh(result, None) if setup.confirm and not setup.repeated else result
         diagnosis = doubted.result.diagnosis
         assert diagnosis is not None, "a contradiction has a diagnosis"
-        if (settable and setup.repeated) or not diagnosis.by_chance:
+        if (settable and setup.repeated) or not diagnosis.by_chance or traced(self.agent):
             raise doubted
         try:
             result = self._weigh(doubted.result, doubted) if settable else self._repeat(doubted)

@@ -95,7 +95,7 @@ def read_definition(path: Path, kind: str) -> Definition:
         UnusableInput: the file cannot be read, is too large, is not one balanced ``(define ...)``, or defines
             something else.
     """
-    text = _text(path)
+    text = read_text(path)
     outer = read_group(path, text)
     if outer.head != "define":
         refuse(path, outer.line, f"expected '(define', found {show(outer)}; is it a PDDL file?")
@@ -122,7 +122,12 @@ def _printable(text: str) -> str:
     return plain if len(plain) <= 40 else f"{plain[:37]}..."
 
 
-def _text(path: Path) -> str:
+def read_text(path: Path) -> str:
+    """The text of a file.
+
+    Raises:
+        UnusableInput: it cannot be read, is too large, or no text.
+    """
     try:
         data = read_limited(path, MAX_BYTES)
     except OSError as error:
@@ -144,12 +149,12 @@ def _tokens(path: Path, text: str) -> Iterator[Word]:
         else:
             count += 1
             if count > MAX_TOKENS:
-                refuse(path, line, f"more than {MAX_TOKENS} words and parentheses; give a smaller problem")
+                refuse(path, line, f"more than {MAX_TOKENS} words and parentheses; give a smaller file")
             yield Word(token.lower(), line)
 
 
-def read_group(path: Path, text: str) -> Group:
-    """The text as one group; ``path`` is named in messages.
+def read_group(path: Path, text: str, opening: str = "(define") -> Group:
+    """The text as one group; ``path`` is named in messages, and how the group should begin.
 
     Raises:
         UnusableInput: its parentheses are not balanced, it is empty, too long or nested too deep.
@@ -168,7 +173,7 @@ def read_group(path: Path, text: str) -> Group:
                 refuse(path, line, f"parentheses nested deeper than {MAX_DEPTH}; flatten the expression")
             open_groups.append(Group([], line))
         elif not open_groups:
-            refuse(path, line, f"expected '(define', found {show(token)}; is it a PDDL file?")
+            refuse(path, line, f"expected '{opening}', found {show(token)}; is it a PDDL file?")
         elif token == ")":
             closed = open_groups.pop()
             if open_groups:
@@ -197,7 +202,7 @@ def read_group(path: Path, text: str) -> Group:
             f"the text ends with {len(open_groups)} '(' still open, the last from line {inner.line}"
             f" ({show(inner)}); expected ')'",
         )
-    refuse(path, line, "expected '(define', found nothing: the file is empty")
+    refuse(path, line, f"expected '{opening}', found nothing: the file is empty")
 
 
 # Checks of literals against the declarations of a domain; features outside STRIPS are named, mistakes located.

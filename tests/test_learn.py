@@ -1,0 +1,121 @@
+"""Learning from traces as a command: the files of any run, and what is refused in one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.model.pddl import domain_text, read_domain
+from aam_vision.model.strips import ActionSchema, Model
+from aam_vision.report.evaluation import equivalent
+from aam_vision.report.recorded import read_run
+from tests.commands import called, refused
+from tests.domains import packaged
+from tests.traces import LAMP, STARTS, trace, trace_of
+
+ON = "(:state (robot a) (on a))"
+FILES = {
+    "lamp.pddl": LAMP,
+    "good": trace(STARTS, "(:action (switch a))", ON),
+    "bad": trace(STARTS, "(:refused (switch a))"),
+    "gap": trace(STARTS, "(:action (switch a))", "(:state (robot b))"),
+    "twice": trace(STARTS, "(:action (go a a))", STARTS),
+    "empty": trace(),
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def test_traces_of_a_domain_give_a_run_that_other_commands_read(tmp_path: Path) -> None:
+    truth, problems = packaged("gripper", 3)
+    agent, rng = SymbolicAgent(truth, problems), np.random.default_rng(0)
+    for number, start in enumerate(agent.initial()):
+        steps = [step.action for step in agent.walk(start, 30, rng)]
+        (tmp_path / f"{number}_traj").write_text(trace_of(truth, start.state, steps))
+    bare = Model(truth.vocabulary, tuple(ActionSchema(header) for header in truth.headers))
+    (tmp_path / "d.pddl").write_text(domain_text(bare))
+    done = called(
+        "aam_vision.learn",
+        "0_traj",
+        "1_traj",
+        "2_traj",
+        "--domain",
+        "d.pddl",
+        "--out",
+        "out",
+        cwd=tmp_path,
+        code=0,
+    )
+    learned, figures = (
+        read_domain(tmp_path / "out/model.pddl"),
+        json.loads((tmp_path / "out/result.json").read_text()),
+    )
+    assert equivalent(learned, truth, list(problems))
+    assert domain_text(learned) in done.stdout
+    assert (figures["status"], figures["access"], figures["queries"]) == ("open", "traces", 0)
+    assert figures["steps"] == figures["walk_steps"] == 90
+    assert {entry["kind"] for entry in figures["undetermined"]} == {"open"}
+    told = called("aam_vision.explain", "out", cwd=tmp_path, code=0).stdout
+    assert "Verdict: open" in told
+    assert len(read_run(tmp_path / "out").transcript.entries) == 3
+    assert "free(?gripper)" in (tmp_path / "out/report.html").read_text()
+
+
+@pytest.mark.parametrize(("file", "twice"), [("good", False), ("twice", True)])
+def test_what_happens_where_an_object_is_named_twice_is_learned_if_a_step_names_one_so(
+    file: str, twice: bool, folder: Path
+) -> None:
+    called("aam_vision.learn", file, "--domain", "lamp.pddl", "--out", "out", cwd=folder, code=0)
+    assert json.loads((folder / "out/result.json").read_text())["repeated_arguments"] is twice
+    assert read_run(folder / "out").transcript.repeated is twice
+
+
+def test_traces_that_contradict_each_other_end_with_a_diagnosis(folder: Path) -> None:
+    done = called(
+        "aam_vision.learn", "good", "bad", "--domain", "lamp.pddl", "--out", "out", cwd=folder, code=4
+    )
+    assert done.stderr.startswith("error: switch: refused")
+    figures = json.loads((folder / "out/result.json").read_text())
+    assert figures["status"] == "not-strips"
+    assert [one["outcome"] for one in figures["diagnosis"]["examples"]] == ["+on(a)", "refused"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["good"], "--domain"),
+        (["--domain", "lamp.pddl"], "Missing argument 'traces'"),
+        (["good", "--domain", "nowhere.pddl"], "nowhere.pddl: cannot be read"),
+        (["good", "nowhere", "--domain", "lamp.pddl"], "nowhere: cannot be read"),
+        (
+            ["good", "gap", "--domain", "lamp.pddl"],
+            "gap:4: robot(b) has changed, which switch(a) does not name",
+        ),
+        (["empty", "--domain", "lamp.pddl"], "empty:1: holds no step"),
+        (["lamp.pddl", "--domain", "lamp.pddl"], "lamp.pddl:1: expected '(:trajectory'"),
+        (["good", "--domain", "good"], "good:1: expected '(define'"),
+        (["good", "--domain", "lamp.pddl", "--out", "good"], "cannot write to good"),
+    ],
+)
+def test_what_cannot_be_learned_from_is_refused_and_nothing_is_lost(
+    arguments: list[str], told: str, folder: Path
+) -> None:
+    assert told in refused("aam_vision.learn", *arguments, cwd=folder, kept=folder)
+
+
+def test_a_run_from_traces_is_kept_and_nothing_is_asked_in_it(folder: Path) -> None:
+    learn = ("good", "--domain", "lamp.pddl", "--out", "out")
+    called("aam_vision.learn", *learn, cwd=folder, code=0)
+    assert "--force" in refused("aam_vision.learn", *learn, cwd=folder, kept=folder)
+    for again in (["--resume", "out"], ["--domain", "lamp.pddl", "--problem", "good", "--access", "traces"]):
+        assert "nothing can be asked of traces" in refused("aam_vision.run", *again, cwd=folder, kept=folder)
+    called("aam_vision.learn", *learn, "--force", cwd=folder, code=0)
