@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, combinations, count
+from itertools import combinations, count
 from typing import Final, NamedTuple
 
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
@@ -387,8 +387,16 @@ class _CounterTrials(_Trials):
     """Counters, tried on some attempts."""
 
     def _changes(self, size: int) -> Iterable[tuple[Change, ...]]:
-        every = [self._every] if size == 1 < len(self._every) else []
-        return chain(super()._changes(size), every)
+        """What steps may change, and that each counts; with an action that brings the number back, too."""
+        back = [Change(option.action, None, None) for option in self._options if option.value]
+        each = [self._every, *([one for one in self._every if one.action != last.action] for last in back)]
+        yield from super()._changes(size)
+        if size == 1 < len(self._every):
+            yield self._every
+        if size == 2 < len(self._every):
+            yield from ((*others, last) for others, last in zip(each[1:], back, strict=True))
+        if size > 1:
+            yield from ((*own, last) for own in super()._changes(size - 1) for last in back)
 
     @cached_property
     def _every(self) -> tuple[Change, ...]:
@@ -405,16 +413,15 @@ class _CounterTrials(_Trials):
         return [self._counter(changes, first) for first in sorted((1 - one for one in seen), key=abs)]
 
     def _counter(self, changes: tuple[Change, ...], first: int, cycle: int = 0) -> InventedCounter:
-        return InventedCounter(
-            self._predicate, changes, first=first, cycle=cycle, every=changes == self._every
-        )
+        every = len(changes) == len(self._every) and not any(one.value is False for one in changes)
+        return InventedCounter(self._predicate, changes, first=first, cycle=cycle, every=every)
 
 
 class _CycleTrials(_CounterTrials):
     """Counters that begin anew after some steps, tried on some attempts."""
 
     def _of_changes(self, changes: tuple[Change, ...]) -> Iterable[InventedFact]:
-        if not all(change.value for change in changes):
+        if not all(change.value for change in changes):  # one that is brought back needs no cycle
             return []
         return [self._counter(changes, first, cycle) for cycle in CYCLES for first in range(cycle)]
 

@@ -32,6 +32,7 @@ from aam_vision.model.strips import (
 from aam_vision.support.wording import listed
 
 NAME = "memory"
+AT_FIRST: Final = "at-first"
 MOST_NUMBERS: Final = 40
 """Numbers of which a model with a counter speaks, at most."""
 Row = tuple[str, ...]
@@ -44,7 +45,8 @@ class Change(NamedTuple):
     action: str
     place: int | None
     """The parameter that names the fact's object; None for a fact of the whole."""
-    value: bool
+    value: bool | None
+    """Whether it is true then, or a number one more; None for a number that is as when a history begins."""
 
     def row(self, objects: Sequence[str]) -> Row:
         """The objects of the fact that a step changes."""
@@ -123,7 +125,7 @@ class InventedFact:
     @cached_property
     def _by_action(self) -> Mapping[str, list[Change]]:
         found: dict[str, list[Change]] = defaultdict(list)
-        for change in sorted(self.changes, key=lambda one: one.value):  # deletes come first, as in PDDL
+        for change in sorted(self.changes, key=lambda one: bool(one.value)):  # deletes come first, as in PDDL
             found[change.action].append(change)
         return found
 
@@ -182,17 +184,24 @@ class InventedCounter(InventedFact):
     cycle: int = 0
     """The number that is 0 again; 0 if there is none."""
     every: bool = False
-    """Whether each executed step counts up, of whatever action."""
+    """Whether each executed step counts up, of whatever action, but for those after which it is as when a history begins."""
 
     @property
     def size(self) -> int:
-        return 1 if self.every else len(self.changes)
+        return 1 + len(self.back) if self.every else len(self.changes)
+
+    @cached_property
+    def back(self) -> tuple[str, ...]:
+        """The actions after which it is as when a history begins."""
+        return tuple(change.action for change in self.changes if change.value is None)
 
     @property
     def beginning(self) -> Rows:
         return _as_rows(self.first)
 
     def after(self, rows: Rows, step: GroundAction) -> Rows:
+        if step.name in self.back:
+            return self.beginning
         by = self.by(step.name)
         return _as_rows(self._stepped(number_of(rows), by)) if by else rows
 
@@ -207,7 +216,7 @@ class InventedCounter(InventedFact):
 
     @cached_property
     def _by(self) -> Mapping[str, int]:
-        return {one.action: 1 if one.value else -1 for one in self.changes}
+        return {one.action: 1 if one.value else -1 for one in self.changes if one.value is not None}
 
     def _stepped(self, number: int, by: int) -> int:
         return (number + by) % self.cycle if self.cycle else number + by
@@ -226,9 +235,10 @@ class InventedCounter(InventedFact):
             numbers: that were counted; the model speaks of these and of one more at both ends, and of ``MOST_NUMBERS`` at most.
         """
         known, types = {self.first, *numbers}, vocabulary.types.parents
-        among = range(self.cycle) if self.cycle else range(min(known) - 1, max(known) + 2)[:MOST_NUMBERS]
+        least = max(min(known) - 1, self.first + 1 - MOST_NUMBERS)
+        among = range(self.cycle) if self.cycle else range(least, max(known) + 2)[:MOST_NUMBERS]
         taken = [one.name for one in vocabulary.predicates]
-        named = ("one-below", f"above-{self.shift}")
+        named = ("one-below", f"above-{self.shift}", AT_FIRST)
         words = [_free(one, taken, self.predicate.name) for one in named]
         number, thing = (_free(one, types, self.predicate.name) for one in ("number", "thing"))
         spoken = {kind for predicate in vocabulary.predicates for kind in predicate.types}
@@ -255,7 +265,8 @@ class InventedCounter(InventedFact):
 class ModelledCounter(InventedCounter):
     """A counter in a STRIPS model: its numbers are objects, and every action has the number as one more parameter.
 
-    One that counts has the number that follows, too. What numbers follow each other, and which are large enough, are facts that no step changes.
+    One that counts has the number that follows, too, and one that brings it back the first: it is two actions, as a number may be the first already.
+    What numbers follow each other, and which are large enough, are facts that no step changes.
     """
 
     among: range = range(0)
@@ -267,6 +278,8 @@ class ModelledCounter(InventedCounter):
     """The predicate of a number and the next one."""
     above: str = "above-0"
     """The predicate of numbers that are large enough."""
+    at_first: str = AT_FIRST
+    """The predicate of the number when a history begins, where some action brings it back."""
 
     @property
     def needed(self) -> str:
@@ -278,7 +291,7 @@ class ModelledCounter(InventedCounter):
 
     def as_needed(self, atom: LiftedAtom, header: ActionHeader) -> str | None:
         before = atom.arguments[0] == header.arity - self._more(header.name)
-        if not before and self.by(self._given.get(header.name, header.name)) > 0:
+        if not before and self.by(self._agents(header.name)) > 0:
             return None  # it is one more afterwards
         return f"{self.holding} {'' if before else 'afterwards '}is "
 
@@ -290,28 +303,41 @@ class ModelledCounter(InventedCounter):
     def headers(self, headers: Iterable[ActionHeader]) -> tuple[ActionHeader, ...]:
         found: list[ActionHeader] = []
         for header in super().headers(headers):
-            names = ("number", "then")[: self._more(header.name)]
-            more = [_free(one, header.parameters, self.predicate.name) for one in names]
-            types = (*map(self._retyped, header.types), *[self.predicate.types[0]] * len(more))
-            found.append(ActionHeader(header.name, (*header.parameters, *more), types))
+            comes_back = self._given.get(header.name, header.name) in self.back
+            for name in (header.name, *[f"{header.name}-{AT_FIRST}"] * comes_back):
+                names = ("number", "then")[: self._more(name)]
+                more = [_free(one, header.parameters, self.predicate.name) for one in names]
+                types = (*map(self._retyped, header.types), *[self.predicate.types[0]] * len(more))
+                found.append(ActionHeader(name, (*header.parameters, *more), types))
         return tuple(found)
+
+    def _agents(self, name: str) -> str:
+        """The agent's name of an action of the model."""
+        stem = name.removesuffix(f"-{AT_FIRST}")
+        given = self._given.get(stem, stem)
+        return given if given in self.back else self._given.get(name, name)
 
     def _more(self, name: str) -> int:
         """The parameters that an action has more than the agent's."""
-        return 2 if self.by(self._given.get(name, name)) else 1
+        given = self._agents(name)
+        if given in self.back:
+            return 1 if name.endswith(f"-{AT_FIRST}") else 2
+        return 2 if self.by(given) else 1
 
     def _retyped(self, kind: str) -> str:
         return self.thing if kind == ROOT_TYPE else kind
 
     def as_modelled(self, step: GroundAction, rows: Rows) -> GroundAction:
-        number, by = number_of(rows), self.by(step.name)
-        more = [self._object(number), *([self._object(self._stepped(number, by))] if by else [])]
+        number, then = number_of(rows), number_of(self.after(rows, step))
         name, objects = super().as_modelled(step, rows)
-        return GroundAction(name, (*objects, *more))
+        if then == number and step.name in self.back:
+            name = f"{name}-{AT_FIRST}"
+        more = (number,) if then == number else (number, then)
+        return GroundAction(name, (*objects, *map(self._object, more)))
 
     def as_given(self, step: GroundAction) -> GroundAction:
         objects = step.objects[: len(step.objects) - self._more(step.name)]
-        return super().as_given(GroundAction(step.name, objects))
+        return GroundAction(self._agents(step.name), objects)
 
     def tells(self, rows: Rows) -> bool:
         return number_of(rows) in self.among
@@ -334,8 +360,9 @@ class ModelledCounter(InventedCounter):
         """Which numbers follow each other, and which are large enough."""
         steps = [(one, self._stepped(one, 1)) for one in self.among]
         follow = [Atom(self.below, (self._object(a), self._object(b))) for a, b in steps if b in self.among]
+        first = [Atom(self.at_first, (self._object(self.first),))] * bool(self.back)
         return frozenset(
-            [*follow, *[Atom(self.needed, (self._object(one),)) for one in self.among if one >= 1]]
+            [*follow, *first, *[Atom(self.needed, (self._object(one),)) for one in self.among if one >= 1]]
         )
 
     def _with_numbers(self, objects: Objects) -> Objects:
@@ -355,14 +382,15 @@ class ModelledCounter(InventedCounter):
         return {}
 
     def without(self, state: State) -> State:
-        own = {self.predicate.name, self.below, self.needed}
+        own = {self.predicate.name, self.below, self.above, *[self.at_first] * bool(self.back)}
         true = frozenset([one for one in state.true if one.predicate not in own])
         return State(true, self._plain[state.objects], state.unknown)
 
     def within(self, vocabulary: Vocabulary) -> Vocabulary:
         (number,) = self.predicate.types
         known = [replace(one, types=tuple(map(self._retyped, one.types))) for one in vocabulary.predicates]
-        own = (self.predicate, Predicate(self.below, (number, number)), Predicate(self.needed, (number,)))
+        own = [self.predicate, Predicate(self.below, (number, number)), Predicate(self.above, (number,))]
+        own += [Predicate(self.at_first, (number,))] * bool(self.back)
         constants = {name: self._retyped(kind) for name, kind in vocabulary.constants.items()}
         return replace(vocabulary, predicates=(*known, *own), types=self.types, constants=constants)
 
@@ -385,7 +413,10 @@ class ModelledCounter(InventedCounter):
             parts.append(f"it is 0 again where it would be {self.cycle}")
         for value, way in ((1, "up"), (-1, "down")):
             if own := [action for action, by in self._by.items() if by == value]:
-                parts.append(f"counted {way} by {'every executed step' if self.every else listed(own)}")
+                other = f"every {'other ' * bool(self.back)}executed step"
+                parts.append(f"counted {way} by {other if self.every else listed(own)}")
+        if self.back:
+            parts.append(f"{shown[0]} again after {listed(self.back)}")
         tried = "" if self.cycle else f" (the model speaks of {shown[1]} to {shown[2]})"
         return f"{'; '.join(parts)}{tried}"
 
@@ -425,7 +456,8 @@ def read_fact(told: Any, vocabulary: Vocabulary, headers: Sequence[ActionHeader]
     changes = [Change(*one) for one in field_of(told, "changes", list)]
     for action, place, value in [*changes, *[(*case, True) for case in cases]]:
         number = isinstance(place, int) and not isinstance(place, bool)
-        if action not in arities or not isinstance(value, bool) or number is (kind is None):
+        known = isinstance(value, bool) or (value is None and "first" in told)
+        if action not in arities or not known or number is (kind is None):
             raise Malformed("a change of an invented fact is none")
         if number and not 0 <= place < arities[action]:
             raise Malformed("a change of an invented fact is of no parameter")

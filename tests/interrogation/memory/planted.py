@@ -28,8 +28,8 @@ from aam_vision.model.strips import (
 from experiments.faults.world import Fault, FaultyAgent, Nature, Outcome, Setting, World, lacking
 from experiments.random_strips import all_bindings, random_domain
 
-KINDS = ("fact", "fact of an object", "case", "counter", "two facts", "code", "by refusals", "cycle")
-"""What is planted. A *cycle* is a counter that is 0 again after some steps. A *case* lacks an effect where the fact is not as needed; a *code* wants four actions in a row; of a fact that is set
+KINDS = ("fact", "fact of an object", "case", "counter", "two facts", "code", "by refusals", "cycle", "tank")
+"""What is planted. A *cycle* is a counter that is 0 again after some steps; a *tank* is one that some action fills. A *case* lacks an effect where the fact is not as needed; a *code* wants four actions in a row; of a fact that is set
 *by refusals* attempts that are refused set it, and only executed ones unset it."""
 SHOWN = 4
 """Steps of each outcome, at least, among ``TRIED`` random ones."""
@@ -104,6 +104,8 @@ class PlantedCounter(Fault):
     counts: Mapping[str, int]
     cycle: int = 0
     """The number that is 0 again; 0 if there is none."""
+    fills: str = ""
+    """The action after which the number is as at first."""
     lacks: LiftedAtom | None = None
     """The effect that does not come where the number is too small; None if the step is refused."""
 
@@ -123,6 +125,7 @@ class PlantedCounter(Fault):
             return Outcome(False, world)
         assert isinstance(world.hidden, int)
         number = max(0, world.hidden + self.counts.get(step.name, 0))
+        number = self.first if step.name == self.fills else number
         return Outcome(True, World(state, number % self.cycle if self.cycle else number))
 
 
@@ -236,6 +239,11 @@ def _fault(kind: str, setting: Setting, rng: np.random.Generator) -> Planted | N
         counts[mixed[0]] = -int(rng.integers(2))
         least = int(rng.integers(1, 3))
         return PlantedCounter(setting, (mixed[0],), first=int(rng.integers(4)), least=least, counts=counts)
+    if kind == "tank":
+        counts = dict.fromkeys((name for name in mixed[1:] if rng.random() < 0.5), -1) | {mixed[0]: -1}
+        first, fills = int(rng.integers(1, 6)), mixed[-1]
+        counts = {name: by for name, by in counts.items() if name != fills}
+        return PlantedCounter(setting, tuple(counts), first=first, least=1, counts=counts, fills=fills)
     if kind == "cycle":
         own = rng.random() < 0.5
         effects = setting.effects(mixed[0])
@@ -328,4 +336,5 @@ def predicted_rightly(
 
 
 def _is_of(fact: InventedFact, schema: ActionSchema, step: GroundAction, objects: tuple[str, ...]) -> bool:
-    return fact.as_given(GroundAction(schema.header.name, objects)).name == step.name
+    given = fact.as_given(GroundAction(schema.header.name, objects)).name
+    return given == step.name and schema.header.arity == len(objects)

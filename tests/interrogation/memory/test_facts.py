@@ -163,6 +163,30 @@ def test_a_counter_is_true_from_one_on_and_counts_both_ways() -> None:
     assert seen == [False, True, True, True, True, False]
 
 
+def test_an_action_that_brings_a_number_back_is_two() -> None:
+    model = seen("fact", 0).model
+    down, fill, *_ = (header.name for header in model.headers)
+    changes = (Change(down, None, False), Change(fill, None, None))
+    counter = InventedCounter(Predicate("memory-1"), changes, first=2)
+    fact = counter.in_model(model.vocabulary, model.headers, [0])
+    assert read_fact(fact.json(), model.vocabulary, model.headers) == fact
+    headers = {header.name: header.parameters[-2:] for header in fact.headers(model.headers)}
+    assert headers[fill] == ("number", "then")
+    assert headers[f"{fill}-at-first"][-1] == "number"
+    step = GroundAction(fill, ("x",) * model.schema(fill).header.arity)
+    for rows, name in (
+        (fact.beginning, f"{fill}-at-first"),
+        (counter.after(fact.beginning, GroundAction(down, ())), fill),
+    ):
+        assert fact.as_modelled(step, rows).name == name
+        assert fact.as_given(fact.as_modelled(step, rows)) == step
+        assert fact.after(rows, step) == fact.beginning
+    assert (
+        fact.told()
+        == f"memory-1 is an invented number: 2 when a history begins; counted down by {down}; 2 again after {fill} (the model speaks of -1 to 3)"
+    )
+
+
 @pytest.mark.parametrize("cycle", [0, 3])
 def test_a_counter_is_a_parameter_of_every_action_in_a_model(cycle: int) -> None:
     """What the agent shows and is given comes back as it was, and only numbers that follow each other are counted."""

@@ -89,13 +89,20 @@ def test_a_number_is_learned(access: Access) -> None:
     assert predicted_rightly(found.model, agent.fault, np.random.default_rng(2), fact=fact) == 1  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("access", "seed"), crossed(RESTARTS, [0, 4]))
-def test_what_comes_every_so_many_times_is_learned(access: Access, seed: int) -> None:
-    agent = planted_agent("cycle", access, seed)
+@pytest.mark.parametrize(
+    ("access", "planted"), crossed(RESTARTS, [("cycle", 0), ("cycle", 4), ("tank", 2004)])
+)
+def test_what_comes_every_so_many_times_and_what_is_filled_is_learned(
+    access: Access, planted: tuple[str, int]
+) -> None:
+    kind, seed = planted
+    agent = planted_agent(kind, access, seed)
     further = learned(agent, seed, STEPS)[1]
     found, fact = further.found, further.fact
     assert found is not None
     assert isinstance(fact, ModelledCounter)
+    assert bool(fact.cycle) is (kind == "cycle")
+    assert bool(fact.back) is (kind == "tank")
     assert found.status == COMPLETE, found.missing
     assert predicted_rightly(found.model, agent.fault, np.random.default_rng(2), fact=fact) == 1  # type: ignore[arg-type]
 
