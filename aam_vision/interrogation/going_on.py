@@ -6,7 +6,7 @@ then outcomes and cases, and then an invented fact. All that was seen before cou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
@@ -99,6 +99,7 @@ def go_further(
     exam: int | None = None,
     among: Collection[Way] = ALL,
     begins: Begins = lambda attempt: None,
+    names: Mapping[str, str] = MappingProxyType({}),
 ) -> Further:
     """Learn a model of an agent from what was seen and from further steps.
 
@@ -111,12 +112,13 @@ def go_further(
         exam: steps of an examination; None for a quarter of all others.
         among: what is tried, of what may explain the diagnosis.
         begins: told of each attempt when it begins.
+        names: for what is invented, in the stead of its usual name.
     """
     recorded, why = RecordingAgent(agent, result.transcript), list[str]()
     for attempt in attempts(agent, result, among):
         watch, made = begins(attempt), recorded.counts.steps
         rng = np.random.default_rng(seed)
-        further = _tried(attempt, recorded, result, rng, options, budget, exam, watch)
+        further = _tried(attempt, recorded, result, rng, options, budget, exam, watch, names)
         if further.found is not None:
             return further
         taken = counted(recorded.counts.steps - made, "further step")
@@ -147,6 +149,7 @@ def _tried(
     budget: Budget | None,
     exam: int | None,
     watch: Watch | None,
+    names: Mapping[str, str],
 ) -> Further:
     """What comes of one attempt."""
     way, constants = attempt
@@ -161,7 +164,7 @@ def _tried(
         elif way is Way.ANEW:
             other = renew(recorded, result, rng, budget, exam)
         else:
-            other = remember(recorded, result, rng, budget, exam)
+            other = remember(recorded, result, rng, budget, exam, names)
     except AgentFailed as error:
         return Further(None, f"the agent failed meanwhile ({error})")
     if isinstance(other, Remembered):

@@ -85,6 +85,9 @@ class Arguments:
         "Where an agent proves to be random: how narrow the interval of each probability is to be (half its width).",
         0.05,
     )
+    name: list[str] | None = option(
+        "What is invented to explain the agent is called so: 'memory-1=fuel' (repeatable).", kept=False
+    )
     confirm: bool = flag(
         "Take no answer at its word, even if none proves unreliable; with --chance or --controls: look at each situation until it is certain."
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ NOT_WITH_CONTROLS = {
     "write_ppo": "the paper's policy is about instructions that are told",
     "repeated_arguments": "what a control points out is found, not given",
     "refusal_rate": "a control can always be given, so none is refused",
+    "name": "nothing is invented there",
 }
 NOT_WITH_CHANCE = {
     "policy": "the paper's policy is about agents without chance",
@@ -32,6 +34,7 @@ NOT_WITH_CHANCE = {
     "repeated_arguments": "two atoms may be one fact, and which of them changed cannot be told",
     "refusal_rate": "a refusal by mistake looks like a precondition",
     "workers": "the next trial depends on what came of the last, and no number of trials proves that copies of a random agent are the same",
+    "name": "nothing is invented there",
     "controls": "what a control carries out is told from what it always does",
     "bare": "what a control carries out is told from what it always does",
 }
@@ -59,6 +62,7 @@ def check(arguments: Arguments) -> None:
     _check_controls(arguments)
     _check_chance(arguments)
     _check_ranges(arguments)
+    names_given(arguments)
 
 
 def recorded_arguments(journal: Journal, folder: Path, command: Arguments) -> Arguments:
@@ -155,6 +159,21 @@ def options_given(arguments: Arguments, *names: str) -> list[str]:
     """Those of these options that are not as they usually are."""
     usual = Arguments()
     return [name for name in names if getattr(arguments, name) != getattr(usual, name)]
+
+
+def names_given(arguments: Arguments) -> dict[str, str]:
+    """What is invented by its usual name, with the name that it is given.
+
+    Raises:
+        UnusableInput: something is no name.
+    """
+    found: dict[str, str] = {}
+    for text in arguments.name or ():
+        told = re.fullmatch(r"(memory-\d+)=([a-z][a-z0-9_-]*)", text)
+        if told is None or told[1] in found or told[2] in found.values():
+            raise UnusableInput("give memory-1=NAME, each once, with a name that PDDL allows", "name", text)
+        found[told[1]] = told[2]
+    return found
 
 
 def given_about_labels(arguments: Arguments) -> list[str]:

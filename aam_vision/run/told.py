@@ -35,7 +35,7 @@ from aam_vision.report.display import Display, Sights
 from aam_vision.report.recorded import images
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.chance import figures, finish, options_of, progress_of
-from aam_vision.run.checks import options_given
+from aam_vision.run.checks import names_given, options_given
 from aam_vision.run.ended import Ended, accusation, exit_code
 from aam_vision.run.folder import save
 from aam_vision.run.labelling_note import seen, told_unlike, untested, with_other_cause
@@ -60,6 +60,11 @@ class ToldRun:
         self._planner = TimedPlanner(planner)
         self.target = target
         self._interrogation = _interrogation(arguments, target, self._planner)
+        self._names = names_given(arguments)
+        taken = {predicate.name for predicate in target.agent.vocabulary.predicates}
+        for name in self._names.values():
+            if name in taken:
+                raise UnusableInput("is a predicate already; give another name", "name", name)
 
     def go(self, folder: Path, journal: Journal, began: float) -> Ended:
         """Interrogate, and save and print what was learned.
@@ -87,6 +92,11 @@ class ToldRun:
             else:
                 assert result.diagnosis is not None, "it was gone on from that"
                 result = replace(result, diagnosis=replace(result.diagnosis, further=further.why))
+        called = further.fact.predicate.name if further and further.fact else None
+        for usual, given in self._names.items():
+            if given != called:
+                told_of = f"--name {usual}={given}: nothing was invented that is called {usual}"
+                warnings.warn(told_of, AamWarning, stacklevel=2)
         if result.diagnosis is not None and not (further and further.found):
             result = replace(result, diagnosis=with_other_cause(result.diagnosis, own, test, strange))
         times = {
@@ -132,7 +142,7 @@ class ToldRun:
             return None
 
         budget, exam = self._interrogation.budget, arguments.exam
-        further = go_further(agent, result, arguments.seed, options, budget, exam, among, begins)
+        further = go_further(agent, result, arguments.seed, options, budget, exam, among, begins, self._names)
         if (found := further.found) is None:
             journal.note(WENT_ON, {"after": after, "explained": False})
         elif found.outcomes is None:  # else it was noted when it began

@@ -148,6 +148,36 @@ def test_a_number_is_a_parameter_that_plans_reckon_with_and_runs_resume(tmp_path
     command("--agent", program, "--resume", folder, cwd=tmp_path)
     assert (folder / "model.pddl").read_text() == (run / "model.pddl").read_text()
     assert result_of(folder)["steps"] == result["steps"]
+    command("--agent", program, "--resume", folder, "--name", "memory-1=strength", cwd=tmp_path)
+    renamed = (run / "model.pddl").read_text().replace("memory-1", "strength")
+    assert (folder / "model.pddl").read_text() == renamed
+    assert told.replace("memory-1", "strength") in explained(folder)
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["--name", "memory-1=free"], "--name free: is a predicate already; give another name"),
+        (["--name", "memory-1"], "--name memory-1: give memory-1=NAME, each once, with a name that PDDL allows"),
+        (["--name", "memory-1=Two words"], "give memory-1=NAME, each once, with a name that PDDL allows"),
+        (["--name", "memory-1=x", "--name", "memory-2=x"], "--name memory-2=x: give memory-1=NAME, each once"),
+        (["--name", "memory-1=x", "--chance"], "--name: cannot be used with --chance: nothing is invented there"),
+    ],
+)  # fmt: skip
+def test_a_name_that_nothing_can_have_is_refused(
+    options: list[str], why: str, program: str, tmp_path: Path
+) -> None:
+    done = called(
+        "aam_vision.run", "--agent", program, *options, "--out", tmp_path / "run", cwd=tmp_path, code=2
+    )
+    assert why in done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_name_for_what_was_not_invented_is_warned_of(run: Path, program: str, tmp_path: Path) -> None:
+    folder = copied(run, tmp_path)
+    done = command("--agent", program, "--resume", folder, "--name", "memory-2=x", cwd=tmp_path)
+    assert "--name memory-2=x: nothing was invented that is called memory-2" in done.stderr
 
 
 @pytest.mark.parametrize("access", first(1, ["snapshot", "reset"]))

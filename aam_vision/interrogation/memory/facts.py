@@ -446,7 +446,7 @@ def read_fact(told: Any, vocabulary: Vocabulary, headers: Sequence[ActionHeader]
     name, kind = field_of(told, "name", str), told.get("type")
     types = vocabulary.types
     if any(predicate.name == name for predicate in vocabulary.predicates) or not re.fullmatch(
-        rf"{NAME}-\d+", name
+        r"[a-z][a-z0-9_-]*", name
     ):
         raise Malformed("an invented fact has no name of its own")
     if kind is not None and not (isinstance(kind, str) and kind in {ROOT_TYPE, *types.parents}):

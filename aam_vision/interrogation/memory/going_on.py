@@ -7,8 +7,9 @@ contradicts the fact then rules it out, and the next one is tried.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -65,6 +66,7 @@ def remember(
     rng: np.random.Generator,
     budget: Budget | None = None,
     exam: int | None = None,
+    names: Mapping[str, str] = MappingProxyType({}),
 ) -> Remembered | str:
     """Learn a model with an invented fact from what was seen and from further steps; or why none was found, in a line.
 
@@ -74,6 +76,7 @@ def remember(
         rng: for the agent's own walks.
         budget: of both together.
         exam: steps of the examination; None for a quarter of all others.
+        names: for what is invented, in the stead of its usual name.
 
     Raises:
         AgentFailed: the agent cannot answer any more.
@@ -101,7 +104,7 @@ def remember(
         if facts.open:
             return "several facts explain all histories, and no more may be asked"
         explaining = left[0].fact
-        fact = _in_model(explaining, recorded)
+        fact = _in_model(explaining, recorded, names)
         found = _with_fact(recorded, fact, _shown(recorded, facts), rng, budget, exam, spent)
         if found is None:
             facts.rule_out(explaining)
@@ -128,8 +131,10 @@ class _Within:
         return self.policy.next(evidence, rng)
 
 
-def _in_model(fact: InventedFact, recorded: RecordingAgent) -> InventedFact:
+def _in_model(fact: InventedFact, recorded: RecordingAgent, names: Mapping[str, str]) -> InventedFact:
     """The fact as a model has it."""
+    name = fact.predicate.name
+    fact = replace(fact, predicate=replace(fact.predicate, name=names.get(name, name)))
     if not isinstance(fact, InventedCounter):
         return fact
     after: list[Rows] = []
