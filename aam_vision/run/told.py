@@ -61,10 +61,8 @@ class ToldRun:
         self.target = target
         self._interrogation = _interrogation(arguments, target, self._planner)
         self._names = names_given(arguments)
-        taken = {predicate.name for predicate in target.agent.vocabulary.predicates}
         for name in self._names.values():
-            if name in taken:
-                raise UnusableInput("is a predicate already; give another name", "name", name)
+            _check_unused(name, target)
 
     def go(self, folder: Path, journal: Journal, began: float) -> Ended:
         """Interrogate, and save and print what was learned.
@@ -153,6 +151,22 @@ class ToldRun:
                 by = {"anew": True}
             journal.note(WENT_ON, {"after": after, "explained": True, **by})
         return further
+
+
+def _check_unused(name: str, target: Target) -> None:
+    """Refuse a name for what is invented that a predicate has, or that the objects for numbers would share with others.
+
+    Raises:
+        UnusableInput: it is taken.
+    """
+    if name in {predicate.name for predicate in target.agent.vocabulary.predicates}:
+        raise UnusableInput("is a predicate already; give another name", "name", name)
+    for situation in target.agent.initial():
+        for one in situation.state.objects:
+            if one.startswith(f"{name}-"):
+                raise UnusableInput(
+                    f"is how objects are called already, {one}; give another name", "name", name
+                )
 
 
 def goes_on(arguments: Arguments, target: Target, result: Result) -> Sequence[Way]:

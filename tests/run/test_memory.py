@@ -174,6 +174,12 @@ def test_a_name_that_nothing_can_have_is_refused(
     assert not (tmp_path / "run").exists()
 
 
+def test_a_name_that_objects_have_is_refused(tmp_path: Path) -> None:
+    asked = ("--env", "doors", "--name", "memory-1=loc", "--out", tmp_path / "run")
+    done = called("aam_vision.run", *asked, cwd=tmp_path, code=2)
+    assert "--name loc: is how objects are called already, loc-0-0; give another name" in done.stderr
+
+
 def test_a_name_for_what_was_not_invented_is_warned_of(run: Path, program: str, tmp_path: Path) -> None:
     folder = copied(run, tmp_path)
     done = command("--agent", program, "--resume", folder, "--name", "memory-2=x", cwd=tmp_path)

@@ -298,7 +298,7 @@ class ModelledCounter(InventedCounter):
     def _object(self, number: int) -> str:
         """The object that stands for a number."""
         told = number + self.shift
-        return f"number-{told}" if told >= 0 else f"number-minus-{-told}"
+        return f"{self.predicate.name}-{told if told >= 0 else f'minus-{-told}'}"
 
     def headers(self, headers: Iterable[ActionHeader]) -> tuple[ActionHeader, ...]:
         found: list[ActionHeader] = []
@@ -464,14 +464,13 @@ def read_fact(told: Any, vocabulary: Vocabulary, headers: Sequence[ActionHeader]
     predicate = Predicate(name, () if kind is None else (kind,))
     if "first" not in told:
         return InventedFact(predicate, tuple(changes), tuple(cases))
-    first, cycle, among = (
-        field_of(told, "first", int),
-        field_of(told, "cycle", int),
-        field_of(told, "among", list),
-    )
-    whole = all(isinstance(one, int) and not isinstance(one, bool) for one in among)
-    if kind is not None or not whole or len(among) != 2 or first not in range(*among):
+    first, cycle = field_of(told, "first", int), field_of(told, "cycle", int)
+    among = field_of(told, "among", list)
+    whole = all(isinstance(one, int) and not isinstance(one, bool) for one in among) and len(among) == 2
+    if kind is not None or not whole or not 0 <= cycle <= among[1] - among[0] <= MOST_NUMBERS:
         raise Malformed("an invented number is none")
+    if first not in range(*((0, cycle) if cycle else among)):
+        raise Malformed("an invented number begins where there is none")
     every = field_of(told, "every", bool)
     counter = InventedCounter(predicate, tuple(changes), tuple(cases), first, cycle, every)
     return counter.in_model(vocabulary, headers, range(*among)[1:-1])

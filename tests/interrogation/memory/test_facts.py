@@ -187,6 +187,31 @@ def test_an_action_that_brings_a_number_back_is_two() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"type": "object", "changes": []},
+        {"first": "3"},
+        {"first": 9},
+        {"cycle": 3, "first": 4},
+        {"cycle": -1},
+        {"among": [-1]},
+        {"among": [-1, True]},
+        {"among": [-1, 10**30]},
+        {"among": [4, -1]},
+        {"every": None},
+        {"changes": [["undo", None, 2]]},
+    ],
+)
+def test_what_is_no_number_is_refused(wrong: dict[str, Any]) -> None:
+    model = seen("fact", 0).model
+    right = {"name": "fuel", "type": None, "changes": [["undo", None, True]], "cases": []}
+    right |= {"first": 2, "cycle": 0, "every": False, "among": [-1, 5]}
+    assert read_fact(right, model.vocabulary, model.headers).json() == right
+    with pytest.raises(Malformed):
+        read_fact({**right, **wrong}, model.vocabulary, model.headers)
+
+
 @pytest.mark.parametrize("cycle", [0, 3])
 def test_a_counter_is_a_parameter_of_every_action_in_a_model(cycle: int) -> None:
     """What the agent shows and is given comes back as it was, and only numbers that follow each other are counted."""
