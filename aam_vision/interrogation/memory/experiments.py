@@ -56,13 +56,16 @@ def telling_apart(
     other: Explanation,
     initial: Sequence[Situation],
     asked: Collection[Question] = (),
+    said: dict[tuple[State, Rows], Said] | None = None,
 ) -> Question | None:
     """The shortest history that tells two explanations apart, and was not asked; None if none was found.
 
-    One that refutes either goes before one of which only one of them predicts the end.
+    One that refutes either goes before one of which only one of them predicts the end. ``said``: what the best one says, for the next one.
     """
+    said = {} if said is None else said
     spare: Question | None = None
     further = FURTHER
+    alike = {name for name, one in best.actions.items() if one.says_as(other.actions[name])}
     came: dict[tuple[State, Rows, Rows], tuple[Situation, Plan]] = {}
     waiting: deque[tuple[State, Rows, Rows]] = deque()
     for situation in initial:
@@ -74,17 +77,25 @@ def telling_apart(
         further -= spare is not None
         state, rows, others = key = waiting.popleft()
         start, way = came[key]
-        ours, theirs = best.fact.added(state, rows), other.fact.added(state, others)
-        for step, certain in _steps(best, other, ours, theirs):
-            other_action, question = other.actions[step.name], Question(start, (*way, step))
-            told = other_action.executes(theirs, step.objects)
-            after = best.actions[step.name].after(state, ours, step.objects)
-            elsewhere = certain and told and after != other_action.after(state, theirs, step.objects)
-            if (elsewhere or certain is not told) and question not in asked:
+        if (state, rows) not in said:
+            said[state, rows] = Said(best, state, rows)
+        here, theirs = said[state, rows], other.fact.added(state, others)
+        for step, certain in here.steps(other, theirs):
+            action, theirs_too = best.actions[step.name], other.actions[step.name]
+            told = certain if step.name in alike else theirs_too.executes(theirs, step.objects)
+            after = here.after(step) if certain else None
+            elsewhere = (
+                after is not None
+                and told
+                and not action.does_as(theirs_too)
+                and after != theirs_too.after(state, theirs, step.objects)
+            )
+            differs = elsewhere or certain is not told
+            if differs and (question := Question(start, (*way, step))) not in asked:
                 if elsewhere or (certain is not None and told is not None):
                     return question
                 spare = spare or question
-            if certain and len(came) < STATES:
+            if after is not None and len(came) < STATES:
                 led = after, best.fact.after(rows, step), other.fact.after(others, step)
                 if led not in came:
                     came[led] = start, (*way, step)
@@ -92,17 +103,42 @@ def telling_apart(
     return spare
 
 
-def _steps(
-    best: Explanation, other: Explanation, state: State, theirs: State
-) -> Iterator[tuple[GroundAction, bool | None]]:
-    """Steps that one of them executes for certain, and some others, with what the best one says of each."""
-    mine, others = StateIndex(state), StateIndex(theirs)
-    for name, action in best.actions.items():
-        found = dict.fromkeys(_bound(action, mine, action.positive))
-        found.update(dict.fromkeys(_bound(their := other.actions[name], others, their.positive)))
-        found.update(dict.fromkeys(_bound(action, mine, 0)))
-        for row in found:
-            yield GroundAction(name, row), action.executes(state, row)
+class Said:
+    """What an explanation says of the steps in a situation, found once for all others that it is compared with.
+
+    Args:
+        best: the explanation.
+        state: as it is seen.
+        rows: of which the fact is true there.
+    """
+
+    def __init__(self, best: Explanation, state: State, rows: Rows) -> None:
+        self._best, self._state = best, state
+        self.seen = best.fact.added(state, rows)
+        index = StateIndex(self.seen)
+        self._bound = {
+            name: [dict.fromkeys(_bound(one, index, required)) for required in (one.positive, 0)]
+            for name, one in best.actions.items()
+        }
+        self._executes: dict[GroundAction, bool | None] = {}
+        self._after: dict[GroundAction, State] = {}
+
+    def steps(self, other: Explanation, theirs: State) -> Iterator[tuple[GroundAction, bool | None]]:
+        """Steps that one of them executes for certain, and some others, with what the best one says of each."""
+        index = StateIndex(theirs)
+        for name, (certain, some) in self._bound.items():
+            their = other.actions[name]
+            for row in certain | dict.fromkeys(_bound(their, index, their.positive)) | some:
+                step = GroundAction(name, row)
+                if step not in self._executes:
+                    self._executes[step] = self._best.actions[name].executes(self.seen, row)
+                yield step, self._executes[step]
+
+    def after(self, step: GroundAction) -> State:
+        """The state after an executed step, as it is seen."""
+        if step not in self._after:
+            self._after[step] = self._best.actions[step.name].after(self._state, self.seen, step.objects)
+        return self._after[step]
 
 
 def _bound(action: Strictest, index: StateIndex, required: int) -> Iterator[tuple[str, ...]]:
@@ -125,8 +161,8 @@ def random_steps(
     """
     plan: list[GroundAction] = []
     while len(plan) < most:
-        seen = best.fact.added(state, rows)
-        steps = list(_steps(best, best, seen, seen))
+        here = Said(best, state, rows)
+        steps = list(here.steps(best, here.seen))
         possible = [step for step, executes in steps if executes is not False]
         last = len(plan) == most - 1 or rng.random() < ending or not possible
         choice = [step for step, _ in steps] if last else possible
@@ -135,7 +171,7 @@ def random_steps(
         plan.append(choice[int(rng.integers(len(choice)))])
         if last:
             break
-        state = best.actions[plan[-1].name].after(state, seen, plan[-1].objects)
+        state = here.after(plan[-1])
         rows = best.fact.after(rows, plan[-1])
     return tuple(plan)
 
@@ -240,11 +276,12 @@ class VersionSpace:
 
     def _next(self, found: Sequence[Explanation]) -> Question | None:
         best, initial = found[0], self._agent.initial()
+        said: dict[tuple[State, Rows], Said] = {}
         for other in found[1:]:
             pair = best.key, other.key
             if self._vain[pair] >= IN_VAIN:
                 continue
-            if question := telling_apart(best, other, initial, self._asked):
+            if question := telling_apart(best, other, initial, self._asked, said):
                 self._vain[pair] += 1
                 return question
             self._vain[pair] = IN_VAIN

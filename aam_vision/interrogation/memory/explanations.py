@@ -80,6 +80,8 @@ class Strictest:
     """For each refusal the literals of these that did not hold, one of which is needed."""
     effects: Mapping[bool, Effects]
     """What it does, by the value of the fact; mostly the same."""
+    own: int
+    """The bits of the fact's atoms."""
     case: int = 0
     """The bit of the fact's atom on whose value its effects depend; 0 if they do not."""
 
@@ -90,10 +92,17 @@ class Strictest:
         true = (state.true - facts(done.deleted, objects)) | facts(done.added, objects)
         return State(true, state.objects, state.unknown)
 
-    def depends(self, fact: InventedFact) -> bool:
-        """Whether nothing but the fact explains some refusal, or the effects."""
-        own = sum(bit for atom, bit in self.index.bit.items() if atom.predicate == fact.predicate.name)
-        return bool(self.case) or any(not (one | other) & ~own for one, other in self.refusals)
+    def does_as(self, other: Strictest) -> bool:
+        """Whether it surely does what another one does, whatever is true of either's fact."""
+        return not self.case and not other.case and self.effects == other.effects
+
+    def says_as(self, other: Strictest) -> bool:
+        """Whether it is executed where another one is, whatever is true of either's fact."""
+        mine, theirs = ((one.positive, one.negative, one.refusals) for one in (self, other))
+        spoken = self.positive | self.negative
+        for one, excess in self.refusals:
+            spoken |= one | excess
+        return mine == theirs and not spoken & self.own
 
     def executes(self, state: State, objects: Sequence[str]) -> bool | None:
         """Whether a step is executed for certain (True) or refused for certain (False); None if neither."""
@@ -362,7 +371,7 @@ class _Trials:
                     continue
                 return None
             same = dict.fromkeys((True, False), self._effects[name])
-            one = Strictest(index, own, never, tuple(sorted(lacking)), same)
+            one = Strictest(index, own, never, tuple(sorted(lacking)), same, self._own[name])
             steady = one if name not in self._unsteady else self._in_cases(one, sides)
             if steady is None and not partial:
                 return None
