@@ -48,7 +48,7 @@ def test_a_run_is_resumed_with_its_own_options_and_the_display_of_the_new_comman
         CHANGED, resume=Path("run"), quiet=True, images=False, record=Path("a.gif"), cache=Path("c")
     )
     shown = {"address", "out", "force", "cache", "resume", "quiet", "images", "record", "write_ppo"}
-    shown |= {"max_seconds"}  # nothing that is asked depends on it
+    shown |= {"max_seconds", "name"}  # nothing that is asked depends on these
     asked_first = {
         "label",
         "labels",
