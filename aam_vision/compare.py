@@ -112,7 +112,7 @@ def _policies(first: str, second: str, margin: float | None, *, as_json: bool) -
         found = imported(name)
         if not isinstance(found, Told):
             raise UnusableInput(
-                f"{name}: is no PolicyAgent (but {type(found).__name__}); name one of the module"
+                f"{name}: is no PolicyAgent (but {type(found).__name__}), nor a ToldAgent; name one of the module"
             )
         policies.append(found)
     compared = gate(*policies, margin=MARGIN if margin is None else margin)

@@ -1,7 +1,7 @@
 """From a diagnosis to a model: an agent that is no deterministic STRIPS agent is learned with what explains it, the cheapest first.
 
 One that has changed is interrogated as it is now. For others constants are tried where steps change facts of objects that they do not name,
-then outcomes and cases, and then an invented fact. All that was seen before counts for these, so nothing is asked twice.
+then outcomes and cases, and then an invented fact or number. All that was seen before counts for these, so nothing is asked twice.
 """
 
 from __future__ import annotations

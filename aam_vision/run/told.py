@@ -81,6 +81,8 @@ class ToldRun:
         further = None
         if not strange and (among := goes_on(arguments, target, result)):
             further = self._further(result, agent, journal, among)
+        self._warn_of_names(further)
+        if further is not None:
             if further.found is not None:
                 diagnosed, result, failure = result, replace(further.found, seen=result.seen), None
                 if isinstance(found := result.outcomes, ChanceResult):
@@ -90,11 +92,6 @@ class ToldRun:
             else:
                 assert result.diagnosis is not None, "it was gone on from that"
                 result = replace(result, diagnosis=replace(result.diagnosis, further=further.why))
-        called = further.fact.predicate.name if further and further.fact else None
-        for usual, given in self._names.items():
-            if given != called:
-                told_of = f"--name {usual}={given}: nothing was invented that is called {usual}"
-                warnings.warn(told_of, AamWarning, stacklevel=2)
         if result.diagnosis is not None and not (further and further.found):
             result = replace(result, diagnosis=with_other_cause(result.diagnosis, own, test, strange))
         times = {
@@ -119,6 +116,14 @@ class ToldRun:
         if failure is not None:
             return Ended(status, final, str(failure), exit_code(FAILED))
         return Ended(status, final)
+
+    def _warn_of_names(self, further: Further | None) -> None:
+        """Warn of names that were given to what was not invented."""
+        called = further.fact.predicate.name if further and further.fact else None
+        for usual, given in self._names.items():
+            if given != called:
+                told = f"--name {usual}={given}: nothing was invented that is called {usual}"
+                warnings.warn(told, AamWarning, stacklevel=2)
 
     def _further(
         self, result: Result, agent: JournalledAgent, journal: Journal, among: Sequence[Way]

@@ -398,12 +398,12 @@ class _CounterTrials(_Trials):
     def _changes(self, size: int) -> Iterable[tuple[Change, ...]]:
         """What steps may change, and that each counts; with an action that brings the number back, too."""
         back = [Change(option.action, None, None) for option in self._options if option.value]
-        each = [self._every, *([one for one in self._every if one.action != last.action] for last in back)]
         yield from super()._changes(size)
         if size == 1 < len(self._every):
             yield self._every
         if size == 2 < len(self._every):
-            yield from ((*others, last) for others, last in zip(each[1:], back, strict=True))
+            for last in back:
+                yield (*(one for one in self._every if one.action != last.action), last)
         if size > 1:
             yield from ((*own, last) for own in super()._changes(size - 1) for last in back)
 
@@ -414,12 +414,11 @@ class _CounterTrials(_Trials):
 
     def _of_changes(self, changes: tuple[Change, ...]) -> Iterable[InventedFact]:
         """Those that are at least 1 from where some step was attempted that nothing visible explains."""
-        counter, after, seen = self._counter(changes, 0), list[Rows](), set[int]()
-        for parent, action, executed, *_ in self._sample:
-            rows = counter.beginning if parent == BEGINNING else after[parent]
-            seen.add(number_of(rows))
-            after.append(counter.after(rows, action) if executed else rows)
-        return [self._counter(changes, first) for first in sorted((1 - one for one in seen), key=abs)]
+        counter = self._counter(changes, 0)
+        after = counter.along(self._sample, [])
+        before = (counter.beginning if one.parent == BEGINNING else after[one.parent] for one in self._sample)
+        firsts = {1 - number_of(rows) for rows in before}
+        return [self._counter(changes, first) for first in sorted(firsts, key=lambda one: (abs(one), one))]
 
     def _counter(self, changes: tuple[Change, ...], first: int, cycle: int = 0) -> InventedCounter:
         every = len(changes) == len(self._every) and not any(one.value is False for one in changes)

@@ -16,6 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from aam_vision.agents.encoding import Malformed
 from aam_vision.agents.encoding import field as field_of
+from aam_vision.interrogation.memory.histories import BEGINNING
 from aam_vision.model.strips import (
     ROOT_TYPE,
     ActionHeader,
@@ -143,6 +144,18 @@ class InventedFact:
     def of_numbers(self, among: range) -> InventedFact:
         """The same fact in a model that speaks of other numbers."""
         return self
+
+    def along(self, attempts: Sequence[tuple[Any, ...]], after: list[Rows]) -> list[Rows]:
+        """The objects of which it is true after each attempt; ``after`` has those of the first ones, and gets the others.
+
+        Args:
+            attempts: each begins with its parent's number, its action, and whether that was executed.
+            after: what is known already.
+        """
+        for parent, action, executed, *_ in attempts[len(after) :]:
+            rows = self.beginning if parent == BEGINNING else after[parent]
+            after.append(self.after(rows, action) if executed else rows)
+        return after
 
     def room(self, rows: Rows) -> int | None:
         """The steps that may be executed before it is what the model has no word for; None for any number."""

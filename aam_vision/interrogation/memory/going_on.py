@@ -23,8 +23,8 @@ from aam_vision.interrogation.evidence.moves import Entry, Move, Policy, Stop
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.examination.findings import Family
 from aam_vision.interrogation.memory.experiments import VersionSpace
-from aam_vision.interrogation.memory.facts import InventedCounter, InventedFact, Rows, number_of, told
-from aam_vision.interrogation.memory.histories import BEGINNING, RecordingAgent, two_ways
+from aam_vision.interrogation.memory.facts import InventedCounter, InventedFact, number_of, told
+from aam_vision.interrogation.memory.histories import RecordingAgent, two_ways
 from aam_vision.interrogation.memory.remembering import RememberingAgent, with_fact
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
@@ -92,7 +92,9 @@ def remember(
         except ResourcesSpent as error:
             return str(error)
         if not left:
-            return "no fact that is set and unset by steps explains all histories"
+            return (
+                "no fact that is set and unset by steps explains all histories, and no number that they count"
+            )
         if learned is not None and left[0].fact == explaining:
             if facts.open:
                 return learned.doubted("other facts explain it as well, and no more may be asked")
@@ -137,11 +139,8 @@ def _in_model(fact: InventedFact, recorded: RecordingAgent, names: Mapping[str, 
     fact = replace(fact, predicate=replace(fact.predicate, name=names.get(name, name)))
     if not isinstance(fact, InventedCounter):
         return fact
-    after: list[Rows] = []
-    for parent, action, executed, *_ in recorded.histories.attempts:
-        rows = fact.beginning if parent == BEGINNING else after[parent]
-        after.append(fact.after(rows, action) if executed else rows)
-    return fact.in_model(recorded.vocabulary, recorded.headers, map(number_of, after))
+    counted_to = map(number_of, fact.along(recorded.histories.attempts, []))
+    return fact.in_model(recorded.vocabulary, recorded.headers, counted_to)
 
 
 def _shown(recorded: RecordingAgent, facts: VersionSpace) -> Transcript:

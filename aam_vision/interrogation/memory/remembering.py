@@ -32,8 +32,10 @@ def with_fact(transcript: Transcript, fact: InventedFact) -> Transcript:
     for entry in transcript.entries:
         begun = histories.add(entry)
         told = seen.entry(entry, seen.rows(histories, begun)) if _begins(entry, transcript, known) else None
-        known = (known - {*_led(entry, entry)}) | {*_led(entry, told)}
-        entries += [] if told is None else [told]
+        known -= _led_to(entry)
+        if told is not None:
+            entries.append(told)
+            known |= _led_to(told)
     return Transcript(
         fact.within(transcript.vocabulary),
         fact.headers(transcript.headers),
@@ -52,11 +54,11 @@ def _begins(entry: Entry, transcript: Transcript, known: Collection[Hashable]) -
     return start.handle in known
 
 
-def _led(entry: Entry, told: Entry | None) -> list[Hashable]:
-    """The handles of the situations to which a question or a walk has led, as far as it is told."""
+def _led_to(entry: Entry) -> set[Hashable]:
+    """The handles of the situations to which a question or a walk has led."""
     if isinstance(entry, Asked):
-        return [] if told is None else [entry.response.final.handle]
-    return [step.after.handle for step in entry.steps[: len(told.actions) if told is not None else 0]]
+        return {entry.response.final.handle}
+    return {step.after.handle for step in entry.steps}
 
 
 class RememberingAgent(AgentDecorator):
@@ -157,9 +159,7 @@ class _Seen:
 
     def rows(self, histories: Histories, number: int) -> Rows:
         """The objects of which the fact is true after an attempt."""
-        for parent, action, executed, *_ in histories.attempts[len(self._after) :]:
-            rows = self._fact.beginning if parent == BEGINNING else self._after[parent]
-            self._after.append(self._fact.after(rows, action) if executed else rows)
+        self._fact.along(histories.attempts, self._after)
         return self._fact.beginning if number == BEGINNING else self._after[number]
 
     def situation(
