@@ -143,8 +143,9 @@ class _Rounds:
                             seen = replace(seen, surprise=give_the_rest(giving, rules, result.model, REST))
                         if kept or (seen.surprise is None and self._covered(rules)):  # the walk has seen more
                             pair = self._repeated(rng) if kept or discovery.unexplained else None
-                            ended = self._result(discovery, rules, result, seen, pair=pair)
-                            return replace(ended, misread=doubted(giving, discovery, ended.unexplained))
+                            if kept or self._explains_all(rules):  # what was given again, too
+                                ended = self._result(discovery, rules, result, seen, pair=pair)
+                                return replace(ended, misread=doubted(giving, discovery, ended.unexplained))
                     first = first or len(discovery.operators)
                     if self._rounds % REFUTED == 0 and len(discovery.operators) > MULTIPLIED * first:
                         self._repeated(np.random.default_rng([self._seed, 3, self._rounds]))
@@ -262,6 +263,17 @@ class _Rounds:
             return False
         self._covers = ended.covered
         return not ended.woken
+
+    def _explains_all(self, rules: Rules) -> bool:
+        """Whether nothing that was given so far refutes the operators."""
+        try:
+            for transitions in self._giving.transitions.values():
+                for one in transitions:
+                    rules.owner(one)
+        except Refuted as error:
+            self._options.tell(str(error))
+            return False
+        return True
 
     def _tell(self, discovery: Discovery) -> None:
         names = some([operator.header.name for operator in discovery.operators], NAMED)
