@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -13,7 +13,7 @@ from aam_vision.interrogation.examination.predictions import differing
 from aam_vision.interrogation.examination.repetition import later_otherwise, random_outcome, repeated, varying
 from aam_vision.interrogation.examination.trials import History, Trial
 from aam_vision.model.query import Situation
-from aam_vision.model.strips import Atom, GroundAction, State
+from aam_vision.model.strips import Atom, GroundAction, Objects, State
 
 ROUND_TRIPS = 4
 """Ways that lead from the doubtful situation back to it."""
@@ -209,7 +209,12 @@ def strange_effect(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
 def _executed_apart(inquiry: Inquiry, history: History, state: State, atom: Atom) -> list[Trial]:
     """Steps that are executed after a history and do not touch an atom; every action's first, as far as possible."""
     known = inquiry.plans(state).executable(state)  # the model may be too poor yet to be sure
-    seen = [trial.step for trial in reversed(inquiry.trials.seen) if trial.executed]
+    types = {name: action.index.header.types for name, action in inquiry.evidence.hypotheses.actions.items()}
+    seen = [
+        trial.step
+        for trial in reversed(inquiry.trials.seen)
+        if trial.executed and _is_there(trial.step, types[trial.step.name], state.objects)
+    ]
     steps = [step for step in dict.fromkeys([*known, *seen]) if not set(atom.objects) <= set(step.objects)]
     first = list({step.name: step for step in reversed(steps)}.values())
     found: list[Trial] = []
@@ -220,6 +225,11 @@ def _executed_apart(inquiry: Inquiry, history: History, state: State, atom: Atom
         if len(found) == OTHER_STEPS:
             break
     return found
+
+
+def _is_there(step: GroundAction, types: Sequence[str], objects: Objects) -> bool:
+    """Whether a problem with these objects has what a step names, which another problem may have, of other types."""
+    return all(name in objects.members(kind) for name, kind in zip(step.objects, types, strict=True))
 
 
 def _previous(inquiry: Inquiry, doubtful: Trial) -> GroundAction | None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from aam_vision.interrogation.memory.explanations import Explanation, Explanations, Strictest
 from aam_vision.interrogation.memory.facts import InventedCounter, InventedFact, Rows
-from aam_vision.interrogation.memory.histories import RecordingAgent
+from aam_vision.interrogation.memory.histories import BEGINNING, RecordingAgent
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.model.query import Query, Situation
 from aam_vision.model.strips import GroundAction, State
@@ -36,6 +36,10 @@ OF_NUMBERS = 18
 """The same of a number, which fits more easily."""
 MANY = 12
 """Explanations of which histories of random steps, each of which may refute many, leave fewer before they are told apart in pairs."""
+BEGUN = 12
+"""Situations before steps that depend on a fact, in which histories may begin: the nearest."""
+NEARER = 0.5
+"""Share of the histories of random steps that lead there first."""
 LENGTHS: Final = (12, 24, 40)
 """Steps of such histories, in turn."""
 REFUSED = 0.25
@@ -51,16 +55,39 @@ class Question(NamedTuple):
     plan: Plan
 
 
+class Way(NamedTuple):
+    """Executed steps from an initial situation."""
+
+    start: Situation
+    steps: Plan
+    state: State
+    """Where they lead, as it is seen."""
+
+    def rows(self, fact: InventedFact) -> Rows:
+        """The objects of which a fact is true at its end."""
+        rows = fact.beginning
+        for step in self.steps:
+            rows = fact.after(rows, step)
+        return rows
+
+
 def telling_apart(
     best: Explanation,
     other: Explanation,
-    initial: Sequence[Situation],
+    begun: Sequence[Way],
     asked: Collection[Question] = (),
     said: dict[tuple[State, Rows], Said] | None = None,
 ) -> Question | None:
     """The shortest history that tells two explanations apart, and was not asked; None if none was found.
 
-    One that refutes either goes before one of which only one of them predicts the end. ``said``: what the best one says, for the next one.
+    One that refutes either goes before one at whose end one of them says that a step is executed, and the other nothing.
+
+    Args:
+        best: the simplest explanation.
+        other: another one.
+        begun: how histories may begin.
+        asked: before.
+        said: what the best one says, for the next one.
     """
     said = {} if said is None else said
     spare: Question | None = None
@@ -68,10 +95,10 @@ def telling_apart(
     alike = {name for name, one in best.actions.items() if one.says_as(other.actions[name])}
     came: dict[tuple[State, Rows, Rows], tuple[Situation, Plan]] = {}
     waiting: deque[tuple[State, Rows, Rows]] = deque()
-    for situation in initial:
-        key = situation.state, best.fact.beginning, other.fact.beginning
+    for one in begun:
+        key = one.state, one.rows(best.fact), one.rows(other.fact)
         if key not in came:
-            came[key] = situation, ()
+            came[key] = one.start, one.steps
             waiting.append(key)
     while waiting and further:
         further -= spare is not None
@@ -94,7 +121,7 @@ def telling_apart(
             if differs and (question := Question(start, (*way, step))) not in asked:
                 if elsewhere or (certain is not None and told is not None):
                     return question
-                spare = spare or question
+                spare = spare or (question if certain or told else None)
             if after is not None and len(came) < STATES:
                 led = after, best.fact.after(rows, step), other.fact.after(others, step)
                 if led not in came:
@@ -221,6 +248,28 @@ class VersionSpace:
         self._facts = [one.fact for one in found]
         return found
 
+    def _begun(self, best: Explanation) -> list[Way]:
+        """How histories may begin: where the problems do, and before steps whose outcome depends on the fact."""
+        attempts, initial = self._agent.histories.attempts, self._agent.initial()
+        starts = {situation.state: situation for situation in reversed(initial)}
+        found: dict[tuple[State, Rows], Way] = {}
+        for one in attempts:
+            if one.before is None or not best.actions[one.action.name].needs_fact:
+                continue
+            steps, number, first = [], one.parent, one
+            while number != BEGINNING:
+                first = attempts[number]
+                steps += [first.action] if first.executed else []
+                number = first.parent
+            if first.before is None or (start := starts.get(first.before)) is None:
+                continue
+            way = Way(start, tuple(reversed(steps)), one.before)
+            known = found.setdefault((way.state, way.rows(best.fact)), way)
+            if len(known.steps) > len(steps):
+                found[way.state, way.rows(best.fact)] = way
+        nearest = sorted(found.values(), key=lambda way: len(way.steps))[:BEGUN]
+        return [*nearest, *(Way(situation, (), situation.state) for situation in initial)]
+
     def tell_apart(self, budget: Budget, steps: int) -> list[Explanation]:
         """Ask until no history tells those that are left apart, or no more may be asked.
 
@@ -257,11 +306,17 @@ class VersionSpace:
         Where any state can be set, a history ends with its question, and so with a refused step.
         """
         agent, rng, made = self._agent, self._rng, 0
-        initial = agent.initial()
-        situation, rows = initial[int(rng.integers(len(initial)))], best.fact.beginning
+        begun = self._begun(best)
+        initial = len(agent.initial())
+        nearer = len(begun) > initial and rng.random() < NEARER
+        situation, way, state = begun[
+            int(rng.integers(*((len(begun) - initial,) if nearer else (-initial, 0))))
+        ]
+        rows, length = best.fact.beginning, length + len(way)
         ending = 0 if agent.access.constructs else REFUSED
         while made < length:
-            plan = random_steps(best, situation.state, rows, length - made, ending, rng)
+            after = Way(situation, way, state).rows(best.fact) if way else rows
+            plan = (*way, *random_steps(best, state, after, length - made - len(way), ending, rng))
             if not plan:
                 break
             self.random.add(len(agent.transcript.entries))
@@ -269,19 +324,19 @@ class VersionSpace:
             made += len(plan[: response.executed + 1])
             for step in plan[: response.executed]:
                 rows = best.fact.after(rows, step)
-            situation = response.final
+            situation, way, state = response.final, (), response.final.state
             if agent.access.constructs:
                 break
         return made
 
     def _next(self, found: Sequence[Explanation]) -> Question | None:
-        best, initial = found[0], self._agent.initial()
+        best, begun = found[0], self._begun(found[0])
         said: dict[tuple[State, Rows], Said] = {}
         for other in found[1:]:
             pair = best.key, other.key
             if self._vain[pair] >= IN_VAIN:
                 continue
-            if question := telling_apart(best, other, initial, self._asked, said):
+            if question := telling_apart(best, other, begun, self._asked, said):
                 self._vain[pair] += 1
                 return question
             self._vain[pair] = IN_VAIN

@@ -104,6 +104,11 @@ class Strictest:
             spoken |= one | excess
         return mine == theirs and not spoken & self.own
 
+    @property
+    def needs_fact(self) -> bool:
+        """Whether nothing but the fact explains some of its effects, or of its refusals."""
+        return bool(self.case) or any(not (one | excess) & ~self.own for one, excess in self.refusals)
+
     def executes(self, state: State, objects: Sequence[str]) -> bool | None:
         """Whether a step is executed for certain (True) or refused for certain (False); None if neither."""
         held, _ = self.index.values(state, tuple(objects))

@@ -433,10 +433,10 @@ def after_walking(evidence: Evidence, *, besides: str = "") -> Evidence:
 
 
 def _first_walks(evidence: Evidence, besides: str = "") -> int:
-    """How many exchanges the first walks are."""
+    """How many exchanges the first walks are, with those that were made before the interrogation."""
     for number, exchange in enumerate(evidence.exchanges):
         move = exchange.move
-        exploring = isinstance(move, Walk) and move.why == EXPLORE
+        exploring = move is None or (isinstance(move, Walk) and move.why == EXPLORE)
         if not exploring and not (isinstance(move, Ask) and move.aims and move.aims[0].purpose == besides):
             return number
     return len(evidence.exchanges)

@@ -184,11 +184,11 @@ class FirstTrial(NamedTuple):
 
 
 def first_trials(evidence: Evidence) -> Iterator[FirstTrial]:
-    """The first attempts at actions until each is executed; one of a query, the last."""
+    """The first attempts at actions until each is executed, one of a query, the last; what was asked before was asked for other reasons."""
     executed: set[str] = set()
     for exchange in evidence.exchanges:
         entry = exchange.entry
-        if isinstance(entry, Asked):
+        if isinstance(entry, Asked) and exchange.move is not None:
             done = entry.response.executed
             new = [(step.name, n < done) for n, step in enumerate(entry.actions) if step.name not in executed]
             if new:
