@@ -110,7 +110,12 @@ def _is_share(value: object) -> TypeGuard[float]:
 def with_other_cause(
     found: Diagnosis, classifiers: Path | None, test: ImageTest | None = None, strange: str = ""
 ) -> Diagnosis:
-    """A diagnosis with what else may be behind it: a test that was not passed, or images unlike all learned from (``told_unlike``)."""
+    """A diagnosis with what else may be behind it: a test that was not passed, or images unlike all learned from (``told_unlike``).
+
+    Nothing is, where it does not depend on how images are read.
+    """
+    if found.unread:
+        return found
     if doubts(classifiers):
         return replace(found, otherwise=OTHER_CAUSE)
     if test is not None and not test.passed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,8 @@ def test_a_diagnosis_by_classifiers_that_failed_unseen_images_names_misreading()
     found = Diagnosis(Family.CONDITIONAL, "move", "move: depends on the state")
     assert "read 397 of 400 unseen images" in with_other_cause(found, None, ImageTest(397, 400)).otherwise
     assert with_other_cause(found, None, ImageTest(400, 400)) == found
+    unread = replace(found, unread=True)
+    assert with_other_cause(unread, None, ImageTest(397, 400)) == unread
 
 
 def test_classifiers_of_ones_own_are_untested_until_they_have_passed(tmp_path: Path) -> None:

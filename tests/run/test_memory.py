@@ -198,3 +198,27 @@ def test_what_no_picture_shows_is_learned_from_pictures(access: str, tmp_path: P
     assert brake in learned["drop-off"].add
     assert brake in learned["pick-up"].delete
     assert "memory-1 is an invented fact" in explained(folder)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("seed", ["0", "1", "2"])
+def test_a_key_that_has_to_be_turned_twice_is_learned_from_pictures(seed: str, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    asked = ("--env", "tests.run.stubborn_door:ENVIRONMENT", "--seed", seed, "--out", folder, "--quiet")
+    called("aam_vision.run", *asked, cwd=tmp_path, code=0)
+    assert result_of(folder)["status"] == "complete"
+    learned = {schema.header.name: schema for schema in read_domain(folder / "model.pddl").actions}
+    turned = LiftedAtom("memory-1", ())
+    first, second = learned["unlock-without-memory-1"], learned["unlock-with-memory-1"]
+    assert (first.add, first.delete) == ({turned}, set())
+    assert turned in second.positive
+    assert {atom.predicate for atom in second.add} == {"clear"}
+
+
+def test_what_the_pixels_show_is_not_laid_to_how_they_are_read(tmp_path: Path) -> None:
+    folder = tmp_path / "run"  # its problems have doors at other places, so a step of one is none of another
+    asked = ("--env", "tests.run.stubborn_door:KNOWN", "--seed", "1", "--out", folder, "--quiet")
+    called("aam_vision.run", *asked, cwd=tmp_path, code=4)
+    found = result_of(folder)["diagnosis"]
+    assert (found["family"], found["culprit"], found["pixels_differ"]) == ("hidden", "unlock", False)
+    assert "misread" not in str(found)

@@ -152,7 +152,10 @@ def _hidden(inquiry: Inquiry, one: Trial, other: Trial) -> Diagnosis | None:
         return None
     told = f"{cut(one.outcome, 30)} and {cut(other.outcome, 30)} in situations that look alike"
     differ = pixels_differ(trials.agent, one.before, other.before)
-    return verdict(Family.HIDDEN, one.step.name, told, one, other, pixels_differ=differ)
+    unread = differ is False and (
+        one.after is None or other.after is None or bool(pixels_differ(trials.agent, one.after, other.after))
+    )
+    return verdict(Family.HIDDEN, one.step.name, told, one, other, pixels_differ=differ, unread=unread)
 
 
 def nothing_works(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:

@@ -67,6 +67,8 @@ class Diagnosis:
     """How often the step was attempted for that."""
     pixels_differ: bool | None = None
     """Whether the images of the two situations differ; None if that is not known."""
+    unread: bool = False
+    """Whether images show it that nobody has to read: the same pixels before a step, and then others, or a refusal."""
     by_chance: bool = False
     """Whether chance may be the reason, so that weighing the answers may make up for it: misreadings, refusals."""
     steps: int = 0

@@ -7,7 +7,7 @@ import pytest
 
 import aam_vision
 from aam_vision.interrogation.evidence.moves import Asked
-from aam_vision.interrogation.memory.experiments import HISTORIES, QUESTIONS, VersionSpace, telling_apart
+from aam_vision.interrogation.memory.experiments import HISTORIES, QUESTIONS, VersionSpace, Way, telling_apart
 from aam_vision.interrogation.memory.histories import RecordingAgent
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.model.query import Access
@@ -42,10 +42,11 @@ def test_each_question_is_asked_once_until_none_tells_more(recorded: RecordingAg
 
 def test_a_question_is_one_of_which_two_explanations_say_different_things(recorded: RecordingAgent) -> None:
     best, *others = VersionSpace(recorded, np.random.default_rng(SEED)).left()
-    found = [one for one in others if telling_apart(best, one, recorded.initial())]
+    begun = [Way(situation, (), situation.state) for situation in recorded.initial()]
+    found = [one for one in others if telling_apart(best, one, begun)]
     assert found
     for other in found:
-        question = telling_apart(best, other, recorded.initial())
+        question = telling_apart(best, other, begun)
         assert question is not None
         said = []
         for one in (best, other):

@@ -153,7 +153,7 @@ def test_what_has_changed_is_learned_as_it_is_now(family: str, access: Access) -
 
 
 def test_nothing_is_asked_beyond_the_budget() -> None:
-    steps = 290
+    steps = 450
     told, further = learned(planted_agent("fact", Access.RESET, 1), 1, steps)
     result = further.found
     assert result is not None
