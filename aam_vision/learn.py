@@ -36,8 +36,8 @@ def learn_from_traces(
     from aam_vision.run.targets.symbolic import tell_left_out
 
     began = perf_counter()
-    transcript = read_traces(domain, traces)
     with told_warnings():
+        transcript = read_traces(domain, traces)
         tell_left_out(domain, transcript.vocabulary)
     agent, names = TracedAgent(transcript), tuple(trace.name for trace in traces)
     target = Target(transcript.vocabulary.name, names, agent, truth=None, held_out=list)

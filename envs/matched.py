@@ -8,6 +8,7 @@ bounded random variables by betting", 2024).
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -40,6 +41,8 @@ _GRID: Final = np.linspace(-1, 1, 801)
 _STAKES: Final = np.array([0.02, 0.06, 0.12, 0.25, 0.5, 0.8])
 """Shares of the capital that are put on a greater, or a smaller, difference."""
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
+Record = Callable[[str, object], None]
+"""Takes a figure by its name, as pytest's ``record_property`` does."""
 Facts = frozenset[str]
 
 
@@ -326,14 +329,30 @@ class Capability:
         low, high = self.rate
         return True if low >= self.at_least else False if high < self.at_least else None
 
+    @property
+    def verdict(self) -> str:
+        """``shown``, ``missed`` or ``not sure``."""
+        return {True: "shown", False: "missed", None: UNSURE}[self.shown]
+
+    def json(self) -> dict[str, Any]:
+        """The same for programs."""
+        ends = [end for *_, end in self.ends]
+        achieved, false = sum(end.achieved for end in ends), sum(end.claimed > end.achieved for end in ends)
+        found = {"name": self.name, "verdict": self.verdict, "at_least": self.at_least, "pursuits": len(ends)}
+        found |= {"rate": achieved / max(1, len(ends)), "interval": list(self.rate), "claimed_falsely": false}
+        return found | {"example": self._example() or None}
+
+    def _example(self) -> str:
+        """A pursuit that failed; empty if none did."""
+        failed = next((one for one in self.ends if not one[-1].achieved), None)
+        return "" if failed is None else f"seed {failed[0]}, {failed[1]}: {failed[2]}"
+
     def __str__(self) -> str:
         achieved = sum(end.achieved for *_, end in self.ends)
         low, high = (100 * limit for limit in self.rate)
-        verdict = {True: "shown", False: "missed", None: "not sure"}[self.shown]
-        told = f"{self.name}: {verdict}: {achieved} of {counted(len(self.ends), 'pursuit')} ({low:.0f}-{high:.0f}% with {100 * (1 - self.alpha):g}%), "
+        told = f"{self.name}: {self.verdict}: {achieved} of {counted(len(self.ends), 'pursuit')} ({low:.0f}-{high:.0f}% with {100 * (1 - self.alpha):g}%), "
         told += f"{100 * self.at_least:g}% wanted"
-        failed = next((one for one in self.ends if not one[-1].achieved), None)
-        return told if failed is None else f"{told}; for example seed {failed[0]}, {failed[1]}: {failed[2]}"
+        return f"{told}; for example {example}" if (example := self._example()) else told
 
 
 def capability(
@@ -400,28 +419,52 @@ def assert_capability(
     where: str = "",
     most: int = MOST,
     seed: int = 0,
+    record: Record | None = None,
 ) -> None:
     """For tests of a policy: fail where it surely achieves an objective less often than it is to, or where that is not sure.
+
+    ``record`` is given the figures, whether it fails or not; the fixture of the same name does that for pytest.
 
     Raises:
         AssertionError: with how often, and an example of a failure.
     """
+    __tracebackhide__ = True  # pytest shows the test's own line
     found = capability(agent, objective, at_least=at_least, where=where, most=most, seed=seed)
+    _recorded(record, found.json())
     if not found.shown:
         raise AssertionError(str(found))
 
 
 def assert_nothing_lost(
-    old: Told, new: Told, *, margin: float = MARGIN, most: int = MOST, seed: int = 0
+    old: Told,
+    new: Told,
+    *,
+    margin: float = MARGIN,
+    most: int = MOST,
+    seed: int = 0,
+    record: Record | None = None,
 ) -> None:
     """For tests of the new version: fail where something is lost, or where it is not sure.
+
+    ``record``: as for ``assert_capability``.
 
     Raises:
         AssertionError: with what is lost, and an example of it.
     """
+    __tracebackhide__ = True
     found = gate(old, new, margin=margin, most=most, seed=seed)
+    for one in found.comparisons:
+        _recorded(record, one.json())
     if found.code:
         raise AssertionError(str(found))
+
+
+def _recorded(record: Record | None, told: dict[str, Any]) -> None:
+    """Give each figure by the name of what it is about: ``achieve-on.rate``."""
+    for name, value in told.items():
+        if record is not None and name != "name" and value is not None:
+            plain = isinstance(value, str | int | float)
+            record(f"{told['name']}.{name}", value if plain else json.dumps(value))
 
 
 def _pair(old: Told, new: Told, start: int, step: GroundAction, luck: int) -> Pair:

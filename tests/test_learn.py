@@ -8,9 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import aam_vision
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.model.pddl import domain_text, read_domain
 from aam_vision.model.strips import ActionSchema, Model
+from aam_vision.report.account import account_of
 from aam_vision.report.evaluation import equivalent
 from aam_vision.report.recorded import read_run
 from tests.commands import called, refused
@@ -25,7 +27,13 @@ FILES = {
     "gap": trace(STARTS, "(:action (switch a))", "(:state (robot b))"),
     "twice": trace(STARTS, "(:action (go a a))", STARTS),
     "empty": trace(),
-}
+    "once": trace(
+        STARTS, "(:action (switch a))", ON, "(:action (go a b))", "(:state (robot b) (on a))", "(:action (go b c))",
+        "(:state (robot c) (on a))", "(:refused (switch b))",
+    ),
+    "hall": trace(STARTS, "(:action (switch a))", "(:state (robot a) (on a) (on hall))"),
+    "hall_b": trace("(:state (robot b))", "(:action (switch b))", "(:state (robot b) (on b) (on hall))"),
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -83,10 +91,40 @@ def test_traces_that_contradict_each_other_end_with_a_diagnosis(folder: Path) ->
     done = called(
         "aam_vision.learn", "good", "bad", "--domain", "lamp.pddl", "--out", "out", cwd=folder, code=4
     )
-    assert done.stderr.startswith("error: switch: refused")
+    where = "bad:3 (switch(a) refused) disagrees with good:4 (switch(a))"
+    assert done.stderr.startswith(
+        f"error: switch: refused, which its model rules out; {where}; what was learned"
+    )
     figures = json.loads((folder / "out/result.json").read_text())
     assert figures["status"] == "not-strips"
     assert [one["outcome"] for one in figures["diagnosis"]["examples"]] == ["+on(a)", "refused"]
+    told = called("aam_vision.explain", "out", cwd=folder, code=0).stdout
+    assert "line good:4" in told
+    assert "walk step" not in told
+
+
+def test_a_line_of_an_action_that_was_done_once_is_no_more_certain_in_the_report_than_in_the_result(
+    folder: Path,
+) -> None:
+    called("aam_vision.learn", "once", "--domain", "lamp.pddl", "--out", "out", cwd=folder, code=0)
+    result = aam_vision.learn_from_traces([folder / "once"], domain=folder / "lamp.pddl")
+    assert {pal.action for pal in result.certain} == {"go"}
+    account = account_of(read_run(folder / "out"))
+    told = {action.name: {line.status for line in action.changes} for action in account.actions}
+    assert told == {"switch": {"seen once"}, "go": {"proven"}}
+
+
+def test_an_object_that_the_domain_does_not_declare_and_steps_change_is_read_as_a_constant_with_one_warning(
+    folder: Path,
+) -> None:
+    learn = ("hall", "hall_b", "--domain", "lamp.pddl", "--out", "out")
+    done = called("aam_vision.learn", *learn, cwd=folder, code=0)
+    (warning,) = done.stderr.splitlines()
+    assert warning.endswith(
+        "change what is true of hall, which they do not name; read as if the domain had (:constants hall - room)"
+    )
+    assert "(on hall)" in (folder / "out/model.pddl").read_text()
+    assert read_run(folder / "out").transcript.vocabulary.constants == {"hall": "room"}
 
 
 @pytest.mark.parametrize(

@@ -318,6 +318,11 @@ def strange(agent: Agent) -> str:
     )
 
 
+def untested(agent: Agent) -> str:
+    """That an agent's classifiers have not passed their test, in a line; empty if they have, or there are none."""
+    return getattr(_behind(agent, "untested"), "untested", "")
+
+
 def _behind(agent: Agent, name: str) -> Agent:
     """The first agent behind decorators that has this attribute, or the last."""
     while not hasattr(agent, name) and isinstance(agent, AgentDecorator):

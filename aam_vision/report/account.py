@@ -73,7 +73,7 @@ class Line:
     words: str
     """The literal in plain English."""
     status: str
-    """``proven``, ``one of several``, ``cannot matter``, ``open`` or ``estimated``; where answers are weighed, ``certain`` or
+    """``proven``, ``seen once``, ``one of several``, ``cannot matter``, ``open`` or ``estimated``; where answers are weighed, ``certain`` or
     ``doubtful``; the latter, too, where the assumption behind all proofs proved false."""
     differs: Mode | None = None
     """The mode in the ground truth, if that is another one."""

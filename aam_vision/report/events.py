@@ -210,9 +210,10 @@ def _anchors(single: Transcript, examined: list[bool]) -> list[tuple[str, str]]:
         else:
             walked += 1
             found.append((f"walk-{walked}", f"Walk step {walked}"))
+    told = [f"Line {line}" for line in single.lines] or [name for _, name in found]
     return [
         (anchor, f"{name} (examination)" if examines else name)
-        for (anchor, name), examines in zip(found, examined, strict=False)
+        for (anchor, _), name, examines in zip(found, told, examined, strict=False)
     ]
 
 

@@ -255,9 +255,8 @@ class _Reader:
     def recorded(self, folder: Path, figures: Mapping[str, Any] | None) -> Recorded:
         initial, entries = self._exchanges()
         repeated = field(self._journal.about("arguments"), "repeated_arguments", bool)
-        transcript = Transcript(
-            self._vocabulary, self._headers, self._access, initial, entries, repeated=repeated
-        )
+        about, lines = (self._vocabulary, self._headers, self._access), self._journal.about("lines") or ()
+        transcript = Transcript(*about, initial, entries, repeated, tuple(map(printable, lines)))
         ending = None if figures is None or "curve" not in figures else read_ending(figures)
         examined = self._examined(len(entries))
         sights = self._contents.sights

@@ -20,6 +20,7 @@ NAMED = 6
 """Open lines of an action that are named, at most."""
 _COLOURS = {
     "proven": "green",
+    "seen once": "yellow",
     "one of several": "yellow",
     "open": "yellow",
     "cannot matter": "cyan",
@@ -119,7 +120,7 @@ def _action(account: Account, action: ActionAccount, console: Console) -> None:
         rows.append(("then", ", ".join(one.effects) or NOTHING, Text(one.figures), examples))
     before = ""
     for title, text, tag, events in rows:
-        names = dict.fromkeys(event.name.lower() for event in events)
+        names = dict.fromkeys(event.name[:1].lower() + event.name[1:] for event in events)
         table.add_row("" if title == before else title, Text(text), tag, Text(", ".join(names)))
         before = title
     console.print(table)

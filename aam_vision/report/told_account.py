@@ -170,7 +170,9 @@ class ToldAccount(Account):
         text = ("not " if mode is Mode.NEGATIVE else "") + pal.atom.text(header.parameters)
         if status == "proven" and (pal.action, pal.location.value, (text,)) in self._told:
             status = OPEN  # a conclusion that rests on too few refusals
-        if status == "proven" and self._doubted:
+        if status == "proven" and not self.proven and action.successes == 1:
+            status = "seen once"  # the result does not vouch for it, either (``Result.certain``)
+        if status in ("proven", "seen once") and self._doubted:
             status = "doubtful"  # the assumption of all proofs is false
         return self._written(pal, next((m for m in modes if m is not mode), Mode.POSITIVE), status)
 

@@ -109,6 +109,7 @@ def interrogate(
     """
     import numpy as np
 
+    from aam_vision.agents.decorator import GuardedAgent
     from aam_vision.interrogation.chance.interrogating import Options as ChanceOptions
     from aam_vision.interrogation.chance.interrogating import most_steps
     from aam_vision.interrogation.going_on import go_further, with_outcomes
@@ -128,6 +129,7 @@ def interrogate(
     deterministic = [name for name, given in only.items() if given]
     if options.get("chance") and deterministic:
         raise UnusableInput("is of deterministic agents: it cannot be given with chance", deterministic[0])
+    agent = GuardedAgent(agent)
     interrogation = Interrogation(
         agent,
         policy=policy,

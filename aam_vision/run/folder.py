@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aam_vision.model.query import traced
 from aam_vision.report.album import Album
 from aam_vision.run.checks import RESULTS
 from aam_vision.support.commandline import write_atomically
@@ -36,9 +37,10 @@ def keep_images(target: Target, folder: Path) -> None:
 
 
 def note_origins(target: Target, journal: Journal) -> None:
-    """Note where the predicates come from and where things are in the images, so that a killed run can tell it, too."""
+    """Note where predicates and traces come from and where things are in the images, so that a killed run can tell it, too."""
     journal.note("sources", target.sources)
     journal.note("scenes", target.scenes())
+    journal.note("lines", getattr(traced(target.agent), "lines", ()))
 
 
 def save(

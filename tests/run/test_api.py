@@ -145,3 +145,33 @@ def test_importing_the_package_loads_nothing_else_and_all_names_resolve() -> Non
     assert done.returncode == 0, done.stderr
     with pytest.raises(AttributeError, match="nothing_of_this_name"):
         aam_vision.nothing_of_this_name  # noqa: B018
+
+
+@pytest.mark.parametrize("method", ["initial", "ask", "walk"])
+def test_whatever_an_agent_in_python_raises_is_its_failure_and_leaves_what_was_learned(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = aam_vision.agent_for("gripper", access="snapshot")
+    answers, told = getattr(agent, method), "the agent raised KeyError: 'gone'"
+
+    def breaks(*question: Any) -> Any:
+        asked.append(question)
+        if len(asked) > (0 if method == "initial" else 2):
+            raise KeyError("gone")
+        return answers(*question)
+
+    asked: list[Any] = []
+    monkeypatch.setattr(agent, method, breaks)
+    result = aam_vision.interrogate(agent, raises=False)
+    assert (result.status, result.missing) == ("failed", told)
+    assert bool(result.counts.steps) is (method != "initial")
+    with pytest.raises(aam_vision.AgentFailed, match="KeyError: 'gone'") as raised:
+        aam_vision.interrogate(agent)
+    assert isinstance(raised.value.__cause__.__cause__, KeyError)  # type: ignore[union-attr]
+
+
+def test_an_agent_in_python_that_does_not_answer_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = aam_vision.agent_for("gripper")
+    monkeypatch.setattr(agent, "ask", lambda query: None)
+    told = aam_vision.interrogate(agent, raises=False).missing
+    assert told == "ask returned NoneType; it has to return a Response"

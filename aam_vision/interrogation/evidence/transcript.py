@@ -34,13 +34,20 @@ class Transcript:
     entries: tuple[Entry, ...]
     repeated: bool = False
     """Whether one object may be named by several arguments."""
+    lines: tuple[str, ...] = ()
+    """Of traces: the line of a file in which each attempted step came to its end, as ``FILE:LINE``."""
 
     def names(self) -> list[str]:
-        """Names of the entries for messages, e.g. ``query 3 (stack(a, b): 0 of 1 steps executed)``."""
-        queries = looks = steps = 0
+        """Names of the entries for messages, e.g. ``query 3 (stack(a, b): 0 of 1 steps executed)``; of traces by their lines."""
+        queries = looks = steps = told = 0
         found = []
         for entry in self.entries:
-            if isinstance(entry, Asked) and entry.looks:
+            told += len(entry.actions)
+            if self.lines:
+                refused = " refused" if isinstance(entry, Asked) else ""
+                both = dict.fromkeys((self.lines[told - len(entry.actions)], self.lines[told - 1]))
+                found.append(f"{' to '.join(both)} ({', '.join(map(str, entry.actions))}{refused})")
+            elif isinstance(entry, Asked) and entry.looks:
                 looks += 1
                 found.append(f"look {looks}")
             elif isinstance(entry, Asked):

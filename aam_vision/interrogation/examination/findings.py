@@ -56,7 +56,7 @@ class Diagnosis:
     culprit: str
     """The action, or for ``misread`` the predicate, that it is about."""
     why: str
-    """One line of at most 100 characters, which begins with the culprit."""
+    """One line of at most 100 characters, which begins with the culprit; of traces, followed by the lines that contradict each other."""
     examples: tuple[Example, ...] = ()
     """At most two: the expected outcome first, then the other one."""
     literal: str | None = None

@@ -21,7 +21,7 @@ from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.result import CurvePoint, Result
 from aam_vision.interrogation.task.verdict import BUDGET, FAILED
-from aam_vision.model.query import Agent, Query, Situation, refuses_surely
+from aam_vision.model.query import Agent, Query, Situation, refuses_surely, traced
 from aam_vision.model.strips import GroundAction
 from aam_vision.support.errors import AgentFailed, InconsistentAgent, PlannerFailed
 from aam_vision.support.resources import ResourcesSpent
@@ -220,7 +220,9 @@ class _Record:
         self._evidence = evidence
         self._inspection = scrutiny.of(agent)
         about = agent.vocabulary, agent.headers, agent.access
-        self._blank = Transcript(*about, (), (), repeated)
+        record = traced(agent)
+        lines = record.lines if isinstance(record, Transcript) else ()
+        self._blank = Transcript(*about, (), (), repeated, lines)
         self._initial: list[Situation] = []
         self._entries: list[Entry] = []
         self._curve: list[CurvePoint] = []

@@ -19,7 +19,7 @@ from aam_vision.agents import encoding
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.encoding import Malformed, plan_json, read_plan
 from aam_vision.agents.enforcing import EnforcingAgent
-from aam_vision.interrogation.evidence.anomalies import contradicted_query, shows_error
+from aam_vision.interrogation.evidence.anomalies import contradicted_query, disagreement, shows_error
 from aam_vision.interrogation.evidence.graph import REFUSALS
 from aam_vision.interrogation.evidence.moves import Asked, Policy, Stop
 from aam_vision.interrogation.examination.diagnosing import diagnose
@@ -271,6 +271,8 @@ class _Stages:
             diagnosis = diagnose(trials, self.rng)
         except AgentFailed as failure:
             raise Interrupted(str(failure), replace(result, cut=FAILED)) from failure
+        if result.transcript.lines and (where := disagreement(result.transcript)):
+            diagnosis = replace(diagnosis, why=f"{diagnosis.why}; {where}")
         transcript = result.transcript.of([*result.transcript.entries, *trials.asked])
         found = replace(
             result,

@@ -6,8 +6,10 @@ it is recorded; so loop, beliefs, journal and report are those of every interrog
 
 from __future__ import annotations
 
+import warnings
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -19,9 +21,9 @@ from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.model.pddl import read_domain
 from aam_vision.model.pddl.traces import Trace, read_trace
 from aam_vision.model.query import Access, Agent, Query, Response, Situation, WalkStep
-from aam_vision.model.strips import ActionHeader, State, Vocabulary
-from aam_vision.support.errors import AgentFailed, UnusableInput
-from aam_vision.support.wording import counted
+from aam_vision.model.strips import ActionHeader, Atom, GroundAction, State, Vocabulary
+from aam_vision.support.errors import AamWarning, AgentFailed, UnusableInput
+from aam_vision.support.wording import counted, listed
 
 
 def read_traces(domain: Path, files: Iterable[Path]) -> Transcript:
@@ -34,18 +36,68 @@ def read_traces(domain: Path, files: Iterable[Path]) -> Transcript:
     Raises:
         UnusableInput: a file cannot be used, none is given, or a state cannot follow from the one before it, whatever the step does to
             the objects that it names.
+
+    Warns:
+        AamWarning: objects that the domain does not declare are taken for constants.
     """
-    declared = read_domain(domain)
+    declared, files = read_domain(domain), [*files]
     traces = [read_trace(declared, file) for file in files]
     if not traces:
         raise UnusableInput("there are none; give at least one file", "traces")
+    if forgotten := _forgotten(traces, declared.vocabulary):
+        told = " ".join(f"{name} - {kind}" for name, kind in forgotten.items())
+        line = (
+            f"{domain}: steps always change what is true of {listed([*forgotten])}, which they do not name; read as if the domain had "
+            f"(:constants {told})"
+        )
+        warnings.warn(line, AamWarning, stacklevel=2)
+        words = declared.vocabulary
+        words = replace(words, constants={**words.constants, **forgotten})
+        declared = replace(declared, vocabulary=words)
+        traces = [read_trace(declared, file) for file in files]
     constants = declared.vocabulary.constants
     initial = tuple(_situation(trace.initial) for trace in traces)
     entries = tuple(entry for trace in traces for entry in _entries(trace, constants))
     named = [step.action.objects for trace in traces for step in trace.steps]
     named += [atom.objects for trace in traces for atom in trace.atoms]
     repeated = any(len(set(objects)) < len(objects) for objects in named)
-    return Transcript(declared.vocabulary, declared.headers, Access.RESET, initial, entries, repeated)
+    lines = tuple(f"{trace.path}:{step.line}" for trace in traces for step in trace.steps)
+    return Transcript(declared.vocabulary, declared.headers, Access.RESET, initial, entries, repeated, lines)
+
+
+def _forgotten(traces: Sequence[Trace], vocabulary: Vocabulary) -> dict[str, str]:
+    """Objects that explain, as constants, all that steps change and do not name, with their types; none if such do not.
+
+    Each such change has to come with every execution of the action, and each object to be met in two steps: else it is more probable
+    that a step is missing from a trace.
+    """
+    executed: list[tuple[State, GroundAction, State]] = []
+    for trace in traces:
+        here = trace.initial
+        for action, after, _ in trace.steps:
+            executed += [] if after is None else [(here, action, after)]
+            here = here if after is None else after
+    met, always = Counter[str](), dict[tuple[str, Atom], bool]()
+    for before, action, after in executed:
+        changed = changed_untouched(before, [action], after, vocabulary.constants)
+        met.update(
+            {one for atom in changed for one in atom.objects} - {*action.objects, *vocabulary.constants}
+        )
+        places = {one: f"?{number}" for number, one in enumerate(action.objects)}
+        for atom in changed:
+            lifted = Atom(atom.predicate, tuple(places.get(one, one) for one in atom.objects))
+            always[action.name, lifted] = atom in after.true
+    for (name, lifted), true in always.items():
+        for _, action, after in executed:
+            bound = {f"?{number}": one for number, one in enumerate(action.objects)}
+            atom = Atom(lifted.predicate, tuple(bound.get(one, one) for one in lifted.objects))
+            if action.name == name and (atom in after.true) is not true:
+                return {}
+    if min(met.values(), default=0) < 2:
+        return {}
+    kinds = {one: [t.initial.objects[one] for t in traces if one in t.initial.objects] for one in sorted(met)}
+    is_a = vocabulary.types.is_a
+    return {one: next((k for k in of if all(is_a(k, o) for o in of)), of[0]) for one, of in kinds.items()}
 
 
 def _entries(trace: Trace, constants: Collection[str]) -> Iterator[Entry]:

@@ -269,7 +269,9 @@ def name_of(definition: Definition, expression: Expression, what: str) -> str:
     """
     if isinstance(expression, Word) and _NAME.fullmatch(expression.text):
         return expression.text
-    return definition.refuse(expression.line, f"expected {what}, found {show(expression)}")
+    odd = isinstance(expression, Word) and not expression.text.startswith(("?", ":"))
+    told = "; a name is made of letters, digits, - and _" if odd else ""
+    return definition.refuse(expression.line, f"expected {what}, found {show(expression)}{told}")
 
 
 def new_name(definition: Definition, expression: Expression, what: str) -> str:

@@ -143,6 +143,12 @@ def test_a_step_that_is_missing_is_refused_with_its_line(tmp_path: Path) -> None
     assert "there are none" in told_by(lambda: learned(tmp_path, LAMP))
 
 
+def test_a_change_that_does_not_come_each_time_is_a_missing_step_and_no_constant(tmp_path: Path) -> None:
+    gap = [*SWITCHED, "(:action (switch a))", "(:state (robot b) (on a))"]
+    told = told_by(lambda: learned(tmp_path, LAMP, trace(STARTS, *gap), trace(STARTS, *gap)))
+    assert "a step is missing before this state" in told
+
+
 def test_nothing_else_can_be_asked(tmp_path: Path) -> None:
     learned(tmp_path, LAMP, trace(STARTS, *SWITCHED))
     agent = TracedAgent(read_traces(tmp_path / "d.pddl", [tmp_path / "0_traj"]))
