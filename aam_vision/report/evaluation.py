@@ -61,7 +61,11 @@ def syntactic(learned: Model, truth: Model) -> tuple[float, float]:
     shares: list[tuple[float, float]] = []
     for schema in truth.actions:
         mine, true = (
-            {(part, atom) for part in ("positive", "negative", "add", "delete") for atom in getattr(one, part)}
+            {
+                (part, atom)
+                for part in ("positive", "negative", "add", "delete")
+                for atom in getattr(one, part)
+            }
             for one in (learned.schema(schema.header.name), schema)
         )
         both = len(mine & true)
