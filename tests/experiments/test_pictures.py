@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import aam_vision
+from aam_vision.agents.perception import Defined
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.envs.own import told
 from aam_vision.model.strips import Atom, State
@@ -80,7 +81,7 @@ def test_what_is_doubtful_in_a_picture_is_unknown_and_nothing_else_is_said_of_it
         state = State(seen - doubted, world.objects, frozenset(doubted))
         true = world.state(grid.places)
         for entry in visual.entries:
-            if hasattr(entry, "define"):
+            if isinstance(entry, Defined):
                 holds, unknown = entry.atoms(environment(world, 1).scene(grid), state)
                 assert set(holds) <= true.true
                 wanted = {atom for atom in true.true if atom.predicate == entry.predicate.name}
