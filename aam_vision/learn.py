@@ -47,7 +47,7 @@ def learn_from_traces(
     Examples:
         python -m aam_vision.learn traces/* --domain D.pddl
         python -m aam_vision.learn 0_traj 1_traj --domain D.pddl --out runs/passive
-        python -m aam_vision.learn traces/0 traces/1 --env blocks --problem train/0 --problem train/1
+        python -m aam_vision.learn traces/0 traces/1 --env blocks --problem train/2
     """
     from aam_vision.interrogation.task.traced import TracedAgent, read_traces
     from aam_vision.run.targets import Target
