@@ -13,13 +13,30 @@ from aam_vision.run.arguments import Arguments
 from aam_vision.run.checks import TRACES
 from aam_vision.run.command import new_folder, run_in
 from aam_vision.support.commandline import run_command, told_warnings
+from aam_vision.support.errors import UnusableInput
 
 
 def learn_from_traces(
-    traces: Annotated[list[Path], typer.Argument(help="Files of states and actions, as AMLGym writes them.")],
-    domain: Annotated[
-        Path, typer.Option(help="A PDDL domain; only the predicates and actions that it declares count.")
+    traces: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Files of states and actions, as AMLGym writes them; or folders of actions.txt and 0.png, 1.png..."
+        ),
     ],
+    domain: Annotated[
+        Path | None,
+        typer.Option(help="A PDDL domain; only the predicates and actions that it declares count."),
+    ] = None,
+    env: Annotated[
+        str | None, typer.Option(help="Whose images the folders hold, in place of --domain.")
+    ] = None,
+    classifiers: Annotated[
+        Path | None, typer.Option(help="With --env: the folder of the weights that read them.")
+    ] = None,
+    problem: Annotated[
+        list[str] | None,
+        typer.Option(help="With --env: whose scenes they show, one for all traces or one each."),
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for results; default runs/DOMAIN-TIME.")] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Overwrite the run that the folder for results holds.")
@@ -30,26 +47,43 @@ def learn_from_traces(
     Examples:
         python -m aam_vision.learn traces/* --domain D.pddl
         python -m aam_vision.learn 0_traj 1_traj --domain D.pddl --out runs/passive
+        python -m aam_vision.learn traces/0 traces/1 --env blocks --problem train/2
     """
     from aam_vision.interrogation.task.traced import TracedAgent, read_traces
     from aam_vision.run.targets import Target
     from aam_vision.run.targets.symbolic import tell_left_out
 
     began = perf_counter()
+    if (env is None) is (domain is None):
+        raise UnusableInput(
+            "give one of --domain D.pddl, for files of states, and --env, for folders of images"
+        )
     with told_warnings():
-        transcript = read_traces(domain, traces)
-        tell_left_out(domain, transcript.vocabulary)
+        if domain is not None:
+            transcript = read_traces(domain, traces)
+            tell_left_out(domain, transcript.vocabulary)
+        else:
+            from aam_vision.run.targets.pictured import read_pictured
+
+            transcript = read_pictured(env or "", classifiers, traces, problem or ())
     agent, names = TracedAgent(transcript), tuple(trace.name for trace in traces)
     target = Target(transcript.vocabulary.name, names, agent, truth=None, held_out=list)
     arguments = Arguments(
+        env=env,
         domain=domain,
+        classifiers=classifiers,
         problem=[*map(str, traces)],
         access=TRACES,
         repeated_arguments=transcript.repeated,
         force=force,
         quiet=True,
     )
-    return run_in(out or new_folder(domain.stem), arguments, began, target=target)
+    return run_in(
+        out or new_folder(domain.stem if domain is not None else transcript.vocabulary.name),
+        arguments,
+        began,
+        target=target,
+    )
 
 
 if __name__ == "__main__":

@@ -83,9 +83,6 @@ def _of(way: str, column: Callable[[list[Row]], object]) -> Column:
     return lambda rows: column([row for row in rows if row["way"] == way])
 
 
-PUBLISHED = {"blocks": 0.978, "gripper": 1.0, "logistics": 0.999, "hanoi": 0.986, "8-puzzle": 0.998}
-"""Xi, Gould and Thiébaux, arXiv 2604.19043: the share of atoms that are read rightly."""
-
 QUESTION = (
     "How many labelled images does it take to read layouts in which the agent never walked? "
     "[The conditions, and what follows](../measurements.md#few-labels)."
@@ -127,19 +124,7 @@ def few_labels(
             continue  # which are labelled picture by picture
         most = ANSWERS if one == "atoms" else pictures or _most(name)
         jobs += every(env=name, way=one, seed=range(first_seed, first_seed + seeds), most=most, states=states)
-    told = Experiment(
-        "few-labels", labelling, summary, further=published, page=(page, published), question=QUESTION
-    )
-    return told.run(jobs, scale)
-
-
-def published(rows: Sequence[Row]) -> Table:
-    """What others measured with more labels; docs/measurements.md says what else differs."""
-    title = (
-        "Beside it: Xi, Gould and Thiébaux (arXiv 2604.19043), who label the first and the last states of 70 to 2,500 "
-        "traces; of atoms, not of states"
-    )
-    return Table(title, ("domain there", "atoms read rightly there"), [*map(list, PUBLISHED.items())])
+    return Experiment("few-labels", labelling, summary, page=(page,), question=QUESTION).run(jobs, scale)
 
 
 def labelling(env: str, way: str, seed: int, most: int, states: int) -> Row:

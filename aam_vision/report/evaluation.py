@@ -53,6 +53,27 @@ def exact(learned: Model, truth: Model) -> bool:
     )
 
 
+def syntactic(learned: Model, truth: Model) -> tuple[float, float]:
+    """AMLGym's syntactic precision and recall: literals in both models, of those in the learned and in the true one; means over actions.
+
+    An action without a literal has 1.
+    """
+    shares: list[tuple[float, float]] = []
+    for schema in truth.actions:
+        mine, true = (
+            {
+                (part, atom)
+                for part in ("positive", "negative", "add", "delete")
+                for atom in getattr(one, part)
+            }
+            for one in (learned.schema(schema.header.name), schema)
+        )
+        both = len(mine & true)
+        shares.append((both / len(mine) if mine else 1.0, both / len(true) if true else 1.0))
+    precision, recall = (sum(each) / len(shares) for each in zip(*shares, strict=True))
+    return precision, recall
+
+
 def _literals(schema: ActionSchema) -> frozenset[LiftedAtom]:
     return schema.positive | schema.negative | schema.add | schema.delete
 

@@ -10,6 +10,7 @@ import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -42,8 +43,6 @@ def read_traces(domain: Path, files: Iterable[Path]) -> Transcript:
     """
     declared, files = read_domain(domain), [*files]
     traces = [read_trace(declared, file) for file in files]
-    if not traces:
-        raise UnusableInput("there are none; give at least one file", "traces")
     if forgotten := _forgotten(traces, declared.vocabulary):
         told = " ".join(f"{name} - {kind}" for name, kind in forgotten.items())
         line = (
@@ -55,14 +54,28 @@ def read_traces(domain: Path, files: Iterable[Path]) -> Transcript:
         words = replace(words, constants={**words.constants, **forgotten})
         declared = replace(declared, vocabulary=words)
         traces = [read_trace(declared, file) for file in files]
-    constants = declared.vocabulary.constants
-    initial = tuple(_situation(trace.initial) for trace in traces)
-    entries = tuple(entry for trace in traces for entry in _entries(trace, constants))
+    return transcript_of(declared.vocabulary, declared.headers, traces)
+
+
+def transcript_of(
+    vocabulary: Vocabulary, headers: tuple[ActionHeader, ...], traces: Sequence[Trace]
+) -> Transcript:
+    """The same of traces that were read already."""
+    if not traces:
+        raise UnusableInput("there are none; give at least one file", "traces")
+    constants = vocabulary.constants
+    numbers = count()
+    initial = tuple(_situation(trace.initial, numbers) for trace in traces)
+    entries = tuple(
+        entry
+        for trace, start in zip(traces, initial, strict=True)
+        for entry in _entries(trace, start, constants, numbers)
+    )
     named = [step.action.objects for trace in traces for step in trace.steps]
     named += [atom.objects for trace in traces for atom in trace.atoms]
     repeated = any(len(set(objects)) < len(objects) for objects in named)
     lines = tuple(f"{trace.path}:{step.line}" for trace in traces for step in trace.steps)
-    return Transcript(declared.vocabulary, declared.headers, Access.RESET, initial, entries, repeated, lines)
+    return Transcript(vocabulary, headers, Access.RESET, initial, entries, repeated, lines)
 
 
 def _forgotten(traces: Sequence[Trace], vocabulary: Vocabulary) -> dict[str, str]:
@@ -100,8 +113,10 @@ def _forgotten(traces: Sequence[Trace], vocabulary: Vocabulary) -> dict[str, str
     return {one: next((k for k in of if all(is_a(k, o) for o in of)), of[0]) for one, of in kinds.items()}
 
 
-def _entries(trace: Trace, constants: Collection[str]) -> Iterator[Entry]:
-    here, walked = _situation(trace.initial), list[WalkStep]()
+def _entries(
+    trace: Trace, here: Situation, constants: Collection[str], numbers: Iterator[int]
+) -> Iterator[Entry]:
+    walked = list[WalkStep]()
     for action, state, line in trace.steps:
         if state is None:
             if walked:
@@ -114,15 +129,16 @@ def _entries(trace: Trace, constants: Collection[str]) -> Iterator[Entry]:
                 f"{trace.path}:{line}: {changed[0]} has changed, which {action} does not name: a step is missing before this state, "
                 "or it is no agent of STRIPS in these words"
             )
-        after = _situation(state)
+        after = _situation(state, numbers)
         walked.append(WalkStep(here, action, after))
         here = after
     if walked:
         yield Walked(tuple(walked))
 
 
-def _situation(state: State) -> Situation:
-    return Situation(state, state)
+def _situation(state: State, numbers: Iterator[int]) -> Situation:
+    """A state is one situation wherever it is seen, but what is not known in full may be another each time."""
+    return Situation(next(numbers) if state.unknown else state, state)
 
 
 class TracedAgent(Agent):

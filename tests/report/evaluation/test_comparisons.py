@@ -57,6 +57,33 @@ def test_accuracy_counts_the_wrong_palm_tuples(domain: Domain, data: st.DataObje
 
 
 @thorough(80)
+@given(domains.domains(constants=True), st.data())
+def test_precision_and_recall_change_places_with_the_models(domain: Domain, data: st.DataObject) -> None:
+    truth = domain.model
+    pals = pals_of(truth)
+    assume(pals)
+    pal = data.draw(st.sampled_from(pals))
+    modes = [mode for mode in Mode if mode is not truth.schema(pal.action).mode(pal.atom, pal.location)]
+    learned = with_mode(truth, pal, data.draw(st.sampled_from(modes)))
+    assert evaluation.syntactic(truth, truth) == (1, 1)
+    assert evaluation.syntactic(learned, truth) == evaluation.syntactic(truth, learned)[::-1]
+    assert min(evaluation.syntactic(learned, truth)) < 1
+
+
+def test_precision_and_recall_are_those_of_amlgym(tmp_path: Path) -> None:
+    truth = domains.packaged("gripper", 1)[0]
+    move, pick, drop = truth.actions
+    there, free = LiftedAtom("at_robby", (1,)), LiftedAtom("free", (2,))
+    actions = (
+        replace(move, positive=move.positive | {there}, delete=frozenset()),
+        replace(pick, positive=pick.positive - {free}, delete=pick.delete - {free}, add=pick.add | {there}),
+        drop,
+    )
+    # what AMLGym 1.0.13 says of these files, not rounded: means over the actions
+    assert evaluation.syntactic(replace(truth, actions=actions), truth) == pytest.approx(((2 / 3 + 4 / 5 + 1) / 3, (2 / 3 + 2 / 3 + 1) / 3))  # fmt: skip
+
+
+@thorough(80)
 @given(domains.domains(), domains.domains())
 def test_equivalence_is_equal_successors_by_enumeration(domain: Domain, other: Domain) -> None:
     truth = domain.model
