@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from typing import Any, Final, NamedTuple
@@ -245,11 +245,11 @@ class InventedCounter(InventedFact):
         Args:
             vocabulary: of the agent.
             headers: of the agent.
-            numbers: that were counted; the model speaks of these and of one more at both ends, and of ``MOST_NUMBERS`` at most.
+            numbers: that were counted; the model speaks of these and of one more at both ends, and of ``MOST_NUMBERS`` at most: then of
+                those around the first one and where it begins to matter.
         """
-        known, types = {self.first, *numbers}, vocabulary.types.parents
-        least = max(min(known) - 1, self.first + 1 - MOST_NUMBERS)
-        among = range(self.cycle) if self.cycle else range(least, max(known) + 2)[:MOST_NUMBERS]
+        types = vocabulary.types.parents
+        among = range(self.cycle) if self.cycle else _window(self.first, {self.first, *numbers})
         taken = [one.name for one in vocabulary.predicates]
         named = ("one-below", f"above-{self.shift}", AT_FIRST)
         words = [_free(one, taken, self.predicate.name) for one in named]
@@ -437,6 +437,20 @@ class ModelledCounter(InventedCounter):
 def _free(name: str, taken: Iterable[str], prefix: str) -> str:
     """A name that is not taken."""
     return f"{prefix}-{name}" if name in taken else name
+
+
+def _window(first: int, known: Collection[int]) -> range:
+    """The numbers of which a model speaks."""
+    every = range(min(known) - 1, max(known) + 2)
+    if len(every) <= MOST_NUMBERS:
+        return every
+    least, most = min(0, first), max(1, first)
+    spare = MOST_NUMBERS - len(range(least, most + 1))
+    if spare < 0:
+        return range(max(least, first + 1 - MOST_NUMBERS), most + 1)[:MOST_NUMBERS]
+    lower, higher = max(0, least - every[0]), max(0, every[-1] - most)
+    below = min(lower, max(spare // 2, spare - higher))
+    return range(least - below, most + min(higher, spare - below) + 1)
 
 
 def number_of(rows: Rows) -> int:

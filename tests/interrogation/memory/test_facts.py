@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis.strategies import integers, sets
 
 from aam_vision.agents.encoding import Malformed
 from aam_vision.interrogation.memory.explanations import Explanation, Explanations
@@ -245,3 +247,17 @@ def test_a_counter_is_a_parameter_of_every_action_in_a_model(cycle: int) -> None
         numbers.append(number_of(rows))
     assert numbers == ([1, 1, 2, 0] if cycle else [0, 0, 1, 2])
     assert fact.needed == f"above-{0 if cycle else 1}"
+
+
+@given(first=integers(-60, 60), others=sets(integers(-90, 90), max_size=4))
+def test_a_model_speaks_of_the_numbers_that_matter(first: int, others: set[int]) -> None:
+    """One that was counted far down keeps the first number, and where it begins to be large enough, as far as there is room."""
+    model = seen("fact", 0).model
+    counter = InventedCounter(
+        Predicate("memory-1"), (Change(model.headers[0].name, None, True),), first=first
+    )
+    fact = counter.in_model(model.vocabulary, model.headers, others)
+    assert first in fact.among
+    assert len(fact.among) <= MOST_NUMBERS
+    assert {0, 1} <= {*fact.among} or not -30 < first < 30 or len(fact.among) < MOST_NUMBERS
+    assert read_fact(fact.json(), model.vocabulary, model.headers).json() == fact.json()
