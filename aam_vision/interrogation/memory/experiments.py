@@ -93,6 +93,7 @@ def telling_apart(
     spare: Question | None = None
     further = FURTHER
     alike = {name for name, one in best.actions.items() if one.says_as(other.actions[name])}
+    same = {name for name in alike if best.actions[name].does_as(other.actions[name])}
     came: dict[tuple[State, Rows, Rows], tuple[Situation, Plan]] = {}
     waiting: deque[tuple[State, Rows, Rows]] = deque()
     for one in begun:
@@ -107,9 +108,11 @@ def telling_apart(
         if (state, rows) not in said:
             said[state, rows] = Said(best, state, rows)
         here, theirs = said[state, rows], other.fact.added(state, others)
-        for step, certain in here.steps(other, theirs):
+        for step, visible, certain in here.steps(other, theirs, alike, same):
             action, theirs_too = best.actions[step.name], other.actions[step.name]
-            told = certain if step.name in alike else theirs_too.executes(theirs, step.objects)
+            told = certain
+            if step.name not in alike:
+                told = theirs_too.executes(theirs_too.held(visible, others, step.objects))
             after = here.after(step) if certain else None
             elsewhere = (
                 after is not None
@@ -130,6 +133,16 @@ def telling_apart(
     return spare
 
 
+class Told(NamedTuple):
+    """What an explanation says of a step in a situation."""
+
+    step: GroundAction
+    visible: int
+    """The atoms in the vocabulary that hold before it, as a mask."""
+    executes: bool | None
+    """Whether it is executed for certain, or refused; None if neither."""
+
+
 class Said:
     """What an explanation says of the steps in a situation, found once for all others that it is compared with.
 
@@ -140,26 +153,47 @@ class Said:
     """
 
     def __init__(self, best: Explanation, state: State, rows: Rows) -> None:
-        self._best, self._state = best, state
+        self._best, self._state, self._rows = best, state, rows
         self.seen = best.fact.added(state, rows)
         index = StateIndex(self.seen)
         self._bound = {
             name: [dict.fromkeys(_bound(one, index, required)) for required in (one.positive, 0)]
             for name, one in best.actions.items()
         }
-        self._executes: dict[GroundAction, bool | None] = {}
+        self._told: dict[GroundAction, Told] = {}
+        self._all: dict[str, list[Told]] = {}
         self._after: dict[GroundAction, State] = {}
 
-    def steps(self, other: Explanation, theirs: State) -> Iterator[tuple[GroundAction, bool | None]]:
-        """Steps that one of them executes for certain, and some others, with what the best one says of each."""
+    def steps(
+        self, other: Explanation, theirs: State, alike: Collection[str] = (), same: Collection[str] = ()
+    ) -> Iterator[Told]:
+        """Steps that one of them executes for certain, and some others, with what the best one says.
+
+        Args:
+            other: the other explanation.
+            theirs: the state with its fact.
+            alike: the actions that both execute in the same situations.
+            same: those of them that do the same, too: only of their steps that are executed something follows.
+        """
         index = StateIndex(theirs)
         for name, (certain, some) in self._bound.items():
+            if name in alike:
+                if name not in self._all:
+                    self._all[name] = [self._say(GroundAction(name, row)) for row in certain | some]
+                yield from (one for one in self._all[name] if one.executes or name not in same)
+                continue
             their = other.actions[name]
-            for row in certain | dict.fromkeys(_bound(their, index, their.positive)) | some:
-                step = GroundAction(name, row)
-                if step not in self._executes:
-                    self._executes[step] = self._best.actions[name].executes(self.seen, row)
-                yield step, self._executes[step]
+            more = dict.fromkeys(_bound(their, index, their.positive))
+            for row in certain | more | some:
+                yield self._say(GroundAction(name, row))
+
+    def _say(self, step: GroundAction) -> Told:
+        if step not in self._told:
+            action = self._best.actions[step.name]
+            visible, _ = action.index.values(self._state, step.objects)
+            held = action.held(visible, self._rows, step.objects)
+            self._told[step] = Told(step, visible, action.executes(held))
+        return self._told[step]
 
     def after(self, step: GroundAction) -> State:
         """The state after an executed step, as it is seen."""
@@ -190,9 +224,9 @@ def random_steps(
     while len(plan) < most:
         here = Said(best, state, rows)
         steps = list(here.steps(best, here.seen))
-        possible = [step for step, executes in steps if executes is not False]
+        possible = [step for step, _, executes in steps if executes is not False]
         last = len(plan) == most - 1 or rng.random() < ending or not possible
-        choice = [step for step, _ in steps] if last else possible
+        choice = [step for step, *_ in steps] if last else possible
         if not choice:
             break
         plan.append(choice[int(rng.integers(len(choice)))])

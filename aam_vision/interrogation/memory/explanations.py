@@ -109,14 +109,34 @@ class Strictest:
         """Whether nothing but the fact explains some of its effects, or of its refusals."""
         return bool(self.case) or any(not (one | excess) & ~self.own for one, excess in self.refusals)
 
-    def executes(self, state: State, objects: Sequence[str]) -> bool | None:
-        """Whether a step is executed for certain (True) or refused for certain (False); None if neither."""
-        held, _ = self.index.values(state, tuple(objects))
-        lacking, excess = self.positive & ~held, self.negative & held
-        if not lacking and not excess:
-            return True
-        sure = any(not (one & ~lacking or other & ~excess) for one, other in self.refusals)
-        return False if sure else None
+    def held(self, visible: int, rows: Rows, objects: Sequence[str]) -> int:
+        """The atoms that hold before a step: those in the vocabulary, and the fact's own, which is true of ``rows``."""
+        for bit, place, row in self._places:
+            if (row if place is None else (objects[place],)) in rows:
+                visible |= bit
+        return visible
+
+    @cached_property
+    def _places(self) -> list[tuple[int, int | None, Row]]:
+        """The fact's own atoms: the bit, and the parameter that names the object, or the objects that are the same in all steps."""
+        found: list[tuple[int, int | None, Row]] = []
+        for atom, bit in self.index.bit.items():
+            if bit & self.own:
+                place = next((one for one in atom.arguments if isinstance(one, int)), None)
+                found.append((bit, place, () if place is not None else atom.ground(()).objects))
+        return found
+
+    def executes(self, held: int) -> bool | None:
+        """Whether a step is executed for certain (True) or refused for certain (False), by what holds; None if neither."""
+        if held not in self._executes:
+            lacking, excess = self.positive & ~held, self.negative & held
+            sure = any(not (one & ~lacking or other & ~excess) for one, other in self.refusals)
+            self._executes[held] = (False if sure else None) if lacking or excess else True
+        return self._executes[held]
+
+    @cached_property
+    def _executes(self) -> dict[int, bool | None]:
+        return {}
 
 
 class Explanation:

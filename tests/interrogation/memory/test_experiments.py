@@ -55,7 +55,7 @@ def test_a_question_is_one_of_which_two_explanations_say_different_things(record
                 state = best.actions[step.name].after(state, one.fact.added(state, rows), step.objects)
                 rows = one.fact.after(rows, step)
             seen, (name, objects) = one.fact.added(state, rows), question.plan[-1]
-            executes = one.actions[name].executes(seen, objects)
+            executes = one.actions[name].executes(one.actions[name].index.values(seen, objects)[0])
             said.append((executes, one.actions[name].after(state, seen, objects) if executes else None))
         assert said[0] != said[1]
 

@@ -67,7 +67,10 @@ def test_the_smallest_explanation_is_no_larger_than_the_truth_and_explains_every
         now = Rows() if parent == BEGINNING else rows[parent]
         assert before is not None
         state = best.fact.added(before, now)
-        assert best.actions[action.name].executes(state, action.objects) is executed
+        strictest = best.actions[action.name]
+        held, visible = (strictest.index.values(one, action.objects)[0] for one in (state, before))
+        assert strictest.held(visible, now, action.objects) == held
+        assert strictest.executes(held) is executed
         rows.append(best.fact.after(now, action) if executed else now)
         if after is not None:
             assert best.actions[action.name].after(before, state, action.objects) == after
