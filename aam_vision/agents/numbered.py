@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from aam_vision.agents.image import Passage, number_of
 from aam_vision.model.query import Access, Agent, Query, Response, Situation, WalkStep
 from aam_vision.model.strips import ActionHeader, Vocabulary
+from aam_vision.support.errors import UnusableInput
 
 
 class NumberedAgent:
@@ -38,6 +39,12 @@ class NumberedAgent:
     def access(self) -> Access:
         return self._agent.access
 
+    @property
+    def checkpoint(self) -> Mapping[str, str]:
+        """Which version it is, of one that says so."""
+        found: Mapping[str, str] = getattr(self._agent, "checkpoint", {})
+        return found
+
     def initial(self) -> Sequence[Situation]:
         return [self._numbered(situation) for situation in self._agent.initial()]
 
@@ -60,7 +67,11 @@ class NumberedAgent:
         return None
 
     def resume(self, history: Sequence[Passage]) -> None:
-        """Take every recorded step again."""
+        """Take every recorded step again.
+
+        Raises:
+            UnusableInput: something else came of one.
+        """
         initial = iter(self._agent.initial())
         for passage in history:
             after = number_of(passage.after)
@@ -69,6 +80,11 @@ class NumberedAgent:
             elif passage.steps:
                 query = Query(self._of(passage.before), passage.steps)
                 self._behind[after] = self._agent.ask(query).final
+                if self._behind[after].state != passage.after.state:
+                    step = ", ".join(map(str, passage.steps))
+                    raise UnusableInput(
+                        f"the agent has done {step} otherwise than it is recorded; start a new run"
+                    )
 
     def _of(self, situation: Situation) -> Situation:
         return self._behind[number_of(situation)]
