@@ -18,13 +18,22 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aam_vision.envs.restoring import redraw_chance
-from aam_vision.model.query import Access, Agent, Query, Response, Situation, WalkStep
+from aam_vision.model.query import (
+    ACHIEVE,
+    CLAIMED,
+    ENDED,
+    UNDO,
+    Access,
+    Agent,
+    Query,
+    Response,
+    Situation,
+    WalkStep,
+)
 from aam_vision.model.strips import ActionHeader, Atom, GroundAction, Objects, Predicate, State, Vocabulary
 from aam_vision.support.errors import AamError, AccessViolation, AgentFailed, UnusableInput, reason
 from aam_vision.support.files import checkpoints
 
-CLAIMED, ENDED = "claimed", "ended"
-ACHIEVE, UNDO = "achieve-", "undo-"
 LIMIT = 200
 """Steps of one pursuit, at most, unless something else is said."""
 

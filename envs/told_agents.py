@@ -11,8 +11,8 @@ from os import PathLike
 
 from aam_vision.agents.process import process_agent
 from aam_vision.agents.shown import Conversation
-from aam_vision.envs.policies import ACHIEVE, CLAIMED, ENDED, UNDO, Ended, Told
-from aam_vision.model.query import Access, Agent, Query, Response, Situation
+from aam_vision.envs.policies import Ended, Told
+from aam_vision.model.query import ACHIEVE, CLAIMED, ENDED, UNDO, Access, Agent, Query, Response, Situation
 from aam_vision.model.strips import Atom, GroundAction
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.files import checkpoints, files_named
