@@ -205,7 +205,7 @@ def test_a_capability_that_cannot_be_asked_about_is_refused(change: dict[str, An
 def test_the_command_compares_policies_of_a_module(tmp_path: Path) -> None:
     (tmp_path / "arms.py").write_text(
         "from tests.policies.tower import Arm, agent\n"
-        "old, new, other = agent(Arm().pursue), agent(Arm(unable=('c',)).pursue), 3\n"
+        "old, other = agent(Arm().pursue, checkpoint='arms.py'), 3\nnew = agent(Arm(unable=('c',)).pursue)\n"
     )
     command = [sys.executable, "-m", "aam_vision.compare", "arms:old"]
     path = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), str(tmp_path)])}
@@ -218,6 +218,9 @@ def test_the_command_compares_policies_of_a_module(tmp_path: Path) -> None:
     lost = ran("arms:new", "--gate")
     assert (lost.returncode, lost.stderr) == (5, "")
     assert "lost where ?block1 is c" in lost.stdout
+    assert lost.stdout.startswith(
+        f"A: arms:old (arms.py, SHA-256 {digest(tmp_path / 'arms.py')})\nB: arms:new\n"
+    )
     told = json.loads(ran("arms:old", "--gate", "--json").stdout)
     assert told["verdict"] == "nothing lost"
     for more, complaint in (
@@ -343,7 +346,7 @@ def test_words_that_do_not_fit_an_objective_are_refused(template: str) -> None:
 
 def test_a_run_of_a_policy_is_taken_up_where_it_was_and_refused_where_the_policy_is_another() -> None:
     """As ``run --resume`` does: every recorded step is taken again, with the same luck."""
-    one, other = (NumberedAgent(agent(Arm().pursue, slips=0.5).another(3)) for _ in range(2))
+    one, other = (NumberedAgent(agent(Arm().pursue, slips=0.5).another(3), exact=True) for _ in range(2))
     starts, passages = one.initial(), []
     for number in range(12):
         query = Query(starts[number % len(starts)], (GroundAction("achieve-on", ("b", "a")),))
@@ -352,7 +355,7 @@ def test_a_run_of_a_policy_is_taken_up_where_it_was_and_refused_where_the_policy
     other.resume([*begun, *passages])
     ask = Query(starts[0], (ONTO,))
     assert [other.ask(ask).final.state for _ in range(5)] == [one.ask(ask).final.state for _ in range(5)]
-    another = NumberedAgent(agent(Arm(unable=("b",)).pursue, slips=0.5).another(3))
+    another = NumberedAgent(agent(Arm(unable=("b",)).pursue, slips=0.5).another(3), exact=True)
     with pytest.raises(aam_vision.UnusableInput, match=r"has done achieve-on\(b, a\) otherwise"):
         another.resume([*begun, *passages])
 

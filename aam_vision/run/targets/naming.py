@@ -124,7 +124,8 @@ def _policy(policy: PolicyAgent, arguments: Arguments) -> Target:
         if getattr(arguments, name) not in (None, 0, 1):
             raise UnusableInput("cannot be used with a policy; leave it out", name)
     access_of(arguments.access, (policy.access,), arguments.env)
-    agent = NumberedAgent(policy.another(arguments.seed))
+    misread = arguments.flip_rate or arguments.refusal_rate
+    agent = NumberedAgent(policy.another(arguments.seed), exact=not misread)
     return Target(arguments.env, tuple(map(str, policy.seeds)), agent, truth=None, held_out=list)
 
 
