@@ -71,7 +71,7 @@ def deeds(known: ActionKnowledge, trials: Iterable[Trial], within: float) -> lis
             told += f"; besides, {others}"
         rows.append(Deed(index.header.name, told, often))
     rows.sort(key=lambda row: -row.found.probability if row.found else 0.0)
-    return rows or [Deed(index.header.name, "it was never pursued where it did not hold already")]
+    return rows or [Deed(index.header.name, "no pursuit of it was seen that began where it did not hold")]
 
 
 def _frequency(hits: int, made: int, alpha: float, within: float) -> Frequency:

@@ -43,7 +43,8 @@ def note_origins(target: Target, journal: Journal, assessed: Mapping[str, str]) 
     A program that was mended since goes on; then both versions are noted.
     """
     version = {**known_of(target.agent)["checkpoint"], **assessed}
-    before = journal.about("checkpoint") or {}
+    noted = journal.about("checkpoint")
+    before = noted if isinstance(noted, dict) else {}
     changed = {name: sha for name, sha in before.items() if version.get(name, sha) != sha}
     journal.note(
         "checkpoint", {**before, **version, **{f"{name}, at first": changed[name] for name in changed}}
