@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -119,9 +119,16 @@ def _policies(first: str, second: str, margin: float | None, *, as_json: bool) -
     print(
         json.dumps({"a": first, "b": second, **compared.json()}, indent=2)
         if as_json
-        else f"A: {first}\nB: {second}\n{compared}"
+        else "".join(f"{name}\n" for name in _named((first, second), compared.checkpoints)) + str(compared)
     )
     return compared.code
+
+
+def _named(names: tuple[str, str], checkpoints: tuple[Mapping[str, str], ...]) -> Iterator[str]:
+    """Which two are compared, with the files that say which versions they are."""
+    for letter, name, version in zip("AB", names, checkpoints, strict=True):
+        files = "; ".join(f"{file}, SHA-256 {sha}" for file, sha in version.items())
+        yield f"{letter}: {name}{f' ({files})' if files else ''}"
 
 
 def _code(found: object) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import sqrt
@@ -186,6 +186,8 @@ class Gate:
     """What the new version of a policy has lost."""
 
     comparisons: tuple[Comparison, ...]
+    checkpoints: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {})
+    """Of the old version and the new one, by name the SHA-256 of the files that say which these are."""
 
     @property
     def verdict(self) -> str:
@@ -203,7 +205,8 @@ class Gate:
 
     def json(self) -> dict[str, Any]:
         """The same for programs."""
-        return {"verdict": self.verdict, "objectives": [one.json() for one in self.comparisons]}
+        told = {"verdict": self.verdict, "checkpoints": [dict(one) for one in self.checkpoints]}
+        return told | {"objectives": [one.json() for one in self.comparisons]}
 
 
 def gate(
@@ -251,7 +254,7 @@ def gate(
     for header in lost:
         known = _with_witness(found[header.name], old, new)
         found[header.name] = replace(known, where=_where(known, header, draws, old, new))
-    return Gate(tuple(found.values()))
+    return Gate(tuple(found.values()), (old.checkpoint, new.checkpoint))
 
 
 def _where(

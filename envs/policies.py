@@ -12,17 +12,28 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager, contextmanager
 from copy import copy, deepcopy
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from aam_vision.envs.restoring import redraw_chance
-from aam_vision.model.query import Access, Agent, Query, Response, Situation, WalkStep
+from aam_vision.model.query import (
+    ACHIEVE,
+    CLAIMED,
+    ENDED,
+    UNDO,
+    Access,
+    Agent,
+    Query,
+    Response,
+    Situation,
+    WalkStep,
+)
 from aam_vision.model.strips import ActionHeader, Atom, GroundAction, Objects, Predicate, State, Vocabulary
 from aam_vision.support.errors import AamError, AccessViolation, AgentFailed, UnusableInput, reason
+from aam_vision.support.files import checkpoints
 
-CLAIMED, ENDED = "claimed", "ended"
-ACHIEVE, UNDO = "achieve-", "undo-"
 LIMIT = 200
 """Steps of one pursuit, at most, unless something else is said."""
 
@@ -116,6 +127,8 @@ class Told(Agent):
     headers: tuple[ActionHeader, ...]
     seeds: tuple[int, ...]
     """Of the resets at which pursuits begin, or their numbers."""
+    checkpoint: Mapping[str, str] = {}
+    """By name the SHA-256 of the files that say which version it is."""
     _objectives: dict[str, tuple[Predicate, bool]]
     """By instruction what is to be true, or false."""
     _objects: Objects
@@ -161,9 +174,10 @@ class PolicyAgent(Told):
         access: ``reset``, or ``snapshot`` where the environment can be copied (``copy.deepcopy``).
         seed: of what is random in the environment: its generators (``np_random``, and those that it or its wrappers hold) are seeded
             anew for each question.
+        checkpoint: the file or folder that holds this version: its SHA-256 stands in results.
 
     Raises:
-        UnusableInput: there is no such predicate, or one is named ``claimed`` or ``ended``; there is no seed, or no step.
+        UnusableInput: there is no such predicate, or one is named ``claimed`` or ``ended``; there is no seed, no step, or no such file.
     """
 
     refuses_surely = True
@@ -181,7 +195,9 @@ class PolicyAgent(Told):
         limit: int = LIMIT,
         access: Access | str = Access.RESET,
         seed: int = 0,
+        checkpoint: PathLike[str] | str | None = None,
     ) -> None:
+        self.checkpoint = checkpoints(checkpoint)
         known = {predicate.name: predicate for predicate in vocabulary.predicates}
         for name in (CLAIMED, ENDED):
             if name in known:
@@ -235,6 +251,8 @@ class PolicyAgent(Told):
             AgentFailed: the policy or the environment failed, which says nothing of what it can do.
         """
         state = self._restored(query.initial)
+        if query.plan and not self._here.ended:  # what is drawn follows from what is executed
+            self._redraw(int(self._rng.integers(2**63)))
         executed = 0
         for step in query.plan:
             if self._here.ended:
@@ -242,6 +260,8 @@ class PolicyAgent(Told):
             with self._pursuit(self.objective(step)) as pursuit:
                 self._pursue(pursuit)
             executed, state = executed + 1, pursuit.ended.after
+        if not executed:  # it still stands where it was
+            return Response(0, Situation(query.initial.handle, state))
         self._number += 1
         if self.access.returns:
             self._kept[self._number] = deepcopy(self._here), state
@@ -262,8 +282,8 @@ class PolicyAgent(Told):
         self._redraw(luck)
         return self._pursuit(self.objective(step))
 
-    def another(self) -> PolicyAgent:
-        """The same policy in an environment of its own.
+    def another(self, seed: int | None = None) -> PolicyAgent:
+        """The same policy in an environment of its own; ``seed``: of what is random in it, if that is to be another.
 
         Raises:
             UnusableInput: the environment cannot be made, or is always the same one.
@@ -272,6 +292,8 @@ class PolicyAgent(Told):
         other._here, other._kept = self._made(), {}
         if other._here.environment is self._here.environment:
             raise UnusableInput("gives the same environment each time; make a new one", "make")
+        if seed is not None:
+            other._rng = np.random.default_rng([seed, 4])
         return other
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
@@ -309,7 +331,7 @@ class PolicyAgent(Told):
         return state
 
     def _restored(self, start: Situation) -> State:
-        """Bring the environment back to where a question begins, with new luck."""
+        """Bring the environment back to where a question begins."""
         number = start.handle
         assert isinstance(number, int), "a situation of this agent"
         if number < len(self.seeds):
@@ -321,7 +343,6 @@ class PolicyAgent(Told):
             self._here = deepcopy(episode)
         else:
             raise AccessViolation(f"{self.access.value} access: nothing leads back to that situation")
-        self._redraw(int(self._rng.integers(2**63)))
         return state
 
     def _redraw(self, luck: int) -> None:

@@ -7,13 +7,15 @@ whether its time is over, an agent shows as facts without arguments: ``claimed``
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os import PathLike
 
 from aam_vision.agents.process import process_agent
 from aam_vision.agents.shown import Conversation
-from aam_vision.envs.policies import ACHIEVE, CLAIMED, ENDED, UNDO, Ended, Told
-from aam_vision.model.query import Access, Agent, Query, Response, Situation
+from aam_vision.envs.policies import Ended, Told
+from aam_vision.model.query import ACHIEVE, CLAIMED, ENDED, UNDO, Access, Agent, Query, Response, Situation
 from aam_vision.model.strips import Atom, GroundAction
 from aam_vision.support.errors import UnusableInput
+from aam_vision.support.files import checkpoints, files_named
 
 
 class ToldAgent(Told):
@@ -23,12 +25,15 @@ class ToldAgent(Told):
 
     Args:
         agent: one whose instructions are called as above, or the command of a program that speaks the agent protocol.
+        checkpoint: the file or folder that holds this version; default the files that the command names.
 
     Raises:
         UnusableInput: there is no such program, it shows images, cannot be brought back to a start, or is told something else.
     """
 
-    def __init__(self, agent: Agent | str) -> None:
+    def __init__(self, agent: Agent | str, checkpoint: PathLike[str] | str | None = None) -> None:
+        named = files_named(agent) if isinstance(agent, str) and checkpoint is None else [checkpoint]
+        self.checkpoint = checkpoints(*named)
         self._agent = asked = _program(agent) if isinstance(agent, str) else agent
         self.access, self.vocabulary, self.headers = asked.access, asked.vocabulary, asked.headers
         if self.access is Access.TRAJECTORY:

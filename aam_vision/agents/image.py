@@ -318,9 +318,11 @@ def strange(agent: Agent) -> str:
     )
 
 
-def untested(agent: Agent) -> str:
-    """That an agent's classifiers have not passed their test, in a line; empty if they have, or there are none."""
-    return getattr(_behind(agent, "untested"), "untested", "")
+def known_of(agent: Agent) -> dict[str, Any]:
+    """What a result says of its agent: that its classifiers are ``untested``, which images are ``strange``, its ``checkpoint``."""
+    version: Mapping[str, str] = getattr(_behind(agent, "checkpoint"), "checkpoint", {})
+    tested: str = getattr(_behind(agent, "untested"), "untested", "")
+    return {"untested": tested, "strange": strange(agent), "checkpoint": version}
 
 
 def _behind(agent: Agent, name: str) -> Agent:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from aam_vision.agents.image import Passage, number_of
 from aam_vision.model.query import Access, Agent, Query, Response, Situation, WalkStep
 from aam_vision.model.strips import ActionHeader, Vocabulary
+from aam_vision.support.errors import UnusableInput
 
 
 class NumberedAgent:
@@ -20,10 +21,12 @@ class NumberedAgent:
 
     Every look at the agent's world has a number of its own, so that numbers do not tell that two are alike; but
     where no step was executed, it is still the same one.
+
+    ``exact``: whether recorded steps have to lead to the recorded states again; where these were misread they need not.
     """
 
-    def __init__(self, agent: Agent) -> None:
-        self._agent = agent
+    def __init__(self, agent: Agent, *, exact: bool = False) -> None:
+        self._agent, self._exact = agent, exact
         self._behind: dict[int, Situation] = {}
 
     @property
@@ -37,6 +40,12 @@ class NumberedAgent:
     @property
     def access(self) -> Access:
         return self._agent.access
+
+    @property
+    def checkpoint(self) -> Mapping[str, str]:
+        """Which version it is, of one that says so."""
+        found: Mapping[str, str] = getattr(self._agent, "checkpoint", {})
+        return found
 
     def initial(self) -> Sequence[Situation]:
         return [self._numbered(situation) for situation in self._agent.initial()]
@@ -60,7 +69,11 @@ class NumberedAgent:
         return None
 
     def resume(self, history: Sequence[Passage]) -> None:
-        """Take every recorded step again."""
+        """Take every recorded step again.
+
+        Raises:
+            UnusableInput: something else came of one, where that may not be.
+        """
         initial = iter(self._agent.initial())
         for passage in history:
             after = number_of(passage.after)
@@ -69,6 +82,11 @@ class NumberedAgent:
             elif passage.steps:
                 query = Query(self._of(passage.before), passage.steps)
                 self._behind[after] = self._agent.ask(query).final
+                if self._exact and self._behind[after].state != passage.after.state:
+                    step = ", ".join(map(str, passage.steps))
+                    raise UnusableInput(
+                        f"the agent has done {step} otherwise than it is recorded; start a new run"
+                    )
 
     def _of(self, situation: Situation) -> Situation:
         return self._behind[number_of(situation)]

@@ -22,7 +22,8 @@ from anyio import get_cancelled_exc_class
 from gymnasium.spaces import Discrete
 
 from aam_vision.envs.matched import Draws, rate
-from aam_vision.envs.policies import CLAIMED, Objective, PolicyAgent, Spent, Told
+from aam_vision.envs.policies import Objective, PolicyAgent, Spent, Told
+from aam_vision.model.query import CLAIMED
 from aam_vision.model.strips import GroundAction
 from aam_vision.support.errors import UnusableInput, reason
 from aam_vision.support.wording import counted

@@ -15,6 +15,11 @@ import numpy as np
 
 from aam_vision.model.strips import ActionHeader, GroundAction, State, Vocabulary
 
+ACHIEVE, UNDO = "achieve-", "undo-"
+"""What the names of instructions begin with that are objectives: that a predicate is to be true, or false."""
+CLAIMED, ENDED = "claimed", "ended"
+"""Facts without arguments after such an instruction: that the agent says that it is done, and that its episode is over."""
+
 
 class Access(Enum):
     """Where a query may start, from least to most.

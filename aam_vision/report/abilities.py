@@ -152,7 +152,7 @@ def paragraph(
         beginning = f"It has {number}{_qualified(whole, complete, number.startswith('1 '))}.{unknown}"
         if len(beginning) + sum(len(str(deed)) + 2 for deed in told) <= room:
             return Abilities(beginning, tuple(told), "")
-    rest = [deed.action for deed in told[EXPLAINED:]]
+    rest = list(dict.fromkeys(deed.action for deed in told[EXPLAINED:]))
     others = f"The others: {english.listed(rest)}." if rest else ""
     return Abilities(beginning, tuple(told[:EXPLAINED]), others)
 

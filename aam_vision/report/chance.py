@@ -86,16 +86,18 @@ def always(action: ActionKnowledge, most: int | None = None) -> str:
 
 def condition(action: ActionKnowledge, case: CaseKnowledge) -> str:
     """The condition of a case in words; empty if it has none."""
+    return literals(action, case.condition)
+
+
+def literals(action: ActionKnowledge, found: Literals) -> str:
+    """Literals of an action in words; empty if there are none."""
     header, vocabulary = action.index.header, action.index.vocabulary
-    literals = [
+    told = [
         english.literal(atom, mode, header.parameters, vocabulary)
-        for mask, mode in (
-            (case.condition.positive, Mode.POSITIVE),
-            (case.condition.negative, Mode.NEGATIVE),
-        )
+        for mask, mode in ((found.positive, Mode.POSITIVE), (found.negative, Mode.NEGATIVE))
         for atom in sorted(action.index.select(mask), key=action.index.atoms.index)
     ]
-    return listed(literals) if literals else ""
+    return listed(told) if told else ""
 
 
 def _ways(action: ActionKnowledge, case: CaseKnowledge, most: int | None) -> list[Way]:

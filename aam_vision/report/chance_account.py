@@ -14,7 +14,7 @@ from aam_vision.interrogation.evidence.transcript import AttemptedStep
 from aam_vision.interrogation.hypotheses.literals import Literals, union
 from aam_vision.interrogation.task.verdict import ASSUMED, COMPLETE, NOT_STRIPS, Verdict
 from aam_vision.model.strips import ActionSchema, LiftedAtom, Location, Mode, Model, PalTuple
-from aam_vision.report import chance, english
+from aam_vision.report import chance, english, pursuits
 from aam_vision.report.abilities import ROOM, Abilities, Deed, main_conditions, paragraph
 from aam_vision.report.account import Account, ActionAccount, Kind, Line, Outcome, ProofStep
 from aam_vision.report.ending import MAX_BYTES, printable, unfinished
@@ -152,10 +152,17 @@ class ChanceAccount(Account):
             words = f"if {needs}, then {does}" if needs else does
             return Deed(action.name, words, None if len(known.cases) > 1 else best.way.found)
 
+        def told(action: ActionAccount, *share: int) -> list[Deed]:
+            if not (action.outcomes and pursuits.objective(action.header, self.vocabulary)):
+                return [deed(action, *share)]
+            known = self._known[action.name]
+            steps = [step for step in self.steps if step.action.name == action.name]
+            return pursuits.deeds(known, _seen(known, steps), self.within)
+
         return paragraph(
             counted(len(actions), "action"),
             whole,
-            lambda *share: [deed(action, *share) for action in actions],
+            lambda *share: [row for action in actions for row in told(action, *share)],
             _SHARES,
             complete=self.run.figures is not None and self.run.figures["status"] == COMPLETE,
             room=ROOM + FIGURES_ROOM,

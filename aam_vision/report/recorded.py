@@ -255,8 +255,11 @@ class _Reader:
     def recorded(self, folder: Path, figures: Mapping[str, Any] | None) -> Recorded:
         initial, entries = self._exchanges()
         repeated = field(self._journal.about("arguments"), "repeated_arguments", bool)
-        about, lines = (self._vocabulary, self._headers, self._access), self._journal.about("lines") or ()
-        transcript = Transcript(*about, initial, entries, repeated, tuple(map(printable, lines)))
+        about = self._vocabulary, self._headers, self._access
+        lines = tuple(map(printable, self._journal.about("lines") or ()))
+        if lines and len(lines) < sum(len(entry.actions) for entry in entries):
+            raise Malformed("it does not say of each step in which line of a trace it stands")
+        transcript = Transcript(*about, initial, entries, repeated, lines)
         ending = None if figures is None or "curve" not in figures else read_ending(figures)
         examined = self._examined(len(entries))
         sights = self._contents.sights

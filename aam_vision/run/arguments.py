@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from aam_vision.support.errors import UnusableInput
-from aam_vision.support.files import read_limited
+from aam_vision.support.files import checkpoints, files_named, read_limited
 from aam_vision.support.options import flag, option
 
 MAX_BYTES = 500_000_000
@@ -29,6 +29,9 @@ class Arguments:
     )
     domain: Path | None = option("A PDDL domain file: an agent that tells its states as symbols.")
     agent: str | None = option("A command: any program that speaks the protocol of docs/agent-protocol.md.")
+    checkpoint: Path | None = option(
+        "The file or folder that holds the assessed version, whose SHA-256 the results give; default the files that --agent names."
+    )
     problem: list[str] | None = option(
         "A problem (repeatable): with --env a number or name (test/7; of your environment any seed), with --domain a PDDL file."
     )
@@ -174,7 +177,18 @@ class Arguments:
             paths.append(prior.with_name("controls.json"))
         if self.classifiers is not None:
             paths += sorted(Path(self.classifiers).glob("*.safetensors"))[:100]
-        return {str(path.absolute()): _digest(path) for path in paths}
+        found = {str(path.absolute()): _digest(path) for path in paths}
+        return found | checkpoints(self.checkpoint and self.checkpoint.absolute())
+
+    def assessed(self) -> dict[str, str]:
+        """By name the SHA-256 of the files that say which version is assessed; a program that was mended may go on, as another one.
+
+        Raises:
+            UnusableInput: a file cannot be read.
+        """
+        if self.checkpoint is not None:
+            return dict.fromkeys([self.checkpoint.name], *checkpoints(self.checkpoint).values())
+        return {} if self.agent is None else checkpoints(*files_named(self.agent))
 
 
 def _kept() -> list[Field[Any]]:

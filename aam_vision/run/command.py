@@ -162,7 +162,7 @@ def run_in(
         if resumed is None:
             clear(folder)
         keep_images(target, folder)
-        note_origins(target, journal)
+        note_origins(target, journal, arguments.assessed())
         try:
             with one_thread():
                 ended = run.go(folder, journal, began)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aam_vision.agents.image import known_of
 from aam_vision.model.query import traced
 from aam_vision.report.album import Album
 from aam_vision.run.checks import RESULTS
@@ -36,8 +37,18 @@ def keep_images(target: Target, folder: Path) -> None:
         target.keep_images(Album(folder).keep)
 
 
-def note_origins(target: Target, journal: Journal) -> None:
-    """Note where predicates and traces come from and where things are in the images, so that a killed run can tell it, too."""
+def note_origins(target: Target, journal: Journal, assessed: Mapping[str, str]) -> None:
+    """Note what a killed run has to tell, too: where predicates, traces and things in images come from, and which version it is about.
+
+    A program that was mended since goes on; then both versions are noted.
+    """
+    version = {**known_of(target.agent)["checkpoint"], **assessed}
+    noted = journal.about("checkpoint")
+    before = noted if isinstance(noted, dict) else {}
+    changed = {name: sha for name, sha in before.items() if version.get(name, sha) != sha}
+    journal.note(
+        "checkpoint", {**before, **version, **{f"{name}, at first": changed[name] for name in changed}}
+    )
     journal.note("sources", target.sources)
     journal.note("scenes", target.scenes())
     journal.note("lines", getattr(traced(target.agent), "lines", ()))
@@ -66,10 +77,13 @@ def save(
     from aam_vision.report.page import page
     from aam_vision.report.recorded import read_journal
 
+    version = journal.about("checkpoint") or {}
+    told = {**told, "checkpoint": version or None}
     write_atomically(folder / "model.pddl", model)
     write_atomically(folder / "result.json", json.dumps(told, indent=2) + "\n")
     print(model)
-    print(aligned([*lines, ("saved in", str(folder))]))
+    versions = [("version", f"{name}, SHA-256 {sha}") for name, sha in version.items()]
+    print(aligned([*lines, *versions, ("saved in", str(folder))]))
     if truth is not None:
         write_atomically(folder / "truth.pddl", truth)
     else:

@@ -16,6 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import aam_vision
+from aam_vision.agents.image import Passage
+from aam_vision.agents.numbered import NumberedAgent
 from aam_vision.envs.matched import (
     KEPT,
     LOST,
@@ -30,6 +32,7 @@ from aam_vision.envs.policies import Objective, PolicyAgent, by_actions
 from aam_vision.interrogation.chance.interrogating import ChanceResult
 from aam_vision.model.query import Access, Query
 from aam_vision.model.strips import Atom, GroundAction, LiftedAtom
+from aam_vision.support.files import digest
 from tests.profiles import thorough
 
 from .tower import BLOCKS, TABLE, WORDS, Arm, Tower, agent, facts
@@ -202,7 +205,7 @@ def test_a_capability_that_cannot_be_asked_about_is_refused(change: dict[str, An
 def test_the_command_compares_policies_of_a_module(tmp_path: Path) -> None:
     (tmp_path / "arms.py").write_text(
         "from tests.policies.tower import Arm, agent\n"
-        "old, new, other = agent(Arm().pursue), agent(Arm(unable=('c',)).pursue), 3\n"
+        "old, other = agent(Arm().pursue, checkpoint='arms.py'), 3\nnew = agent(Arm(unable=('c',)).pursue)\n"
     )
     command = [sys.executable, "-m", "aam_vision.compare", "arms:old"]
     path = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), str(tmp_path)])}
@@ -215,6 +218,9 @@ def test_the_command_compares_policies_of_a_module(tmp_path: Path) -> None:
     lost = ran("arms:new", "--gate")
     assert (lost.returncode, lost.stderr) == (5, "")
     assert "lost where ?block1 is c" in lost.stdout
+    assert lost.stdout.startswith(
+        f"A: arms:old (arms.py, SHA-256 {digest(tmp_path / 'arms.py')})\nB: arms:new\n"
+    )
     told = json.loads(ran("arms:old", "--gate", "--json").stdout)
     assert told["verdict"] == "nothing lost"
     for more, complaint in (
@@ -336,3 +342,69 @@ def test_another_is_the_same_policy_in_an_environment_of_its_own() -> None:
 def test_words_that_do_not_fit_an_objective_are_refused(template: str) -> None:
     with pytest.raises(aam_vision.UnusableInput, match=r"templates on: .* does not say on\(a, b\)"):
         Objective(Atom("on", ("a", "b"))).text({"on": template})
+
+
+def test_a_run_of_a_policy_is_taken_up_where_it_was_and_refused_where_the_policy_is_another() -> None:
+    """As ``run --resume`` does: every recorded step is taken again, with the same luck."""
+    one, other = (NumberedAgent(agent(Arm().pursue, slips=0.5).another(3), exact=True) for _ in range(2))
+    starts, passages = one.initial(), []
+    for number in range(12):
+        query = Query(starts[number % len(starts)], (GroundAction("achieve-on", ("b", "a")),))
+        passages.append(Passage(query.initial, query.plan, one.ask(query).final, None))
+    begun = [Passage(None, (), start, None) for start in starts]
+    other.resume([*begun, *passages])
+    ask = Query(starts[0], (ONTO,))
+    assert [other.ask(ask).final.state for _ in range(5)] == [one.ask(ask).final.state for _ in range(5)]
+    another = NumberedAgent(agent(Arm(unable=("b",)).pursue, slips=0.5).another(3), exact=True)
+    with pytest.raises(aam_vision.UnusableInput, match=r"has done achieve-on\(b, a\) otherwise"):
+        another.resume([*begun, *passages])
+
+
+def test_the_command_interrogates_a_policy_of_a_module_and_says_which_version_it_was(tmp_path: Path) -> None:
+    weights = tmp_path / "weights"
+    weights.mkdir()
+    (weights / "a.bin").write_bytes(b"1")
+    (tmp_path / "arms.py").write_text(
+        "from tests.policies.tower import Arm, agent\narm = agent(Arm().pursue, checkpoint='weights')\n"
+    )
+    run = [sys.executable, "-m", "aam_vision.run", "--env", "arms:arm", "--quiet", "--out", "run"]
+    path = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), str(tmp_path)])}
+
+    def ran(*more: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*run, *more], capture_output=True, text=True, cwd=tmp_path, env=path, check=False
+        )
+
+    done = ran("--chance", "--within", "0.2", "--max-steps", "300")
+    assert (done.returncode, done.stderr) == (0, "")
+    figures = json.loads((tmp_path / "run/result.json").read_text())
+    assert figures["env"] == "arms:arm"
+    assert figures["checkpoint"] == {"weights": digest(weights)}
+    assert f"weights, SHA-256 {figures['checkpoint']['weights']}" in done.stdout
+    assert figures["checkpoint"]["weights"] in (tmp_path / "run/report.html").read_text()
+    for more, complaint in (
+        (("--problem", "1"), "--problem: cannot be used with a policy"),
+        (("--workers", "2"), "--workers: cannot be used with a policy"),
+        (("--access", "settable"), "--access settable: cannot be used with arms:arm"),
+        (("--checkpoint", "nowhere"), "nowhere: cannot be read (no file or folder)"),
+    ):
+        refused = ran("--force", *more)
+        assert refused.returncode == 2
+        assert complaint in refused.stderr
+        assert refused.stderr.count("\n") == 1
+
+
+def test_a_checkpoint_says_which_version_it_was_everywhere(tmp_path: Path) -> None:
+    policies = []
+    for name in ("old", "new"):
+        (tmp_path / name).write_text(name)
+        policies.append(agent(Arm().pursue, checkpoint=tmp_path / name))
+    (tmp_path / "new").write_text("old")  # the hash is of what was there when it was loaded
+    told = gate(*policies, most=3).json()["checkpoints"]
+    assert told == [dict(one.checkpoint) for one in policies]
+    assert [*told[0].values()] != [*told[1].values()]
+    result = aam_vision.interrogate(policies[0], chance=True, max_steps=20)
+    assert result.checkpoint == policies[0].checkpoint
+    assert told[0][str(tmp_path / "old")] in str(result)
+    with pytest.raises(aam_vision.UnusableInput, match="nowhere: cannot be read"):
+        agent(Arm().pursue, checkpoint=tmp_path / "nowhere")

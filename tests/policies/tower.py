@@ -96,3 +96,9 @@ def agent(pursue: Pursue, slips: float = 0.0, access: Access = Access.SNAPSHOT, 
         objects=dict.fromkeys(BLOCKS, "block"),
         **{"objectives": ["on"], "seeds": range(6), "access": access, **more},
     )
+
+
+CLUMSY = agent(Arm(clears=False, checks=False).pursue, slips=0.1)
+"""It takes nothing from the place, fails once in ten times, and always claims to be done."""
+SHY = agent(Arm().pursue, slips=0.3)
+"""It takes from the place what lies on it, and claims nothing falsely."""

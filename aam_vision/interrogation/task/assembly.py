@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from aam_vision.agents.image import strange, untested
+from aam_vision.agents.image import known_of
 from aam_vision.interrogation.evidence.moves import Policy
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.examination.examining import Examining
@@ -109,7 +109,7 @@ class Interrogation:
         )
         with one_thread():
             result = interrogate_robustly(self.agent, setup, rng, record=record, observer=observer)
-        return replace(result, untested=untested(self.agent), strange=strange(self.agent))
+        return replace(result, **known_of(self.agent))
 
     def _policy(self, name: str, prior: Model | None = None) -> Policy:
         ppo = None if self.write_ppo is None else ProblemFolder(self.write_ppo)

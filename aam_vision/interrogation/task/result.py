@@ -141,6 +141,8 @@ class Result:
     """Which images look unlike everything that the classifiers learned from, in a line; empty if none do."""
     seen: str = ""
     """What the test of the user's own classifiers came to, in a line, if they have passed it."""
+    checkpoint: Mapping[str, str] = field(default_factory=dict)
+    """By name the SHA-256 of the files that say which version of the agent it is about."""
 
     def __repr__(self) -> str:
         return in_short(self)
@@ -428,6 +430,7 @@ def figures(result: Result) -> list[tuple[str, str]]:
     """Names and values: how it ended, what it cost, how far the model is determined and can be relied on."""
     counts, ended = result.counts, ending(result)
     steps = f"{counts.steps} ({counts.walk_steps} walked, {counts.failed_steps} failed, {counted(counts.resets, 'reset')})"
+    version = [("version", f"{name}, SHA-256 {digest}") for name, digest in result.checkpoint.items()]
     if result.outcomes is not None:
         return [
             ("status", f"{result.status}: {result.why}"),
@@ -436,6 +439,7 @@ def figures(result: Result) -> list[tuple[str, str]]:
             ("assumed", ASSUMED),
             *(("" if number else "learned", text) for number, text in enumerate(result.outcomes.sentences)),
             ("steps", steps),
+            *version,
         ]
     judged = verdict(ended)
     found = [*_verdict(ended, judged)]
@@ -445,6 +449,7 @@ def figures(result: Result) -> list[tuple[str, str]]:
             f"{counts.queries} (no sound interrogation needs fewer than {result.lower_bound} for what was proven)",
         ),
         ("steps", steps),
+        *version,
     ]
     if result.rates is not None:
         found.append(

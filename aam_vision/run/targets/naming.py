@@ -16,6 +16,7 @@ from aam_vision.run.targets.target import IMAGE_ACCESS, SYMBOLIC_ACCESS, Target,
 from aam_vision.support.errors import UnusableInput
 
 if TYPE_CHECKING:
+    from aam_vision.envs.policies import PolicyAgent
     from aam_vision.model.query import Access
     from aam_vision.run.arguments import Arguments
 
@@ -78,6 +79,12 @@ def _told(arguments: Arguments, workers: Workers) -> Target:
             megabytes=arguments.agent_memory,
             workers=workers,
         )
+    if arguments.env is not None and is_imported(arguments.env):
+        from aam_vision.envs.own import imported
+        from aam_vision.envs.policies import PolicyAgent
+
+        if isinstance(policy := imported(arguments.env), PolicyAgent):
+            return _policy(policy, arguments)
     if arguments.domain is not None:
         if arguments.chance:  # before a warning of what is left out of the file
             _check_looks(arguments, access_of(arguments.access, SYMBOLIC_ACCESS, str(arguments.domain)))
@@ -102,6 +109,24 @@ def _told(arguments: Arguments, workers: Workers) -> Target:
         settings=settings_of(arguments),
         workers=workers,
     )
+
+
+def _policy(policy: PolicyAgent, arguments: Arguments) -> Target:
+    """A policy that is told objectives, in an environment of its own whose chance is drawn from the run's seed.
+
+    Raises:
+        UnusableInput: it does not allow the access, or an option is not of policies.
+    """
+    from aam_vision.agents.numbered import NumberedAgent
+
+    assert arguments.env is not None, "it names the policy"
+    for name in ("problem", "image_noise", "workers"):
+        if getattr(arguments, name) not in (None, 0, 1):
+            raise UnusableInput("cannot be used with a policy; leave it out", name)
+    access_of(arguments.access, (policy.access,), arguments.env)
+    misread = arguments.flip_rate or arguments.refusal_rate
+    agent = NumberedAgent(policy.another(arguments.seed), exact=not misread)
+    return Target(arguments.env, tuple(map(str, policy.seeds)), agent, truth=None, held_out=list)
 
 
 def names() -> tuple[str, ...]:

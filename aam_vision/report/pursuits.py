@@ -1,0 +1,118 @@
+"""What a policy that is told objectives can do: how often it achieves each, where, what else comes of it, and what it claims.
+
+Its actions are called ``achieve-on`` or ``undo-on`` after what is to be true or false, and the fact ``claimed`` says whether it says that it
+is done. Only pursuits count that began where the objective did not hold yet.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from aam_vision.interrogation.chance.cases import CaseKnowledge
+from aam_vision.interrogation.chance.intervals import ALPHA, Frequency, concentration, interval
+from aam_vision.interrogation.chance.knowledge import ActionKnowledge
+from aam_vision.interrogation.chance.observations import side_effects
+from aam_vision.interrogation.evidence.transcript import AttemptedStep
+from aam_vision.interrogation.hypotheses.literals import Literals, bits
+from aam_vision.model.query import ACHIEVE, CLAIMED, ENDED, UNDO
+from aam_vision.model.strips import ActionHeader, LiftedAtom, Mode, Vocabulary
+from aam_vision.report import chance, english
+from aam_vision.report.abilities import Deed
+
+MOST_OTHERS = 2
+"""Of what else comes of the pursuits of a row, changes that are told, most frequent first."""
+
+
+def objective(header: ActionHeader, vocabulary: Vocabulary) -> tuple[LiftedAtom, bool] | None:
+    """The atom that an action is to make true, or false; None of an action that is no objective, or whose agent claims nothing."""
+    known = {one.name: one.types for one in vocabulary.predicates}
+    if known.get(CLAIMED) != ():
+        return None
+    for how in (ACHIEVE, UNDO):
+        if header.name.startswith(how) and known.get(name := header.name.removeprefix(how)) == header.types:
+            return LiftedAtom(name, tuple(range(header.arity))), how == ACHIEVE
+    return None
+
+
+Trial = tuple[AttemptedStep, int, int]
+"""An executed step, and the atoms of its action that held before it and after it, as masks."""
+
+
+def deeds(known: ActionKnowledge, trials: Iterable[Trial], within: float) -> list[Deed]:
+    """A row for each condition under which an objective is achieved in another share of the pursuits, most achieved first.
+
+    Args:
+        known: what is known of the action, which has to be an objective.
+        trials: its pursuits, of which both ends were read.
+        within: half width for which the intervals are narrowest.
+    """
+    found = objective(known.index.header, known.index.vocabulary)
+    assert found is not None, "only of such actions"
+    (atom, value), index = found, known.index
+    goal, claimed, ended = (
+        index.mask([one]) for one in (atom, LiftedAtom(CLAIMED, ()), LiftedAtom(ENDED, ()))
+    )
+    pursued: dict[int, list[Trial]] = {}
+    for trial in trials:
+        if bool(trial[1] & goal) is not value:
+            pursued.setdefault(known.cases.index(known.case(trial[1])), []).append(trial)
+    rows = []
+    alpha = ALPHA / (2 * max(1, len(pursued)))  # of all figures of the action together
+    for case, ends in pursued.items():
+        did = [bool(now & goal) is value for *_, now in ends]
+        says = [bool(now & claimed) for *_, now in ends]
+        often = _frequency(sum(did), len(ends), alpha, within)
+        told = f"achieved {chance.often(often.probability, often.low, often.high)}"
+        if where := _where(known, known.cases[case], goal):
+            told = f"if {where}, {told}"
+        told += f"; {_claims(did, says, alpha, within)}"
+        if others := _others(known, ends, goal | claimed | ended):
+            told += f"; besides, {others}"
+        rows.append(Deed(index.header.name, told, often))
+    rows.sort(key=lambda row: -row.found.probability if row.found else 0.0)
+    return rows or [Deed(index.header.name, "no pursuit of it was seen that began where it did not hold")]
+
+
+def _frequency(hits: int, made: int, alpha: float, within: float) -> Frequency:
+    low, high = interval(hits, made, alpha, concentration(within))
+    return Frequency(hits, made, hits / made, low, high, high - low)
+
+
+def _where(known: ActionKnowledge, case: CaseKnowledge, goal: int) -> str:
+    """The condition of a case, without the objective, which did not hold."""
+    return chance.literals(known, case.condition.without(Literals(goal, goal)))
+
+
+def _claims(did: Sequence[bool], says: Sequence[bool], alpha: float, within: float) -> str:
+    """What is claimed, and how often falsely."""
+    made = len(did)
+    if not any(says):
+        return "it never claims to be done"
+    false = sum(claim and not done for done, claim in zip(did, says, strict=True))
+    silent = sum(done and not claim for done, claim in zip(did, says, strict=True))
+    often = _frequency(false, made, alpha, within)
+    told = f"it claims to be done {100 * sum(says) / made:.0f}% of the time, "
+    told += f"{100 * often.probability:.0f}% falsely ({chance.limits(often.low, often.high)})"
+    return told + (f", and does not say so {100 * silent / made:.0f}%" if silent else "")
+
+
+def _others(known: ActionKnowledge, ends: Sequence[Trial], own: int) -> str:
+    """What else changes, that of things which the objective does not name first, and how often."""
+    index = known.index
+    names = index.header.parameters
+    count: Counter[tuple[bool, str]] = Counter()
+    for step, held, now in ends:
+        changed, objects = held ^ now, step.action.objects
+        for bit in bits(changed & ~own):
+            mode = Mode.POSITIVE if now & bit else Mode.NEGATIVE
+            count[True, english.effect(index.atom(bit), mode, names, index.vocabulary)] += 1
+        assert step.before is not None, "both ends were read"
+        assert step.after is not None, "both ends were read"
+        beyond = (step.before.state.true ^ step.after.state.true) - index.facts(changed, objects)
+        count.update((False, one.text(names)) for one in side_effects(beyond, objects, step.before.state))
+    told = sorted(count.items(), key=lambda one: (one[0][0], -one[1], one[0][1]))
+    listed = [f"{words} ({100 * times / len(ends):.0f}%)" for (_, words), times in told[:MOST_OTHERS]]
+    if len(told) > MOST_OTHERS:
+        listed.append(f"{len(told) - MOST_OTHERS} more")
+    return english.listed(listed) if listed else ""

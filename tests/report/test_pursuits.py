@@ -1,0 +1,83 @@
+"""The first screen of a policy: how often it achieves what it is told, where, what else comes of it, and what it claims."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+
+import pytest
+
+from aam_vision.model.strips import ActionHeader, LiftedAtom, Predicate, Vocabulary
+from aam_vision.report.account import account_of
+from aam_vision.report.page import page
+from aam_vision.report.pursuits import objective
+from aam_vision.report.recorded import read_run
+from tests.commands import called
+
+CLAIM = re.compile(r"claims to be done (\d+)% of the time, (\d+)% falsely \((\d+)-(\d+)%\)")
+
+
+@cache
+def ran(policy: str) -> Path:
+    folder = Path(mkdtemp())
+    given = ("--env", f"tests.policies.tower:{policy}", "--chance", "--within", "0.15", "--max-steps", "600")
+    called("aam_vision.run", *given, "--out", "run", "--quiet", cwd=folder, code=0)
+    return folder / "run"
+
+
+def test_each_condition_has_a_row_with_a_bar_and_its_rates_are_those_of_the_policy() -> None:
+    account = account_of(read_run(ran("CLUMSY")))
+    rows = account.screen.abilities.deeds
+    assert {row.action for row in rows} == {"achieve-on"}
+    shares = [row.found.probability for row in rows if row.found]
+    first = page(account).split("<nav")[0]
+    assert len(shares) == len(rows) == first.count('<svg class="bar"') > 1
+    assert shares == sorted(shares, reverse=True), "what it can do stands first"
+    for row in rows:
+        assert row.found is not None
+        true = 0.0 if "?block2 is not clear" in row.words else 0.9
+        assert row.found.low <= true <= row.found.high, row.words
+        claim = CLAIM.search(row.words)
+        assert claim is not None
+        assert claim[1] == "100"
+        assert int(claim[3]) <= 100 * (1 - true) <= int(claim[4]), "what it did not achieve it claims falsely"
+
+
+def test_only_pursuits_of_what_did_not_hold_count_and_what_changes_elsewhere_is_told_first() -> None:
+    run = read_run(ran("SHY"))
+    rows = account_of(run).screen.abilities.deeds
+    begun = [
+        LiftedAtom("on", (0, 1)).ground(entry.query.plan[0].objects) in entry.query.initial.state.true
+        for entry in run.transcript.entries
+        if hasattr(entry, "query")
+    ]
+    assert any(begun), "such pursuits were made, too"
+    made = sum(row.found.trials for row in rows if row.found)
+    walked = sum(len(entry.actions) for entry in run.transcript.entries if not hasattr(entry, "query"))
+    assert len(begun) - sum(begun) <= made <= len(begun) - sum(begun) + walked
+    for row in rows:
+        claim = CLAIM.search(row.words)
+        assert claim is not None
+        assert (claim[2], claim[3]) == ("0", "0")
+    assert any("besides, clear(another block) (" in row.words for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("name", "types", "told"),
+    [
+        ("achieve-on", ("block", "block"), (LiftedAtom("on", (0, 1)), True)),
+        ("undo-on", ("block", "block"), (LiftedAtom("on", (0, 1)), False)),
+        ("achieve-on", ("block",), None),
+        ("achieve-above", ("block", "block"), None),
+        ("on", ("block", "block"), None),
+    ],
+)
+def test_an_action_is_an_objective_if_it_is_called_so_and_the_agent_claims(
+    name: str, types: tuple[str, ...], told: object
+) -> None:
+    on, claimed = Predicate("on", ("block", "block")), Predicate("claimed", ())
+    header = ActionHeader(name, tuple(f"x{n}" for n in range(len(types))), types)
+    assert objective(header, Vocabulary("tower", (on, claimed))) == told
+    assert objective(header, Vocabulary("tower", (on,))) is None
