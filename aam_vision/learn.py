@@ -35,7 +35,7 @@ def learn_from_traces(
     ] = None,
     problem: Annotated[
         list[str] | None,
-        typer.Option(help="With --env: whose scenes they show, one for all traces or one each."),
+        typer.Option(help="With --env: what they begin with, one for all traces or one each."),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for results; default runs/DOMAIN-TIME.")] = None,
     force: Annotated[
