@@ -58,6 +58,8 @@ def learn_from_traces(
         raise UnusableInput(
             "give one of --domain D.pddl, for files of states, and --env, for folders of images"
         )
+    if domain is not None and (classifiers or problem):
+        raise UnusableInput("--classifiers and --problem go with --env only; leave them out")
     with told_warnings():
         if domain is not None:
             transcript = read_traces(domain, traces)
