@@ -35,7 +35,7 @@ def learn_from_traces(
     ] = None,
     problem: Annotated[
         list[str] | None,
-        typer.Option(help="With --env: whose scenes they show, one for all traces or one each."),
+        typer.Option(help="With --env: what they begin with, one for all traces or one each."),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for results; default runs/DOMAIN-TIME.")] = None,
     force: Annotated[
@@ -58,6 +58,8 @@ def learn_from_traces(
         raise UnusableInput(
             "give one of --domain D.pddl, for files of states, and --env, for folders of images"
         )
+    if domain is not None and (classifiers or problem):
+        raise UnusableInput("--classifiers and --problem go with --env only; leave them out")
     with told_warnings():
         if domain is not None:
             transcript = read_traces(domain, traces)

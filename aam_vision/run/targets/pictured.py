@@ -41,7 +41,7 @@ def read_pictured(
         env: has the words, the instructions and the scenes.
         classifiers: the folder of the weights; None for the environment's own.
         folders: one a trace.
-        problems: whose scenes they show, by name: one for all, or one for each; none: the first that would be interrogated.
+        problems: in which they begin, by name: one for all, or one for each; none: the first that would be interrogated.
 
     Warns:
         AamWarning: images are not read in full, or one is misread.

@@ -149,6 +149,7 @@ def test_a_folder_that_is_no_trace_is_refused_in_one_line(
     [
         ((), "give one of --domain"),
         (("--env", "slidetile", "--domain", "d.pddl"), "give one of --domain"),
+        (("--domain", "d.pddl", "--problem", "train/0"), "go with --env only"),
         (("--env", "nowhere"), "no environment 'nowhere'"),
         (("--env", "slidetile", "--problem", "test/0"), "problem 'test/0' is not one for training"),
         (("--env", "slidetile", "--problem", "train/0", "--problem", "train/0"), "give one for all 1 traces"),
