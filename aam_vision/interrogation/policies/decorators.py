@@ -186,7 +186,7 @@ def replay(evidence: Evidence, node: Node) -> tuple[Node, tuple[GroundAction, ..
 
 @dataclass(frozen=True)
 class Exhaustive:
-    """The moves of a policy; and once it stops without a proof, steps with an unknown outcome."""
+    """The moves of a policy; and once it stops without a proof, steps with an unknown outcome, and twice what never did anything."""
 
     policy: Policy
     access: Access
@@ -204,7 +204,23 @@ class Exhaustive:
         if found.exhausted and not self.access.restarts:
             # complete for all problems, not just for what is left of them
             found = reachable_step(evidence, evidence.initial)
-        return Stop(True, "no query could tell any more") if found.exhausted else move
+        if found.exhausted:
+            return Stop(True, "no query could tell any more")
+        return self._twice(evidence) or move
+
+    def _twice(self, evidence: Evidence) -> Ask | None:
+        """A step that never changed anything, two times: perhaps it does something at the second."""
+        seen = set[str]()
+        for edge in evidence.edges if self.access.restarts else ():
+            name = edge.action.name
+            action = evidence.hypotheses[name]
+            if name not in seen and action.keeps == action.index.everything:
+                node, way = (edge.before, ()) if self.access.returns else replay(evidence, edge.before)
+                plan = (*way, edge.action, edge.action)
+                if not evidence.was_asked(node, plan):
+                    return Ask(node, plan, "attempt again what never changed anything")
+            seen.add(name)
+        return None
 
     def _overlooked(self, evidence: Evidence) -> Found:
         if self.access.constructs:
