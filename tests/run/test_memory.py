@@ -201,11 +201,14 @@ def test_what_no_picture_shows_is_learned_from_pictures(access: str, tmp_path: P
 
 
 @pytest.mark.nightly
+@pytest.mark.parametrize("access", ["snapshot", "reset"])
 @pytest.mark.parametrize("seed", ["0", "1", "2"])
-def test_a_key_that_has_to_be_turned_twice_is_learned_from_pictures(seed: str, tmp_path: Path) -> None:
+def test_a_key_that_has_to_be_turned_twice_is_learned_from_pictures(
+    access: str, seed: str, tmp_path: Path
+) -> None:
     folder = tmp_path / "run"
-    asked = ("--env", "tests.run.stubborn_door:ENVIRONMENT", "--seed", seed, "--out", folder, "--quiet")
-    called("aam_vision.run", *asked, cwd=tmp_path, code=0)
+    asked = ("--env", "tests.run.stubborn_door:ENVIRONMENT", "--seed", seed, "--access", access)
+    called("aam_vision.run", *asked, "--out", folder, "--quiet", cwd=tmp_path, code=0)
     assert result_of(folder)["status"] == "complete"
     learned = {schema.header.name: schema for schema in read_domain(folder / "model.pddl").actions}
     turned = LiftedAtom("memory-1", ())
