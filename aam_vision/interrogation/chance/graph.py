@@ -14,7 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from aam_vision.interrogation.chance.cases import CaseKnowledge
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
+from aam_vision.interrogation.chance.observations import Setting
 from aam_vision.interrogation.hypotheses.literals import bits
 from aam_vision.model.strips import Atom, GroundAction, Objects, State
 
@@ -402,42 +404,51 @@ def constructed(action: ActionKnowledge) -> Iterator[State]:
         yield state
 
 
-def spread(action: ActionKnowledge, others: Iterable[Atom]) -> Iterator[State]:
+def spread(action: ActionKnowledge, others: Sequence[Atom]) -> Iterator[State]:
     """States in which an action with chance is tried in turn: what might make a difference is varied evenly.
 
     The rows of an orthogonal array of strength three, made by the parities of a linear code (Hedayat, Sloane, Stufken, "Orthogonal
     Arrays", 1999): each three of the facts have each of their eight values in equally many states.
 
-    ``others``: facts that were seen to change, of which those are varied that the step does not name.
+    ``others``: facts that were seen to change, of which those are varied that the step does not name; each only in its own problem.
     """
-    index, required = action.index, action.precondition.candidates
+    if not action.varies:
+        return
     settings = list({one.named: one for one, _ in action.steps.situations}.values())[:_CHOICES]
-    for case in action.cases if action.varies else ():
-        found, own = case.explanation, case.condition
-        positive, negative = (
-            required.positive | own.positive | found.deletions,
-            required.negative | own.negative,
+    for case, known in product(action.cases, dict.fromkeys(one.objects for one in settings)):
+        if known is not None:
+            there = [fact for fact in others if all(one in known for one in fact.objects)][:_VARIED]
+            yield from _rows(action, case, [one for one in settings if one.objects == known], known, there)
+
+
+def _rows(
+    action: ActionKnowledge,
+    case: CaseKnowledge,
+    settings: Sequence[Setting],
+    known: Objects,
+    there: Sequence[Atom],
+) -> Iterator[State]:
+    """The rows for one case, in a problem with the objects ``known`` and the facts ``there`` that an action need not name."""
+    index, required = action.index, action.precondition.candidates
+    found, own = case.explanation, case.condition
+    positive, negative = (
+        required.positive | own.positive | found.deletions,
+        required.negative | own.negative,
+    )
+    negative |= found.additions & ~required.positive
+    free = list(bits(index.everything & ~positive & ~negative))
+    level = (len(free) + len(there) - 1).bit_length() if free or there else 0
+    for row in range(2 << level):
+        chosen = [((row & (1 << level | one)).bit_count() & 1) == 1 for one in range(len(free) + len(there))]
+        held = positive & ~(required.negative | own.negative) | sum(
+            bit for bit, on in zip(free, chosen, strict=False) if on
         )
-        negative |= found.additions & ~required.positive
-        free = list(bits(index.everything & ~positive & ~negative))
-        there = list(others)[:_VARIED]
-        level = (len(free) + len(there) - 1).bit_length() if free or there else 0
-        for row in range(2 << level):
-            chosen = [
-                ((row & (1 << level | one)).bit_count() & 1) == 1 for one in range(len(free) + len(there))
-            ]
-            held = positive & ~(required.negative | own.negative) | sum(
-                bit for bit, on in zip(free, chosen, strict=False) if on
-            )
-            setting = settings[(row ^ row >> level) % len(settings)]
-            facts = index.facts(index.everything, setting.named)
-            varied = {
-                fact: on for fact, on in zip(there, chosen[len(free) :], strict=True) if fact not in facts
-            }
-            kept = {fact for fact in setting.others if varied.get(fact, True)}
-            if setting.objects is not None:
-                true = kept | {fact for fact, on in varied.items() if on} | index.facts(held, setting.named)
-                yield State(frozenset(true), setting.objects)
+        setting = settings[(row ^ row >> level) % len(settings)]
+        facts = index.facts(index.everything, setting.named)
+        varied = {fact: on for fact, on in zip(there, chosen[len(free) :], strict=True) if fact not in facts}
+        kept = {fact for fact in setting.others if varied.get(fact, True)}
+        true = kept | {fact for fact, on in varied.items() if on} | index.facts(held, setting.named)
+        yield State(frozenset(true), known)
 
 
 def _halves(mask: int) -> Iterator[int]:

@@ -150,6 +150,27 @@ class Unchanged(AgentDecorator):
         return []
 
 
+OTHER = """(define (problem other) (:domain slippery)
+  (:objects c d - block left right - hand) (:init (free left)) (:goal (and (holding c))))
+"""
+
+
+class OwnObjects(Unchanged):
+    """Refuses to be asked about things that its problem does not have."""
+
+    def ask(self, query: Query) -> Response:
+        state = query.initial.state
+        assert {one for atom in state.true for one in atom.objects} <= set(state.objects)
+        return self.agent.ask(query)
+
+
+def test_states_that_are_made_have_the_objects_of_their_problem_alone() -> None:
+    (model, one), (_, other) = read(), read(problem=OTHER)
+    slippery = SymbolicAgent(model, [one, other], refuses_surely=True, chance=np.random.default_rng(0))
+    result = interrogate(OwnObjects(slippery), np.random.default_rng(0), Options(0.2))
+    assert result.status == COMPLETE
+
+
 class Capricious(Unchanged):
     """Refuses now and then what it can do."""
 
