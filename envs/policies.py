@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from aam_vision.agents.perception import Frame
+from aam_vision.envs.filming import Clips, Film, renders
 from aam_vision.envs.restoring import redraw_chance
 from aam_vision.model.query import (
     ACHIEVE,
@@ -237,6 +239,7 @@ class PolicyAgent(Told):
         """By number the states after resets."""
         self._number = len(self.seeds)
         """Of the last situation; the first ones are those of the seeds."""
+        self._clips: Clips | None = None
         self.steps = 0
         """Steps of the environment that all pursuits took together."""
 
@@ -257,9 +260,14 @@ class PolicyAgent(Told):
         for step in query.plan:
             if self._here.ended:
                 break
-            with self._pursuit(self.objective(step)) as pursuit:
+            objective, film, before = self.objective(step), None, state
+            if self._clips is not None and (objective.atom in state.true) is not objective.value:
+                film = self._here.film = self._clips.film(step, state, self._here.environment)
+            with self._pursuit(objective) as pursuit:
                 self._pursue(pursuit)
-            executed, state = executed + 1, pursuit.ended.after
+            executed, state, self._here.film = executed + 1, pursuit.ended.after, None
+            if film is not None and self._clips is not None and len(query.plan) == 1:
+                self._clips.keep(step, before, film, self._number + 1, achieved=pursuit.ended.achieved)
         if not executed:  # it still stands where it was
             return Response(0, Situation(query.initial.handle, state))
         self._number += 1
@@ -309,6 +317,21 @@ class PolicyAgent(Told):
             found.append(WalkStep(start, step, response.final))
             start = response.final
         return found
+
+    def keep_clips(self, keep: Callable[[Frame], str]) -> None:
+        """Keep clips of some pursuits from now on, if the environment renders images."""
+        trial = self._made().environment  # another one, as one that has rendered may be like this for good
+        try:
+            trial.reset(seed=self.seeds[0])
+        except Exception:  # of any kind: it is foreign code, and whoever asks is told
+            return
+        if renders(trial, copied=self.access.returns):
+            self._clips = Clips(keep, self.vocabulary.constants)
+
+    def memo(self, situation: Situation) -> Any:
+        """The names of the images of the pursuit that ended there, if they are kept."""
+        clip = None if self._clips is None else self._clips.of.get(situation.handle)
+        return None if clip is None else {"clip": clip}
 
     def _made(self) -> _Episode:
         try:
@@ -395,6 +418,7 @@ class _Episode:
         self.observation: Any = None
         self.ended = False
         self.left = 0
+        self.film: Film | None = None
 
     def reset(self, seed: int) -> None:
         """Begin an episode."""
@@ -416,6 +440,8 @@ class _Episode:
         self.left -= 1
         self.observation, reward, terminated, truncated, told = self.environment.step(action)
         self.ended = bool(terminated or truncated)
+        if self.film is not None:
+            self.film.look()
         return self.observation, reward, bool(terminated), bool(truncated), told
 
     def true(self) -> set[Atom]:

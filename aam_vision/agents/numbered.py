@@ -65,8 +65,9 @@ class NumberedAgent:
         return walked
 
     def memo(self, situation: Situation) -> Any:
-        """None: the steps that led to a situation lead there again."""
-        return None
+        """What the agent notes of a situation, if anything: the steps that led there lead there again."""
+        behind = getattr(self._agent, "memo", None)
+        return None if behind is None else behind(self._of(situation))
 
     def resume(self, history: Sequence[Passage]) -> None:
         """Take every recorded step again.

@@ -19,6 +19,8 @@ ACHIEVE, UNDO = "achieve-", "undo-"
 """What the names of instructions begin with that are objectives: that a predicate is to be true, or false."""
 CLAIMED, ENDED = "claimed", "ended"
 """Facts without arguments after such an instruction: that the agent says that it is done, and that its episode is over."""
+CLIP_IMAGES = 12
+"""Images of a pursuit that are kept, at most."""
 
 
 class Access(Enum):

@@ -34,6 +34,14 @@ _Literal = tuple[LiftedAtom, Mode]
 
 
 @dataclass(frozen=True)
+class Clip:
+    """A pursuit in images, by their names, and how it ended in words."""
+
+    images: tuple[str, ...]
+    words: str
+
+
+@dataclass(frozen=True)
 class Deed:
     """One action in a clause: ``if ?to is clear: ?p is at ?to``."""
 
@@ -41,6 +49,8 @@ class Deed:
     words: str
     found: Frequency | None = None
     """How often that comes about, if it is drawn. That of one of several cases would be taken for the action's: it is not."""
+    clips: tuple[Clip, ...] = ()
+    """One in which it came about, and one in which it did not, where they were kept."""
 
     def __str__(self) -> str:
         return f"{self.action}: {self.words}"

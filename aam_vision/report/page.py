@@ -36,6 +36,7 @@ def page(account: Account) -> str:
     screen = account.screen
     names = [
         *(shown.image for shown in screen.shown),
+        *(name for deed in screen.abilities.deeds for clip in deed.clips for name in clip.images),
         *(name for one in screen.examples for name in (one.image, one.image_after) if name is not None),
         *(() if account.controls is None else account.controls.shown),
         *(shown.image for event in events if event is not None for shown in event.shown),

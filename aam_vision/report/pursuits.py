@@ -7,7 +7,7 @@ is done. Only pursuits count that began where the objective did not hold yet.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 from aam_vision.interrogation.chance.cases import CaseKnowledge
 from aam_vision.interrogation.chance.intervals import ALPHA, Frequency, concentration, interval
@@ -18,7 +18,7 @@ from aam_vision.interrogation.hypotheses.literals import Literals, bits
 from aam_vision.model.query import ACHIEVE, CLAIMED, ENDED, UNDO
 from aam_vision.model.strips import ActionHeader, LiftedAtom, Mode, Vocabulary
 from aam_vision.report import chance, english
-from aam_vision.report.abilities import Deed
+from aam_vision.report.abilities import Clip, Deed
 
 MOST_OTHERS = 2
 """Of what else comes of the pursuits of a row, changes that are told, most frequent first."""
@@ -39,13 +39,19 @@ Trial = tuple[AttemptedStep, int, int]
 """An executed step, and the atoms of its action that held before it and after it, as masks."""
 
 
-def deeds(known: ActionKnowledge, trials: Iterable[Trial], within: float) -> list[Deed]:
+def deeds(
+    known: ActionKnowledge,
+    trials: Iterable[Trial],
+    within: float,
+    clips: Mapping[Hashable, tuple[str, ...]],
+) -> list[Deed]:
     """A row for each condition under which an objective is achieved in another share of the pursuits, most achieved first.
 
     Args:
         known: what is known of the action, which has to be an objective.
         trials: its pursuits, of which both ends were read.
         within: half width for which the intervals are narrowest.
+        clips: by the handle of the situation in which a pursuit ended its images.
     """
     found = objective(known.index.header, known.index.vocabulary)
     assert found is not None, "only of such actions"
@@ -69,7 +75,13 @@ def deeds(known: ActionKnowledge, trials: Iterable[Trial], within: float) -> lis
         told += f"; {_claims(did, says, alpha, within)}"
         if others := _others(known, ends, goal | claimed | ended):
             told += f"; besides, {others}"
-        rows.append(Deed(index.header.name, told, often))
+        shown: dict[bool, Clip] = {}
+        for (step, *_), done, claim in zip(ends, did, says, strict=True):
+            if step.after is not None and (images := clips.get(step.after.handle)):
+                shown.setdefault(done, Clip(images, f"{step.action}: {_ended(done, claim)}"))
+        rows.append(
+            Deed(index.header.name, told, often, tuple(shown[one] for one in (True, False) if one in shown))
+        )
     rows.sort(key=lambda row: -row.found.probability if row.found else 0.0)
     return rows or [Deed(index.header.name, "no pursuit of it was seen that began where it did not hold")]
 
@@ -95,6 +107,12 @@ def _claims(did: Sequence[bool], says: Sequence[bool], alpha: float, within: flo
     told = f"it claims to be done {100 * sum(says) / made:.0f}% of the time, "
     told += f"{100 * often.probability:.0f}% falsely ({chance.limits(often.low, often.high)})"
     return told + (f", and does not say so {100 * silent / made:.0f}%" if silent else "")
+
+
+def _ended(done: bool, claim: bool) -> str:
+    if done:
+        return "achieved" if claim else "achieved, not claimed"
+    return "claimed, not achieved" if claim else "not achieved"
 
 
 def _others(known: ActionKnowledge, ends: Sequence[Trial], own: int) -> str:

@@ -22,7 +22,7 @@ from aam_vision.interrogation.memory.remembering import with_fact
 from aam_vision.interrogation.statistics.counts import ErrorRates, Misreading
 from aam_vision.interrogation.task.forgotten_constants import extended
 from aam_vision.interrogation.task.repeated_looks import as_read
-from aam_vision.model.query import Access, Situation
+from aam_vision.model.query import CLIP_IMAGES, Access, Situation
 from aam_vision.model.strips import ActionHeader, LiftedAtom, Location, Mode, Model, PalTuple, Vocabulary
 from aam_vision.report.ending import (
     MAX_BYTES,
@@ -64,6 +64,8 @@ class Recorded:
     transcript: Transcript
     sights: Mapping[Hashable, Sight]
     """By the handles of situations; empty for symbolic agents."""
+    clips: Mapping[Hashable, tuple[str, ...]]
+    """By the handles of the situations in which pursuits of a policy ended the images of these, where they were kept."""
     boxes: Sequence[Mapping[str, Box]]
     """For each problem where its places are in the image; empty where that is not known."""
     sources: Mapping[str, Source]
@@ -208,11 +210,14 @@ class _SeenContents(Contents):
     def __init__(self, journal: Journal, vocabulary: Vocabulary, headers: Sequence[ActionHeader]) -> None:
         super().__init__(journal, vocabulary, headers)
         self.sights: dict[Hashable, Sight] = {}
+        self.clips: dict[Hashable, tuple[str, ...]] = {}
 
     def situation(self, reference: Any) -> Situation:
         """The situation of a reference; its sight is noted."""
         situation = super().situation(reference)
         kept = memo(reference)
+        if isinstance(kept, dict) and isinstance(clip := kept.get("clip"), list):
+            self.clips[situation.handle] = tuple(map(str, clip[:CLIP_IMAGES]))
         if isinstance(kept, dict) and isinstance(kept.get("image"), str) and reference[0] is not None:
             places, passed = kept.get("places"), kept.get("passed")
             self.sights[situation.handle] = Sight(
@@ -263,7 +268,8 @@ class _Reader:
         ending = None if figures is None or "curve" not in figures else read_ending(figures)
         examined = self._examined(len(entries))
         sights = self._contents.sights
-        return Recorded(folder, transcript, sights, self._boxes(), self._sources(), figures, ending, examined)
+        boxes, sources, clips = self._boxes(), self._sources(), self._contents.clips
+        return Recorded(folder, transcript, sights, clips, boxes, sources, figures, ending, examined)
 
     def _exchanges(self) -> tuple[tuple[Situation, ...], tuple[Entry, ...]]:
         """The initial situations, and everything that was asked and shown."""

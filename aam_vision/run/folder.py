@@ -33,8 +33,8 @@ def clear(folder: Path) -> None:
 
 def keep_images(target: Target, folder: Path) -> None:
     """Keep the images that the agent shows, for the report."""
-    if target.keep_images is not None:
-        target.keep_images(Album(folder).keep)
+    for have_kept in filter(None, (target.keep_images, target.keep_clips)):
+        have_kept(Album(folder).keep)
 
 
 def note_origins(target: Target, journal: Journal, assessed: Mapping[str, str]) -> None:

@@ -41,6 +41,8 @@ def check_images(path: Path, target: Target) -> None:
     Raises:
         UnusableInput: the agent shows no images.
     """
+    if target.keep_clips is not None:
+        raise UnusableInput(f"--record {path}: a policy's clips are in its report; leave it out")
     if target.keep_images is None:
         raise UnusableInput(f"--record {path}: {target.name} shows no images; use an image environment")
 

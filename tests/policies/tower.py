@@ -33,9 +33,9 @@ class Tower(gymnasium.Env[Any, int]):
     action_space = Discrete(len(BLOCKS) * (TABLE + 1))
     observation_space = MultiDiscrete([TABLE + 1] * len(BLOCKS))
 
-    def __init__(self, slips: float = 0.0) -> None:
+    def __init__(self, slips: float = 0.0, render_mode: str | None = None) -> None:
         self.on = [TABLE] * len(BLOCKS)
-        self.slips = slips
+        self.slips, self.render_mode = slips, render_mode
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed)
@@ -52,6 +52,18 @@ class Tower(gymnasium.Env[Any, int]):
             self.on = [TABLE if below == block else below for below in self.on]
             self.on[block] = place
         return np.array(self.on), 0.0, False, False, {}
+
+    def render(self) -> Any:
+        """Each block in a colour of its own, on what it is on."""
+        image = np.full((60, 60, 3), 255, np.uint8)
+        for block, below in enumerate(self.on):
+            column, height = block, 0
+            while below != TABLE:
+                column, height, below = below, height + 1, self.on[below]
+            image[45 - 15 * height : 58 - 15 * height, 20 * column + 3 : 20 * column + 17] = (
+                np.eye(3)[block] * 200
+            )
+        return image
 
 
 def facts(tower: Tower) -> list[Atom]:
@@ -85,9 +97,15 @@ class Arm:
         return not self.checks or bool(seen[block] == place)
 
 
-def agent(pursue: Pursue, slips: float = 0.0, access: Access = Access.SNAPSHOT, **more: Any) -> PolicyAgent:
+def agent(
+    pursue: Pursue,
+    slips: float = 0.0,
+    access: Access = Access.SNAPSHOT,
+    render_mode: str | None = None,
+    **more: Any,
+) -> PolicyAgent:
     """An arm in this world."""
-    make: Callable[[], Tower] = lambda: Tower(slips)  # noqa: E731
+    make: Callable[[], Tower] = lambda: Tower(slips, render_mode)  # noqa: E731
     return PolicyAgent(
         make,
         pursue,
@@ -100,5 +118,7 @@ def agent(pursue: Pursue, slips: float = 0.0, access: Access = Access.SNAPSHOT, 
 
 CLUMSY = agent(Arm(clears=False, checks=False).pursue, slips=0.1)
 """It takes nothing from the place, fails once in ten times, and always claims to be done."""
+SEEN = agent(Arm(clears=False, checks=False).pursue, slips=0.1, render_mode="rgb_array")
+"""The same, in images."""
 SHY = agent(Arm().pursue, slips=0.3)
 """It takes from the place what lies on it, and claims nothing falsely."""

@@ -15,6 +15,7 @@ from aam_vision.report.recorded import read_run
 from tests.finished import Runs
 from tests.profiles import crossed, first
 from tests.report.diagnosed import diagnosed
+from tests.report.test_pursuits import ran
 
 CHROMIUM = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))),
@@ -36,6 +37,21 @@ def browser() -> Iterator[Any]:
         launched = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield launched
         launched.close()
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_clips_move_unless_nothing_is_to_move_and_then_show_the_end(browser: Any, motion: str) -> None:
+    context = browser.new_context(reduced_motion=motion)
+    opened = context.new_page()
+    opened.goto((ran("SEEN") / "report.html").as_uri())
+    strip, seen = opened.locator("svg.film g").first, set()
+    for _ in range(10):
+        seen.add(strip.evaluate("strip => -new DOMMatrix(getComputedStyle(strip).transform).e"))
+        opened.wait_for_timeout(200)
+    places = strip.evaluate("strip => [...strip.children].map(image => image.x.baseVal.value)")
+    assert seen <= set(places), "one image at a time"
+    assert len(seen) > 1 if motion == "no-preference" else seen == {places[-1]}
+    context.close()
 
 
 @pytest.fixture(scope="module")

@@ -9,12 +9,14 @@ from tempfile import mkdtemp
 
 import pytest
 
+from aam_vision.model.query import CLIP_IMAGES
 from aam_vision.model.strips import ActionHeader, LiftedAtom, Predicate, Vocabulary
 from aam_vision.report.account import account_of
 from aam_vision.report.page import page
 from aam_vision.report.pursuits import objective
 from aam_vision.report.recorded import read_run
 from tests.commands import called
+from tests.finished import copied, cut_short
 
 CLAIM = re.compile(r"claims to be done (\d+)% of the time, (\d+)% falsely \((\d+)-(\d+)%\)")
 
@@ -62,6 +64,39 @@ def test_only_pursuits_of_what_did_not_hold_count_and_what_changes_elsewhere_is_
         assert claim is not None
         assert (claim[2], claim[3]) == ("0", "0")
     assert any("besides, clear(another block) (" in row.words for row in rows)
+
+
+def test_each_row_shows_a_pursuit_that_achieved_it_and_one_that_did_not_and_nothing_else_is_changed() -> None:
+    rows, plain = (account_of(read_run(ran(name))).screen.abilities.deeds for name in ("SEEN", "CLUMSY"))
+    assert [row.words for row in rows] == [row.words for row in plain]
+    assert not any(row.clips for row in plain), "this one renders nothing"
+    told = page(account_of(read_run(ran("SEEN"))))
+    for row in rows:
+        assert row.found is not None
+        ends = [clip.words.partition(": ")[2] for clip in row.clips]
+        wanted = {"achieved": row.found.hits, "claimed, not achieved": row.found.trials - row.found.hits}
+        assert ends == [end for end, times in wanted.items() if times]
+        for clip in row.clips:
+            assert 1 < len(clip.images) <= CLIP_IMAGES
+            assert all(f'<symbol id="frame-{name}"' in told for name in clip.images)
+    assert len(told) < len(page(account_of(read_run(ran("CLUMSY"))))) + 20_000
+
+
+def test_a_run_that_is_taken_up_again_shows_the_same_clips(tmp_path: Path) -> None:
+    run = copied(ran("SEEN"), tmp_path)
+    cut_short(run, 40)
+    called(
+        "aam_vision.run",
+        "--resume",
+        "run",
+        "--env",
+        "tests.policies.tower:SEEN",
+        "--quiet",
+        cwd=tmp_path,
+        code=0,
+    )
+    found, again = (account_of(read_run(one)).screen.abilities.deeds for one in (ran("SEEN"), run))
+    assert found == again
 
 
 @pytest.mark.parametrize(

@@ -125,8 +125,10 @@ def _policy(policy: PolicyAgent, arguments: Arguments) -> Target:
             raise UnusableInput("cannot be used with a policy; leave it out", name)
     access_of(arguments.access, (policy.access,), arguments.env)
     misread = arguments.flip_rate or arguments.refusal_rate
-    agent = NumberedAgent(policy.another(arguments.seed), exact=not misread)
-    return Target(arguments.env, tuple(map(str, policy.seeds)), agent, truth=None, held_out=list)
+    own = policy.another(arguments.seed)
+    agent = NumberedAgent(own, exact=not misread)
+    seeds = tuple(map(str, policy.seeds))
+    return Target(arguments.env, seeds, agent, truth=None, held_out=list, keep_clips=own.keep_clips)
 
 
 def names() -> tuple[str, ...]:

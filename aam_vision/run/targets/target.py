@@ -45,6 +45,8 @@ class Target:
     """Called when the agent is no longer needed."""
     keep_images: Callable[[Callable[[Frame], str]], None] | None = None
     """Have the agent's images kept by a function that names them; None if it shows none."""
+    keep_clips: Callable[[Callable[[Frame], str]], None] | None = None
+    """Have images of some pursuits of a policy kept in the same way; None if it is not one."""
     sources: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """By predicate, the ``kind`` of its provenance and its ``meaning``, where the user has given them."""
     scenes: Callable[[], list[dict[str, Box]]] = list
