@@ -206,7 +206,12 @@ def _kind(value: object, types: Types, what: str) -> str:
 
 def _name(value: object, what: str) -> str:
     if not isinstance(value, str) or not _NAME.fullmatch(value) or value in _RESERVED:
-        raise Malformed(f"{show(value)} cannot name {what}: use small letters, digits, '-' and '_'")
+        why = (
+            "PDDL has a meaning of its own for it"
+            if value in _RESERVED
+            else "use small letters, digits, '-' and '_'"
+        )
+        raise Malformed(f"{show(value)} cannot name {what}: {why}")
     return value
 
 

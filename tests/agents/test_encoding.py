@@ -107,6 +107,7 @@ MANY = [f"n{number}" for number in range(5000)]
         ({"types": {f"t{n}": "object" for n in range(MAX_TYPES + 1)}}, f"more than {MAX_TYPES}"),
         ({"constants": {"k": "crate"}}, 'object k has the type "crate", which is not declared'),
         ({"constants": {"K": "box"}}, '"K" cannot name an object'),
+        ({"constants": {"and": "box"}}, '"and" cannot name an object: PDDL has a meaning of its own for it'),
         ({"constants": [1]}, "'constants' is [1], which is not an object"),
         ({"predicates": {}}, "there must be at least one predicate and one action"),
         ({"actions": {}}, "there must be at least one predicate and one action"),
