@@ -16,6 +16,7 @@ from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
+from gymnasium.spaces import Box
 
 from aam_vision.agents.perception import Frame
 from aam_vision.envs.filming import Clips, Film, renders
@@ -133,7 +134,8 @@ class Told(Agent):
     """By name the SHA-256 of the files that say which version it is."""
     _objectives: dict[str, tuple[Predicate, bool]]
     """By instruction what is to be true, or false."""
-    _objects: Objects
+    objects: Objects
+    """What an objective may name."""
 
     @abstractmethod
     def pursue_from(self, start: int, step: GroundAction, luck: int) -> Ended:
@@ -155,7 +157,7 @@ class Told(Agent):
 
     def drawn(self, header: ActionHeader, rng: np.random.Generator) -> GroundAction | None:
         """An instruction with different objects at random; None if they were drawn alike, or there are none."""
-        names = [self._objects.of_type(kind) for kind in header.types]
+        names = [self.objects.of_type(kind) for kind in header.types]
         chosen = tuple(one[int(rng.integers(len(one)))] for one in names if one)
         return None if len(set(chosen)) < header.arity else GroundAction(header.name, chosen)
 
@@ -216,6 +218,8 @@ class PolicyAgent(Told):
         wanted = (
             list(objectives) if objectives is not None else [one.name for one in known.values() if one.types]
         )
+        if not wanted:
+            raise UnusableInput("name a predicate that the policy is told to make true", "objectives")
         self.vocabulary = replace(
             vocabulary, predicates=(*vocabulary.predicates, Predicate(CLAIMED), Predicate(ENDED))
         )
@@ -227,10 +231,10 @@ class PolicyAgent(Told):
             value = name == text
             self._objectives[f"{ACHIEVE if value else UNDO}{name}"] = known[name], value
         self.headers = tuple(_header(name, one) for name, (one, _) in self._objectives.items())
-        self._objects = Objects({**vocabulary.constants, **objects}, vocabulary.types)
+        self.objects = Objects({**vocabulary.constants, **objects}, vocabulary.types)
         self.seeds = tuple(seeds)
         self.policy, self._facts, self._limit = pursue, facts, limit
-        self._known = set(known)
+        self._known = known
         self._rng = np.random.default_rng(seed)
         self._make = make
         self._here = self._made()
@@ -342,7 +346,7 @@ class PolicyAgent(Told):
     def _begun(self, number: int) -> State:
         """Reset the environment with the seed of that number."""
         try:
-            self._here.reset(self.seeds[number])
+            self._here.begin(self.seeds[number])
         except Exception as error:  # of any kind: it is foreign code
             raise AgentFailed(f"the environment failed at its reset ({reason(error)})") from error
         self._number += 1
@@ -391,7 +395,7 @@ class PolicyAgent(Told):
             spent = True
         except AamError:
             raise
-        except Exception as error:  # of any kind: it is foreign code
+        except (Exception, SystemExit) as error:  # of any kind: it is foreign code
             raise AgentFailed(f"the policy failed while it pursued {objective} ({reason(error)})") from error
         finally:
             taken = self._limit - here.left
@@ -404,10 +408,22 @@ class PolicyAgent(Told):
         """The present state."""
         true = self._here.true()
         for atom in true:
-            if atom.predicate not in self._known or any(one not in self._objects for one in atom.objects):
-                raise AgentFailed(f"{atom}: a fact that the vocabulary and the objects do not have")
+            if not self._sayable(atom):
+                raise AgentFailed(f"{atom!r}: a fact that the vocabulary and the objects do not have")
         true |= {Atom(CLAIMED, ())} if claims else set()
-        return State(frozenset(true | ({Atom(ENDED, ())} if self._here.ended else set())), self._objects)
+        return State(frozenset(true | ({Atom(ENDED, ())} if self._here.ended else set())), self.objects)
+
+    def _sayable(self, fact: object) -> bool:
+        """Whether it is an atom of the vocabulary and the objects: ``Atom("lit", "a")``, which lacks a comma, is another one."""
+        if not isinstance(fact, Atom) or not isinstance(fact.objects, tuple):
+            return False
+        known, kinds = self._known.get(fact.predicate), [self.objects.get(one) for one in fact.objects]
+        is_a = self.vocabulary.types.is_a
+        return (
+            known is not None
+            and len(kinds) == len(known.types)
+            and all(one and is_a(one, kind) for one, kind in zip(kinds, known.types, strict=True))
+        )
 
 
 class _Episode:
@@ -420,10 +436,18 @@ class _Episode:
         self.left = 0
         self.film: Film | None = None
 
-    def reset(self, seed: int) -> None:
+    def begin(self, seed: int) -> None:
         """Begin an episode."""
         self.observation, _ = self.environment.reset(seed=seed)
         self.ended = False
+
+    def reset(self, *_: Any, **__: Any) -> None:
+        """Refused to a policy, which would pursue its objective from elsewhere.
+
+        Raises:
+            AgentFailed: always.
+        """
+        raise AgentFailed("the policy reset its environment: the pursuit begins where the environment is")
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, Any]:
         """One step of the environment.
@@ -435,6 +459,10 @@ class _Episode:
         if self.left < 1 or self.ended:
             raise Spent
         space = self.environment.action_space
+        if isinstance(space, Box) and isinstance(action, np.ndarray):
+            action = action.astype(
+                space.dtype
+            )  # float64 is what numpy computes, float32 what most spaces have
         if not space.contains(action):
             raise AgentFailed(f"the policy acted outside of its action space: {action!r} is not in {space}")
         self.left -= 1

@@ -51,8 +51,8 @@ class ToldAgent(Told):
                     "agent",
                 )
         self._starts = tuple(asked.initial())
-        self.seeds, self._objects = tuple(range(len(self._starts))), self._starts[0].state.objects
-        if any(one.state.objects != self._objects for one in self._starts):
+        self.seeds, self.objects = tuple(range(len(self._starts))), self._starts[0].state.objects
+        if any(one.state.objects != self.objects for one in self._starts):
             raise UnusableInput("its problems have to have the same objects", "agent")
 
     def initial(self) -> Sequence[Situation]:

@@ -1,7 +1,7 @@
 """What a policy that is told objectives can do: how often it achieves each, where, what else comes of it, and what it claims.
 
 Its actions are called ``achieve-on`` or ``undo-on`` after what is to be true or false, and the fact ``claimed`` says whether it says that it
-is done. Only pursuits count that began where the objective did not hold yet.
+is done. How often it is achieved is told of pursuits that began where it did not hold yet; of the others, whether it was undone.
 """
 
 from __future__ import annotations
@@ -60,11 +60,14 @@ def deeds(
         index.mask([one]) for one in (atom, LiftedAtom(CLAIMED, ()), LiftedAtom(ENDED, ()))
     )
     pursued: dict[int, list[Trial]] = {}
+    kept: list[Trial] = []
     for trial in trials:
-        if bool(trial[1] & goal) is not value:
+        if bool(trial[1] & goal) is value:
+            kept.append(trial)
+        else:
             pursued.setdefault(known.cases.index(known.case(trial[1])), []).append(trial)
     rows = []
-    alpha = ALPHA / (2 * max(1, len(pursued)))  # of all figures of the action together
+    alpha = ALPHA / (2 * max(1, len(pursued) + bool(kept)))  # of all figures of the action together
     for case, ends in pursued.items():
         did = [bool(now & goal) is value for *_, now in ends]
         says = [bool(now & claimed) for *_, now in ends]
@@ -83,6 +86,14 @@ def deeds(
             Deed(index.header.name, told, often, tuple(shown[one] for one in (True, False) if one in shown))
         )
     rows.sort(key=lambda row: -row.found.probability if row.found else 0.0)
+    still = [bool(now & goal) is value for *_, now in kept]
+    if not all(still):
+        often = _frequency(sum(still), len(kept), alpha, within)
+        told = (
+            f"where it holds already, it is kept {chance.often(often.probability, often.low, often.high)}; "
+        )
+        told += _claims(still, [bool(now & claimed) for *_, now in kept], alpha, within)
+        rows.append(Deed(index.header.name, told, often))
     return rows or [Deed(index.header.name, "no pursuit of it was seen that began where it did not hold")]
 
 

@@ -7,11 +7,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from gymnasium.spaces import Box
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,8 +33,9 @@ from aam_vision.envs.matched import (
 from aam_vision.envs.policies import Objective, PolicyAgent, by_actions
 from aam_vision.interrogation.chance.interrogating import ChanceResult
 from aam_vision.model.query import Access, Query
-from aam_vision.model.strips import Atom, GroundAction, LiftedAtom
+from aam_vision.model.strips import Atom, GroundAction, LiftedAtom, Types
 from aam_vision.support.files import digest
+from tests.commands import called
 from tests.profiles import thorough
 
 from .tower import BLOCKS, TABLE, WORDS, Arm, Tower, agent, facts
@@ -257,6 +260,7 @@ def test_limits_of_a_difference_hold_at_all_times(one: float, other: float, seed
     ("change", "complaint"),
     [
         ({"objectives": ["above"]}, "no such predicate"),
+        ({"objectives": []}, "name a predicate"),
         ({"seeds": ()}, "one seed at least"),
         ({"limit": 0}, "one step"),
         ({"access": "settable"}, "reset or snapshot"),
@@ -271,6 +275,15 @@ def _raises(*given: Any) -> bool:
     raise ZeroDivisionError("no weights")
 
 
+def _exits(*given: Any) -> bool:
+    sys.exit(0)
+
+
+def _begins(environment: Any, *given: Any) -> bool:
+    environment.reset(seed=1)
+    return True
+
+
 def _strays(environment: Any, *given: Any) -> bool:
     environment.step(99)
     return True
@@ -278,7 +291,12 @@ def _strays(environment: Any, *given: Any) -> bool:
 
 @pytest.mark.parametrize(
     ("pursue", "complaint"),
-    [(_raises, "the policy failed while it pursued on"), (_strays, "outside of its action space")],
+    [
+        (_raises, "the policy failed while it pursued on"),
+        (_strays, "outside of its action space"),
+        (_exits, "SystemExit"),
+        (_begins, "reset its environment"),
+    ],
 )
 def test_a_failure_of_the_harness_is_none_of_the_policy(pursue: Callable[..., bool], complaint: str) -> None:
     with pytest.raises(aam_vision.AgentFailed, match=complaint):
@@ -312,6 +330,57 @@ def test_facts_beyond_the_vocabulary_are_refused() -> None:
         aam_vision.AgentFailed, match="a fact that the vocabulary and the objects do not have"
     ):
         strange.initial()
+
+
+@pytest.mark.parametrize(
+    "told",
+    [Atom("clear", "a"), Atom("on", ("a",)), Atom("on", ("a", "robot")), ("clear", "a"), None],  # type: ignore[arg-type]
+)
+def test_a_fact_that_nobody_could_name_is_a_failure_of_the_harness_and_no_failure_of_the_policy(
+    told: Any,
+) -> None:
+    """``Atom("clear", "a")``, without a comma, would be another fact than the objective."""
+    robot = replace(WORDS, types=Types({"block": "object", "arm": "object"}))
+    more = {"vocabulary": robot, "objects": {**dict.fromkeys(BLOCKS, "block"), "robot": "arm"}}
+    asked = PolicyAgent(Tower, Arm().pursue, facts=lambda tower: [told], objectives=["on"], **more)
+    with pytest.raises(
+        aam_vision.AgentFailed, match="a fact that the vocabulary and the objects do not have"
+    ):
+        asked.initial()
+
+
+def test_actions_of_another_precision_are_those_of_the_space() -> None:
+    class Precise(Tower):
+        action_space = Box(-1, 1, (2,), np.float32)  # type: ignore[assignment]
+
+        def step(self, action: Any) -> Any:
+            assert action.dtype == np.float32
+            return super().step(int(action[0] > 0))
+
+    def pursue(environment: Any, seen: Any, objective: Objective, limit: int) -> bool:
+        environment.step(np.array([0.5, 0.5]))
+        return True
+
+    asked = PolicyAgent(
+        Precise,
+        pursue,
+        vocabulary=WORDS,
+        facts=facts,
+        objects=dict.fromkeys(BLOCKS, "block"),
+        objectives=["on"],
+    )
+    assert asked.ask(Query(asked.initial()[0], (ONTO,))).executed == 1
+
+
+def test_the_command_refuses_names_that_its_journal_cannot_hold(tmp_path: Path) -> None:
+    """Before the run, not when it has ended."""
+    (tmp_path / "arms.py").write_text(
+        "from tests.policies.tower import *\n"
+        "arm = PolicyAgent(Tower, Arm().pursue, vocabulary=WORDS, facts=lambda tower: [], objects={'Red': 'block'})\n"
+    )
+    refused = called("aam_vision.run", "--env", "arms:arm", "--chance", "--out", "run", cwd=tmp_path, code=2)
+    assert 'arms:arm: "Red" cannot name an object: use small letters' in refused.stderr
+    assert not (tmp_path / "run").exists()
 
 
 def test_versions_of_different_words_or_starts_cannot_be_matched() -> None:

@@ -118,6 +118,17 @@ def agent(
 
 CLUMSY = agent(Arm(clears=False, checks=False).pursue, slips=0.1)
 """It takes nothing from the place, fails once in ten times, and always claims to be done."""
+
+
+def tosses(environment: Any, seen: Any, objective: Objective, limit: int) -> bool:
+    """Takes the block from where it is before it puts it there, which may be nothing that it has to do; it always claims to be done."""
+    block, place = (BLOCKS.index(name) for name in objective.atom.objects)
+    for where in (TABLE, place):
+        environment.step(block * (TABLE + 1) + where)
+    return True
+
+
+TOSSES = agent(tosses, slips=0.3)
 SEEN = agent(Arm(clears=False, checks=False).pursue, slips=0.1, render_mode="rgb_array")
 """The same, in images."""
 SHY = agent(Arm().pursue, slips=0.3)

@@ -82,6 +82,23 @@ def test_each_row_shows_a_pursuit_that_achieved_it_and_one_that_did_not_and_noth
     assert len(told) < len(page(account_of(read_run(ran("CLUMSY"))))) + 20_000
 
 
+def test_what_a_policy_undoes_that_held_already_is_told_and_claimed_falsely() -> None:
+    (row,) = [
+        row
+        for row in account_of(read_run(ran("TOSSES"))).screen.abilities.deeds
+        if "holds already" in row.words
+    ]
+    assert row.found is not None
+    kept = 0.3 + 0.7 * 0.7  # it is not taken, or put back
+    assert row.found.low <= kept <= row.found.high
+    claim = CLAIM.search(row.words)
+    assert claim is not None
+    assert int(claim[3]) <= 100 * (1 - kept) <= int(claim[4])
+    assert not [
+        row for row in account_of(read_run(ran("SHY"))).screen.abilities.deeds if "holds" in row.words
+    ]
+
+
 def test_a_run_that_is_taken_up_again_shows_the_same_clips(tmp_path: Path) -> None:
     run = copied(ran("SEEN"), tmp_path)
     cut_short(run, 40)

@@ -117,12 +117,18 @@ def _policy(policy: PolicyAgent, arguments: Arguments) -> Target:
     Raises:
         UnusableInput: it does not allow the access, or an option is not of policies.
     """
+    from aam_vision.agents.encoding import Malformed, read_vocabulary, typed, vocabulary_json
     from aam_vision.agents.numbered import NumberedAgent
 
     assert arguments.env is not None, "it names the policy"
     for name in ("problem", "image_noise", "workers"):
         if getattr(arguments, name) not in (None, 0, 1):
             raise UnusableInput("cannot be used with a policy; leave it out", name)
+    try:  # the journal has to hold them
+        read_vocabulary(vocabulary_json(policy.vocabulary, policy.headers))
+        typed(dict(policy.objects), policy.vocabulary.types)
+    except Malformed as error:
+        raise UnusableInput(f"{arguments.env}: {error}") from None
     access_of(arguments.access, (policy.access,), arguments.env)
     misread = arguments.flip_rate or arguments.refusal_rate
     own = policy.another(arguments.seed)
