@@ -85,29 +85,15 @@ class ProcessAgent(ABC):
 
 
 class SettableProcessAgent(ProcessAgent):
-    """A program that may be asked about any state, whose situations' handles are the states themselves.
-
-    A question about the very situation that the last answer ended in goes on from there: to put the program there again would hide
-    what it remembers. An equal situation of the engine's own making is set.
-    """
-
-    def __init__(self, conversation: Conversation, access: Access, problems: Sequence[int]) -> None:
-        super().__init__(conversation, access, problems)
-        self._stands: Situation | None = None
-        conversation.on_restart.append(self._forget)
-
-    def _forget(self) -> None:
-        self._stands = None
+    """A program that may be asked about any state, whose situations' handles are the states themselves."""
 
     def _ask(self, query: Query) -> Response:
         state = query.initial.state
         problem = self._problem(state.objects)
-        begin: Start = "here" if query.initial is self._stands else state_json(state)
-        executed, reached = self._run(problem, begin, query.plan)
+        executed, reached = self._run(problem, state_json(state), query.plan)
         if not executed and reached.state != state:
             raise Malformed("has executed nothing of a run, and shows another state than it was given")
-        self._stands = self._remember(problem, reached)
-        return Response(executed, self._stands)
+        return Response(executed, self._remember(problem, reached))
 
     def _act(self, start: Situation, steps: int, seed: int) -> list[WalkStep]:
         problem, found = self._problem(start.state.objects), list[WalkStep]()
@@ -117,7 +103,6 @@ class SettableProcessAgent(ProcessAgent):
         return found
 
     def _remember(self, problem: int, reached: Reached) -> Situation:
-        self._forget()
         return Situation(reached.state, reached.state)
 
     def _problem(self, objects: Objects) -> int:
