@@ -31,6 +31,10 @@ def test_what_is_refuted_again_and_again_is_tried_for_its_history(name: str) -> 
     assert measure(world(name, shown=False), 1).result.status == "not-strips"
 
 
+def test_what_is_given_again_in_the_end_may_refute_operators() -> None:
+    assert measure(world("rests", shown=False), 12).result.status == "not-strips"
+
+
 @pytest.mark.parametrize("name", first(1, ["one knock", "three knocks", "every third"]))
 def test_a_memory_that_is_shown_is_learned(name: str) -> None:
     found = measure(world(name, shown=True), 0)
