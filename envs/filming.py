@@ -19,7 +19,7 @@ from aam_vision.model.strips import GroundAction, State
 
 CLIPS = 100
 """Clips of a run, at most."""
-TRIES = 50
+TRIES = 20
 """Pursuits that began alike and are filmed, at most: an end that is rarer may have no clip."""
 PIXELS = 240
 """Of the longer side of an image, at most."""
