@@ -248,9 +248,10 @@ class GymnasiumSimulator:
         except AgentFailed:
             raise
         except RAISED as error:
+            space = self._env.action_space
+            cure = "correct the environment" if space.contains(action) else f"give an action of {space}"
             raise UnusableInput(
-                f"{self._name}: {told}: action {action!r} raised {reason(error)}; give an action of "
-                f"{self._env.action_space}"
+                f"{self._name}: {told}: action {action!r} raised {reason(error)}; {cure}"
             ) from error
         self._done = Actions(self._done, action)
         self.over = self.over or bool(terminated)

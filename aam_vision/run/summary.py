@@ -15,6 +15,7 @@ from aam_vision.interrogation.evidence.transcript import attempted
 from aam_vision.interrogation.examination.findings import Diagnosis, Exam
 from aam_vision.interrogation.task.repeated_looks import LookingAgent
 from aam_vision.interrogation.task.result import Result, differences, figures, lifted_predicates
+from aam_vision.interrogation.task.verdict import NOT_STRIPS
 from aam_vision.model.strips import Model
 from aam_vision.report import evaluation
 from aam_vision.report.abilities import abilities, executed_actions
@@ -244,6 +245,8 @@ def under(name: str, texts: Iterable[str]) -> list[tuple[str, str]]:
 def lines(summary: dict[str, Any], result: Result) -> list[tuple[str, str]]:
     """The summary for a person."""
     changed, none = summary["differences"], ["none to the model learned earlier"]
+    if summary["status"] == NOT_STRIPS:
+        none = ["none in the lines of the model, which do not explain the agent"]
     can = abilities(result.model, executed_actions(result.transcript), complete=result.proven)
     return [
         *under("agent", can.parts),

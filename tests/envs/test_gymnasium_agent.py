@@ -211,6 +211,19 @@ def test_what_cannot_be_copied_can_be_replayed() -> None:
     assert exact(_learned(agent(Locked, "replay")).model, INTENDED)
 
 
+class Broken(Locked):
+    """Its steps raise."""
+
+    def step(self, action: Any) -> Any:
+        raise RuntimeError("the wheel fell off")
+
+
+def test_an_environment_that_raises_at_an_action_of_its_own_is_what_is_to_be_corrected() -> None:
+    assert "raised RuntimeError: the wheel fell off; correct the environment" in told_by(
+        lambda: agent(Broken)
+    )
+
+
 @pytest.mark.parametrize("way", ["memory", ("copy",), (print, 3), None])
 def test_ways_back_that_there_are_not(way: Any) -> None:
     assert "'replay'" in told_by(lambda: agent(restore=way))

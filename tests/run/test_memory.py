@@ -225,3 +225,19 @@ def test_what_the_pixels_show_is_not_laid_to_how_they_are_read(tmp_path: Path) -
     found = result_of(folder)["diagnosis"]
     assert (found["family"], found["culprit"], found["pixels_differ"]) == ("hidden", "unlock", False)
     assert "misread" not in str(found)
+
+
+def test_an_agent_that_began_to_remember_is_not_said_to_be_as_before(program: str, tmp_path: Path) -> None:
+    before = changed_program(tmp_path, {})
+    command("--agent", before, "--out", tmp_path / "before", cwd=tmp_path)
+    now = command(
+        "--agent",
+        program,
+        "--prior",
+        tmp_path / "before",
+        "--out",
+        tmp_path / "now",
+        cwd=tmp_path,
+        code=4,
+    )
+    assert "none in the lines of the model, which do not explain the agent" in " ".join(now.stdout.split())

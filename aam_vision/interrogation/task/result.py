@@ -390,9 +390,15 @@ def check_prior(
     ):
         if own != given:
             other = sorted(own.keys() ^ given.keys()) or sorted(n for n in own if own[n] != given[n])
+            invented = what == "predicates" and own.items() < given.items()
+            whose = (
+                "has invented predicates, or is of another agent"
+                if invented
+                else "is a model of another agent"
+            )
             raise UnusableInput(
-                f"is a model of another agent (its {what} differ: {', '.join(other[:3])}); give one with the agent's "
-                "vocabulary and instructions",
+                f"{whose} (its {what} differ: {', '.join(other[:3])}); give one with the "
+                "agent's vocabulary and instructions",
                 argument="prior",
                 value=source or prior.vocabulary.name,
             )

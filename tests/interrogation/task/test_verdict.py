@@ -277,6 +277,11 @@ def test_a_model_of_another_agent_is_refused(domain: Domain) -> None:
     fewer = replace(model, actions=model.actions[1:])
     with pytest.raises(UnusableInput, match=r"prior old\.pddl: is a model of another agent"):
         check_prior(fewer, model.vocabulary, model.headers, "old.pddl")
+    vocabulary = replace(
+        model.vocabulary, predicates=(*model.vocabulary.predicates, Predicate("memory-1", ()))
+    )
+    with pytest.raises(UnusableInput, match=r"has invented predicates, or is of another agent .*memory-1"):
+        check_prior(replace(model, vocabulary=vocabulary), model.vocabulary, model.headers, "old.pddl")
 
 
 def test_an_action_that_needs_an_object_named_twice_is_said_to_want_that() -> None:
