@@ -35,7 +35,7 @@ from aam_vision.interrogation.hypotheses.models import ActionHypotheses, Hypothe
 from aam_vision.interrogation.queries.first_success import asked_for
 from aam_vision.interrogation.queries.reachability import BOLD, PlannedNearMiss, Reachability
 from aam_vision.interrogation.queries.undetermined_steps import Found, constructed_step, reachable_step
-from aam_vision.model.query import Access, Agent, refuses_surely
+from aam_vision.model.query import Access, Agent, Situation, refuses_surely
 from aam_vision.model.strips import GroundAction
 from aam_vision.planning.planner import Limits, Planner
 from aam_vision.planning.pyperplan import PyperplanPlanner
@@ -184,15 +184,25 @@ def replay(evidence: Evidence, node: Node) -> tuple[Node, tuple[GroundAction, ..
     return node, tuple(reversed(steps))
 
 
+KINDS_TWICE = 4
+"""Kinds of situations in which a step that never changed anything is attempted twice, at most."""
+
+
 @dataclass(frozen=True)
 class Exhaustive:
-    """The moves of a policy; and once it stops without a proof, steps with an unknown outcome, and twice what never did anything."""
+    """The moves of a policy; once it stops without a proof, steps with an unknown outcome; and before a stop twice what never did anything."""
 
     policy: Policy
     access: Access
 
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
-        """The policy's move, a step that it overlooked, or the policy's stop, with a proof if there is one."""
+        """The policy's move, a step that it overlooked or two alike, or the policy's stop, with a proof if there is one."""
+        move = self._next(evidence, rng)
+        if not isinstance(move, Stop) or evidence.supposes:
+            return move
+        return self._twice(evidence) or move
+
+    def _next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
         found = self._overlooked(evidence) if _was_refused(evidence) else None
         if found is None or found.ask is None:
             move = self.policy.next(evidence, rng)
@@ -204,22 +214,27 @@ class Exhaustive:
         if found.exhausted and not self.access.restarts:
             # complete for all problems, not just for what is left of them
             found = reachable_step(evidence, evidence.initial)
-        if found.exhausted:
-            return Stop(True, "no query could tell any more")
-        return self._twice(evidence) or move
+        return Stop(True, "no query could tell any more") if found.exhausted else move
 
     def _twice(self, evidence: Evidence) -> Ask | None:
-        """A step that never changed anything, two times: perhaps it does something at the second."""
-        seen = set[str]()
+        """A step that never changed anything, two times, in situations of several kinds: perhaps it does something at the second."""
+        kinds: dict[str, set[int]] = defaultdict(set)
         for edge in evidence.edges if self.access.restarts else ():
-            name = edge.action.name
+            name, known = edge.action.name, kinds[edge.action.name]
             action = evidence.hypotheses[name]
-            if name not in seen and action.keeps == action.index.everything:
-                node, way = (edge.before, ()) if self.access.returns else replay(evidence, edge.before)
-                plan = (*way, edge.action, edge.action)
-                if not evidence.was_asked(node, plan):
-                    return Ask(node, plan, "attempt again what never changed anything")
-            seen.add(name)
+            if action.keeps != action.index.everything or len(known) == KINDS_TWICE:
+                continue
+            state = edge.before.state
+            held, _ = action.index.values(state, edge.action.objects)
+            node, way = (edge.before, ()) if self.access.returns else replay(evidence, edge.before)
+            if node.situation is None and self.access.constructs and not state.unknown:
+                node = evidence.situation(Situation(state, state))
+            if node.situation is None:
+                continue
+            plan = (*way, edge.action, edge.action)
+            if held not in known and not evidence.was_asked(node, plan):
+                return Ask(node, plan, "attempt again what never changed anything")
+            known.add(held)
         return None
 
     def _overlooked(self, evidence: Evidence) -> Found:

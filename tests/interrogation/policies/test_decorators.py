@@ -11,6 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+import aam_vision
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.completeness.indistinguishability import Closure
@@ -33,7 +34,7 @@ from aam_vision.interrogation.policies.economical import EconomicalPolicy
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.task.loop import DOUBTED, Budget, interrogate
 from aam_vision.interrogation.task.result import Result
-from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
+from aam_vision.model.query import Access, Agent, Query, Response, Situation, WalkStep
 from aam_vision.model.strips import (
     ActionHeader,
     ActionSchema,
@@ -275,3 +276,31 @@ def test_a_stop_is_complete_only_if_there_are_reasons_for_all_that_is_open(domai
     assert stop.beyond is not None
     for name, literal in open_:
         assert literal.within(stop.beyond[name][0]) is ((name, literal) != left_out)
+
+
+class Latch(Agent):
+    """A latch that opens with the second turn, though nothing shows the first; each question begins with none."""
+
+    vocabulary = Vocabulary("latch", (Predicate("open", ()),), Types({}))
+    headers = (ActionHeader("turn", (), ()), ActionHeader("shut", (), ()))
+    access = Access.SETTABLE
+    refuses_surely = True
+
+    def initial(self) -> list[Situation]:
+        state = State(frozenset(), Objects({}, self.vocabulary.types))
+        return [Situation(state, state)]
+
+    def ask(self, query: Query) -> Response:
+        true, turns = query.initial.state.true, 0
+        for step in query.plan:
+            turns = turns + 1 if step.name == "turn" else 0
+            true = frozenset([Atom("open", ())]) if turns > 1 else true if turns else frozenset()
+        state = State(true, query.initial.state.objects)
+        return Response(len(query.plan), Situation(state, state))
+
+
+def test_what_never_changed_anything_is_attempted_twice_before_a_stop() -> None:
+    for seed in range(6):
+        told = aam_vision.interrogate(Latch(), seed=seed, exam=0, raises=False, go_on=False)
+        assert told.diagnosis is not None
+        assert told.diagnosis.culprit == "turn"
