@@ -56,7 +56,7 @@ class Question(NamedTuple):
 
 
 class Way(NamedTuple):
-    """Executed steps from an initial situation."""
+    """Executed steps, as a rule from where a problem begins."""
 
     start: Situation
     steps: Plan
@@ -65,10 +65,14 @@ class Way(NamedTuple):
 
     def rows(self, fact: InventedFact) -> Rows:
         """The objects of which a fact is true at its end."""
-        rows = fact.beginning
-        for step in self.steps:
-            rows = fact.after(rows, step)
-        return rows
+        return _after(fact, fact.beginning, self.steps)
+
+
+def _after(fact: InventedFact, rows: Rows, steps: Plan) -> Rows:
+    """The objects of which a fact is true after executed steps."""
+    for step in steps:
+        rows = fact.after(rows, step)
+    return rows
 
 
 def telling_apart(
@@ -282,10 +286,15 @@ class VersionSpace:
         self._facts = [one.fact for one in found]
         return found
 
-    def _begun(self, best: Explanation) -> list[Way]:
-        """How histories may begin: where the problems do, and before steps whose outcome depends on the fact."""
-        attempts, initial = self._agent.histories.attempts, self._agent.initial()
-        starts = {situation.state: situation for situation in reversed(initial)}
+    @property
+    def _starts(self) -> list[Way]:
+        """Where the problems begin."""
+        return [Way(situation, (), situation.state) for situation in self._agent.initial()]
+
+    def _nearest(self, best: Explanation) -> list[Way]:
+        """The shortest ways to situations before steps whose outcome depends on the fact."""
+        attempts = self._agent.histories.attempts
+        starts = {way.state: way.start for way in reversed(self._starts)}
         found: dict[tuple[State, Rows], Way] = {}
         for one in attempts:
             if one.before is None or not best.actions[one.action.name].needs_fact:
@@ -301,8 +310,7 @@ class VersionSpace:
             known = found.setdefault((way.state, way.rows(best.fact)), way)
             if len(known.steps) > len(steps):
                 found[way.state, way.rows(best.fact)] = way
-        nearest = sorted(found.values(), key=lambda way: len(way.steps))[:BEGUN]
-        return [*nearest, *(Way(situation, (), situation.state) for situation in initial)]
+        return sorted(found.values(), key=lambda way: len(way.steps))[:BEGUN]
 
     def tell_apart(self, budget: Budget, steps: int) -> list[Explanation]:
         """Ask until no history tells those that are left apart, or no more may be asked.
@@ -340,31 +348,28 @@ class VersionSpace:
         Where any state can be set, a history ends with its question, and so with a refused step.
         """
         agent, rng, made = self._agent, self._rng, 0
-        begun = self._begun(best)
-        initial = len(agent.initial())
-        nearer = len(begun) > initial and rng.random() < NEARER
-        situation, way, state = begun[
-            int(rng.integers(*((len(begun) - initial,) if nearer else (-initial, 0))))
-        ]
-        rows, length = best.fact.beginning, length + len(way)
+        nearest = self._nearest(best)
+        among = nearest if nearest and rng.random() < NEARER else self._starts
+        here, rows = among[int(rng.integers(len(among)))], best.fact.beginning
+        length += len(here.steps)
         ending = 0 if agent.access.constructs else REFUSED
         while made < length:
-            after = Way(situation, way, state).rows(best.fact) if way else rows
-            plan = (*way, *random_steps(best, state, after, length - made - len(way), ending, rng))
+            there, most = _after(best.fact, rows, here.steps), length - made - len(here.steps)
+            plan = (*here.steps, *random_steps(best, here.state, there, most, ending, rng))
             if not plan:
                 break
             self.random.add(len(agent.transcript.entries))
-            response = agent.ask(Query(situation, plan))
+            response = agent.ask(Query(here.start, plan))
             made += len(plan[: response.executed + 1])
-            for step in plan[: response.executed]:
-                rows = best.fact.after(rows, step)
-            situation, way, state = response.final, (), response.final.state
+            rows = _after(best.fact, rows, plan[: response.executed])
+            here = Way(response.final, (), response.final.state)
             if agent.access.constructs:
                 break
         return made
 
     def _next(self, found: Sequence[Explanation]) -> Question | None:
-        best, begun = found[0], self._begun(found[0])
+        best = found[0]
+        begun = [*self._nearest(best), *self._starts]
         said: dict[tuple[State, Rows], Said] = {}
         for other in found[1:]:
             pair = best.key, other.key
