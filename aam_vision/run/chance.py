@@ -102,12 +102,13 @@ def finish(
     return Ended(result.status, result.status != FAILED, told["why"] if code else "", code)
 
 
-def progress_of(arguments: Arguments, options: Options, what: str) -> Watch | None:
+def progress_of(
+    arguments: Arguments, options: Options, what: str, progress: Progress | None = None
+) -> Watch | None:
     """Tells what is done, how many steps are taken at most if nothing else was said, and now and then how many were taken."""
     if arguments.quiet:
         return None
-    progress = Progress()
-    limit = arguments.max_steps
+    progress, limit = progress or Progress(), arguments.max_steps
     progress.stage(f"{what}; at most {options.max_steps} steps (--max-steps)" if limit is None else what)
 
     def watch(steps: int, model: object) -> None:

@@ -131,7 +131,7 @@ class ToldRun:
         """Go on from a diagnosis, and note in the journal how far that came."""
         arguments, resources, after = self._arguments, self._interrogation.budget.resources, agent.exchanges
         assert result.diagnosis is not None, "it goes on from that"
-        options, why = options_of(arguments, resources), result.diagnosis.why
+        options, why, progress = options_of(arguments, resources), result.diagnosis.why, Progress()
 
         def begins(attempt: Attempt) -> Watch | None:
             outcomes, more = attempt.way is Way.OUTCOMES, {"constants": dict(attempt.constants)}
@@ -139,13 +139,18 @@ class ToldRun:
                 WENT_ON, {"after": after, "explained": outcomes, **(more if attempt.constants else {})}
             )
             if outcomes:
-                return progress_of(arguments, options, f"{why}: going on with {attempt.way}")
+                return progress_of(arguments, options, f"{why}: going on with {attempt.way}", progress)
             if not arguments.quiet:
-                Progress().stage(f"{why}: going on with {attempt.way}")
+                progress.stage(f"{why}: going on with {attempt.way}")
             return None
 
         budget, exam = self._interrogation.budget, arguments.exam
-        further = go_further(agent, result, arguments.seed, options, budget, exam, among, begins, self._names)
+        with progress.never_silent(
+            "still making histories that tell what explains it", quiet=arguments.quiet
+        ):
+            further = go_further(
+                agent, result, arguments.seed, options, budget, exam, among, begins, self._names
+            )
         if (found := further.found) is None:
             journal.note(WENT_ON, {"after": after, "explained": False})
         elif found.outcomes is None:  # else it was noted when it began
