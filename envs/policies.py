@@ -417,13 +417,8 @@ class PolicyAgent(Told):
         """Whether it is an atom of the vocabulary and the objects: ``Atom("lit", "a")``, which lacks a comma, is another one."""
         if not isinstance(fact, Atom) or not isinstance(fact.objects, tuple):
             return False
-        known, kinds = self._known.get(fact.predicate), [self.objects.get(one) for one in fact.objects]
-        is_a = self.vocabulary.types.is_a
-        return (
-            known is not None
-            and len(kinds) == len(known.types)
-            and all(one and is_a(one, kind) for one, kind in zip(kinds, known.types, strict=True))
-        )
+        known = self._known.get(fact.predicate)
+        return known is not None and self.objects.fit(fact.objects, known.types)
 
 
 class _Episode:

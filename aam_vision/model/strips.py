@@ -187,6 +187,12 @@ class Objects(Unchanging, Mapping[str, str]):
             self._members[kind] = frozenset(self.of_type(kind))
         return self._members[kind]
 
+    def fit(self, names: Sequence[str], kinds: Sequence[str]) -> bool:
+        """Whether all of these are objects here, each of its type: those of another problem need not be."""
+        return len(names) == len(kinds) and all(
+            map(lambda name, kind: name in self.members(kind), names, kinds)
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class State(Unchanging):

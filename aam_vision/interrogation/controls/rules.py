@@ -75,9 +75,7 @@ class Rules:
             for objects in explanations(
                 operator.effects, operator.header.arity, operator.derivations, transition
             ):
-                known = transition.before.objects
-                typed = zip(objects, operator.header.types, strict=True)
-                if all(name in known.members(kind) for name, kind in typed) and (
+                if transition.before.objects.fit(objects, operator.header.types) and (
                     operator.pivot is None or operator.visible(transition.before, objects)
                 ):
                     yield rule, objects

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
@@ -13,7 +13,7 @@ from aam_vision.interrogation.examination.predictions import differing
 from aam_vision.interrogation.examination.repetition import later_otherwise, random_outcome, repeated, varying
 from aam_vision.interrogation.examination.trials import History, Trial
 from aam_vision.model.query import Situation
-from aam_vision.model.strips import Atom, GroundAction, Objects, State
+from aam_vision.model.strips import Atom, GroundAction, State
 
 ROUND_TRIPS = 4
 """Ways that lead from the doubtful situation back to it."""
@@ -216,7 +216,7 @@ def _executed_apart(inquiry: Inquiry, history: History, state: State, atom: Atom
     seen = [
         trial.step
         for trial in reversed(inquiry.trials.seen)
-        if trial.executed and _is_there(trial.step, types[trial.step.name], state.objects)
+        if trial.executed and state.objects.fit(trial.step.objects, types[trial.step.name])
     ]
     steps = [step for step in dict.fromkeys([*known, *seen]) if not set(atom.objects) <= set(step.objects)]
     first = list({step.name: step for step in reversed(steps)}.values())
@@ -228,11 +228,6 @@ def _executed_apart(inquiry: Inquiry, history: History, state: State, atom: Atom
         if len(found) == OTHER_STEPS:
             break
     return found
-
-
-def _is_there(step: GroundAction, types: Sequence[str], objects: Objects) -> bool:
-    """Whether a problem with these objects has what a step names, which another problem may have, of other types."""
-    return all(name in objects.members(kind) for name, kind in zip(step.objects, types, strict=True))
 
 
 def _previous(inquiry: Inquiry, doubtful: Trial) -> GroundAction | None:

@@ -293,7 +293,8 @@ class VersionSpace:
 
     def _nearest(self, best: Explanation) -> list[Way]:
         """The shortest ways to situations before steps whose outcome depends on the fact."""
-        attempts = self._agent.histories.attempts
+        attempts, fact = self._agent.histories.attempts, best.fact
+        after = fact.along(attempts, [])
         starts = {way.state: way.start for way in reversed(self._starts)}
         found: dict[tuple[State, Rows], Way] = {}
         for one in attempts:
@@ -307,9 +308,9 @@ class VersionSpace:
             if first.before is None or (start := starts.get(first.before)) is None:
                 continue
             way = Way(start, tuple(reversed(steps)), one.before)
-            known = found.setdefault((way.state, way.rows(best.fact)), way)
-            if len(known.steps) > len(steps):
-                found[way.state, way.rows(best.fact)] = way
+            key = one.before, fact.beginning if one.parent == BEGINNING else after[one.parent]
+            if key not in found or len(found[key].steps) > len(steps):
+                found[key] = way
         return sorted(found.values(), key=lambda way: len(way.steps))[:BEGUN]
 
     def tell_apart(self, budget: Budget, steps: int) -> list[Explanation]:

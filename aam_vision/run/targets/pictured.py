@@ -134,9 +134,7 @@ def _attempted(
             raise UnusableInput(
                 f"{path}:{number}: no instruction {action.name}; use one of {', '.join(types)}"
             )
-        if len(kinds) != len(action.objects) or any(
-            name not in objects.of_type(kind) for name, kind in zip(action.objects, kinds, strict=True)
-        ):
+        if not objects.fit(action.objects, kinds):
             raise UnusableInput(
                 f"{path}:{number}: {action} does not name objects of the types {', '.join(kinds)}"
             )
