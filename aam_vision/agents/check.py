@@ -156,6 +156,8 @@ def _every_action(agent: Agent, start: Situation) -> None:
         if None not in objects:
             action = GroundAction(header.name, tuple(name for name in objects if name is not None))
             response = agent.ask(Query(at, (action,)))
+            if agent.ask(Query(response.final, (), goes_on=True)).final.state != response.final.state:
+                raise AgentFailed(f"after {action}, it stands elsewhere than it said")
             at = response.final if not agent.access.restarts else start
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ class NumberedAgent:
         return [self._numbered(situation) for situation in self._agent.initial()]
 
     def ask(self, query: Query) -> Response:
-        response = self._agent.ask(Query(self._of(query.initial), query.plan))
+        response = self._agent.ask(replace(query, initial=self._of(query.initial)))
         if not response.executed:
             return Response(0, Situation(query.initial.handle, response.final.state))
         return Response(response.executed, self._numbered(response.final))

@@ -26,7 +26,7 @@ from aam_vision.agents.protocol import (
 )
 from aam_vision.agents.shown import Conversation
 from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
-from aam_vision.model.strips import ActionHeader, GroundAction, Objects, Vocabulary
+from aam_vision.model.strips import ActionHeader, GroundAction, Objects, State, Vocabulary
 from aam_vision.support.errors import AgentFailed, UnusableInput
 
 
@@ -87,10 +87,19 @@ class ProcessAgent(ABC):
 class SettableProcessAgent(ProcessAgent):
     """A program that may be asked about any state, whose situations' handles are the states themselves."""
 
+    def __init__(self, conversation: Conversation, access: Access, problems: Sequence[int]) -> None:
+        super().__init__(conversation, access, problems)
+        self._stands: State | None = None
+        conversation.on_restart.append(self._forget)
+
+    def _forget(self) -> None:
+        self._stands = None
+
     def _ask(self, query: Query) -> Response:
         state = query.initial.state
         problem = self._problem(state.objects)
-        executed, reached = self._run(problem, state_json(state), query.plan)
+        start: Start = "here" if query.goes_on and state == self._stands else state_json(state)
+        executed, reached = self._run(problem, start, query.plan)
         if not executed and reached.state != state:
             raise Malformed("has executed nothing of a run, and shows another state than it was given")
         return Response(executed, self._remember(problem, reached))
@@ -103,6 +112,7 @@ class SettableProcessAgent(ProcessAgent):
         return found
 
     def _remember(self, problem: int, reached: Reached) -> Situation:
+        self._stands = reached.state
         return Situation(reached.state, reached.state)
 
     def _problem(self, objects: Objects) -> int:

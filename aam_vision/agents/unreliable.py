@@ -58,7 +58,7 @@ class UnreliableAgent(AgentDecorator):
         """The answer as it is seen; the plan ends at the first step that is refused."""
         balks = np.flatnonzero(self._rng.random(len(query.plan)) < self._refusal_rate)
         plan = query.plan[: int(balks[0])] if balks.size else query.plan
-        response = self.agent.ask(Query(self._own(query.initial), plan))
+        response = self.agent.ask(replace(query, initial=self._own(query.initial), plan=plan))
         return Response(response.executed, self._seen(response.final))
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:

@@ -7,7 +7,7 @@ here knows how an agent works; ``Access`` says which situations an interrogator 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -82,6 +82,9 @@ class Query:
 
     initial: Situation
     plan: tuple[GroundAction, ...]
+    goes_on: bool = field(default=False, compare=False)
+    """Whether it begins where the last question ended. An agent that can be put into any state is left as it stands then: put there
+    anew, it would forget what no state shows."""
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,8 @@ from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.task.loop import Interrupted, interrogate
 from aam_vision.interrogation.task.result import Result
 from aam_vision.model.pddl import domain_text
-from aam_vision.model.query import Access
+from aam_vision.model.query import Access, Query
+from aam_vision.model.strips import GroundAction
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.support.errors import AgentFailed, UnusableInput
 from tests.commands import ROOT, called
@@ -284,3 +285,30 @@ def test_a_program_without_a_hello_is_unusable() -> None:
     code, told, error = _check("cat")
     assert (code, told) == (2, [])
     assert len(error.splitlines()) == 1
+
+
+PUSHED_TWICE = """import json, sys
+hello = {"protocol": 1, "name": "switch", "access": "settable", "predicates": {"lit": []}, "actions": {"push": []},
+         "problems": [{"objects": {}}]}
+pushed = 0
+for line in sys.stdin:
+    question = json.loads(line)
+    if question["ask"] == "hello":
+        answer = hello
+    else:
+        pushed = (0 if question["from"] != "here" else pushed) + len(question["plan"])
+        answer = {"executed": len(question["plan"]), "state": {"true": [["lit"]] if pushed > 1 else []}}
+    print(json.dumps({"id": question["id"], **answer}), flush=True)
+"""
+
+
+def test_a_settable_program_is_left_where_it_stands_unless_it_is_put_there(tmp_path: Path) -> None:
+    (tmp_path / "switch.py").write_text(PUSHED_TWICE)
+    push = (GroundAction("push", ()),)
+    with _conversation(shlex.join([sys.executable, str(tmp_path / "switch.py")])) as conversation:
+        agent = process_agent(conversation, Access.SETTABLE, [0])
+        once = agent.ask(Query(agent.initial()[0], push)).final
+        assert not once.state.true
+        assert agent.ask(Query(once, push, goes_on=True)).final.state.true
+        assert not agent.ask(Query(once, push, goes_on=True)).final.state.true, "it stood elsewhere"
+        assert not agent.ask(Query(once, push)).final.state.true

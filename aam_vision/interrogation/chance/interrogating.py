@@ -505,7 +505,7 @@ class _Interrogation:
         """Take a step and learn from the answer."""
         self._course.begin(start.state)
         asked = instruction(self._actions, step)
-        response = self._agent.ask(Query(start, (asked,)))
+        response = self._agent.ask(Query(start, (asked,), goes_on=start is self._here))
         when = self._course.step(asked, executed=response.executed > 0)
         self._course.end(response.final.state)
         action = self._actions[step.action]
