@@ -273,5 +273,10 @@ def verdict(family: Family, culprit: str, told: str, *shown: Trial, **more: Any)
 
 
 def cut(text: str, length: int) -> str:
-    """A text of at most so many characters."""
-    return text if len(text) <= length else f"{text[: length - 3]}..."
+    """A text of at most so many characters, cut between words: an atom stays whole."""
+    if len(text) <= length:
+        return text
+    kept = text[: length - 2]
+    while " " in kept and (kept[-1] != " " or kept.count("(") > kept.count(")")):
+        kept = kept[:-1]
+    return f"{kept.rstrip(' ,;:') if ' ' in kept else kept[:-1]}..."

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.symbolic import SymbolicAgent
@@ -14,6 +16,7 @@ from aam_vision.agents.unreliable import UnreliableAgent
 from aam_vision.interrogation.evidence.moves import Asked
 from aam_vision.interrogation.examination.diagnosing import LONGEST
 from aam_vision.interrogation.examination.findings import Diagnosis, Family
+from aam_vision.interrogation.examination.inquiry import cut
 from aam_vision.interrogation.examination.repetition import random_outcome
 from aam_vision.interrogation.examination.trials import MAX_STEPS, Trial
 from aam_vision.interrogation.task.assembly import Interrogation
@@ -366,3 +369,15 @@ def test_what_came_once_and_never_again_is_chance_or_a_change(seed: int) -> None
     assert found.family in (Family.RANDOM, Family.MISREAD, Family.CHANGING)
     assert found.culprit == LATE
     assert "executed, and nothing changed" in {one.outcome for one in found.examples}
+
+
+@given(
+    st.lists(st.sampled_from(["go:", "lies-in(red, attic)", "on(a, b),", "lost"]), min_size=1),
+    st.integers(25, 60),
+)
+def test_what_is_cut_keeps_whole_words_and_atoms(parts: list[str], length: int) -> None:
+    text = " ".join(parts)
+    kept = cut(text, length)
+    assert len(kept) <= length
+    assert kept == text or (text.startswith(kept[:-3]) and text[len(kept) - 3] in " ,:")
+    assert kept.count("(") == kept.count(")")
