@@ -13,7 +13,12 @@ from aam_vision.interrogation.examination.course import Course, Split, always, v
 from aam_vision.interrogation.examination.elsewhere import regular
 from aam_vision.interrogation.examination.findings import Diagnosis, Family
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut, verdict
-from aam_vision.interrogation.examination.looking import read_differently, read_otherwise, wrong_reading
+from aam_vision.interrogation.examination.looking import (
+    images_of,
+    read_differently,
+    read_otherwise,
+    wrong_reading,
+)
 from aam_vision.interrogation.examination.predictions import differing
 from aam_vision.interrogation.examination.trials import History, Trial, separating_literal
 from aam_vision.model.query import Situation
@@ -43,6 +48,8 @@ SELDOM = 10
 """Repetitions in which an outcome never came again, at least, before it is no chance that it came once."""
 OFTEN = 4
 """Times that an outcome has to differ, of ``REPEATS``, before the reading is not to blame that never did."""
+LOOKS = 3
+"""Looks at an outcome that all have to show it, before the reading is not to blame."""
 
 
 def by_previous_step(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
@@ -283,10 +290,23 @@ def repeated(inquiry: Inquiry, doubtful: Trial) -> list[Trial]:
             break
         trial = inquiry.again(doubtful)
         if trial is not None and trial.before.state == doubtful.before.state:
-            found.append(trial)
+            strange = not found or not trial.alike(found[0])
+            found.append(replace(trial, steady=strange and _is_steady(inquiry, trial)))
         elif not found and number == FEWEST:
             break
     return found
+
+
+def _is_steady(inquiry: Inquiry, trial: Trial) -> bool:
+    """Whether a step that has just been executed shows the same outcome however often the agent is looked at.
+
+    Nothing follows from images, which may be misread alike each time, or where a look puts the agent into the state that it shows.
+    """
+    after, trials = trial.after, inquiry.trials
+    if after is None or trials.access.constructs or images_of(trials.agent, after) is not None:
+        return False
+    looks = (trials.look(after) for _ in range(LOOKS))
+    return all(look is not None and not differing(look.state, after.state) for look in looks)
 
 
 def varying(inquiry: Inquiry, again: Sequence[Trial]) -> Diagnosis | None:
@@ -302,7 +322,7 @@ def varying(inquiry: Inquiry, again: Sequence[Trial]) -> Diagnosis | None:
         usual = unlike[0]
         unlike = [trial for trial in again if not trial.alike(usual)]
     found = random_outcome(usual, unlike[0], len(unlike), len(again))
-    if usual.executed and len(unlike) < OFTEN:
+    if usual.executed and len(unlike) < OFTEN and not all(trial.steady for trial in unlike):
         return replace(found, by_chance=True)
     alike = all(
         trial.alike(executed[0]) for trial in executed

@@ -63,6 +63,8 @@ class Trial:
     """None if the step was refused."""
     history: History | None = None
     """How the agent can be brought to ``before`` as it was; None if the access does not allow that."""
+    steady: bool = field(default=False, compare=False)
+    """Whether its outcome was looked at again, and surely is as it was seen."""
 
     @property
     def executed(self) -> bool:
