@@ -300,10 +300,12 @@ def repeated(inquiry: Inquiry, doubtful: Trial) -> list[Trial]:
 def _is_steady(inquiry: Inquiry, trial: Trial) -> bool:
     """Whether a step that has just been executed shows the same outcome however often the agent is looked at.
 
-    Nothing follows from images, which may be misread alike each time, or where a look puts the agent into the state that it shows.
+    Nothing follows from images, which may be misread alike each time, where a look puts the agent into the state that it shows, or on a
+    trajectory.
     """
     after, trials = trial.after, inquiry.trials
-    if after is None or trials.access.constructs or images_of(trials.agent, after) is not None:
+    vain = trials.access.constructs or not trials.access.restarts
+    if after is None or vain or images_of(trials.agent, after) is not None:
         return False
     looks = (trials.look(after) for _ in range(LOOKS))
     return all(look is not None and not differing(look.state, after.state) for look in looks)
