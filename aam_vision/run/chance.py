@@ -77,8 +77,10 @@ class ChanceRun:
         looking = LookingAgent(agent, arguments.confidence) if arguments.confirm else None
         options = options_of(arguments, Resources(arguments.max_seconds, MEGABYTES), self._prior)
         what = f"Interrogating {target.name} (problems {', '.join(target.problems)}), seed {arguments.seed}"
-        rng = np.random.default_rng(arguments.seed)
-        result = interrogate(looking or agent, rng, options, progress_of(arguments, options, what))
+        rng, progress = np.random.default_rng(arguments.seed), Progress()
+        watch = progress_of(arguments, options, what, progress)
+        with progress.never_silent("still making trials", quiet=arguments.quiet):
+            result = interrogate(looking or agent, rng, options, watch)
         told = figures(arguments, target, result, looking, None, perf_counter() - began)
         return finish(folder, journal, target, result, told)
 
@@ -102,13 +104,11 @@ def finish(
     return Ended(result.status, result.status != FAILED, told["why"] if code else "", code)
 
 
-def progress_of(
-    arguments: Arguments, options: Options, what: str, progress: Progress | None = None
-) -> Watch | None:
+def progress_of(arguments: Arguments, options: Options, what: str, progress: Progress) -> Watch | None:
     """Tells what is done, how many steps are taken at most if nothing else was said, and now and then how many were taken."""
     if arguments.quiet:
         return None
-    progress, limit = progress or Progress(), arguments.max_steps
+    limit = arguments.max_steps
     progress.stage(f"{what}; at most {options.max_steps} steps (--max-steps)" if limit is None else what)
 
     def watch(steps: int, model: object) -> None:
