@@ -13,6 +13,13 @@ _PREPOSITIONS = frozenset([
 ])  # fmt: skip
 _VERBS = frozenset(["carrying", "facing", "grasping", "holding", "touching", "wearing"])
 """Verbs whose object is the only argument: ``holding(?key)`` says it of the agent."""
+_FINITE = {
+    "belongs": "belong", "blocks": "block", "carries": "carry", "contains": "contain", "covers": "cover",
+    "faces": "face", "fits": "fit", "hangs": "hang", "has": "have", "holds": "hold", "leads": "lead",
+    "lies": "lie", "needs": "need", "opens": "open", "rests": "rest", "sits": "sit", "stands": "stand",
+    "supports": "support", "touches": "touch", "wears": "wear",
+}  # fmt: skip
+"""Verbs as predicates have them, ``lies-in(?ball, ?room)``, each with its infinitive."""
 _ADJECTIVE = re.compile(r".*(?:ed|able|ible|open|clear|free|empty|full|dry|wet|idle)$")
 
 
@@ -66,6 +73,11 @@ def _clause(predicate: str, names: list[str], verb: str, of_a_place: bool) -> st
     if of_a_place and words[0] in _PREPOSITIONS and len(words) > 1:
         return f"{' '.join(words[1:])} {verb} {words[0]} {names[0]}"
     text = " ".join(words)
+    said = len(words) == 1 or words[-1] in _PREPOSITIONS
+    if words[0] in _FINITE and said and len(words) <= len(names) <= 2:
+        infinitive = " ".join([_FINITE[words[0]], *words[1:]])
+        verb = {"is": text, "is not": f"does not {infinitive}", "is no longer": f"no longer {text}"}[verb]
+        return f"{names[0]} {verb} {names[1]}" if len(names) == 2 else f"it {verb} {names[0]}"
     if len(names) == 1 and words[0] == "is" and len(words) > 1:
         rest = words[1:]
         kind = rest[-1]
@@ -75,6 +87,10 @@ def _clause(predicate: str, names: list[str], verb: str, of_a_place: bool) -> st
         return f"it {verb} {text} {names[0]}"  # as ``at(?location)`` says it of the agent
     if len(names) == 1 and (_ADJECTIVE.fullmatch(text) or words[0] in _PREPOSITIONS):
         return f"{names[0]} {verb} {text}"
+    if len(names) == 1 and len(words) > 1 and words[-1] in _PREPOSITIONS and words[0] != "is":
+        of_agent = words[-2].endswith("ing") or _ADJECTIVE.fullmatch(words[-2])
+        about = f"it {verb} {text}" if of_agent else f"the {' '.join(words[:-1])} {verb} {words[-1]}"
+        return f"{about} {names[0]}"
     if len(names) == 2 and words[-1] in _PREPOSITIONS and words[0] != "is":
         return f"{names[0]} {verb} {text} {names[1]}"
     name = predicate if re.search("[^_-]", predicate) else f"`{predicate}`"

@@ -18,6 +18,11 @@ PARAMETERS = ("p", "from")
         ("is_open", (0,), Mode.POSITIVE, "?p is open"),
         ("at-goal", (0,), Mode.NEGATIVE, "?p is not at goal"),
         ("connected-to", (0, "hub"), Mode.POSITIVE, "?p is connected to hub"),
+        ("lies-in", (0, 1), Mode.POSITIVE, "?p lies in ?from"),
+        ("has", (0, 1), Mode.NEGATIVE, "?p does not have ?from"),
+        ("holds", (0,), Mode.POSITIVE, "it holds ?p"),
+        ("robot-in", (1,), Mode.NEGATIVE, "the robot is not in ?from"),
+        ("standing-on", (1,), Mode.POSITIVE, "it is standing on ?from"),
         ("smaller", (0, 1), Mode.POSITIVE, "smaller is true of ?p and ?from"),
         ("_", (0,), Mode.POSITIVE, "`_` is true of ?p"),
         ("handempty", (), Mode.NEGATIVE, "handempty is not true"),
@@ -29,6 +34,10 @@ def test_a_literal_is_a_clause_of_a_sentence(predicate, arguments, mode, words):
 
 def test_a_negative_effect_says_what_no_longer_holds():
     assert english.effect(LiftedAtom("at", (0, 1)), Mode.NEGATIVE, PARAMETERS) == "?p is no longer at ?from"
+    assert (
+        english.effect(LiftedAtom("lies-in", (0, 1)), Mode.NEGATIVE, PARAMETERS)
+        == "?p no longer lies in ?from"
+    )
 
 
 def test_parameters_are_listed_with_their_types():
