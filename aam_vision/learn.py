@@ -13,7 +13,6 @@ from aam_vision.run.arguments import Arguments
 from aam_vision.run.checks import TRACES
 from aam_vision.run.command import new_folder, run_in
 from aam_vision.support.commandline import run_command, told_warnings
-from aam_vision.support.errors import UnusableInput
 
 
 def learn_from_traces(
@@ -49,25 +48,13 @@ def learn_from_traces(
         python -m aam_vision.learn 0_traj 1_traj --domain D.pddl --out runs/passive
         python -m aam_vision.learn traces/0 traces/1 --env blocks --problem train/2
     """
-    from aam_vision.interrogation.task.traced import TracedAgent, read_traces
+    from aam_vision.interrogation.task.traced import TracedAgent
+    from aam_vision.run.api import transcript_from
     from aam_vision.run.targets import Target
-    from aam_vision.run.targets.symbolic import tell_left_out
 
     began = perf_counter()
-    if (env is None) is (domain is None):
-        raise UnusableInput(
-            "give one of --domain D.pddl, for files of states, and --env, for folders of images"
-        )
-    if domain is not None and (classifiers or problem):
-        raise UnusableInput("--classifiers and --problem go with --env only; leave them out")
     with told_warnings():
-        if domain is not None:
-            transcript = read_traces(domain, traces)
-            tell_left_out(domain, transcript.vocabulary)
-        else:
-            from aam_vision.run.targets.pictured import read_pictured
-
-            transcript = read_pictured(env or "", classifiers, traces, problem or ())
+        transcript = transcript_from(traces, domain, env, classifiers, problem or ())
     agent, names = TracedAgent(transcript), tuple(trace.name for trace in traces)
     target = Target(transcript.vocabulary.name, names, agent, truth=None, held_out=list)
     arguments = Arguments(

@@ -33,6 +33,7 @@ from aam_vision.support.threads import one_thread
 
 if TYPE_CHECKING:
     from aam_vision.interrogation.controls.result import ControlsResult
+    from aam_vision.interrogation.evidence.transcript import Transcript
     from aam_vision.interrogation.task.result import Result
     from aam_vision.model.strips import Model
     from aam_vision.run.execution.replanning import Execution
@@ -174,7 +175,13 @@ def interrogate(
 
 
 def learn_from_traces(
-    traces: Iterable[str | PathLike[str]], *, domain: str | PathLike[str], raises: bool = True
+    traces: Iterable[str | PathLike[str]],
+    *,
+    domain: str | PathLike[str] | None = None,
+    env: str | None = None,
+    classifiers: str | PathLike[str] | None = None,
+    problems: Sequence[str] = (),
+    raises: bool = True,
 ) -> Result:
     """Find out what an agent can do from traces of what it did, where nothing can be asked.
 
@@ -182,21 +189,28 @@ def learn_from_traces(
     so no such result is ``complete``.
 
     Args:
-        traces: Files as AMLGym writes them: states and actions in turn.
+        traces: With a domain, files as AMLGym writes them: states and actions in turn. With an environment, folders of ``actions.txt``
+            and ``0.png``, ``1.png`` and so on.
         domain: A PDDL domain that declares predicates and actions; what these require and change there is not looked at.
+        env: The environment whose images the folders hold, in the stead of a domain.
+        classifiers: With an environment, the folder of the weights that read them; default its own.
+        problems: With an environment, those in which the traces begin: one for all, or one for each.
         raises: Whether traces that no deterministic STRIPS agent leaves raise ``Interrupted``, or give a result that is ``not-strips``.
 
     Raises:
-        UnusableInput: a file cannot be read, or lacks a state, or is about another domain.
+        UnusableInput: a file cannot be read, or lacks a state, or is about another domain; or not one of domain and environment is given.
         Interrupted: no deterministic STRIPS agent leaves such traces; its ``result`` holds the diagnosis. Not without ``raises``.
     """
     import numpy as np
 
     from aam_vision.interrogation.task.assembly import Interrogation
     from aam_vision.interrogation.task.loop import Interrupted
-    from aam_vision.interrogation.task.traced import TracedAgent, read_traces
+    from aam_vision.interrogation.task.traced import TracedAgent
 
-    transcript = read_traces(Path(domain), map(Path, traces))
+    weights = None if classifiers is None else Path(classifiers)
+    transcript = transcript_from(
+        [Path(trace) for trace in traces], None if domain is None else Path(domain), env, weights, problems
+    )
     interrogation = Interrogation(TracedAgent(transcript), repeated=transcript.repeated)
     try:
         return interrogation.run(np.random.default_rng(0))
@@ -204,6 +218,39 @@ def learn_from_traces(
         if raises:
             raise
         return error.result
+
+
+def transcript_from(
+    traces: Sequence[Path],
+    domain: Path | None,
+    env: str | None,
+    classifiers: Path | None,
+    problems: Sequence[str],
+) -> Transcript:
+    """Traces as one transcript; the arguments are those of ``learn_from_traces``.
+
+    Warns:
+        AamWarning: something is left out, or not read in full.
+
+    Raises:
+        UnusableInput: they cannot be read, or the arguments do not go together.
+    """
+    if domain is not None and env is None:
+        from aam_vision.interrogation.task.traced import read_traces
+        from aam_vision.run.targets.symbolic import tell_left_out
+
+        if classifiers or problems:
+            raise UnusableInput("--classifiers and --problem go with --env only; leave them out")
+        transcript = read_traces(domain, traces)
+        tell_left_out(domain, transcript.vocabulary)
+        return transcript
+    if env is None or domain is not None:
+        raise UnusableInput(
+            "give one of --domain D.pddl, for files of states, and --env, for folders of images"
+        )
+    from aam_vision.run.targets.pictured import read_pictured
+
+    return read_pictured(env, classifiers, traces, problems)
 
 
 def interrogate_controls(

@@ -10,10 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import aam_vision
 from aam_vision.envs.registry import board_domain
-from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.result import Result
-from aam_vision.interrogation.task.traced import TracedAgent
 from aam_vision.report.recorded import read_run
 from aam_vision.run.targets.pictured import ACTIONS, read_pictured
 from aam_vision.support.errors import AamWarning
@@ -54,8 +53,7 @@ def copied(walk: Path, tmp_path: Path) -> Path:
 
 
 def learned(folder: Path) -> Result:
-    transcript = read_pictured("slidetile", None, [folder], [])
-    return Interrogation(TracedAgent(transcript)).run(np.random.default_rng(0))
+    return aam_vision.learn_from_traces([folder], env="slidetile")
 
 
 def wrong(result: Result) -> list[object]:
