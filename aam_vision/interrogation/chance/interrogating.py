@@ -7,7 +7,8 @@ reached (``graph``). It ends when nothing that can be reached tells any more and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections import Counter
+from collections.abc import Callable, Generator, Hashable, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -211,6 +212,16 @@ class _Interrogation:
         self._course = course or Course()
         self._seen: dict[State, Situation] = {one.state: one for one in self._initial}
         """Every situation that was seen, as the agent showed it last."""
+        self._problem = self._look_alikes()
+        """By handle the number of the problem of a situation, if the problem looks at first like another one."""
+        self._alike = sorted(self._problem.values())
+        """The numbers of these problems."""
+        self._by_problem: dict[State, dict[int, Situation]] = {}
+        """The situations of such problems from which the access allows to go on."""
+        for one in self._initial:
+            self._keep_apart(one)
+        self._steps_in: Counter[int] = Counter()
+        """How many steps were attempted in each such problem."""
         self._here: Situation | None = None
         self._outlook: Outlook | None = None
         self._version = -1
@@ -283,6 +294,19 @@ class _Interrogation:
         if queries is not None and counts.queries >= queries:
             return 0
         return 1 if limit is None else limit - counts.steps
+
+    def _look_alikes(self) -> dict[Hashable, int]:
+        """The handles of initial situations that look alike, with the numbers of their problems: what they do not show may differ."""
+        if not self._agent.access.restarts:
+            return {}
+        different = {one.handle: one.state for one in self._initial}
+        count = Counter(different.values())
+        return {one.handle: n for n, one in enumerate(self._initial, 1) if count[one.state] > 1}
+
+    def _keep_apart(self, situation: Situation) -> None:
+        """Remember a situation for its problem, if there are others that look alike at first."""
+        if (problem := self._problem.get(situation.handle)) is not None:
+            self._by_problem.setdefault(situation.state, {})[problem] = situation
 
     # --- walks -----------------------------------------------------------------------------------
 
@@ -359,6 +383,10 @@ class _Interrogation:
         choice = None if best is None or outlook.value[best] < NEGLIGIBLE else outlook.choice(best, self._rng)
         if best is None or choice is None:
             return None
+        if (start := self._neglected(outlook)) and (
+            own := outlook.choice(graph.number[start.state], self._rng)
+        ):
+            return start, *own
         stays = self._stays()
         mixes = self._moves < _MOVES and self._beyond > 0
         if mixes and (mixed := self._after_another(outlook, None if stays else best)):
@@ -369,6 +397,20 @@ class _Interrogation:
             best = self._in_turn(outlook, float(outlook.value[best]))
             choice = outlook.choice(best, self._rng) or choice
         return self._situation(graph, best), *choice
+
+    def _neglected(self, outlook: Outlook) -> Situation | None:
+        """The situation that is worth most of a problem in which far fewer steps were attempted than in another one that looks like it."""
+        steps = self._steps_in
+        least = min(self._alike, key=steps.__getitem__, default=0)
+        if 2 * steps[least] + _WALK >= max(steps.values(), default=0):
+            return None
+        number, value = outlook.graph.number, outlook.value
+        own = [
+            found[least]
+            for state, found in self._by_problem.items()
+            if least in found and state in number and value[number[state]] >= NEGLIGIBLE
+        ]
+        return max(own, key=lambda one: float(value[number[one.state]]), default=None)
 
     @property
     def _beyond(self) -> int:
@@ -438,6 +480,8 @@ class _Interrogation:
         state = graph.states[place]
         if self._here is not None and self._here.state == state:
             return self._here
+        if own := self._by_problem.get(state):
+            return own[min(own, key=self._steps_in.__getitem__)]
         return self._seen.get(state, Situation(state, state))
 
     def _from_here(self, outlook: Outlook, worth: float) -> tuple[Situation, Step, bool] | None:
@@ -504,10 +548,14 @@ class _Interrogation:
     def _try(self, start: Situation, step: Step, trial: bool) -> None:
         """Take a step and learn from the answer."""
         self._course.begin(start.state)
+        self._course.problem = problem = self._problem.get(start.handle)
         asked = instruction(self._actions, step)
         response = self._agent.ask(Query(start, (asked,), goes_on=start is self._here))
         when = self._course.step(asked, executed=response.executed > 0)
         self._course.end(response.final.state)
+        if problem is not None:
+            self._problem[response.final.handle] = problem
+            self._steps_in[problem] += 1
         action = self._actions[step.action]
         self._stand(response.final)
         self._note(start)
@@ -541,6 +589,8 @@ class _Interrogation:
         """Remember a situation, from which most accesses allow to go on."""
         if situation.state.unknown:
             return
+        if self._anywhere:
+            self._keep_apart(situation)
         if self._anywhere and situation.state not in self._seen and self._outlook is not None:
             number = self._outlook.graph.number.get(situation.state)
             if number is not None:

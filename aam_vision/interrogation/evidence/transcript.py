@@ -124,6 +124,8 @@ class Course:
         self.now = Moment()
         self.after = ""
         """What comes right before the next step: ``RIGHT_AFTER`` an action, or ``REFUSED``; empty if the agent was put somewhere since."""
+        self.problem: int | None = None
+        """The problem that it is in, if it looks at first like another one."""
         self._stands: State | None = None
         self._last: GroundAction | None = None
         self._idle = self._refused = False
@@ -165,6 +167,8 @@ class Course:
                 yield f"{self._last.name} had just changed nothing"
             if set(self._last.objects).intersection(action.objects):
                 yield "the step right before named one of its objects"
+        if self.problem is not None:
+            yield f"it began in problem {self.problem}, which looks like others at first"
         if self._refused:
             yield "a step had been refused since the agent was put where it began"
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -26,6 +28,7 @@ from aam_vision.report.chance_evaluation import (
 from aam_vision.support.errors import AgentFailed
 from experiments.chance import random_chance, random_conditional
 from experiments.random_strips import Domain
+from tests.profiles import scaled
 from tests.resources import WHY, Looked
 
 from .agents import agent, read
@@ -413,3 +416,38 @@ def test_what_came_once_in_one_kind_of_situation_is_tried_there_again(seed: int)
         found = check(action, truth.schema(action.index.header.name))
         assert all(found.intervals)
         assert not found.wrong
+
+
+class LookAlikes(Unchanged):
+    """Two problems that look alike; in the second 60% of the steps change nothing."""
+
+    def __init__(self, access: Access, seed: int) -> None:
+        initial = [generate("gripper", 2, np.random.default_rng(0)).initial]
+        super().__init__(SymbolicAgent(load("gripper"), initial, access, refuses_surely=True))
+        self.asked = Counter[int]()
+        self._rng = np.random.default_rng(seed)
+
+    def initial(self) -> list[Situation]:
+        (first,) = super().initial()
+        return [Situation((number, first.handle), first.state) for number in (1, 2)]
+
+    def ask(self, query: Query) -> Response:
+        assert isinstance(query.initial.handle, tuple)
+        number, handle = query.initial.handle
+        response = super().ask(replace(query, initial=Situation(handle, query.initial.state)))
+        self.asked[number] += 1
+        slips = number == 2 and self._rng.random() < 0.6
+        final = query.initial if slips else Situation((number, response.final.handle), response.final.state)
+        return replace(response, final=final)
+
+
+@pytest.mark.parametrize("access", [Access.RESET, Access.SNAPSHOT])
+@pytest.mark.parametrize("seed", range(scaled(3)))
+def test_problems_that_look_alike_are_tried_evenly_and_what_differs_is_told(
+    access: Access, seed: int
+) -> None:
+    agent = LookAlikes(access, seed)
+    result = interrogate(agent, np.random.default_rng(seed), Options(0.1, max_steps=3000))
+    assert result.status == NOT_STRIPS
+    assert "which looks like others at first" in result.why
+    assert min(agent.asked.values()) > sum(agent.asked.values()) / 4
