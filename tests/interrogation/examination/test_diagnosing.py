@@ -204,6 +204,14 @@ def test_what_is_mostly_refused_is_not_refused_by_mistake() -> None:
     assert not random_outcome(refused, executed, 5, 30).by_chance
 
 
+def test_an_outcome_that_never_came_again_was_seen_once() -> None:
+    step = GroundAction("go", ())
+    at = Situation(0, State(frozenset(), Objects({}, Types({}))))
+    found = random_outcome(Trial(at, step, at), Trial(at, step, None), 0, 4)
+    assert found.why == "go: random, refused once, and not in 4 attempts since"
+    assert (found.seen, found.tried) == (0, 4)
+
+
 @pytest.mark.parametrize("access", GOING_BACK)
 def test_the_literal_is_named_that_the_hypotheses_lack(access: Access) -> None:
     agent = faulty_agent("repeated arguments", access, 0)
