@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any, TypeVar
 
 import numpy as np
@@ -111,6 +112,35 @@ def refused_for_count(setting: Setting, rng: np.random.Generator) -> Fault:
     if any(coincides(setting, action, where(atom, True), test) for atom in atoms):
         raise Unsuitable  # the same
     return Conditional(setting, (action,), test=test)
+
+
+def refused_unless_one_of_two(setting: Setting, rng: np.random.Generator) -> Fault:
+    """One action is refused unless the object in one of two places has a property, which never changes."""
+
+    def dress(state: State) -> State:
+        return replace(
+            state, true=state.true | {Atom(MARKED, (one,)) for one in state.objects if rng.integers(2)}
+        )
+
+    dressed = setting.with_predicate(Predicate(MARKED, (ROOT_TYPE,)), dress)
+    action = some_action(dressed, rng)
+    places = [LiftedAtom(MARKED, (place,)) for place in range(dressed.header(action).arity)]
+    one, other = one_of([*combinations(places, 2)], rng)
+
+    def marked(*wanted: bool) -> Test:
+        return lambda state, step: (
+            (holds(one, state, step.objects), holds(other, state, step.objects)) == wanted
+        )
+
+    neither = marked(False, False)
+    if not all(
+        matters(dressed, action, test) for test in (neither, marked(True, False), marked(False, True))
+    ):
+        raise Unsuitable
+    atoms = own(dressed.model, dressed.header(action))
+    if any(coincides(dressed, action, where(atom, True), neither) for atom in atoms):
+        raise Unsuitable  # a precondition tells the same
+    return Conditional(dressed, (action,), test=neither)
 
 
 def more(predicate: Predicate, most: int) -> Test:
@@ -242,6 +272,9 @@ def explanations(setting: Setting, action: str, condition: LiftedAtom) -> list[L
 
 NO_OP_RATE = 0.2
 SWAP_RATE = 0.3
+SPELL_RATE = 0.3
+RENEWED = 0.25
+"""The probability that chance decides anew, where what it decides lasts for a while."""
 
 
 class Chance(Fault):
@@ -250,6 +283,15 @@ class Chance(Fault):
     def strikes(self, world: World, step: GroundAction, nature: Nature) -> bool:
         assert self.rate is not None, "a probability"
         return bool(nature.rng.random() < self.rate)
+
+
+class Spells(Chance):
+    """The same, but what chance decided holds for some of the next such steps, too, whatever is brought back."""
+
+    def strikes(self, world: World, step: GroundAction, nature: Nature) -> bool:
+        if nature.rng.random() < RENEWED:
+            nature.spell = super().strikes(world, step, nature)
+        return nature.spell
 
 
 @dataclass(eq=False, kw_only=True)
@@ -274,6 +316,11 @@ def silent_no_op(setting: Setting, rng: np.random.Generator) -> Fault:
 def random_refusal(setting: Setting, rng: np.random.Generator) -> Fault:
     """Every step is refused with a probability between 5% and 20%."""
     return Chance(setting, tuple(setting.sample), rate=float(rng.uniform(0.05, 0.2)), noisy=True)
+
+
+def refused_in_spells(setting: Setting, rng: np.random.Generator) -> Fault:
+    """One action is refused three times in ten, several times in a row."""
+    return Spells(setting, (some_action(setting, rng),), rate=SPELL_RATE, noisy=True)
 
 
 def random_outcome(setting: Setting, rng: np.random.Generator) -> Fault:

@@ -6,18 +6,22 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from inspect import signature
+from itertools import permutations, product
 from typing import NamedTuple
 
 import numpy as np
 
 from aam_vision.agents.unreliable import distinct_atoms
 from aam_vision.model.query import Access
-from aam_vision.model.strips import Atom, GroundAction, LiftedAtom, Objects, State
+from aam_vision.model.strips import Atom, GroundAction, LiftedAtom, Model, Objects, State
 from experiments.faults import conditional
 from experiments.faults.conditional import (
+    LEAST,
     OFTEN,
+    SHARES,
     Conditional,
     Unsuitable,
+    one_of,
     some_action,
     some_condition,
     some_effect,
@@ -30,7 +34,10 @@ from experiments.faults.world import (
     Outcome,
     Setting,
     World,
+    foreign,
+    holds,
     lacking,
+    own,
     with_value,
 )
 
@@ -104,6 +111,77 @@ class Delayed(Fault):
         return Outcome(True, World(state, pending))
 
 
+@dataclass(eq=False, kw_only=True)
+class WearingOff(Fault):
+    """One effect of an action is undone so many executed steps later, unless a step has changed its atom meanwhile."""
+
+    effect: LiftedAtom
+    lasting: int
+
+    @property
+    def detail(self) -> str:
+        return f"{self.effect.predicate} for {self.lasting} steps"
+
+    def fresh(self, state: State) -> Hashable:
+        return ()
+
+    def step(self, world: World, step: GroundAction, nature: Nature) -> Outcome:
+        state = self.setting.outcome(world.state, step)
+        if state is None:
+            return Outcome(False, world)
+        touched = world.state.true ^ state.true
+        assert isinstance(world.hidden, tuple), "atoms, each with the steps that its value lasts"
+        lasting = {atom: left - 1 for atom, left in world.hidden if atom not in touched}
+        undone = frozenset(atom for atom, left in lasting.items() if not left)
+        if step.name in self.actions and (atom := self.effect.ground(step.objects)) in touched:
+            lasting[atom] = self.lasting
+        hidden = tuple((atom, left) for atom, left in lasting.items() if left)
+        return Outcome(True, World(replace(state, true=state.true ^ undone), hidden))
+
+
+@dataclass(eq=False, kw_only=True)
+class Spoiling(Fault):
+    """Some actions are refused for objects with which another action was done before."""
+
+    spoiler: str
+    """The other action."""
+    spoiled: int
+    """The place of the object in it."""
+    place: int
+    """Its place in those that are refused."""
+
+    @property
+    def detail(self) -> str:
+        return f"after {self.spoiler}"
+
+    def fresh(self, state: State) -> Hashable:
+        return frozenset[str]()
+
+    def strikes(self, world: World, step: GroundAction, nature: Nature) -> bool:
+        assert isinstance(world.hidden, frozenset), "names of objects"
+        return step.objects[self.place] in world.hidden
+
+    def remembers(self, world: World, step: GroundAction, executed: bool) -> Hashable:
+        assert isinstance(world.hidden, frozenset), "names of objects"
+        return (
+            world.hidden | {step.objects[self.spoiled]}
+            if executed and step.name == self.spoiler
+            else world.hidden
+        )
+
+    def struck(self, nature: Nature) -> list[tuple[State, GroundAction, bool]]:
+        """Steps of its actions in walks of the honest agent, each with whether the fault would strike there."""
+        found = []
+        for walk in self.setting.walks:
+            hidden: Hashable = frozenset[str]()
+            for before, step, _ in walk:
+                world = World(before, hidden)
+                if step.name in self.actions:
+                    found.append((before, step, self.strikes(world, step, nature)))
+                hidden = self.remembers(world, step, True)
+        return found
+
+
 class Stale(Fault):
     """Whether a step can be executed is judged by the state before the last executed step."""
 
@@ -147,9 +225,52 @@ def delayed_effect(setting: Setting, rng: np.random.Generator) -> Fault:
         Unsuitable: the agent is soon stuck without the effect, which then never comes.
     """
     action = some_action(setting, rng)
-    fault = Delayed(setting, (action,), effect=some_effect(setting, action, rng))
-    agent = FaultyAgent(fault, setting.problems, Access.SNAPSHOT, rng)
+    return _goes_on(Delayed(setting, (action,), effect=some_effect(setting, action, rng)), rng)
+
+
+def effect_wears_off(setting: Setting, rng: np.random.Generator) -> Fault:
+    """One effect of one action is undone two to four steps later.
+
+    Raises:
+        Unsuitable: the agent is soon stuck.
+    """
+    action = some_action(setting, rng)
+    effect, lasting = some_effect(setting, action, rng), int(rng.integers(2, 5))
+    return _goes_on(WearingOff(setting, (action,), effect=effect, lasting=lasting), rng)
+
+
+def _goes_on(fault: Fault, rng: np.random.Generator) -> Fault:
+    """The same, if its agent can."""
+    agent = FaultyAgent(fault, fault.setting.problems, Access.SNAPSHOT, rng)
     if any(len(agent.walk(start, LONG, rng)) < LONG for start in agent.initial()):
+        raise Unsuitable
+    return fault
+
+
+def refused_for_spoiled(setting: Setting, rng: np.random.Generator) -> Fault:
+    """One action is refused for an object with which another one was done before in the episode.
+
+    Raises:
+        Unsuitable: it would seldom or nearly always be refused, or an atom tells the same.
+    """
+    places = [
+        (header.name, place, kind)
+        for header in setting.model.headers
+        for place, kind in enumerate(header.types)
+    ]
+    pairs = [
+        (one, other) for one, other in permutations(places, 2) if one[0] != other[0] and one[2] == other[2]
+    ]
+    (spoiler, spoiled, _), (action, place, _) = one_of(pairs, rng)
+    fault = Spoiling(setting, (action,), spoiler=spoiler, spoiled=spoiled, place=place)
+    struck = fault.struck(Nature(rng))
+    share = sum(refused for _, _, refused in struck) / max(1, len(struck))
+    header = setting.header(action)
+    told = any(
+        len({holds(atom, before, step.objects) is refused for before, step, refused in struck}) == 1
+        for atom in (*own(setting.model, header), *foreign(setting.model, header))
+    )
+    if len(struck) < LEAST or told or not SHARES[0] <= share <= SHARES[1]:
         raise Unsuitable
     return fault
 
@@ -194,6 +315,47 @@ def drift_of_precondition(setting: Setting, rng: np.random.Generator, access: Ac
     action, condition = some_condition(setting, "own", rng)
     test = where(condition, bool(rng.integers(2)))
     return Changing(setting, (action,), test=test, since=_later(setting, rng, access))
+
+
+@dataclass(eq=False, kw_only=True)
+class Updated(Fault):
+    """From some moment of the process on it is another agent."""
+
+    then: Fault
+    since: Callable[[Nature], bool]
+
+    def step(self, world: World, step: GroundAction, nature: Nature) -> Outcome:
+        return (
+            self.then.step(world, step, nature) if self.since(nature) else super().step(world, step, nature)
+        )
+
+
+def lost_precondition(setting: Setting, rng: np.random.Generator, access: Access) -> Fault:
+    """One action loses a precondition in the course of an interrogation.
+
+    Raises:
+        Unsuitable: that seldom makes a difference.
+    """
+    strict = setting.model.schema(some_action(setting, rng))
+    lost = one_of(sorted(strict.positive, key=str), rng)
+    lax = replace(strict, positive=strict.positive - {lost})
+    actions = tuple(lax if schema is strict else schema for schema in setting.model.actions)
+
+    def freed(state: State) -> bool:
+        named = product(*map(state.objects.of_type, strict.header.types))
+        return any(
+            lax.applicable(state, one) and not strict.applicable(state, one)
+            for one in named
+            if len({*one}) == len(one)
+        )
+
+    states = [before for walk in setting.walks for before, _, _ in walk]
+    some = [states[int(number)] for number in rng.permutation(len(states))[:LONG]]
+    if sum(map(freed, some)) < SHARES[0] * len(some):
+        raise Unsuitable
+    then = Fault(setting.with_model(Model(setting.model.vocabulary, actions)))
+    since = _later(setting, rng, access)
+    return Updated(setting, (strict.header.name,), condition=lost, then=then, since=since)
 
 
 def _later(setting: Setting, rng: np.random.Generator, access: Access) -> Callable[[Nature], bool]:
@@ -379,6 +541,11 @@ FAULTY: Mapping[str, Kind] = {
     "two lamps": Kind(conditional.two_lamps, ("conditional",)),
     "lamp of a count": Kind(conditional.lamp_of_a_count, ("conditional",)),
     "effect on all objects": Kind(conditional.effect_on_all, ("conditional",)),
+    "effect wears off": Kind(effect_wears_off, ("hidden",)),
+    "refused for a spoiled object": Kind(refused_for_spoiled, ("hidden",)),
+    "refused unless one of two": Kind(conditional.refused_unless_one_of_two, ("conditional",)),
+    "refused in spells": Kind(conditional.refused_in_spells, ("random",)),
+    "precondition lost": Kind(lost_precondition, ("changing",)),
 }
 FAMILIES: Mapping[str, Kind] = {**HONEST, **FAULTY}
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
-from itertools import product
+from itertools import chain, product
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -46,6 +46,10 @@ class World(NamedTuple):
     """A part that no predicate speaks of: a counter, pending effects, an earlier state."""
 
 
+Step = tuple[State, GroundAction, State]
+"""An executed step, between the states around it."""
+
+
 class Outcome(NamedTuple):
     """What an attempted step came to. A refused one may still have changed what is hidden."""
 
@@ -63,6 +67,8 @@ class Nature:
     """Steps attempted in this process."""
     uses: Counter[str] = field(default_factory=Counter)
     """Executed steps of each action in this process."""
+    spell: bool = False
+    """What chance decided last, where that lasts for a while."""
     stopped: bool = False
     """Whether clock and uses stand still, so that an agent can be examined as it is now."""
 
@@ -124,17 +130,23 @@ class Setting:
         return self.model.schema(action).header
 
     @cached_property
-    def sample(self) -> Mapping[str, Sequence[tuple[State, GroundAction, State]]]:
-        """Steps of random walks of the honest agent in the interrogated problems, by action."""
+    def walks(self) -> Sequence[Sequence[Step]]:
+        """Random walks of the honest agent in the interrogated problems."""
         rng = np.random.default_rng([self.seed, 2])
         agent = SymbolicAgent(self.model, self.initial)
-        found: dict[str, list[tuple[State, GroundAction, State]]] = {
-            schema.header.name: [] for schema in self.model.actions
-        }
+        found = []
         for number in range(WALKS):
             state = self.problems[number % self.interrogated]
-            for walked in agent.walk(Situation(state, state), int(rng.integers(1, LONGEST + 1)), rng):
-                found[walked.action.name].append((walked.before.state, walked.action, walked.after.state))
+            walked = agent.walk(Situation(state, state), int(rng.integers(1, LONGEST + 1)), rng)
+            found.append([(one.before.state, one.action, one.after.state) for one in walked])
+        return found
+
+    @cached_property
+    def sample(self) -> Mapping[str, Sequence[Step]]:
+        """The steps of these walks by action."""
+        found: dict[str, list[Step]] = {schema.header.name: [] for schema in self.model.actions}
+        for step in chain.from_iterable(self.walks):
+            found[step[1].name].append(step)
         return found
 
     def effects(self, action: str) -> list[LiftedAtom]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
+from aam_vision.interrogation.examination.course import Course
 from aam_vision.interrogation.examination.findings import Diagnosis, Family
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut, verdict
 from aam_vision.interrogation.examination.looking import pixels_differ, wrong_reading
@@ -16,7 +17,9 @@ from aam_vision.model.query import Situation
 from aam_vision.model.strips import Atom, GroundAction, State
 
 ROUND_TRIPS = 4
-"""Ways that lead from the doubtful situation back to it."""
+"""Ways that lead from a situation back to it."""
+LEFT = 3
+"""Situations that are left and gone back to, of those in which the doubtful action was executed."""
 STEADY = 3
 """Times that each of two outcomes has to come again, to be no chance."""
 RETURNS = 6
@@ -51,7 +54,7 @@ def _all_seen(inquiry: Inquiry, one: Trial, other: Trial) -> bool:
 
 
 def other_history(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
-    """The same, sought on purpose: the doubtful situation by other ways, and known ones by the doubtful way."""
+    """The same, sought on purpose: the doubtful situation by other ways, known ones by the doubtful way, or again after leaving them."""
     trials, state = inquiry.trials, doubtful.before.state
     histories = [*_round_trips(inquiry, doubtful)]
     if trials.access.constructs:
@@ -69,7 +72,8 @@ def other_history(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
             continue
         if found := _hidden(inquiry, trial, doubtful):
             return found
-    return _back_to_known(inquiry, doubtful) or _known_where_made(inquiry, doubtful)
+    experiments = _back_to_known, _known_where_made, _known_after_round_trips
+    return next((found for one in experiments if (found := one(inquiry, doubtful))), None)
 
 
 def _known_where_made(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
@@ -86,15 +90,31 @@ def _known_where_made(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     return None
 
 
-def _round_trips(inquiry: Inquiry, doubtful: Trial) -> Iterator[History]:
-    """The doubtful history, and then a step and the way back from it."""
-    state, found = doubtful.before.state, 0
-    history = doubtful.history
+def _known_after_round_trips(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
+    """Steps of the same action that were executed, again after others that lead back to where they were."""
+    known = (
+        trial
+        for trial in reversed(inquiry.trials.seen[: inquiry.trials.known])
+        if trial.step.name == doubtful.step.name and trial.executed and not inquiry.unexpected(trial)
+    )
+    alike = sorted(known, key=lambda trial: -len({*trial.step.objects} & {*doubtful.step.objects}))
+    for trial in alike[:LEFT]:
+        for history in _round_trips(inquiry, trial):
+            now = inquiry.trials.attempt(history, trial.step)
+            if now is not None and now.before.state == trial.before.state and not now.alike(trial):
+                return _hidden(inquiry, trial, now)
+    return None
+
+
+def _round_trips(inquiry: Inquiry, trial: Trial) -> Iterator[History]:
+    """The history of a step, and then another step and the way back from it; those with objects of the step first."""
+    state, found = trial.before.state, 0
+    history = trial.history
     if history is None or not inquiry.trials.access.restarts:
         return
     plans = inquiry.plans(state)
-    options = plans.executable(state)
-    first = list({step.name: step for step in options}.values())  # every action once
+    options = sorted(plans.executable(state), key=lambda step: {*trial.step.objects}.isdisjoint(step.objects))
+    first = list({step.name: step for step in reversed(options)}.values())[::-1]  # every action once
     for step in [*first, *(step for step in options if step not in first)]:
         after = plans.successor(state, step)
         for _, back in inquiry.ways(after, state.__eq__):
@@ -151,6 +171,9 @@ def _hidden(inquiry: Inquiry, one: Trial, other: Trial) -> Diagnosis | None:
     if not _all_seen(inquiry, one, other):
         return None
     told = f"{cut(one.outcome, 30)} and {cut(other.outcome, 30)} in situations that look alike"
+    if one.after is not None and other.after is not None:  # most of what changes is the same
+        atom = differing(one.after.state, other.after.state)[0]
+        told = f"{cut(str(atom), 40)} differs after situations that look alike"
     differ = pixels_differ(trials.agent, one.before, other.before)
     unread = differ is False and (
         one.after is None or other.after is None or bool(pixels_differ(trials.agent, one.after, other.after))
@@ -181,8 +204,8 @@ def nothing_works(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
 def strange_effect(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     """Hidden or misread, if an atom changed that the step does not touch.
 
-    If other steps from there change it as well, the step before did it, later than it seemed. If it is back after
-    the next step, this one picture was misread.
+    If other steps from there change it as well, the step before did it, later than it seemed; or one before that, if the atom was the
+    same in the pictures before. If it is back after the next step, this one picture was misread.
     """
     strange = inquiry.strange_atoms(doubtful)
     if not strange or doubtful.after is None or doubtful.history is None:
@@ -198,6 +221,9 @@ def strange_effect(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
         if previous is not None and touched and len(showing) == len(others):
             told = f"{cut(str(atom), 40)} changes only with the step after it"
             return verdict(Family.HIDDEN, previous.name, told, doubtful, showing[0])
+        if _stood(inquiry, doubtful, atom):
+            told = f"{cut(str(atom), 40)} changes some steps later, whatever is done"
+            return verdict(Family.HIDDEN, _last_to_name(inquiry, doubtful, atom), told, doubtful, showing[0])
         return wrong_reading(showing[0], strange, doubtful, "wrong before whatever step", by_chance=False)
     after = inquiry.evidence.predict(doubtful.before.state, doubtful.step)
     nexts = _executed_apart(inquiry, inquiry.after(doubtful), after, atom)
@@ -207,6 +233,38 @@ def strange_effect(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     return wrong_reading(
         doubtful, strange, right[0], "wrong in one picture, right in the next", by_chance=False
     )
+
+
+def _stood(inquiry: Inquiry, doubtful: Trial, atom: Atom) -> bool:
+    """Whether an atom was the same before the last step but one, and is after other steps from there: so many pictures are not misread alike."""
+    way = _way(inquiry, doubtful)
+    if way is None or not way.executed:
+        return False
+    earlier = History(way.start).then(way.executed[:-1], len(way.executed) - 1)
+    value, begun = doubtful.before.state.value(atom), inquiry.trials.reached(earlier)
+    if begun is None or begun.state.value(atom) is not value:
+        return False
+    others = _executed_apart(inquiry, earlier, begun.state, atom)
+    return 2 * sum(one.after is not None and one.after.state.value(atom) is value for one in others) > len(
+        others
+    )
+
+
+def _last_to_name(inquiry: Inquiry, doubtful: Trial, atom: Atom) -> str:
+    """The action of the last step before the doubtful one that named the objects of an atom."""
+    way = _way(inquiry, doubtful)
+    steps = () if way is None else way.executed
+    return next(
+        (one.name for one in reversed(steps) if {*atom.objects} <= {*one.objects}), doubtful.step.name
+    )
+
+
+def _way(inquiry: Inquiry, doubtful: Trial) -> History | None:
+    """How the agent came to the doubtful step, from a situation before it."""
+    if not inquiry.trials.access.snapshots:
+        return doubtful.history
+    came = Course.of(inquiry.trials).led.get(doubtful.before.handle)
+    return None if came is None else History(came[0]).then(came[1], len(came[1]))
 
 
 def _executed_apart(inquiry: Inquiry, history: History, state: State, atom: Atom) -> list[Trial]:

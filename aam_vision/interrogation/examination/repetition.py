@@ -334,10 +334,13 @@ def varying(inquiry: Inquiry, again: Sequence[Trial]) -> Diagnosis | None:
 
 def random_outcome(usual: Trial, other: Trial, seen: int, tried: int) -> Diagnosis:
     """The verdict that a step has two outcomes, the other one in ``seen`` of ``tried`` attempts."""
+    how_often = f"in {seen} of {tried} attempts from one situation"
+    if not seen:
+        how_often = f"once, and not in {counted(tried, 'attempt')} since"
     return verdict(
         Family.RANDOM,
         usual.step.name,
-        f"{cut(other.outcome, 40)} in {seen} of {tried} attempts from one situation",
+        f"{cut(other.outcome, 40)} {how_often}",
         usual,
         other,
         seen=seen,

@@ -17,6 +17,7 @@ from aam_vision.interrogation.evidence.moves import Asked
 from aam_vision.interrogation.examination.diagnosing import LONGEST
 from aam_vision.interrogation.examination.findings import Diagnosis, Family
 from aam_vision.interrogation.examination.inquiry import cut
+from aam_vision.interrogation.examination.predictions import differing
 from aam_vision.interrogation.examination.repetition import random_outcome
 from aam_vision.interrogation.examination.trials import MAX_STEPS, Trial
 from aam_vision.interrogation.task.assembly import Interrogation
@@ -67,6 +68,9 @@ def diagnosis_of(agent: Agent, seed: int = 0) -> Diagnosis:
         [
             "hidden fuel",
             "episode end",
+            "effect wears off",
+            "refused for a spoiled object",
+            "refused unless one of two",
             "silent no-op",
             "random outcome",
             "fault after k uses in the process",
@@ -122,6 +126,25 @@ def test_on_a_trajectory_new_states_and_earlier_steps_tell_what_looks_alike(
 def test_a_state_that_is_misread_is_told_by_most_of_the_pictures_around_it(access: Access, seed: int) -> None:
     """Other pictures may be misread as well, so not all of them have to agree."""
     assert diagnosis_of(faulty_agent("states misread", access, seed), seed).family is Family.MISREAD
+
+
+@pytest.mark.parametrize(("seed", "access"), crossed(range(510000, 510003), GOING_BACK))
+def test_what_is_undone_several_steps_later_is_not_misread(seed: int, access: Access) -> None:
+    """The pictures between would all have to be wrong alike."""
+    found = diagnosis_of(faulty_agent("effect wears off", access, seed), seed)
+    assert found.family is Family.HIDDEN
+    one, other = (example.after for example in found.examples)
+    assert one is not None
+    assert other is not None
+    assert "later, whatever is done" in found.why or any(
+        str(atom) in found.why for atom in differing(one.state, other.state)
+    )
+
+
+@pytest.mark.parametrize(("seed", "access"), crossed([510003, 510005], [Access.SNAPSHOT, Access.RESET]))
+def test_what_cannot_be_undone_is_sought_from_where_it_was_not_done(seed: int, access: Access) -> None:
+    found = diagnosis_of(faulty_agent("refused for a spoiled object", access, seed), seed)
+    assert found.family is Family.HIDDEN, found.why
 
 
 def _assert_named(family: str, access: Access) -> None:
@@ -182,6 +205,14 @@ def test_what_is_mostly_refused_is_not_refused_by_mistake() -> None:
     refused, executed = Trial(at, step, None), Trial(at, step, at)
     assert random_outcome(executed, refused, 5, 30).by_chance
     assert not random_outcome(refused, executed, 5, 30).by_chance
+
+
+def test_an_outcome_that_never_came_again_was_seen_once() -> None:
+    step = GroundAction("go", ())
+    at = Situation(0, State(frozenset(), Objects({}, Types({}))))
+    found = random_outcome(Trial(at, step, at), Trial(at, step, None), 0, 4)
+    assert found.why == "go: random, refused once, and not in 4 attempts since"
+    assert (found.seen, found.tried) == (0, 4)
 
 
 @pytest.mark.parametrize("access", GOING_BACK)
