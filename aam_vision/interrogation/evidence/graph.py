@@ -11,7 +11,7 @@ which nothing else was violated *supports* the conclusion: it is wrong only if a
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -23,6 +23,8 @@ from aam_vision.model.query import Query, Response, Situation
 from aam_vision.model.strips import Atom, GroundAction, State
 from aam_vision.planning.joins import StateIndex
 
+EVEN = 5
+"""Steps that may be asked for in one of the problems that look alike before they are asked for in another one."""
 REFUSALS = 3
 """Refusals that make a conclusion certain where answers may be wrong. More: fewer wrong conclusions, more queries."""
 
@@ -113,6 +115,14 @@ class Evidence:
         self.supposes = False
         """Whether part of it is only supposed (``task.rounds``): then nothing is proven from it."""
         self._initial: list[Situation] = []
+        self._problem: dict[Hashable, int] = {}
+        """By handle the number of the problem of a situation, if the problem looks at first like another one."""
+        self._look_alikes: list[int] = []
+        """The numbers of such problems."""
+        self._by_problem: dict[int, dict[int, Situation]] = {}
+        """By node the situations of such problems."""
+        self._asked_in: Counter[int] = Counter()
+        """How many steps were asked for in each of them."""
         self._current: Situation | None = None
         self._led_to: dict[tuple[int, GroundAction], Node] = {}
         self._refused_at: set[tuple[int, GroundAction]] = set()
@@ -149,9 +159,21 @@ class Evidence:
         node = self.situation(situation)
         node.initial = True
         self._initial.append(situation)
+        alike = [
+            (number, one) for number, one in enumerate(self._initial) if self._by_handle[one.handle] is node
+        ]
+        if len({one.handle for _, one in alike}) > 1:
+            for number, one in alike:
+                self._keep_apart(one, number)
+            self._look_alikes = sorted({*self._look_alikes, *(number for number, _ in alike)})
         self._current = self._current or situation
         self._describe()
         return node
+
+    def _keep_apart(self, situation: Situation, problem: int) -> None:
+        """Note that a situation is in a problem that looks at first like another one: what neither shows may differ."""
+        self._problem[situation.handle] = problem
+        self._by_problem.setdefault(self.situation(situation).number, {}).setdefault(problem, situation)
 
     def take_in(self, entry: Entry, move: Ask | Walk | None = None) -> bool:
         """Learn from an answer or a walk, and remember the move that it answers. True if anything new follows.
@@ -165,10 +187,16 @@ class Evidence:
             self._current = self.departure(move.start)
         if isinstance(entry, Asked):
             self._answer(entry.query, entry.response)
+            led = [(entry.query.initial, entry.response.final)]
         else:
+            led = [(step.before, step.after) for step in entry.steps]
             for step in entry.steps:
                 self._executed(self.situation(step.before), step.action, self.situation(step.after))
                 self._current = step.after
+        for before, after in led if self._problem else ():
+            if (problem := self._problem.get(before.handle)) is not None:
+                self._asked_in[problem] += 1
+                self._keep_apart(after, problem)
         self._hidden.settle()
         told = self.hypotheses.version != version
         refuted = proven = 0
@@ -314,13 +342,25 @@ class Evidence:
         """The situations that were seen: queries may begin in these, as far as the access allows."""
         return [node for node in self.nodes if node.situation is not None]
 
+    @property
+    def neglected(self) -> Node | None:
+        """Where a problem begins in which far less was asked than in one that looks at first like it; None if there is none."""
+        least = min(self._look_alikes, key=self._asked_in.__getitem__, default=None)
+        if least is None or 2 * self._asked_in[least] + EVEN >= max(self._asked_in.values(), default=0):
+            return None
+        return self.situation(self._initial[least])
+
     def departure(self, node: Node) -> Situation:
         """The situation in which to start at a node: where the agent stands, if it is there.
 
-        Equal situations share a node, but the agent need not be able to go back to the other ones.
+        Equal situations share a node, but the agent need not be able to go back to the other ones. Of those in problems that look alike
+        at first it is one in the problem in which least was asked.
         """
-        if self._current is not None and self.current is node:
+        own = self._by_problem.get(node.number)
+        if self._current is not None and self.current is node and node is not self.neglected:
             return self._current
+        if own:
+            return own[min(own, key=lambda problem: (self._asked_in[problem], problem))]
         assert node.situation is not None, "a policy may only start from situations that were seen"
         return node.situation
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.numbered import NumberedAgent
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.graph import Evidence
@@ -33,13 +36,13 @@ from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.verdict import OPEN
 from aam_vision.interrogation.task.verification import verify
 from aam_vision.model.domains import generate, load
-from aam_vision.model.query import Access, Agent
+from aam_vision.model.query import Access, Agent, Query, Response, Situation, WalkStep
 from aam_vision.model.strips import ActionSchema, Atom, GroundAction, Model, State
 from aam_vision.planning.joins import StateIndex
 from experiments.faults.registry import faulty_agent
 from tests import domains
 from tests.domains import Domain
-from tests.profiles import crossed, thorough
+from tests.profiles import crossed, scaled, thorough
 
 ACCESSES = [Access.SETTABLE, Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY]
 
@@ -273,3 +276,34 @@ def test_a_condition_on_one_argument_twice_or_on_the_state_before_the_last_step_
     with pytest.raises(Interrupted) as raised:
         Interrogation(agent, exam=60).run(np.random.default_rng(seed))
     assert raised.value.result.status == "not-strips"
+
+
+class LookAlikes(AgentDecorator):
+    """Two problems that look alike; in the second nothing can be dropped."""
+
+    def initial(self) -> list[Situation]:
+        (first,) = self.agent.initial()
+        return [Situation((number, first.handle), first.state) for number in (1, 2)]
+
+    def ask(self, query: Query) -> Response:
+        assert isinstance(query.initial.handle, tuple)
+        number, handle = query.initial.handle
+        plan = takewhile(lambda step: (number, step.name) != (2, "drop"), query.plan)
+        own = Query(Situation(handle, query.initial.state), tuple(plan))
+        response = self.agent.ask(own)
+        return replace(response, final=Situation((number, response.final.handle), response.final.state))
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        return []
+
+
+@pytest.mark.parametrize("access", [Access.SNAPSHOT, Access.RESET])
+@pytest.mark.parametrize("seed", range(scaled(3)))
+def test_problems_that_look_alike_are_examined_evenly(access: Access, seed: int) -> None:
+    model, initial = domains.packaged("gripper", seed=seed)
+    agent = LookAlikes(SymbolicAgent(model, initial[:1], access))
+    try:
+        told = learned(agent, None, seed).status
+    except Interrupted as error:
+        told = str(error)
+    assert told == OPEN or "situations that look alike" in told
