@@ -20,6 +20,8 @@ ROUND_TRIPS = 4
 """Ways that lead from a situation back to it."""
 LEFT = 3
 """Situations that are left and gone back to, of those in which the doubtful action was executed."""
+LEFT_STEPS = 100
+"""Steps after which no more of them are: where nothing but the beginning is gone back to, that takes long."""
 STEADY = 3
 """Times that each of two outcomes has to come again, to be no chance."""
 RETURNS = 6
@@ -92,15 +94,21 @@ def _known_where_made(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
 
 def _known_after_round_trips(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     """Steps of the same action that were executed, again after others that lead back to where they were."""
-    known = (
-        trial
-        for trial in reversed(inquiry.trials.seen[: inquiry.trials.known])
-        if trial.step.name == doubtful.step.name and trial.executed and not inquiry.unexpected(trial)
-    )
-    alike = sorted(known, key=lambda trial: -len({*trial.step.objects} & {*doubtful.step.objects}))
-    for trial in alike[:LEFT]:
+    trials, begun = inquiry.trials, inquiry.trials.steps
+    known = [
+        (len({*trial.step.objects} & {*doubtful.step.objects}), -trial.history.length, trial)
+        for trial in reversed(trials.seen[: trials.known])
+        if trial.step.name == doubtful.step.name
+        and trial.executed
+        and trial.history is not None
+        and not inquiry.unexpected(trial)
+    ]
+    known.sort(key=lambda one: one[:2], reverse=True)
+    for _, _, trial in known[:LEFT]:
         for history in _round_trips(inquiry, trial):
-            now = inquiry.trials.attempt(history, trial.step)
+            if trials.steps - begun >= LEFT_STEPS:
+                return None
+            now = trials.attempt(history, trial.step)
             if now is not None and now.before.state == trial.before.state and not now.alike(trial):
                 return _hidden(inquiry, trial, now)
     return None
