@@ -18,8 +18,10 @@ from aam_vision.model.strips import Atom, GroundAction, State
 
 ROUND_TRIPS = 4
 """Ways that lead from a situation back to it."""
-LEFT = 3
+REVISITED = 3
 """Situations that are left and gone back to, of those in which the doubtful action was executed."""
+REVISITED_STEPS = 100
+"""Steps after which no more of them are: where nothing but the beginning is gone back to, that takes long."""
 STEADY = 3
 """Times that each of two outcomes has to come again, to be no chance."""
 RETURNS = 6
@@ -92,15 +94,21 @@ def _known_where_made(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
 
 def _known_after_round_trips(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     """Steps of the same action that were executed, again after others that lead back to where they were."""
-    known = (
-        trial
-        for trial in reversed(inquiry.trials.seen[: inquiry.trials.known])
-        if trial.step.name == doubtful.step.name and trial.executed and not inquiry.unexpected(trial)
-    )
-    alike = sorted(known, key=lambda trial: -len({*trial.step.objects} & {*doubtful.step.objects}))
-    for trial in alike[:LEFT]:
+    trials, begun = inquiry.trials, inquiry.trials.steps
+    known = [
+        (len({*trial.step.objects} & {*doubtful.step.objects}), -trial.history.length, trial)
+        for trial in reversed(trials.seen[: trials.known])
+        if trial.step.name == doubtful.step.name
+        and trial.executed
+        and trial.history is not None
+        and not inquiry.unexpected(trial)
+    ]
+    known.sort(key=lambda one: one[:2], reverse=True)
+    for _, _, trial in known[:REVISITED]:
         for history in _round_trips(inquiry, trial):
-            now = inquiry.trials.attempt(history, trial.step)
+            if trials.steps - begun >= REVISITED_STEPS:
+                return None
+            now = trials.attempt(history, trial.step)
             if now is not None and now.before.state == trial.before.state and not now.alike(trial):
                 return _hidden(inquiry, trial, now)
     return None
@@ -216,14 +224,14 @@ def strange_effect(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     showing = [one for one in others if atom in inquiry.strange_atoms(one)]
     of_all = any(one.step.name != doubtful.step.name for one in showing)  # else it may be the action's effect
     if of_all and 2 * len(showing) > len(others):
-        previous = _previous(inquiry, doubtful)
-        touched = previous is not None and set(atom.objects) <= set(previous.objects)
-        if previous is not None and touched and len(showing) == len(others):
+        way = _way(inquiry, doubtful)
+        naming = [step for step in way.executed if {*atom.objects} <= {*step.objects}]
+        if naming and naming[-1] is way.executed[-1] and len(showing) == len(others):
             told = f"{cut(str(atom), 40)} changes only with the step after it"
-            return verdict(Family.HIDDEN, previous.name, told, doubtful, showing[0])
-        if _stood(inquiry, doubtful, atom):
+            return verdict(Family.HIDDEN, naming[-1].name, told, doubtful, showing[0])
+        if _stood(inquiry, way, doubtful.before.state.value(atom), atom):
             told = f"{cut(str(atom), 40)} changes some steps later, whatever is done"
-            return verdict(Family.HIDDEN, _last_to_name(inquiry, doubtful, atom), told, doubtful, showing[0])
+            return verdict(Family.HIDDEN, (naming or [doubtful.step])[-1].name, told, doubtful, showing[0])
         return wrong_reading(showing[0], strange, doubtful, "wrong before whatever step", by_chance=False)
     after = inquiry.evidence.predict(doubtful.before.state, doubtful.step)
     nexts = _executed_apart(inquiry, inquiry.after(doubtful), after, atom)
@@ -235,36 +243,25 @@ def strange_effect(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     )
 
 
-def _stood(inquiry: Inquiry, doubtful: Trial, atom: Atom) -> bool:
-    """Whether an atom was the same before the last step but one, and is after other steps from there: so many pictures are not misread alike."""
-    way = _way(inquiry, doubtful)
-    if way is None or not way.executed:
+def _way(inquiry: Inquiry, doubtful: Trial) -> History:
+    """How the agent came to the doubtful step, as far as it is known."""
+    handle, history = doubtful.before.handle, doubtful.history
+    if inquiry.trials.access.snapshots and (came := Course.of(inquiry.trials).led.get(handle)):
+        return History(came[0]).then(came[1], len(came[1]))
+    return history or History(doubtful.before)
+
+
+def _stood(inquiry: Inquiry, way: History, value: bool | None, atom: Atom) -> bool:
+    """Whether an atom had a value before the last step of a way, too, and after others from there: not all pictures are misread alike."""
+    if not way.executed:
         return False
     earlier = History(way.start).then(way.executed[:-1], len(way.executed) - 1)
-    value, begun = doubtful.before.state.value(atom), inquiry.trials.reached(earlier)
+    begun = inquiry.trials.reached(earlier)
     if begun is None or begun.state.value(atom) is not value:
         return False
     others = _executed_apart(inquiry, earlier, begun.state, atom)
-    return 2 * sum(one.after is not None and one.after.state.value(atom) is value for one in others) > len(
-        others
-    )
-
-
-def _last_to_name(inquiry: Inquiry, doubtful: Trial, atom: Atom) -> str:
-    """The action of the last step before the doubtful one that named the objects of an atom."""
-    way = _way(inquiry, doubtful)
-    steps = () if way is None else way.executed
-    return next(
-        (one.name for one in reversed(steps) if {*atom.objects} <= {*one.objects}), doubtful.step.name
-    )
-
-
-def _way(inquiry: Inquiry, doubtful: Trial) -> History | None:
-    """How the agent came to the doubtful step, from a situation before it."""
-    if not inquiry.trials.access.snapshots:
-        return doubtful.history
-    came = Course.of(inquiry.trials).led.get(doubtful.before.handle)
-    return None if came is None else History(came[0]).then(came[1], len(came[1]))
+    stayed = [one for one in others if one.after is not None and one.after.state.value(atom) is value]
+    return 2 * len(stayed) > len(others)
 
 
 def _executed_apart(inquiry: Inquiry, history: History, state: State, atom: Atom) -> list[Trial]:
@@ -286,16 +283,6 @@ def _executed_apart(inquiry: Inquiry, history: History, state: State, atom: Atom
         if len(found) == OTHER_STEPS:
             break
     return found
-
-
-def _previous(inquiry: Inquiry, doubtful: Trial) -> GroundAction | None:
-    """The last step that was executed before the doubtful one."""
-    if doubtful.history is not None and (executed := doubtful.history.executed):
-        return executed[-1]
-    for trial in inquiry.trials.seen:
-        if trial.after is not None and trial.after.handle == doubtful.before.handle:
-            return trial.step
-    return None
 
 
 def explored(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:

@@ -38,6 +38,7 @@ FIRST = 6.0
 """The worth of trying a prediction for the first time; the n-th time is worth an n-th of it, whatever is new."""
 WEIGHTS = {
     "atom": 1.0,
+    "own": 1.0,
     "count": 2.0,
     "argument": 0.5,
     "after": 0.7,
@@ -380,7 +381,9 @@ class Attempts:
         key = state, step
         if key not in self._states:
             action = self._evidence.hypotheses[step.name]
-            self._states[key] = self._names.of_state(action, self.indices.of(state), step)
+            there = self._names.of_state(action, self.indices.of(state), step)
+            own = self._names.bit("own", action.index.values(state, step.objects)[0])
+            self._states[key] = there._replace(present=there.present | own)
         return self._states[key]
 
     def _history(self, state: State, step: GroundAction, history: History) -> Circumstances:

@@ -147,6 +147,13 @@ def test_what_cannot_be_undone_is_sought_from_where_it_was_not_done(seed: int, a
     assert found.family is Family.HIDDEN, found.why
 
 
+@pytest.mark.parametrize("seed", [550008, 550012])
+def test_facts_of_the_arguments_are_examined_together_and_not_one_by_one(seed: int) -> None:
+    """Each of two marks may be missing, and not both: a problem that is seldom gone to has both missing."""
+    agent = faulty_agent("refused unless one of two", Access.SNAPSHOT, seed)
+    assert diagnosis_of(agent, seed).family is Family.CONDITIONAL
+
+
 def _assert_named(family: str, access: Access) -> None:
     """At least three of four diagnoses are right."""
     found = [interrogated(faulty_agent(family, access, seed)).diagnosis for seed in some(4, range(6))]
