@@ -23,8 +23,9 @@ from aam_vision.model.query import Query, Response, Situation
 from aam_vision.model.strips import Atom, GroundAction, State
 from aam_vision.planning.joins import StateIndex
 
-EVEN = 5
-"""Steps that may be asked for in one of the problems that look alike before they are asked for in another one."""
+EVEN, FEW = 5, 12
+"""Steps that may be asked for in one of the problems that look alike before they are asked for in another one; and steps of which an examination
+asks for more in a problem."""
 REFUSALS = 3
 """Refusals that make a conclusion certain where answers may be wrong. More: fewer wrong conclusions, more queries."""
 
@@ -116,13 +117,13 @@ class Evidence:
         """Whether part of it is only supposed (``task.rounds``): then nothing is proven from it."""
         self._initial: list[Situation] = []
         self._problem: dict[Hashable, int] = {}
-        """By handle the number of the problem of a situation, if the problem looks at first like another one."""
+        """By handle the number of the problem of a situation."""
         self._look_alikes: list[int] = []
-        """The numbers of such problems."""
+        """The numbers of problems that look at first like others."""
         self._by_problem: dict[int, dict[int, Situation]] = {}
         """By node the situations of such problems."""
         self._asked_in: Counter[int] = Counter()
-        """How many steps were asked for in each of them."""
+        """How many steps were asked for in each problem; of a longer plan one."""
         self._current: Situation | None = None
         self._led_to: dict[tuple[int, GroundAction], Node] = {}
         self._refused_at: set[tuple[int, GroundAction]] = set()
@@ -158,6 +159,7 @@ class Evidence:
         """The node of a problem's initial situation."""
         node = self.situation(situation)
         node.initial = True
+        self._problem.setdefault(situation.handle, len(self._initial))
         self._initial.append(situation)
         alike = [
             (number, one) for number, one in enumerate(self._initial) if self._by_handle[one.handle] is node
@@ -187,16 +189,18 @@ class Evidence:
             self._current = self.departure(move.start)
         if isinstance(entry, Asked):
             self._answer(entry.query, entry.response)
-            led = [(entry.query.initial, entry.response.final)]
+            led = [(entry.query.initial, entry.response.final)] * bool(entry.query.plan)
         else:
             led = [(step.before, step.after) for step in entry.steps]
             for step in entry.steps:
                 self._executed(self.situation(step.before), step.action, self.situation(step.after))
                 self._current = step.after
-        for before, after in led if self._problem else ():
+        for before, after in led:
             if (problem := self._problem.get(before.handle)) is not None:
                 self._asked_in[problem] += 1
-                self._keep_apart(after, problem)
+                self._problem.setdefault(after.handle, problem)
+                if problem in self._look_alikes:
+                    self._keep_apart(after, problem)
         self._hidden.settle()
         told = self.hypotheses.version != version
         refuted = proven = 0
@@ -346,9 +350,23 @@ class Evidence:
     def neglected(self) -> Node | None:
         """Where a problem begins in which far less was asked than in one that looks at first like it; None if there is none."""
         least = min(self._look_alikes, key=self._asked_in.__getitem__, default=None)
-        if least is None or 2 * self._asked_in[least] + EVEN >= max(self._asked_in.values(), default=0):
+        if least is None or 2 * self._asked_in[least] + EVEN >= max(
+            self._asked_in[one] for one in self._look_alikes
+        ):
             return None
         return self.situation(self._initial[least])
+
+    @property
+    def hardly_tried(self) -> Node | None:
+        """Where a problem goes on in which few steps were asked for: where the agent stands, if it is in it; None if there is none."""
+        asked = {
+            n: self._asked_in[n] for n, one in enumerate(self._initial) if self._problem[one.handle] == n
+        }
+        here = -1 if self._current is None else self._problem.get(self._current.handle, -1)
+        if asked.get(here, FEW) < FEW:
+            return self.current
+        least = min(asked, key=asked.__getitem__)
+        return self.situation(self._initial[least]) if asked[least] < FEW else None
 
     def departure(self, node: Node) -> Situation:
         """The situation in which to start at a node: where the agent stands, if it is there.

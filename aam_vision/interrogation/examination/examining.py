@@ -220,8 +220,12 @@ class Examining:
         self, evidence: Evidence, memory: _Memory, rng: np.random.Generator, *, late: bool
     ) -> list[Start]:
         """Where the next plan may begin: in the first half of the examination where the last one ended, unless a problem was neglected."""
-        if self.access.restarts and (neglected := evidence.neglected) is not None:
-            return [_start(evidence, memory, neglected)]
+        if self.access.restarts and not self.access.constructs:
+            neglected = evidence.neglected or (
+                evidence.hardly_tried if late and self.access.snapshots else None
+            )
+            if neglected is not None:
+                return [_start(evidence, memory, neglected)]
         nodes = [] if self.access.constructs else [evidence.current]
         if self.access.returns and nodes and memory.attempts.history(evidence.departure(nodes[0])).refused:
             late = False  # what a refused step did shows only in what comes after it
