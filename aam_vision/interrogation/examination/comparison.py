@@ -56,7 +56,7 @@ def _all_seen(inquiry: Inquiry, one: Trial, other: Trial) -> bool:
 
 
 def other_history(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
-    """The same, sought on purpose: the doubtful situation by other ways, known ones by the doubtful way, or again after leaving them."""
+    """The same, sought on purpose: the doubtful situation by other ways, and known ones by the doubtful way."""
     trials, state = inquiry.trials, doubtful.before.state
     histories = [*_round_trips(inquiry, doubtful)]
     if trials.access.constructs:
@@ -74,8 +74,7 @@ def other_history(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
             continue
         if found := _hidden(inquiry, trial, doubtful):
             return found
-    experiments = _back_to_known, _known_where_made, _known_after_round_trips
-    return next((found for one in experiments if (found := one(inquiry, doubtful))), None)
+    return _back_to_known(inquiry, doubtful) or _known_where_made(inquiry, doubtful)
 
 
 def _known_where_made(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
@@ -92,8 +91,8 @@ def _known_where_made(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     return None
 
 
-def _known_after_round_trips(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
-    """Steps of the same action that were executed, again after others that lead back to where they were."""
+def left_and_gone_back_to(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
+    """The same of steps of the action that were executed: again after others that lead back to where they were."""
     trials, begun = inquiry.trials, inquiry.trials.steps
     known = [
         (len({*trial.step.objects} & {*doubtful.step.objects}), -trial.history.length, trial)

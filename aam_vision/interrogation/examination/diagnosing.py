@@ -26,6 +26,7 @@ import numpy as np
 from aam_vision.interrogation.examination.comparison import (
     alike_but_different,
     explored,
+    left_and_gone_back_to,
     nothing_works,
     other_history,
     strange_effect,
@@ -185,6 +186,7 @@ EXPERIMENTS = (
     other_history,
     one_literal_changed,
     explored,
+    left_and_gone_back_to,
 )
 AT_REST = (not_repeatable, nothing_works)
 """Those for which nothing has to be had again."""
