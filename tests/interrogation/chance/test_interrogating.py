@@ -274,7 +274,7 @@ def test_an_agent_whose_refusals_no_precondition_explains_is_named() -> None:
 def test_changes_of_things_that_are_not_named_are_told_beside_what_is_learned() -> None:
     result = interrogate(Elsewhere(agent(Access.RESET)), np.random.default_rng(0))
     assert result.status == OPEN
-    assert result.counts.steps < 300, "where it is to be put is never reached"
+    assert all(one.uncertainty < 0.1 for one in result.actions), "what no way leads to does not end it"
     assert "also brings about broken(another " in result.why
     assert "which a parameter of type " in result.why
 
