@@ -90,7 +90,7 @@ SUCCEEDS = 0.4, 0.9
 """How often those succeed that do not always."""
 HELD_OUT = 1000
 """Steps of random walks on which what was learned is compared with the truth."""
-AFTER = (25, 50, 75, 100, 125, 150, 200, 250, 300, 400)
+AFTER = (25, 50, 100, 150, 200, 300, 400, 600, 800)
 """Pursuits after which the distance is measured."""
 NEAR = 0.1
 """The mean distance of which it is told after how many pursuits it is reached."""

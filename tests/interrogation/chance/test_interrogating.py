@@ -113,7 +113,7 @@ def test_an_agent_without_chance_comes_out_without_chance() -> None:
     ("drawn", "seeds", "steps", "access"),
     [
         *((random_chance, 12, 250, access) for access in ACCESS),
-        *((random_conditional, 9, 700, access) for access in (Access.RESET, Access.SETTABLE)),
+        *((random_conditional, 16, 700, access) for access in (Access.RESET, Access.SETTABLE)),
     ],
 )
 def test_what_is_called_certain_of_random_domains_is_right(
