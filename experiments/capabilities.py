@@ -344,11 +344,10 @@ summary = Summary(
         "lies": total("lies"),
         "lies found %": _percent("lies_found", "lies"),
         "invented": total("lies_invented"),
-        "wrong certain": total(lambda row: len(row["wrong"])),
+        "wrong": total(lambda row: len(row["wrong"])),
         "VD": average("distance", 3),
         "pursuits": average("pursuits", 4),
         "CPU s": average("seconds", 3),
-        "missed": lambda rows: " ".join(str(row["seed"]) for row in rows if row["missed"])[:40],
     },
     by=("access", "within"),
 )
