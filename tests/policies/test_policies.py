@@ -66,6 +66,13 @@ def test_when_a_pursuit_succeeds_how_often_and_what_it_claims_is_learned(access:
     assert 0 < found.counts.steps <= 1500
 
 
+def test_many_starts_do_not_make_many_pursuits_at_random() -> None:
+    found = aam_vision.interrogate(
+        agent(Arm().pursue, seeds=range(60)), within=0.15, chance=True, max_steps=300
+    )
+    assert found.counts.walk_steps < 60
+
+
 def test_an_end_says_what_was_achieved_and_what_was_claimed() -> None:
     start = next(n for n in range(6) if "b" not in _below(n))
     for arm, told in (

@@ -34,7 +34,7 @@ from aam_vision.support.errors import InconsistentAgent
 
 _NOVEL = 0.6
 """Worth of seeing a known outcome where it may show another effect."""
-_OCCURRENCES = 5.0
+AWAITED = 5.0
 """Expected occurrences of an outcome in one kind of situation after which it is no longer waited for there."""
 _REVEALED = 30
 """Trials in a situation that shows all of every outcome after which no outcome is waited for there."""
@@ -302,7 +302,7 @@ class CaseKnowledge:
         novel = 0.0
         for one, found in zip(self.outcomes, self.frequencies, strict=True):
             new = self.open_additions(one) & ~held | self.open_deletions(one) & held
-            if new and made * found.probability <= _OCCURRENCES:
+            if new and made * found.probability <= AWAITED:
                 novel += _NOVEL * found.probability
         if not self.explanation.sure and made < _REVEALED and self.explanation.revealing(held):
             novel += _NOVEL

@@ -352,7 +352,9 @@ def worth_trying(steps: Observations, where: Literals, bit: int) -> list[Situati
         return []
     left.sort(key=lambda one: -min(_made(afters) for afters in _both(steps, one, bit)))
     setting, held = max(left[:_WEIGHED], key=lambda one: max(_PROMISING, _evidence(steps, one, bit)))
-    return [(setting, one) for one in (held, held ^ bit) if _made(steps.situations[setting, one]) < _COMPARED]
+    sides = ((one, steps.situations[setting, one]) for one in (held, held ^ bit))
+    both = _both(steps, (setting, held), bit)
+    return [(setting, one) for one, afters in sides if _made(afters) < _enough(*both)]
 
 
 def tried_in_vain(steps: Observations, where: Literals, bit: int) -> bool:
@@ -381,7 +383,12 @@ def _pairs(steps: Observations, met: Iterable[Situation], bit: int) -> list[Situ
 
 def _unmatched(steps: Observations, met: Iterable[Situation], bit: int) -> list[Situation]:
     """Situations of which one was met that has the same of the action's other atoms, tried least first."""
-    found = [one for one in met if one[1] ^ bit in steps.contexts and steps.made(one[1]) < _COMPARED]
+    found = [
+        one
+        for one in met
+        if (other := steps.contexts.get(one[1] ^ bit)) is not None
+        and steps.made(one[1]) < _enough(steps.contexts[one[1]], other)
+    ]
     return sorted(found, key=lambda one: steps.made(one[1]))
 
 
@@ -409,5 +416,9 @@ def _evidence(steps: Observations, one: Situation, bit: int) -> float:
 
 def _compared(one: Mapping[int, int], other: Mapping[int, int]) -> bool:
     """Whether two situations were tried often, or often enough to see that nothing varies in them."""
-    varies = len(one) > 1 or len(other) > 1
-    return min(_made(one), _made(other)) >= (_COMPARED if varies else _CONSTANT)
+    return min(_made(one), _made(other)) >= _enough(one, other)
+
+
+def _enough(one: Mapping[int, int], other: Mapping[int, int]) -> int:
+    """How often each of two situations is to be tried."""
+    return _COMPARED if len(one) > 1 or len(other) > 1 else _CONSTANT

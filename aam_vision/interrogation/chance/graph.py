@@ -30,8 +30,9 @@ _DISCOUNT = 0.93
 """What a trial one step away is worth, beside the same trial here."""
 _SWEEPS = 150
 _EXACT = 1e-5
-_COMPARING = 0.6
-"""Worth of a step where only an atom differs on which the outcomes may depend."""
+_COMPARING, _HALF = 0.6, 12
+"""Worth of a step where only an atom differs on which the outcomes may depend, at first, and trials there after which it is half of that: what
+else is hardly known comes before the last of up to 400."""
 EQUAL = 0.99
 """Share of the worth of the best trial from which others are made in turn with it."""
 _LACKING = 0.3
@@ -73,6 +74,8 @@ class StepTable:
         self._known: dict[State, tuple[list[int], list[Step]]] = {}
         """By situation, the atoms that hold of each of these, and the first step of each kind."""
         self._equal: dict[int, int] = {}
+        self.vain: set[tuple[State, int, tuple[str, ...]]] = set()
+        """The steps that led where what is known of their actions does not lead, as they change what is not named."""
         self.cut: dict[int, int] = {}
         """The actions, by number, of which not all steps of a situation are among these, and how many choices of arguments there are."""
 
@@ -146,8 +149,13 @@ class StateGraph:
             self._add(state)
         self._moves: list[tuple[int, Step]] = []
         self._lead: list[tuple[int, int, int]] = []
-        """Of every move and outcome: the move's number, the outcome's, the state's."""
-        self._offsets = np.cumsum([0, *(len(action.outcomes) for action in actions)])
+        """Of every move and outcome: the move's number, the way's, the state's."""
+        self._ways: dict[tuple[int, int, int], int] = {}
+        """By action, its atoms that hold before, and outcome, a number."""
+        self._shares: Numbers = np.zeros(0)
+        """Of every way, its probability when the graph was last solved."""
+        self._avoided: list[int] = []
+        """Moves that are not made again."""
         while done < len(self.states):
             self._expand(done)
             done += 1
@@ -170,19 +178,22 @@ class StateGraph:
             action = self._actions[step.action]
             if not action.outcomes or not action.certain_to_succeed(step.held):
                 continue
+            if (state, step.action, step.objects) in self._steps.vain:
+                continue
             reached = [
                 (outcome, self._add(successor(state, action, step, after)))
                 for outcome, after in action.leads(step.held)
             ]
             known = [(outcome, place) for outcome, place in reached if place is not None]
             if known and any(place != number for _, place in known):
-                offset = int(self._offsets[step.action])
-                self._lead += [(len(self._moves), offset + outcome, place) for outcome, place in known]
+                for outcome, place in known:
+                    way = self._ways.setdefault((step.action, step.held, outcome), len(self._ways))
+                    self._lead.append((len(self._moves), way, place))
                 self._moves.append((number, step))
 
     def _arrays(self) -> None:
         lead = np.array(self._lead, dtype=np.int64).reshape(-1, 3)
-        self._outcome, self._place = lead[:, 1], lead[:, 2]
+        self._way, self._place = lead[:, 1], lead[:, 2]
         self._first = np.flatnonzero(np.diff(lead[:, 0], prepend=-1))
         sources = np.array([source for source, _ in self._moves], dtype=np.int64)
         self._begin = np.flatnonzero(np.diff(sources, prepend=-1))
@@ -227,16 +238,19 @@ class StateGraph:
         for number, action in enumerate(self._actions):
             for state, objects, held in action.comparisons():
                 place = self.number.get(state)
-                if place is not None and own[place] < (worth_of := _COMPARING + action.worth(held)):
+                comparing = _COMPARING / (1 + action.steps.made(held) / _HALF)
+                if place is not None and own[place] < (worth_of := comparing + action.worth(held)):
                     own[place] = worth_of
                     self._comparing[place] = Step(number, objects, held)
         value = own
         gains = np.zeros(len(self._moves))
         if self._moves:
-            shares = np.array([found.probability for action in self._actions for found in action.frequencies])
-            share = shares[self._outcome]
+            self._shares = np.array([self._share(*way) for way in self._ways])
+            share = self._shares[self._way]
+            discount = np.full(len(self._moves), _DISCOUNT)
+            discount[self._avoided] = 0.0
             for _ in range(_SWEEPS):
-                gains = _DISCOUNT * np.add.reduceat(share * value[self._place], self._first)
+                gains = discount * np.add.reduceat(share * value[self._place], self._first)
                 new = own.copy()
                 new[self._source] = np.maximum(own[self._source], np.maximum.reduceat(gains, self._begin))
                 change = float(np.abs(new - value).max())
@@ -244,6 +258,17 @@ class StateGraph:
                 if change < _EXACT:
                     break
         return Outlook(self, value, own, gains)
+
+    def _share(self, number: int, held: int, outcome: int) -> float:
+        """How probable it is that an action has an outcome where these atoms hold, and changes nothing that its instruction does not name."""
+        action = self._actions[number]
+        return action.chance_of(held, outcome) * (1 - action.astray / (action.executed + 1))
+
+    def avoid(self, state: State, step: Step) -> None:
+        """Never again make a step on the way to a trial: it leads elsewhere than what is known of its action, and would do so again."""
+        self._steps.vain.add((state, step.action, step.objects))
+        moves = self.moves(self.number.get(state, -1))
+        self._avoided += [move for move, own in moves.items() if own == step]
 
     def _lacking(self, number: int, tried: Mapping[State, int]) -> Numbers:
         """How many times as much trials of an action are worth in each situation as if all facts had been varied evenly."""
@@ -293,11 +318,9 @@ class StateGraph:
 
     def leads(self, move: int) -> Iterator[tuple[float, int]]:
         """With which probability a move leads to which situation."""
-        action = self._moves[move][1].action
         end = self._first[move + 1] if move + 1 < len(self._first) else len(self._lead)
-        for _, outcome, place in self._lead[self._first[move] : end]:
-            found = self._actions[action].frequencies[outcome - int(self._offsets[action])]
-            yield found.probability, place
+        for _, way, place in self._lead[self._first[move] : end]:
+            yield float(self._shares[way]), place
 
     def of_action(self, number: int) -> list[tuple[int, int, Step]]:
         """The moves by an action, with their numbers and where they begin."""

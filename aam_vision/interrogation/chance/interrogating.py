@@ -29,6 +29,7 @@ from aam_vision.interrogation.chance.graph import (
     constructed,
     instruction,
     spread,
+    successor,
 )
 from aam_vision.interrogation.chance.intervals import ALPHA, precision_of
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
@@ -313,7 +314,8 @@ class _Interrogation:
     def _walk(self) -> None:
         """Let the agent act on its own from every initial situation in turn, until that tells nothing new."""
         idle = turn = 0
-        while idle < _IDLE_WALKS * len(self._initial) and self._left() > 0:
+        problems = len({one.state.objects for one in self._initial})
+        while idle < _IDLE_WALKS * problems and self._left() > 0:
             self._options.resources.check()
             start = self._initial[turn % len(self._initial)]
             steps = _WALK if self._options.max_steps is None else min(_WALK, self._left())
@@ -561,7 +563,10 @@ class _Interrogation:
         self._note(start)
         self._note(response.final)
         if response.executed:
-            action.was_executed(start.state, step.objects, response.final.state, when)
+            action.was_executed(start.state, step.objects, after := response.final.state, when)
+            known = (successor(start.state, action, step, one) for _, one in action.leads(step.held))
+            if self._outlook is not None and action.astray and not after.unknown and after not in known:
+                self._outlook.graph.avoid(start.state, step)
             self._late += action.varies and when.since >= LONGEST // 2
         else:
             action.was_refused(start.state, step.objects)

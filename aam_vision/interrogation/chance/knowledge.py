@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from math import prod
 
-from aam_vision.interrogation.chance.cases import CaseKnowledge
+from aam_vision.interrogation.chance.cases import AWAITED, CaseKnowledge
 from aam_vision.interrogation.chance.conditions import Dependence, dependence, tried_in_vain, worth_trying
 from aam_vision.interrogation.chance.intervals import Frequency, Precision
 from aam_vision.interrogation.chance.observations import (
@@ -74,6 +74,8 @@ class ActionKnowledge:
         """See ``comparisons``; None where it has to be found anew."""
         self.side_effects: dict[SideEffect, tuple[int, Atom]] = {}
         """Changes of facts of which its instruction does not name the objects: in how many steps, and the first of them."""
+        self.astray = 0
+        """Executed steps that changed such facts."""
         self.named: dict[tuple[str, ...], int] = {}
         """How often an executed step named which objects."""
         self.before: Counter[str] = Counter()
@@ -142,6 +144,7 @@ class ActionKnowledge:
         now, hidden = self.index.values(after, objects)
         own = self.index.facts(held ^ now, objects)
         if other := (state.true ^ after.true) - own - after.unknown:
+            self.astray += 1
             for effect, example in side_effects(other, objects, state).items():
                 made, first = self.side_effects.get(effect, (0, example))
                 self.side_effects[effect] = made + 1, first
@@ -286,6 +289,13 @@ class ActionKnowledge:
                 return list(enumerate(case.after(held), before))
             before += len(case.outcomes)
         return []
+
+    def chance_of(self, held: int, outcome: int) -> float:
+        """How probable an outcome, by its number, seems where these atoms hold: the less the more often it did not come there, if it never did."""
+        found, one = self.frequencies[outcome].probability, self.outcomes[outcome]
+        if (held | one.adds) & ~one.deletes in self.seen.get(held, ()):
+            return found
+        return found * AWAITED / (AWAITED + self.steps.made(held))
 
     @property
     def uncertainty(self) -> float:

@@ -16,7 +16,15 @@ from aam_vision.interrogation.chance.graph import StateGraph, StepTable
 from aam_vision.interrogation.chance.interrogating import Options, interrogate
 from aam_vision.interrogation.chance.intervals import Precision, concentration
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
-from aam_vision.interrogation.chance.observations import Change, Observations, change, evident, explain, holds
+from aam_vision.interrogation.chance.observations import (
+    Change,
+    Observations,
+    Setting,
+    change,
+    evident,
+    explain,
+    holds,
+)
 from aam_vision.interrogation.hypotheses.literals import NOTHING, AtomIndex
 from aam_vision.interrogation.task.verdict import COMPLETE
 from aam_vision.model.query import Access
@@ -145,6 +153,39 @@ def test_a_pair_in_which_nothing_varies_is_soon_left_for_one_in_which_something_
     )
     assert {held for _, held in worth_trying(steps, NOTHING, HIGH)} == {0, HIGH}
     assert not tried_in_vain(steps, NOTHING, HIGH)
+
+
+@pytest.mark.parametrize(("often", "seldom"), [(0, HIGH), (HIGH, 0)])
+def test_where_nothing_varies_only_what_was_tried_seldom_is_tried_again(often: int, seldom: int) -> None:
+    steps = made({often: {often: 60}, seldom: {seldom: 3}})
+    assert [held for _, held in worth_trying(steps, NOTHING, HIGH)] == [seldom]
+    apart = Observations()
+    for held, times in ((often, 60), (seldom, 3)):
+        for _ in range(times):
+            apart.add(held, held, Setting((), frozenset({Atom("other", (str(held),))})))
+    assert {
+        held for setting, held in worth_trying(apart, NOTHING, HIGH) if (setting, held) in apart.situations
+    } == {seldom}
+
+
+def test_what_never_came_where_it_was_tried_is_expected_less_and_less() -> None:
+    truth, initial = read(PUSHING, TWO_THINGS)
+    known = ActionKnowledge(AtomIndex(truth.vocabulary, truth.schema("push").header), PRECISION)
+    done = State(initial.true | {Atom("done", ("a",))}, initial.objects)
+    other = State(initial.true | {Atom("done", ("b",))}, initial.objects)
+    for after in (initial, done):
+        known.was_executed(initial, ("a",), after)
+    adds = next(number for number, one in enumerate(known.outcomes) if one.adds)
+    low = known.index.values(initial, ("b",))[0]
+    expected = [known.chance_of(low, adds)]
+    for _ in range(20):
+        known.was_executed(initial, ("b",), initial)
+        expected.append(known.chance_of(low, adds))
+    assert expected[0] == 0.5
+    assert expected == sorted(expected, reverse=True)
+    assert expected[-1] < 0.02
+    known.was_executed(initial, ("b",), other)
+    assert known.chance_of(low, adds) == known.frequencies[adds].probability
 
 
 @pytest.mark.parametrize("seed", range(3))

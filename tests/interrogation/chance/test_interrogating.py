@@ -116,7 +116,7 @@ def test_an_agent_without_chance_comes_out_without_chance() -> None:
     ("drawn", "seeds", "steps", "access"),
     [
         *((random_chance, 12, 250, access) for access in ACCESS),
-        *((random_conditional, 9, 700, access) for access in (Access.RESET, Access.SETTABLE)),
+        *((random_conditional, 16, 700, access) for access in (Access.RESET, Access.SETTABLE)),
     ],
 )
 def test_what_is_called_certain_of_random_domains_is_right(
@@ -277,7 +277,7 @@ def test_an_agent_whose_refusals_no_precondition_explains_is_named() -> None:
 def test_changes_of_things_that_are_not_named_are_told_beside_what_is_learned() -> None:
     result = interrogate(Elsewhere(agent(Access.RESET)), np.random.default_rng(0))
     assert result.status == OPEN
-    assert result.counts.steps < 300, "where it is to be put is never reached"
+    assert all(one.uncertainty < 0.1 for one in result.actions), "what no way leads to does not end it"
     assert "also brings about broken(another " in result.why
     assert "which a parameter of type " in result.why
 

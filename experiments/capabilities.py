@@ -1,0 +1,536 @@
+"""``python -m experiments.capabilities``: agents that are told objectives, with flaws drawn at random, which are known here alone.
+
+An agent works among lamps and sockets: it plugs and unplugs, switches, wipes, and turns an alarm off, with a skill for each kind of
+objective. A skill may fail where one or two literals hold, succeed in a share of the attempts only, change something else (that the
+objective names or not, always or where a literal holds), and claim to be done whatever came of it. Each agent is interrogated as by a
+user, and what is said of it is held against its flaws.
+
+With ``--curve``, the variational distance to the truth is measured by the number of pursuits for three choices of the situation and the
+objective that come next: the *interrogation*'s; *random* ones; and a *tree search* as the abstract of MCQS (Monte Carlo Query Synthesis,
+arXiv 2512.16733) describes it, for objectives of whose outcomes the most pessimistic and the most optimistic model that agree with what
+was seen say the most different. What is learned of the pursuits is worked out in the same way for all three.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import log
+from pathlib import Path
+from time import process_time
+from typing import Annotated, Any
+
+import gymnasium
+import numpy as np
+import typer
+
+import aam_vision
+from aam_vision.envs.policies import Objective, PolicyAgent
+from aam_vision.interrogation.chance.graph import StepTable, instruction, successor
+from aam_vision.interrogation.chance.interrogating import ChanceResult, Options, interrogate
+from aam_vision.interrogation.chance.intervals import precision_of
+from aam_vision.interrogation.chance.knowledge import ActionKnowledge
+from aam_vision.interrogation.chance.observations import SideEffect
+from aam_vision.interrogation.chance.retelling import learned, observed
+from aam_vision.interrogation.evidence.transcript import Transcript
+from aam_vision.interrogation.hypotheses.literals import AtomIndex
+from aam_vision.interrogation.memory.histories import RecordingAgent
+from aam_vision.model.query import CLAIMED, Query, Situation
+from aam_vision.model.strips import (
+    ActionHeader,
+    ActionSchema,
+    Assignment,
+    Atom,
+    Effects,
+    GroundAction,
+    LiftedAtom,
+    Model,
+    Outcome,
+    Predicate,
+    State,
+    Types,
+    Vocabulary,
+    cases,
+    lifted_atoms,
+)
+from aam_vision.report.chance_evaluation import check, sample_transitions, variational_distance
+from aam_vision.support.commandline import run_command
+from experiments.jobs import Experiment, FirstSeed, Scale, chosen, every
+from experiments.tables import Column, Row, Summary, as_named, average, total
+
+WORDS = Vocabulary(
+    "workshop",
+    (
+        Predicate("plugged", ("lamp", "socket")),
+        Predicate("live", ("socket",)),
+        Predicate("dusty", ("lamp",)),
+        Predicate("dark"),
+        Predicate("alarm"),
+    ),
+    Types({"lamp": "object", "socket": "object"}),
+)
+LAMPS, SOCKETS = ("lamp-1", "lamp-2"), ("socket-1", "socket-2")
+FACTS = {
+    **{Atom("plugged", (lamp, socket)): 0.3 for lamp in LAMPS for socket in SOCKETS},
+    **{Atom("live", (socket,)): 0.5 for socket in SOCKETS},
+    **{Atom("dusty", (lamp,)): 0.4 for lamp in LAMPS},
+    Atom("dark", ()): 0.2,
+    Atom("alarm", ()): 0.1,
+}
+"""How often each fact is true where pursuits begin."""
+STARTS = 20
+OBJECTIVES = ("plugged", "not plugged", "live", "not live", "not dusty", "not alarm")
+WAYS = [(kind, atom.objects) for kind in OBJECTIVES for atom in FACTS if atom.predicate == kind.split()[-1]]
+"""The actions of the environment: a skill, and what it is used on."""
+FAILS, TWO, SLIPS, BREAKS, BEYOND, WHERE, LIES = 0.6, 0.3, 0.6, 0.5, 0.3, 0.5, 0.5
+"""Shares of the skills: that fail where a literal holds, of these where two do; that succeed at times only; that change something else, of
+these what the objective does not name, and else where a literal holds; that always claim to be done."""
+SUCCEEDS = 0.4, 0.9
+"""How often those succeed that do not always."""
+HELD_OUT = 1000
+"""Steps of random walks on which what was learned is compared with the truth."""
+AFTER = (25, 50, 100, 150, 200, 300, 400, 600, 800)
+"""Pursuits after which the distance is measured."""
+NEAR = 0.1
+"""The mean distance of which it is told after how many pursuits it is reached."""
+
+
+def capabilities(
+    agents: Annotated[int, typer.Option(min=1, help="Agents with random flaws.")] = 100,
+    within: Annotated[float, typer.Option(help="Half width of the intervals that are wanted.")] = 0.1,
+    access: Annotated[str, typer.Option(help="Of the agents: reset or snapshot.")] = "reset",
+    steps: Annotated[int, typer.Option(min=1, help="Pursuits of each agent at most.")] = 1500,
+    curve: Annotated[
+        bool, typer.Option(help="Measure the distance to the truth by the number of pursuits instead.")
+    ] = False,
+    first_seed: FirstSeed = 0,
+    scale: Scale = Scale(out=Path("runs/capabilities")),
+) -> int:
+    """Whether what agents can do is found, where they fail, what else they change, and what they claim falsely.
+
+    Examples:
+        python -m experiments.capabilities --agents 100
+        python -m experiments.capabilities --agents 100 --curve --out runs/curve
+    """
+    chosen("access", [access], ["reset", "snapshot"])
+    seeds = range(first_seed, first_seed + agents)
+    if curve:
+        jobs = every(access=access, seed=seeds, choice=[*CHOICES])
+        return Experiment("curve", followed, curves).run(jobs, scale)
+    jobs = every(access=access, within=within, steps=steps, seed=seeds)
+    return Experiment("capabilities", assessed, summary, amiss=amiss).run(jobs, scale)
+
+
+# --- agents -------------------------------------------------------------------------------------
+
+Literals = Mapping[LiftedAtom, bool]
+
+
+@dataclass(frozen=True)
+class Skill:
+    """What comes of an attempt at an objective that does not hold."""
+
+    goal: LiftedAtom
+    value: bool
+    fails: Literals
+    """It never succeeds where all of these hold, if there are any ..."""
+    succeeds: float
+    """... and so often elsewhere."""
+    breaks: Literals
+    """What becomes true or false besides ..."""
+    where: Literals
+    """... where these hold."""
+    beyond: SideEffect | None
+    """What becomes true or false of all objects of a type that the objective does not name."""
+    lies: bool
+    """Whether it claims to be done whatever came of it."""
+
+    def changes(self, values: Literals, *, succeeds: bool) -> Literals:
+        """What becomes true or false of what the objective names, where these literals hold."""
+        achieved = {self.goal: self.value} if succeeds and not self.blocked(values) else {}
+        return {**achieved, **(self.breaks if _all(self.where, values) else {})}
+
+    def blocked(self, values: Literals) -> bool:
+        """Whether it fails where these literals hold."""
+        return bool(self.fails) and _all(self.fails, values)
+
+
+def _all(literals: Literals, values: Literals) -> bool:
+    return all(values[atom] is value for atom, value in literals.items())
+
+
+def flawed(seed: int) -> dict[str, Skill]:
+    """The skills of an agent, with flaws drawn at random."""
+    rng, found = np.random.default_rng([seed, 21]), {}
+    for kind in OBJECTIVES:
+        predicate = WORDS.predicate(kind.split()[-1])
+        goal = LiftedAtom(predicate.name, tuple(range(predicate.arity)))
+        atoms = lifted_atoms(WORDS, ActionHeader(kind, ("one", "other")[: predicate.arity], predicate.types))
+        pool = [one for one in rng.permutation(len(atoms)) if atoms[one] != goal]
+
+        def drawn(share: float, most: int = 1, pool: list[Any] = pool, atoms: Any = atoms) -> Literals:
+            """So many literals about atoms that no other flaw is about, in this share of the skills."""
+            number = min(most, len(pool)) if rng.random() < share else 0
+            return {atoms[pool.pop()]: bool(rng.random() < 0.5) for _ in range(number)}
+
+        fails = drawn(FAILS, 1 + int(rng.random() < TWO))
+        succeeds = float(rng.uniform(*SUCCEEDS)) if rng.random() < SLIPS else 1.0
+        breaks: Literals = {}
+        where: Literals = {}
+        beyond = None
+        if rng.random() < BREAKS:
+            if rng.random() < BEYOND:
+                beyond = SideEffect(True, "dusty", ("lamp",))
+            else:
+                breaks = drawn(1)
+                where = drawn(WHERE if breaks and len(fails) < 2 else 0)
+        lies = bool(rng.random() < LIES)
+        found[kind] = Skill(goal, not kind.startswith("not "), fails, succeeds, breaks, where, beyond, lies)
+    return found
+
+
+class Workshop(gymnasium.Env[Any, Any]):
+    """Lamps and sockets; what is seen are the facts that are true."""
+
+    action_space = gymnasium.spaces.Discrete(len(WAYS))
+
+    def __init__(self, skills: Mapping[str, Skill]) -> None:
+        self.skills = skills
+        self.true = frozenset[Atom]()
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.true = frozenset(atom for atom, often in FACTS.items() if self.np_random.random() < often)
+        return self.true, {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        (kind, objects), before = WAYS[action], self.true
+        skill = self.skills[kind]
+        named = {*skill.fails, *skill.where}
+        values = {atom: atom.ground(objects) in before for atom in named}
+        succeeds = bool(self.np_random.random() < skill.succeeds)
+        changes = {
+            atom.ground(objects): value for atom, value in skill.changes(values, succeeds=succeeds).items()
+        }
+        if (other := skill.beyond) is not None:
+            changes |= {Atom(other.predicate, (lamp,)): other.added for lamp in LAMPS if lamp not in objects}
+        gone = frozenset(atom for atom, value in changes.items() if not value)
+        self.true = before - gone | (changes.keys() - gone)
+        return self.true, 0.0, False, False, {}
+
+
+def workshop(skills: Mapping[str, Skill], access: str = "reset", seed: int = 0) -> PolicyAgent:
+    """The agent with these skills."""
+
+    def pursue(environment: Any, seen: Any, objective: Objective, limit: int) -> bool:
+        kind = f"{'' if objective.value else 'not '}{objective.atom.predicate}"
+        if (objective.atom in seen) is objective.value:
+            return True
+        seen, *_ = environment.step(WAYS.index((kind, objective.atom.objects)))
+        return skills[kind].lies or (objective.atom in seen) is objective.value
+
+    return PolicyAgent(
+        lambda: Workshop(skills),
+        pursue,
+        vocabulary=WORDS,
+        facts=lambda environment: environment.true,
+        objects={**dict.fromkeys(LAMPS, "lamp"), **dict.fromkeys(SOCKETS, "socket")},
+        objectives=OBJECTIVES,
+        seeds=range(STARTS),
+        access=access,
+        seed=seed,
+    )
+
+
+def truth(agent: PolicyAgent, skills: Mapping[str, Skill]) -> Model:
+    """What these skills do with what an objective names."""
+    return Model(agent.vocabulary, tuple(_schema(one, skills[agent.kind(one.name)]) for one in agent.headers))
+
+
+def _schema(header: ActionHeader, skill: Skill) -> ActionSchema:
+    claimed = LiftedAtom(CLAIMED, ())
+
+    def outcomes(values: Assignment) -> tuple[Outcome, ...]:
+        if values[skill.goal] is skill.value:
+            return (Outcome(1.0, Effects(frozenset({claimed}))),)
+        share = 0.0 if skill.blocked(values) else skill.succeeds
+        found = []
+        for succeeds, probability in ((True, share), (False, 1 - share)):
+            changes = {**skill.changes(values, succeeds=succeeds), claimed: succeeds or skill.lies}
+            sides = (
+                frozenset(atom for atom, value in changes.items() if value is side) for side in (True, False)
+            )
+            found.append(Outcome(probability, Effects(*sides)))
+        return tuple(one for one in found if one.probability)
+
+    return ActionSchema(header, cases=cases([skill.goal, *skill.fails, *skill.where], outcomes))
+
+
+# --- what is found ------------------------------------------------------------------------------
+
+
+def assessed(*, access: str, within: float, steps: int, seed: int) -> Row:
+    """One agent: how much of what is said of it is right."""
+    skills = flawed(seed)
+    agent = workshop(skills, access, seed)
+    model = truth(agent, skills)
+    began = process_time()
+    result = aam_vision.interrogate(
+        agent, chance=True, within=within, max_steps=steps, seed=seed, raises=False
+    )
+    seconds = process_time() - began
+    found = result.outcomes
+    assert isinstance(found, ChanceResult), "it was asked for outcomes"
+    initial = [one.state for one in agent.initial()]
+    walked = sample_transitions(model, initial, HELD_OUT, np.random.default_rng([seed, 11]))
+    states = list(dict.fromkeys(step.before for step in walked))
+    row: Row = {"status": result.status, "pursuits": result.counts.steps, "seconds": seconds}
+    row |= {"distance": variational_distance(found.model, model, walked), "wrong": [], "missed": []}
+    sums = dict.fromkeys(("right", "intervals", "found", "lies", "lies_found", "lies_invented"), 0)
+    for known, true in zip(found.actions, model.actions, strict=True):
+        name = true.header.name
+        skill, checked, own = skills[agent.kind(name)], check(known, true), known.schema()
+        tried = [(state, objects) for state in states for objects in _bindings(agent, true.header)]
+        same = all({*own.successors(*one)} == {*true.successors(*one)} for one in tried)
+        conditions = {atom for case in own.cases for atom in case.positive | case.negative}
+        further = sorted(map(str, conditions - {skill.goal, *skill.fails, *skill.where}))
+        others = {skill.beyond} - {None} == set(known.side_effects)
+        lies, told = (any(_lies(one, skill, *step) for step in tried) for one in (true, own))
+        row["wrong"] += checked.wrong
+        if not (same and not further and others):
+            row["missed"].append([name, same, further, others])
+        sums["found"] += same and not further and others
+        sums["intervals"] += len(checked.intervals)
+        sums["right"] += sum(checked.intervals)
+        sums["lies"] += lies
+        sums["lies_found"] += lies and told
+        sums["lies_invented"] += told and not lies
+    return {**row, **sums, "objectives": len(found.actions)}
+
+
+def _bindings(agent: PolicyAgent, header: ActionHeader) -> list[tuple[str, ...]]:
+    return [objects for kind, objects in WAYS if kind == agent.kind(header.name)]
+
+
+def _lies(schema: ActionSchema, skill: Skill, state: State, objects: tuple[str, ...]) -> bool:
+    """Whether it may claim that the objective holds where it does not."""
+    goal = skill.goal.ground(objects)
+    return any(
+        Atom(CLAIMED, ()) in after.true and (goal in after.true) is not skill.value
+        for after in schema.successors(state, objects)
+    )
+
+
+def amiss(row: Row) -> str:
+    """What was called certain and is wrong."""
+    return f"seed {row['seed']}: {'; '.join(row['wrong'])}" if row["wrong"] else ""
+
+
+def _percent(name: str, others: str) -> Column:
+    return lambda rows: f"{100 * total(name)(rows) / max(1, total(others)(rows)):.1f}"
+
+
+summary = Summary(
+    "Agents with random flaws",
+    {
+        **as_named("access", "within"),
+        "agents": len,
+        "complete": lambda rows: sum(row["status"] == "complete" for row in rows),
+        "objectives": total("objectives"),
+        "found %": _percent("found", "objectives"),
+        "intervals": total("intervals"),
+        "right %": _percent("right", "intervals"),
+        "lies": total("lies"),
+        "lies found %": _percent("lies_found", "lies"),
+        "invented": total("lies_invented"),
+        "wrong": total(lambda row: len(row["wrong"])),
+        "VD": average("distance", 3),
+        "pursuits": average("pursuits", 4),
+        "CPU s": average("seconds", 3),
+    },
+    by=("access", "within"),
+)
+
+
+# --- the curve ----------------------------------------------------------------------------------
+
+
+def at_random(agent: PolicyAgent, rng: np.random.Generator) -> Transcript:
+    """Pursuits of random objectives from random situations from which the access allows to go on."""
+    recording, places = _recording(agent)
+    for _ in range(AFTER[-1]):
+        start = places[int(rng.integers(len(places)))]
+        kind, objects = WAYS[int(rng.integers(len(WAYS)))]
+        name = next(one.name for one in agent.headers if agent.kind(one.name) == kind)
+        _go_on(agent, places, recording.ask(Query(start, (GroundAction(name, objects),))).final)
+    return recording.transcript
+
+
+def by_interrogation(agent: PolicyAgent, rng: np.random.Generator) -> Transcript:
+    """The pursuits of an interrogation."""
+    recording, _ = _recording(agent)
+    interrogate(recording, rng, Options(max_steps=AFTER[-1]))
+    return recording.transcript
+
+
+def _recording(agent: PolicyAgent) -> tuple[RecordingAgent, list[Situation]]:
+    """The agent with a transcript, and where pursuits may begin."""
+    initial = tuple(agent.initial())
+    return RecordingAgent(
+        agent, Transcript(agent.vocabulary, agent.headers, agent.access, initial, ())
+    ), list(initial)
+
+
+def _go_on(agent: PolicyAgent, places: list[Situation], here: Situation) -> None:
+    """Note where the agent stands now."""
+    if not agent.access.returns:
+        del places[STARTS:]
+    if all(here.state != one.state for one in places):
+        places.append(here)
+
+
+ITERATIONS, DEPTH, EXPLORED = 200, 4, 1.0
+"""Of the tree search: pursuits are simulated so often, so many in a row, and how much those that were simulated seldom are preferred."""
+
+
+def by_tree_search(agent: PolicyAgent, rng: np.random.Generator) -> Transcript:
+    """The sequences of objectives that tell the most pessimistic and the most optimistic model apart best."""
+    recording, places = _recording(agent)
+    precision = precision_of(0.05)
+    known = tuple(ActionKnowledge(AtomIndex(agent.vocabulary, one), precision) for one in agent.headers)
+    table, left = StepTable(known), AFTER[-1]
+    while left > 0:
+        tree = _Tree(known, table, rng)
+        for _ in range(ITERATIONS):
+            tree.simulate([one.state for one in places])
+        here = places[tree.best(None)]
+        for depth in range(min(DEPTH, left)):
+            steps = table.distinct(here.state)
+            if (here.state, depth) not in tree.visited:
+                break  # what came was never simulated
+            step = steps[tree.best((here.state, depth))]
+            after = recording.ask(Query(here, (instruction(known, step),))).final
+            known[step.action].was_executed(here.state, step.objects, after.state)
+            here, left = after, left - 1
+            _go_on(agent, places, here)
+    return recording.transcript
+
+
+class _Tree:
+    """A search by upper confidence bounds (UCT) over where to begin and what to pursue from there."""
+
+    def __init__(self, known: Sequence[ActionKnowledge], table: StepTable, rng: np.random.Generator) -> None:
+        self._known, self._table, self._rng = known, table, rng
+        self.visited: dict[Any, Any] = {}
+        """By node, of each choice there how often it was made, and the sum of what came of it."""
+        self._told: dict[tuple[int, int], float] = {}
+
+    def best(self, node: Any) -> int:
+        """The choice that was made most often."""
+        return int(np.argmax(self.visited[node][0]))
+
+    def _chosen(self, node: Any, number: int) -> int:
+        made, sums = self.visited.setdefault(node, np.zeros((2, number)))
+        if (fresh := np.flatnonzero(made == 0)).size:
+            return int(self._rng.choice(fresh))
+        return int(np.argmax(sums / made + EXPLORED * np.sqrt(log(made.sum()) / made)))
+
+    def simulate(self, states: Sequence[State]) -> None:
+        """Follow the tree once, with outcomes drawn from what is known, and note what it would tell."""
+        start = self._chosen(None, len(states))
+        state, gains, met = states[start], list[float](), set[tuple[int, int]]()
+        path: list[tuple[Any, int]] = [(None, start)]
+        for depth in range(DEPTH):
+            steps = self._table.distinct(state)
+            number = self._chosen((state, depth), len(steps))
+            path.append(((state, depth), number))
+            step = steps[number]
+            kind = step.action, step.held
+            gains.append(0.0 if kind in met else self._telling(*kind))
+            met.add(kind)
+            action = self._known[step.action]
+            if (leads := action.leads(step.held)) and action.executed:
+                shares = np.array([action.frequencies[one].probability for one, _ in leads])
+                place = int(self._rng.choice(len(leads), p=shares / shares.sum()))
+                state = successor(state, action, step, leads[place][1])
+        for depth, (node, number) in enumerate(path):
+            self.visited[node][:, number] += 1, sum(gains[max(0, depth - 1) :]) / DEPTH
+
+    def _telling(self, number: int, held: int) -> float:
+        """By how much the most pessimistic and the most optimistic model differ in what a pursuit brings about there.
+
+        To the one an outcome comes where all holds that held whenever it came, as seldom as its interval allows; to the other wherever
+        nothing rules it out, as often as its interval allows.
+        """
+        if (number, held) not in self._told:
+            self._told[number, held] = self._differing(self._known[number], held)
+        return self._told[number, held]
+
+    @staticmethod
+    def _differing(action: ActionKnowledge, held: int) -> float:
+        if not action.executed:
+            return 1.0
+        total, contexts = 0.0, action.steps.contexts
+        for one, often in zip(action.outcomes, action.frequencies, strict=True):
+            after = (held | one.adds) & ~one.deletes
+            came = [each for each, afters in contexts.items() if (each | one.adds) & ~one.deletes in afters]
+            if after == held or not came:
+                continue
+            always, never = came[0], ~came[0]
+            for each in came:
+                always, never = always & each, never & ~each
+            covered = not (always & ~held or never & held)
+            ruled_out = held in contexts and after not in contexts[held]
+            total += 0.0 if ruled_out else often.high - (often.low if covered else 0.0)
+        return min(1.0, total)
+
+
+CHOICES = {"interrogation": by_interrogation, "random": at_random, "tree search": by_tree_search}
+
+
+def followed(*, access: str, choice: str, seed: int) -> Row:
+    """The distance to the truth of what was learned, by the number of pursuits."""
+    skills = flawed(seed)
+    agent = workshop(skills, access, seed)
+    model = truth(agent, skills)
+    initial = [one.state for one in agent.initial()]
+    walked = sample_transitions(model, initial, HELD_OUT, np.random.default_rng([seed, 11]))
+    began = process_time()
+    transcript = CHOICES[choice](agent, np.random.default_rng([seed, 12]))
+    seconds = process_time() - began
+    steps = list(observed(transcript))
+    distances = []
+    for after in AFTER:
+        found = learned(transcript, steps[:after], precision_of(0.05)).actions
+        own = Model(model.vocabulary, tuple(one.schema() for one in found))
+        distances.append(variational_distance(own, model, walked))
+    return {"distances": distances, "pursuits": len(steps), "seconds": seconds}
+
+
+def _after(number: int) -> Column:
+    return average(lambda row: row["distances"][number], 3)
+
+
+curves = Summary(
+    "Variational distance to the truth by the number of pursuits",
+    {
+        **as_named("access", "choice"),
+        "agents": len,
+        **{str(after): _after(number) for number, after in enumerate(AFTER)},
+        f"to {NEAR}": lambda rows: next(
+            (
+                after
+                for n, after in enumerate(AFTER)
+                if np.mean([row["distances"][n] for row in rows]) <= NEAR
+            ),
+            None,
+        ),
+        "CPU s": average("seconds", 3),
+    },
+    by=("access", "choice"),
+)
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(capabilities))
