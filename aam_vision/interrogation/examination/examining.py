@@ -131,6 +131,8 @@ class Examining:
             wanted - sum(len(move.plan) if isinstance(move, Ask) else move.steps for move in done),
             wanted - wanted // WALKED - self._history(wanted) - short,
         )
+        if left <= 0 and not evidence.supposes and untold(evidence) <= wanted:  # some could not be read
+            left = min(wanted, ENOUGH) - progress(evidence).steps
         if left <= 0:
             return None
         memory, longest = self._worked_out(evidence), min(left, LONGEST)
