@@ -104,7 +104,7 @@ class Sheet:
         )
         onto = np.array([[float(self.width), 0, 0], [0, float(self.height), 0], [0, 0, 1]])
         moved = np.array([[1.0, 0, -left], [0, 1.0, -below], [0, 0, 1]])
-        transform = _Transform(moved @ ((onto @ scaled) @ flipped))
+        transform = (moved @ ((onto @ scaled) @ flipped)).view(_Transform)
         alpha = sprite[..., 3]
         if (alpha != 1).any():
             sprite = sprite * alpha[..., None]
@@ -162,19 +162,13 @@ def _mixed(below: Any, above: Any, alpha: Any) -> Any:
     return (((above << 8) - premultiplied) * alpha + (premultiplied << 8)) // opacity
 
 
-class _Transform:
-    """A matrix as matplotlib's function wants it."""
+class _Transform(np.ndarray[Any, np.dtype[np.float64]]):
+    """A matrix as matplotlib's function wants it: an array, which it reads without a call of Python.
+
+    It takes an interrupt that comes within such a call for an invalid matrix.
+    """
 
     is_affine = True
-
-    def __init__(self, matrix: NDArray[np.float64]) -> None:
-        self._matrix = matrix
-
-    def __array__(self, *arguments: Any, **options: Any) -> NDArray[np.float64]:
-        return self._matrix
-
-    def get_matrix(self) -> NDArray[np.float64]:
-        return self._matrix
 
 
 @cache

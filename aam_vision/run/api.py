@@ -240,13 +240,13 @@ def transcript_from(
         from aam_vision.run.targets.symbolic import tell_left_out
 
         if classifiers or problems:
-            raise UnusableInput("--classifiers and --problem go with --env only; leave them out")
+            raise UnusableInput("classifiers and problems go with an environment only; leave them out")
         transcript = read_traces(domain, traces)
         tell_left_out(domain, transcript.vocabulary)
         return transcript
     if env is None or domain is not None:
         raise UnusableInput(
-            "give one of --domain D.pddl, for files of states, and --env, for folders of images"
+            "give either a domain, for files of states, or an environment, for folders of images"
         )
     from aam_vision.run.targets.pictured import read_pictured
 

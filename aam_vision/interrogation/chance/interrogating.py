@@ -7,8 +7,7 @@ reached (``graph``). It ends when nothing that can be reached tells any more and
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Generator, Hashable, Iterable
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -34,6 +33,7 @@ from aam_vision.interrogation.chance.graph import (
 from aam_vision.interrogation.chance.intervals import ALPHA, precision_of
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.chance.prior import MARGIN, Prior, Verification
+from aam_vision.interrogation.evidence.problems import Problems
 from aam_vision.interrogation.evidence.transcript import REFUSED, RIGHT_AFTER, AttemptedStep, Course
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.task.undetermined import Undetermined
@@ -213,16 +213,10 @@ class _Interrogation:
         self._course = course or Course()
         self._seen: dict[State, Situation] = {one.state: one for one in self._initial}
         """Every situation that was seen, as the agent showed it last."""
-        self._problem = self._look_alikes()
-        """By handle the number of the problem of a situation, if the problem looks at first like another one."""
-        self._alike = sorted(self._problem.values())
-        """The numbers of these problems."""
-        self._by_problem: dict[State, dict[int, Situation]] = {}
-        """The situations of such problems from which the access allows to go on."""
-        for one in self._initial:
-            self._keep_apart(one)
-        self._steps_in: Counter[int] = Counter()
-        """How many steps were attempted in each such problem."""
+        self._problems: Problems[State] = Problems()
+        """Only where it can be put back into each; only situations from which the access allows to go on are kept apart."""
+        for one in self._initial if self._agent.access.restarts else ():
+            self._problems.begin(one, one.state)
         self._here: Situation | None = None
         self._outlook: Outlook | None = None
         self._version = -1
@@ -295,19 +289,6 @@ class _Interrogation:
         if queries is not None and counts.queries >= queries:
             return 0
         return 1 if limit is None else limit - counts.steps
-
-    def _look_alikes(self) -> dict[Hashable, int]:
-        """The handles of initial situations that look alike, with the numbers of their problems: what they do not show may differ."""
-        if not self._agent.access.restarts:
-            return {}
-        different = {one.handle: one.state for one in self._initial}
-        count = Counter(different.values())
-        return {one.handle: n for n, one in enumerate(self._initial, 1) if count[one.state] > 1}
-
-    def _keep_apart(self, situation: Situation) -> None:
-        """Remember a situation for its problem, if there are others that look alike at first."""
-        if (problem := self._problem.get(situation.handle)) is not None:
-            self._by_problem.setdefault(situation.state, {})[problem] = situation
 
     # --- walks -----------------------------------------------------------------------------------
 
@@ -402,17 +383,15 @@ class _Interrogation:
 
     def _neglected(self, outlook: Outlook) -> Situation | None:
         """The situation that is worth most of a problem in which far fewer steps were attempted than in another one that looks like it."""
-        steps = self._steps_in
-        least = min(self._alike, key=steps.__getitem__, default=0)
-        if 2 * steps[least] + _WALK >= max(steps.values(), default=0):
+        problem, number, value = self._problems.neglected, outlook.graph.number, outlook.value
+        if problem is None:
             return None
-        number, value = outlook.graph.number, outlook.value
         own = [
-            found[least]
-            for state, found in self._by_problem.items()
-            if least in found and state in number and value[number[state]] >= NEGLIGIBLE
+            (float(value[number[state]]), situation)
+            for state, situation in self._problems.kept(problem)
+            if state in number and value[number[state]] >= NEGLIGIBLE
         ]
-        return max(own, key=lambda one: float(value[number[one.state]]), default=None)
+        return max(own, key=lambda one: one[0])[1] if own else None
 
     @property
     def _beyond(self) -> int:
@@ -482,9 +461,7 @@ class _Interrogation:
         state = graph.states[place]
         if self._here is not None and self._here.state == state:
             return self._here
-        if own := self._by_problem.get(state):
-            return own[min(own, key=self._steps_in.__getitem__)]
-        return self._seen.get(state, Situation(state, state))
+        return self._problems.least_tried(state) or self._seen.get(state, Situation(state, state))
 
     def _from_here(self, outlook: Outlook, worth: float) -> tuple[Situation, Step, bool] | None:
         """The way to the best trial from where the agent stands; none, and it stays no longer, if that is worth much less than the best of all."""
@@ -550,20 +527,20 @@ class _Interrogation:
     def _try(self, start: Situation, step: Step, trial: bool) -> None:
         """Take a step and learn from the answer."""
         self._course.begin(start.state)
-        self._course.problem = problem = self._problem.get(start.handle)
+        problem = self._problems.looks_alike(start)
+        self._course.problem = None if problem is None else problem + 1
         asked = instruction(self._actions, step)
         response = self._agent.ask(Query(start, (asked,), goes_on=start is self._here))
         when = self._course.step(asked, executed=response.executed > 0)
         self._course.end(response.final.state)
-        if problem is not None:
-            self._problem[response.final.handle] = problem
-            self._steps_in[problem] += 1
+        self._problems.tried(start, response.final)
         action = self._actions[step.action]
         self._stand(response.final)
         self._note(start)
         self._note(response.final)
         if response.executed:
-            action.was_executed(start.state, step.objects, after := response.final.state, when)
+            after = response.final.state
+            action.was_executed(start.state, step.objects, after, when)
             known = (successor(start.state, action, step, one) for _, one in action.leads(step.held))
             if self._outlook is not None and action.astray and not after.unknown and after not in known:
                 self._outlook.graph.avoid(start.state, step)
@@ -595,7 +572,7 @@ class _Interrogation:
         if situation.state.unknown:
             return
         if self._anywhere:
-            self._keep_apart(situation)
+            self._problems.keep_apart(situation, situation.state)
         if self._anywhere and situation.state not in self._seen and self._outlook is not None:
             number = self._outlook.graph.number.get(situation.state)
             if number is not None:

@@ -11,21 +11,19 @@ which nothing else was violated *supports* the conclusion: it is wrong only if a
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from aam_vision.interrogation.evidence.moves import Ask, Asked, Entry, Walk
+from aam_vision.interrogation.evidence.problems import Problems
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.model.query import Query, Response, Situation
 from aam_vision.model.strips import Atom, GroundAction, State
 from aam_vision.planning.joins import StateIndex
 
-EVEN, FEW = 5, 12
-"""Steps that may be asked for in one of the problems that look alike before they are asked for in another one; and steps of which an examination
-asks for more in a problem."""
 REFUSALS = 3
 """Refusals that make a conclusion certain where answers may be wrong. More: fewer wrong conclusions, more queries."""
 
@@ -115,15 +113,8 @@ class Evidence:
         nodes this is the version of the evidence."""
         self.supposes = False
         """Whether part of it is only supposed (``task.rounds``): then nothing is proven from it."""
-        self._initial: list[Situation] = []
-        self._problem: dict[Hashable, int] = {}
-        """By handle the number of the problem of a situation."""
-        self._look_alikes: list[int] = []
-        """The numbers of problems that look at first like others."""
-        self._by_problem: dict[int, dict[int, Situation]] = {}
-        """By node the situations of such problems."""
-        self._asked_in: Counter[int] = Counter()
-        """How many steps were asked for in each problem; of a longer plan one."""
+        self._problems: Problems[int] = Problems()
+        """Their places are the numbers of nodes. Of a longer plan one step counts."""
         self._current: Situation | None = None
         self._led_to: dict[tuple[int, GroundAction], Node] = {}
         self._refused_at: set[tuple[int, GroundAction]] = set()
@@ -159,23 +150,10 @@ class Evidence:
         """The node of a problem's initial situation."""
         node = self.situation(situation)
         node.initial = True
-        self._problem.setdefault(situation.handle, len(self._initial))
-        self._initial.append(situation)
-        alike = [
-            (number, one) for number, one in enumerate(self._initial) if self._by_handle[one.handle] is node
-        ]
-        if len({one.handle for _, one in alike}) > 1:
-            for number, one in alike:
-                self._keep_apart(one, number)
-            self._look_alikes = sorted({*self._look_alikes, *(number for number, _ in alike)})
+        self._problems.begin(situation, node.number)
         self._current = self._current or situation
         self._describe()
         return node
-
-    def _keep_apart(self, situation: Situation, problem: int) -> None:
-        """Note that a situation is in a problem that looks at first like another one: what neither shows may differ."""
-        self._problem[situation.handle] = problem
-        self._by_problem.setdefault(self.situation(situation).number, {}).setdefault(problem, situation)
 
     def take_in(self, entry: Entry, move: Ask | Walk | None = None) -> bool:
         """Learn from an answer or a walk, and remember the move that it answers. True if anything new follows.
@@ -196,11 +174,8 @@ class Evidence:
                 self._executed(self.situation(step.before), step.action, self.situation(step.after))
                 self._current = step.after
         for before, after in led:
-            if (problem := self._problem.get(before.handle)) is not None:
-                self._asked_in[problem] += 1
-                self._problem.setdefault(after.handle, problem)
-                if problem in self._look_alikes:
-                    self._keep_apart(after, problem)
+            self._problems.tried(before, after)
+            self._problems.keep_apart(after, self.situation(after).number)
         self._hidden.settle()
         told = self.hypotheses.version != version
         refuted = proven = 0
@@ -252,7 +227,7 @@ class Evidence:
         earlier = Evidence(
             Hypotheses(hypotheses.vocabulary, hypotheses.headers, repeated=hypotheses.repeated)
         )
-        for situation in self._initial:
+        for situation in self._problems.initial:
             earlier.begin(situation)
         for exchange in self.exchanges[:exchanges]:
             earlier.take_in(exchange.entry)
@@ -349,24 +324,16 @@ class Evidence:
     @property
     def neglected(self) -> Node | None:
         """Where a problem begins in which far less was asked than in one that looks at first like it; None if there is none."""
-        least = min(self._look_alikes, key=self._asked_in.__getitem__, default=None)
-        if least is None or 2 * self._asked_in[least] + EVEN >= max(
-            self._asked_in[one] for one in self._look_alikes
-        ):
-            return None
-        return self.situation(self._initial[least])
+        problem = self._problems.neglected
+        return None if problem is None else self.situation(self._problems.initial[problem])
 
     @property
     def hardly_tried(self) -> Node | None:
         """Where a problem goes on in which few steps were asked for: where the agent stands, if it is in it; None if there is none."""
-        asked = {
-            n: self._asked_in[n] for n, one in enumerate(self._initial) if self._problem[one.handle] == n
-        }
-        here = -1 if self._current is None else self._problem.get(self._current.handle, -1)
-        if asked.get(here, FEW) < FEW:
-            return self.current
-        least = min(asked, key=asked.__getitem__)
-        return self.situation(self._initial[least]) if asked[least] < FEW else None
+        if self._current is None:
+            return None
+        found = self._problems.hardly_tried(self._current)
+        return None if found is None else self.situation(found)
 
     def departure(self, node: Node) -> Situation:
         """The situation in which to start at a node: where the agent stands, if it is there.
@@ -374,11 +341,10 @@ class Evidence:
         Equal situations share a node, but the agent need not be able to go back to the other ones. Of those in problems that look alike
         at first it is one in the problem in which least was asked.
         """
-        own = self._by_problem.get(node.number)
         if self._current is not None and self.current is node and node is not self.neglected:
             return self._current
-        if own:
-            return own[min(own, key=lambda problem: (self._asked_in[problem], problem))]
+        if (own := self._problems.least_tried(node.number)) is not None:
+            return own
         assert node.situation is not None, "a policy may only start from situations that were seen"
         return node.situation
 

@@ -145,9 +145,9 @@ def test_a_folder_that_is_no_trace_is_refused_in_one_line(
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ((), "give one of --domain"),
-        (("--env", "slidetile", "--domain", "d.pddl"), "give one of --domain"),
-        (("--domain", "d.pddl", "--problem", "train/0"), "go with --env only"),
+        ((), "give either a domain"),
+        (("--env", "slidetile", "--domain", "d.pddl"), "give either a domain"),
+        (("--domain", "d.pddl", "--problem", "train/0"), "go with an environment only"),
         (("--env", "nowhere"), "no environment 'nowhere'"),
         (("--env", "slidetile", "--problem", "test/0"), "problem 'test/0' is not one for training"),
         (("--env", "slidetile", "--problem", "train/0", "--problem", "train/0"), "give one for all 1 traces"),
