@@ -180,6 +180,9 @@ def _outcomes(action: ActionDifferences) -> Iterator[Line]:
     if not (action.one.executed and action.other.executed):
         return
     found = list(action.outcomes)
+    if action.moving:
+        yield "outcomes: not compared: how often they come changes with time, or by spells", False
+        return
     if not action.certain:
         compared = "trials are compared where the same held before them"
         yield f"outcomes: {_uncertain(action)}; {compared}", False
@@ -228,7 +231,10 @@ def outcome_text(action: ActionDifferences, one: OutcomeDifference) -> str:
         where = f" if {listed(action.one.index.text(one.condition))}"
     if one.matched:
         names = action.one.index.header.parameters
-        told = [split.text(names, action.one.index.atoms) for split in one.matched]
+        told = [
+            f"{'whether ' if split.before else ''}{split.text(names, action.one.index.atoms)}"
+            for split in one.matched
+        ]
         where += f", compared where {listed(told)} {'is' if len(told) == 1 else 'are'} the same"
     return (
         f"{words}{where}: {', '.join(shares)}; B {chance.difference(*found.limits)}; {_chance(found.p_value)}"

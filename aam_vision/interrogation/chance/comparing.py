@@ -18,7 +18,9 @@ In what trials of two versions have to agree to be compared: everything that see
 Each run chooses its own situations, so two runs of one agent may be mixtures of other situations. What may be the reason is
 looked for in all trials together, without regard to whose they are: a fact by which both versions' trials differ enough to feign a
 difference between the versions differs itself by at least as much. Where versions do differ, what goes with them does, too: what would have
-shown within a version and did not is not the reason. Trials are compared within the strata that result (Mantel and Haenszel).
+shown within a version and did not is not the reason. Trials are compared within the strata that result (Mantel and Haenszel). What was
+found to matter within one version is among the reasons, where it comes again: the place in a cycle, what came right before. Trials of an
+action that changes for good, or by spells, are not compared.
 
 Two versions of an agent, each interrogated: for every action, what surely differs, what may, and by how much at most.
 
@@ -67,7 +69,9 @@ circumstances one or more have half of this by chance, and each that trials have
 """
 _MOST = 4
 """Circumstances in which they have to agree, at most."""
-
+_STAKES = 1.0, 0.5
+"""Strata are played with either of these in equal shares: all that is owned, which is best where each of them tells, or half, where most
+are small."""
 
 _FAINT = 0.25
 """Share of the evidence that was to be expected within versions below which a circumstance is not the reason."""
@@ -121,8 +125,13 @@ class Comparison:
     def p_value(self) -> float:
         """How probable so much evidence at any time is at most if nothing differs; corrected for the number of comparisons."""
         pairs = self.strata or ((self.one, self.other),)
-        found = sum(against_equality(*pair, independent=self.independent) for pair in pairs)
-        return min(1.0, self.actions * exp(-max(0.0, found)))
+        stakes = _STAKES if len(pairs) > 1 else _STAKES[:1]
+        found = [
+            sum(against_equality(*pair, self.independent, len(pairs), stake) for pair in pairs)
+            for stake in stakes
+        ]
+        mean = float(np.logaddexp.reduce(found)) - log(len(stakes))
+        return min(1.0, self.actions * exp(-max(0.0, mean)))
 
     @property
     def different(self) -> bool:
@@ -131,12 +140,23 @@ class Comparison:
 
 
 @lru_cache(maxsize=10_000)
-def against_equality(one: Count, other: Count, *, independent: bool = True) -> float:
-    """The logarithm of the evidence against an equal probability: ever at least log(1/a) with probability p a at most, if it is p."""
+def against_equality(
+    one: Count, other: Count, independent: bool = True, strata: int = 1, stake: float = 1.0
+) -> float:
+    """The logarithm of the evidence against an equal probability: ever at least log(1/a) with probability p a at most, if it is p.
+
+    Of several ``strata`` the evidence is added up. There the share of an outcome is the geometric mean of its probabilities, which
+    are less than one in all.
+
+    ``stake``: the share of what is owned that is bet on the trials of the stratum; the rest is kept, so that it loses little where
+    these are few.
+    """
 
     def at(p: float) -> float:
         first, second = _against(p, one), _against(p, other)
-        return (first + second if independent else max(first, second) - log(2)) + log(p)
+        found = first + second if independent else max(first, second) - log(2)
+        kept = found if stake == 1 else float(np.logaddexp(log(1 - stake), log(stake) + found))
+        return kept + log(p) / strata
 
     places = [(number + 0.5) / _COARSE for number in range(_COARSE)]
     values = [at(p) for p in places]
@@ -196,16 +216,18 @@ def _all_against(count: Count) -> Numbers:
 
 
 def strata(
-    trials: Sequence[Trial], outcomes: int, atoms: int, *, first: int = 0
+    trials: Sequence[Trial], outcomes: int, atoms: int, *, first: int = 0, known: Sequence[Split] = ()
 ) -> tuple[list[Split], list[int]]:
     """The circumstances that seem to matter, and for every trial the number of its stratum: where all of these are the same.
 
-    ``first``: how many of the trials, at the beginning, are the first version's.
+    ``first``: how many of the trials, at the beginning, are the first version's. ``known``: circumstances in time that matter.
     """
     came = np.eye(outcomes)[[one.outcome for one in trials]]
     told = circumstances(trials, atoms)
-    found: list[Split] = []
+    found = [*known]
     labels = [0] * len(trials)
+    for split in known:
+        labels = [2 * label + int(split.holds(one)) for label, one in zip(labels, trials, strict=True)]
     for _ in range(_MOST if outcomes > 1 else 0):
         ratios = [remaining(came, cell, labels) for _, cell in told]
         versions = [2 * label + int(place >= first) for place, label in enumerate(labels)]
@@ -272,6 +294,8 @@ class ActionDifferences:
     outcomes: tuple[OutcomeDifference, ...]
     certain: bool
     """Whether the outcomes of both versions are certain, and they have the same cases."""
+    moving: bool = False
+    """Whether how often an outcome comes changes with time in one of them: then trials are not compared."""
 
     @property
     def different(self) -> bool:
@@ -317,9 +341,9 @@ def _compared(
         else []
     )
     doubted = any(found.suspected or found.unexplained for found in (one.dependence, other.dependence))
-    moving = any(
-        case.difference is not None and case.difference.by.in_time for case in (*one.cases, *other.cases)
-    )
+    differing = [case.difference.by for case in (*one.cases, *other.cases) if case.difference is not None]
+    moving = any(by.in_time and not by.comes_again for by in differing)
+    known = tuple(dict.fromkeys(by for by in differing if by.in_time))
     certain = same and not (doubted or moving) and all(explanation.sure for explanation in joint)
     if one.executed and other.executed and not moving:
         found = (
@@ -327,15 +351,17 @@ def _compared(
                 difference
                 for condition, explanation in zip(conditions, joint, strict=True)
                 for difference in _of_outcomes(
-                    one, other, condition, explanation, actions * len(conditions), independent=independent
+                    *(one, other, condition, explanation, actions * len(conditions), known),
+                    independent=independent,
                 )
             )
             if certain
-            else _of_kinds(one, other, actions, independent=independent)
+            else _of_kinds(one, other, actions, known, independent=independent)
         )
         outcomes = tuple(found)
     different = bool(atoms) or _incompatible(one, other)
-    return ActionDifferences(one, other, atoms, different, _undecided(one, other), outcomes, certain)
+    undecided = _undecided(one, other)
+    return ActionDifferences(one, other, atoms, different, undecided, outcomes, certain, moving)
 
 
 def _within(
@@ -403,6 +429,7 @@ def _of_outcomes(
     condition: Literals,
     joint: Explanation,
     comparisons: int,
+    known: Sequence[Split],
     *,
     independent: bool,
 ) -> Iterator[OutcomeDifference]:
@@ -414,9 +441,10 @@ def _of_outcomes(
         for step in steps.course:
             if joint.revealing(step.held):
                 after = [(step.held | outcome.adds) & ~outcome.deletes for outcome in joint.outcomes]
-                own.append(Trial(step.held, after.index(step.now), step.setting))
+                came = after.index(step.now)
+                own.append(Trial(step.held, came, step.setting, step.place, step.when))
     atoms = len(one.index.atoms)
-    compared = _matched(trials, len(joint.outcomes), atoms, lost, comparisons, independent=independent)
+    compared = _matched(trials, len(joint.outcomes), atoms, lost, comparisons, known, independent=independent)
     for number, outcome in enumerate(joint.outcomes):
         yield OutcomeDifference(outcome.adds, outcome.deletes, None, condition, *compared(number))
 
@@ -427,13 +455,14 @@ def _matched(
     atoms: int,
     lost: Sequence[int],
     comparisons: int,
+    known: Sequence[Split],
     *,
     independent: bool,
 ) -> Callable[[int], tuple[Comparison, tuple[Split, ...]]]:
     """Of an outcome how often it came in both versions, in situations that are alike in all that seems to matter; and what that is."""
     every = [*trials[0], *trials[1]]
     size = len(trials[0])
-    splits, labels = strata(every, outcomes, atoms, first=size)
+    splits, labels = strata(every, outcomes, atoms, first=size, known=known)
     groups: dict[int, tuple[Counter[int], Counter[int]]] = {}
     for place, (trial, label) in enumerate(zip(every, labels, strict=True)):
         groups.setdefault(label, (Counter(), Counter()))[place >= size][trial.outcome] += 1
@@ -457,7 +486,12 @@ def _matched(
 
 
 def _of_kinds(
-    one: ActionKnowledge, other: ActionKnowledge, actions: int, *, independent: bool
+    one: ActionKnowledge,
+    other: ActionKnowledge,
+    actions: int,
+    known: Sequence[Split],
+    *,
+    independent: bool,
 ) -> Iterator[OutcomeDifference]:
     """What came of the trials of each kind that both versions have.
 
@@ -471,7 +505,7 @@ def _of_kinds(
         came = sorted({*afters, *others})
         trials = [
             [
-                Trial(held, came.index(step.now), step.setting)
+                Trial(held, came.index(step.now), step.setting, step.place, step.when)
                 for step in version.steps.course
                 if step.held == held
             ]
@@ -479,6 +513,6 @@ def _of_kinds(
         ]
         lost = [version.lost.get(held, 0) for version in (one, other)]
         share = actions * number * (number + 1)
-        compared = _matched(trials, len(came), 0, lost, share, independent=independent)
+        compared = _matched(trials, len(came), 0, lost, share, known, independent=independent)
         for place, now in enumerate(came):
             yield OutcomeDifference(now & ~held, held & ~now, held, NOTHING, *compared(place))

@@ -96,7 +96,11 @@ class Split(NamedTuple):
     """What held that is no atom of the action."""
 
     def text(self, names: Sequence[str], atoms: Sequence[LiftedAtom]) -> str:
-        """What is told apart, where that is what came right before, an atom, a fact or an object; ``names`` are the parameters of the action."""
+        """What is told apart, unless that is the order of trials; ``names`` are the parameters of the action."""
+        if self.phase is not None:
+            return f"the place in a cycle of {self.phase[0]}"
+        if self.begun is not None:
+            return "how long ago the agent was put where it began"
         if self.atom is not None:
             return atoms[self.atom].text(names)
         if self.named is not None:
@@ -110,6 +114,21 @@ class Split(NamedTuple):
     def in_time(self) -> bool:
         """Whether that is when they were made."""
         return any(one is not None for one in (self.first, self.after, self.phase, self.begun, self.before))
+
+    @property
+    def comes_again(self) -> bool:
+        """Whether it is a moment that comes again: a place in a cycle, so long after it was put somewhere, right after something."""
+        return any(one is not None for one in (self.phase, self.begun, self.before))
+
+    def holds(self, trial: Trial) -> bool:
+        """Whether a trial is one of the former, for moments that come again."""
+        if self.phase is not None:
+            length, own = self.phase
+            passed = trial.place if self.counted is None else getattr(trial.when, self.counted)
+            return bool((passed or 0) % length == own)
+        if self.begun is not None:
+            return trial.when.since < self.begun
+        return self.before in trial.when.before
 
 
 class Difference(NamedTuple):

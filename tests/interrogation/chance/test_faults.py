@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from re import search
 
 import numpy as np
 import pytest
 
-from aam_vision.interrogation.chance.comparing import Comparison, Count, strata
+from aam_vision.interrogation.chance.comparing import Comparison, Count, differences, strata
 from aam_vision.interrogation.chance.constancy import Trial
 from aam_vision.interrogation.chance.interrogating import ChanceResult
 from aam_vision.interrogation.chance.observations import Setting
@@ -160,3 +161,20 @@ def test_where_nothing_matters_trials_are_compared_as_they_are() -> None:
     rng = np.random.default_rng(71021)
     trials = [Trial(0, int(rng.random() < 0.5), Setting(("ab"[int(rng.integers(2))],))) for _ in range(200)]
     assert strata(trials, 2, 1)[0] == []
+
+
+@pytest.mark.parametrize("name", ["after undo", "cold start", "every second of a box"])
+def test_of_agents_that_hang_on_moments_that_come_again_the_trials_of_such_moments_are_compared(
+    name: str,
+) -> None:
+    """Of an agent beside itself nothing differs, of one beside another that never works a press."""
+    whole = fault(name)
+    one, again = (learned(name, "reset", seed)[0].actions for seed in (71023, 71024))
+    worse = replace(whole, rate=lambda now: whole.rate(now) / 8)
+    broken = run(worse, 71025, "reset", 0.1, 4000)[0].actions
+    assert not any(action.different for action in differences(one, again, independent=True))
+    found = differences(one, broken, independent=True)
+    assert [action.one.index.header.name for action in found if action.different] == ["press"]
+    assert any(
+        split.comes_again for action in found for outcome in action.outcomes for split in outcome.matched
+    )
