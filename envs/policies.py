@@ -36,6 +36,7 @@ from aam_vision.model.query import (
 from aam_vision.model.strips import ActionHeader, Atom, GroundAction, Objects, Predicate, State, Vocabulary
 from aam_vision.support.errors import AamError, AccessViolation, AgentFailed, UnusableInput, reason
 from aam_vision.support.files import checkpoints
+from aam_vision.support.resources import ANSWER_SECONDS, returning
 
 LIMIT = 200
 """Steps of one pursuit, at most, unless something else is said."""
@@ -179,9 +180,11 @@ class PolicyAgent(Told):
         seed: of what is random in the environment: its generators (``np_random``, and those that it or its wrappers hold) are seeded
             anew for each question.
         checkpoint: the file or folder that holds this version: its SHA-256 stands in results.
+        seconds: wall time that the policy may take until it acts or ends (in the main thread).
 
     Raises:
-        UnusableInput: there is no such predicate, or one is named ``claimed`` or ``ended``; there is no seed, no step, or no such file.
+        UnusableInput: there is no such predicate, or one is named ``claimed`` or ``ended``; there is no seed, no step, no time, or no such
+            file.
     """
 
     refuses_surely = True
@@ -200,7 +203,10 @@ class PolicyAgent(Told):
         access: Access | str = Access.RESET,
         seed: int = 0,
         checkpoint: PathLike[str] | str | None = None,
+        seconds: float = ANSWER_SECONDS,
     ) -> None:
+        if seconds <= 0:
+            raise UnusableInput("give a number above 0", "seconds", f"{seconds:g}")
         self.checkpoint = checkpoints(checkpoint)
         known = {predicate.name: predicate for predicate in vocabulary.predicates}
         for name in (CLAIMED, ENDED):
@@ -233,7 +239,7 @@ class PolicyAgent(Told):
         self.headers = tuple(_header(name, one) for name, (one, _) in self._objectives.items())
         self.objects = Objects({**vocabulary.constants, **objects}, vocabulary.types)
         self.seeds = tuple(seeds)
-        self.policy, self._facts, self._limit = pursue, facts, limit
+        self.policy, self._facts, self._limit, self._seconds = pursue, facts, limit, seconds
         self._known = known
         self._rng = np.random.default_rng(seed)
         self._make = make
@@ -379,9 +385,12 @@ class PolicyAgent(Told):
 
     def _pursue(self, pursuit: Pursuit) -> None:
         """Have the policy act."""
-        pursuit.claimed = bool(
-            self.policy(pursuit.environment, pursuit.observation, pursuit.objective, pursuit.limit)
-        )
+        what = f"the policy, which pursued {pursuit.objective},"
+        with returning(what, self._seconds) as renew:
+            pursuit.environment.acted = renew
+            pursuit.claimed = bool(
+                self.policy(pursuit.environment, pursuit.observation, pursuit.objective, pursuit.limit)
+            )
 
     @contextmanager
     def _pursuit(self, objective: Objective) -> Iterator[Pursuit]:
@@ -430,6 +439,8 @@ class _Episode:
         self.ended = False
         self.left = 0
         self.film: Film | None = None
+        self.acted: Callable[[], object] = lambda: None
+        """Called at each step."""
 
     def begin(self, seed: int) -> None:
         """Begin an episode."""
@@ -461,6 +472,7 @@ class _Episode:
         if not space.contains(action):
             raise AgentFailed(f"the policy acted outside of its action space: {action!r} is not in {space}")
         self.left -= 1
+        self.acted()
         self.observation, reward, terminated, truncated, told = self.environment.step(action)
         self.ended = bool(terminated or truncated)
         if self.film is not None:

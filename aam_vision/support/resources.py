@@ -108,15 +108,18 @@ def _timer(look: Callable[..., None]) -> Iterator[None]:
 
 
 @contextmanager
-def returning(what: str, seconds: float = ANSWER_SECONDS) -> Iterator[None]:
+def returning(what: str, seconds: float = ANSWER_SECONDS) -> Iterator[Callable[[], object]]:
     """Give up what does not return, in the main thread, where the system has such a timer and nobody else uses it.
+
+    Yields:
+        A function that allows the block as many seconds more, from when it is called.
 
     Raises:
         AgentFailed: the block has taken so many wall seconds.
     """
     main = threading.current_thread() is threading.main_thread()
     if not main or not hasattr(signal, "setitimer") or signal.getsignal(signal.SIGALRM) != signal.SIG_DFL:
-        yield
+        yield lambda: None
         return
 
     def late(*_: object) -> None:
@@ -125,7 +128,7 @@ def returning(what: str, seconds: float = ANSWER_SECONDS) -> Iterator[None]:
     signal.signal(signal.SIGALRM, late)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
-        yield
+        yield lambda: signal.setitimer(signal.ITIMER_REAL, seconds)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)

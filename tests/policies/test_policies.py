@@ -291,6 +291,11 @@ def _begins(environment: Any, *given: Any) -> bool:
     return True
 
 
+def _ponders(environment: Any, *given: Any) -> bool:
+    while True:
+        pass
+
+
 def _strays(environment: Any, *given: Any) -> bool:
     environment.step(99)
     return True
@@ -302,12 +307,13 @@ def _strays(environment: Any, *given: Any) -> bool:
         (_raises, "the policy failed while it pursued on"),
         (_strays, "outside of its action space"),
         (_exits, "SystemExit"),
+        (_ponders, r"the policy, which pursued on\(.*\), has not returned within 0.2 s"),
         (_begins, "reset its environment"),
     ],
 )
 def test_a_failure_of_the_harness_is_none_of_the_policy(pursue: Callable[..., bool], complaint: str) -> None:
     with pytest.raises(aam_vision.AgentFailed, match=complaint):
-        gate(agent(Arm().pursue), agent(pursue))
+        gate(agent(Arm().pursue), agent(pursue, seconds=0.2))
 
 
 class Restless(Tower):

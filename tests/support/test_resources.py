@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 from math import inf, nan
-from time import process_time
+from time import monotonic, process_time
 
 import numpy as np
 import pytest
@@ -127,6 +127,13 @@ def test_an_action_that_does_not_return_is_given_up() -> None:
     with returning("knock()", SECONDS):
         pass
     work(2 * SECONDS)  # no timer is left that would go off
+
+
+def test_what_shows_now_and_then_that_it_goes_on_is_not_given_up() -> None:
+    began = monotonic()
+    with returning("knock()", 1.0) as renew:
+        while monotonic() < began + 1.2:
+            renew()
 
 
 #
