@@ -18,7 +18,7 @@ from aam_vision.agents.perception import Frame, Percept, Scene
 from aam_vision.agents.process import process_agent
 from aam_vision.agents.program import ProgramLimits
 from aam_vision.agents.shown import Conversation, ProgramSimulator
-from aam_vision.model.query import Agent, Query, Situation, WalkStep
+from aam_vision.model.query import Access, Agent, Query, Situation, WalkStep
 from aam_vision.model.strips import Atom, GroundAction, State
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import AgentFailed, UnusableInput
@@ -68,10 +68,11 @@ def _findings(conversation: Conversation) -> Findings:
         f"{hello.access.value} access",
         None,
     )
-    repeatable = hello.deterministic and hello.access.restarts
+    access = Access.TRAJECTORY if hello.by_hand else hello.access
+    repeatable = hello.deterministic and access.restarts
     for number in range(len(hello.problems)):
         agent: Agent = (
-            _looked_at(conversation, number)
+            _looked_at(conversation, number, access)
             if hello.shown
             else process_agent(conversation, hello.access, [number])
         )
@@ -87,7 +88,7 @@ def _findings(conversation: Conversation) -> Findings:
             yield f"{name}: starts in the same state again", _wrong(_restarted, agent, start)
         what = "carries out every control" if hello.controls else "executes or refuses every action"
         yield f"{name}: {what}", _wrong(_every_action, agent, start)
-        if hello.walks and hello.access.restarts:
+        if hello.walks and access.restarts:
             walked: list[WalkStep] = []
             yield f"{name}: walks", _wrong(_walk, agent, start, walked)
             if repeatable and walked:
@@ -116,15 +117,13 @@ class _Pixels:
         return self.look(frame, scene)
 
 
-def _looked_at(conversation: Conversation, problem: int) -> ImageAgent:
+def _looked_at(conversation: Conversation, problem: int, access: Access) -> ImageAgent:
     """A problem of a program that shows images; each image counts as a state."""
     from aam_vision.support.pictures import decode
 
     hello = conversation.hello
-    simulator = ProgramSimulator(
-        conversation, problem, hello.access, lambda png, size: decode(png, size=size)
-    )
-    return ImageAgent([simulator], _Pixels(), hello.vocabulary, hello.headers, hello.access)
+    simulator = ProgramSimulator(conversation, problem, access, lambda png, size: decode(png, size=size))
+    return ImageAgent([simulator], _Pixels(), hello.vocabulary, hello.headers, access)
 
 
 def _wrong(check: Callable[..., None], *about: Any) -> str | None:

@@ -25,6 +25,7 @@ from aam_vision.agents.perception import (
     Percept,
     Perception,
     Point,
+    Recalling,
     Scene,
     Simulator,
 )
@@ -164,6 +165,8 @@ class ImageAgent:
                 self._ways.came(number, number_of(passage.before), passage.steps)
             if number not in self._seen:
                 problem, percept = remembered(passage, self._simulators)
+                if passage.before is None and isinstance(simulator := self._simulators[problem], Recalling):
+                    simulator.recall(percept.state)
                 image = passage.memo.get("image")  # a name for others, never a path for us
                 self._seen[number] = Seen(
                     problem,

@@ -409,6 +409,14 @@ class Simulator(Protocol):
 
 
 @runtime_checkable
+class Recalling(Protocol):
+    """A simulator that has to know what its problem begins with, though an earlier process has seen that."""
+
+    def recall(self, state: State) -> None:
+        """Its problem begins with this state."""
+
+
+@runtime_checkable
 class Foreseeing(Protocol):
     """A simulator that can make use of knowing what it will be asked next."""
 

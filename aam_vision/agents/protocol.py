@@ -60,6 +60,8 @@ class Hello:
     """How many processes of it may run at a time; None for any number."""
     controls: bool = False
     """Whether its actions are controls: each can always be given, and changes something or nothing."""
+    by_hand: bool = False
+    """Whether a person sets its problem up again."""
 
 
 @dataclass(frozen=True)
@@ -150,6 +152,9 @@ def read_hello(found: dict[str, Any]) -> Hello:
     controls: bool = optional(found, "controls", bool, False)
     if controls and not Access(access).returns:
         raise Malformed(f"{access} access with controls: they need snapshot, or settable")
+    by_hand: bool = optional(found, "by_hand", bool, False)
+    if by_hand and not (images and Access(access).episodic and len(problems) == 1):
+        raise Malformed("by_hand goes with images, reset access and one problem")
     return Hello(
         vocabulary,
         headers,
@@ -161,6 +166,7 @@ def read_hello(found: dict[str, Any]) -> Hello:
         shown,
         copies,
         controls,
+        by_hand,
     )
 
 

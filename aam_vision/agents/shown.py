@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from aam_vision.agents.by_hand import SetUp
 from aam_vision.agents.encoding import Malformed, dumps, field, read_executed
 from aam_vision.agents.image import Ways
 from aam_vision.agents.perception import Frame, Percept, Perception, Scene
@@ -34,7 +35,7 @@ from aam_vision.agents.protocol import (
     walk_question,
 )
 from aam_vision.model.query import Access
-from aam_vision.model.strips import GroundAction
+from aam_vision.model.strips import GroundAction, State
 from aam_vision.support.errors import AamError, AgentFailed, UnusableInput
 from aam_vision.support.noise import only_noise
 
@@ -62,10 +63,18 @@ class _Choice(NamedTuple):
 class ProgramSimulator:
     """One problem of a program; see ``perception.Simulator``. Its snapshots are numbers.
 
-    ``access``: what may be used: names of situations only under snapshot access.
+    ``access``: what may be used: names of situations only under snapshot access. ``set_up``: has a person set the problem up again,
+    where the program cannot.
     """
 
-    def __init__(self, conversation: Conversation, problem: int, access: Access, decode: Decoder) -> None:
+    def __init__(
+        self,
+        conversation: Conversation,
+        problem: int,
+        access: Access,
+        decode: Decoder,
+        set_up: SetUp | None = None,
+    ) -> None:
         hello = conversation.hello
         self._conversation = conversation
         self._problem = problem
@@ -81,7 +90,8 @@ class ProgramSimulator:
         self._ways = Ways()
         self._looks: dict[int, bytes] = {}
         """A digest of each situation's image: without noise, a program shows the same image again."""
-        self._noisy = not hello.deterministic
+        self._set_up, self._by_hand = set_up, hello.by_hand
+        self._noisy = not hello.deterministic or set_up is not None
         self._latest: tuple[int, Frame] | None = None
         self._choice: _Choice | None = None
         conversation.on_restart.append(self._forget)
@@ -94,6 +104,11 @@ class ProgramSimulator:
         self._choice = None
         self._conversation.again(self._begin)
         self._at = BEGINNING
+
+    def recall(self, state: State) -> None:
+        """What the problem begins with, as an earlier process has seen it."""
+        if self._set_up is not None:
+            self._set_up.recall(state)
 
     def snapshot(self) -> object:
         return self._at
@@ -132,7 +147,11 @@ class ProgramSimulator:
     # --- questions -----------------------------------------------------------------------------------------------
 
     def _begin(self) -> None:
-        _, glance = self._run("start", ())
+        if self._set_up is None:
+            _, glance = self._run("here" if self._by_hand else "start", ())
+        else:
+            wait = self._set_up.again if self._set_up.begun else self._set_up.begins
+            glance = _Glance(wait(lambda: self._run("here", ())[1].frame), None)
         self._arrive(BEGINNING, glance)
 
     def _look(self) -> None:
@@ -197,6 +216,11 @@ class ProgramSimulator:
             return "here"
         nearest, steps = self._ways.back(self._at, self._names.__contains__)
         begin: Start = {"snapshot": self._names[nearest]} if nearest in self._names else "start"
+        if self._by_hand:
+            if self._set_up is None:
+                raise AgentFailed("its world would have to be put back, and nobody is asked to")
+            self._begin()
+            begin = "here"
         if not steps:
             return begin
         executed, glance = self._run(begin, steps)

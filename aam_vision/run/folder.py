@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,10 +16,15 @@ from aam_vision.model.query import traced
 from aam_vision.report.album import Album
 from aam_vision.run.checks import RESULTS
 from aam_vision.support.commandline import write_atomically
+from aam_vision.support.pictures import encode
 
 if TYPE_CHECKING:
     from aam_vision.agents.journal import Journal
+    from aam_vision.agents.perception import Frame
     from aam_vision.run.targets import Target
+
+SET_UP = "set-up.png"
+"""The picture that a person is shown who sets a problem up again."""
 
 
 def clear(folder: Path) -> None:
@@ -27,7 +33,7 @@ def clear(folder: Path) -> None:
 
     Album(folder).clear()
     clear_operators(folder)
-    for name in RESULTS:
+    for name in (*RESULTS, SET_UP):
         (folder / name).unlink(missing_ok=True)
 
 
@@ -35,6 +41,13 @@ def keep_images(target: Target, folder: Path) -> None:
     """Keep the images that the agent shows, for the report."""
     for have_kept in filter(None, (target.keep_images, target.keep_clips)):
         have_kept(Album(folder).keep)
+    if target.set_up is not None:
+        target.set_up.show = partial(_show, folder / SET_UP)
+
+
+def _show(path: Path, frame: Frame) -> str:
+    write_atomically(path, encode(frame))
+    return str(path)
 
 
 def note_origins(target: Target, journal: Journal, assessed: Mapping[str, str]) -> None:

@@ -234,6 +234,8 @@ def _interrogated(
     interrogation = replace(interrogation, agent=agent)
     sights = Sights(journal.path.parent, agent.image) if arguments.images and target.keep_images else None
     with Display(quiet=arguments.quiet, sights=sights) as display:
+        if target.set_up is not None and not arguments.quiet:
+            target.set_up.tell = display.ask
 
         def watch(move: Move, evidence: Evidence, counting: CountingAgent) -> None:
             if agent.live:

@@ -91,6 +91,11 @@ class Display:
         self._console.print(Text(text if self._live is not None else one_line(text, WIDTH)))
         self._told = monotonic()
 
+    def ask(self, text: str) -> None:
+        """Print a line in full, for somebody who is to do what it says."""
+        self._console.print(Text(text))
+        self._told = monotonic()
+
     def announce(self, text: str) -> None:
         """Say what is about to be done, until a move is there to be shown."""
         if self._console.quiet or self._moved:

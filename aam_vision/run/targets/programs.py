@@ -138,24 +138,30 @@ def _check_shows(hello: Hello, visual: VisualVocabulary, env: str, command: str)
 
 def _shown_target(conversation: Conversation, env: str, arguments: Arguments) -> Target:
     """The program's agent, in those of its problems and with the access that the arguments choose."""
-    from aam_vision.agents.shown import ProgramSimulator
+    from aam_vision.agents.by_hand import SetUp
+    from aam_vision.agents.shown import ProgramSimulator, WaryPerception
+    from aam_vision.envs.registry import words_of
     from aam_vision.support.pictures import decode
 
     hello = conversation.hello
     allowed = (Access.SNAPSHOT,) if arguments.controls else IMAGE_ACCESS[IMAGE_ACCESS.index(hello.access) :]
     access = access_of(arguments.access, allowed, f"agent {arguments.agent!r}")
     chosen = numbers(hello.vocabulary.name, arguments.problem or [], len(hello.shown), access)
-    simulators = [
-        ProgramSimulator(conversation, number, access, lambda png, size: decode(png, size=size))
-        for number in chosen
-    ]
     shown = [hello.shown[number] for number in chosen]
     settings = settings_of(arguments)
-    perception = perception_of(env, settings)
+    perception, set_up = perception_of(env, settings), None
+    if hello.by_hand and access.restarts:
+        perceived = [entry.predicate.name for entry in words_of(env).visual.perceived]
+        set_up = SetUp(WaryPerception(perception), shown[0].scene, perceived)
+    simulators = [
+        ProgramSimulator(conversation, number, access, lambda png, size: decode(png, size=size), set_up)
+        for number in chosen
+    ]
     return replace(
         seen_through(env, simulators, hello.headers, access, settings, perception, strange=True),
         name=hello.vocabulary.name,
         problems=tuple(map(str, chosen)),
         scenes=lambda: [places(one.scene, *one.size) for one in shown],
+        set_up=set_up,
         close=conversation.close,
     )

@@ -13,6 +13,7 @@ from aam_vision.support.errors import UnusableInput
 if TYPE_CHECKING:
     import numpy as np
 
+    from aam_vision.agents.by_hand import SetUp
     from aam_vision.agents.perception import Box, Frame
     from aam_vision.agents.workers import Crew
     from aam_vision.envs.image_domain import Problem
@@ -55,6 +56,8 @@ class Target:
     """What its instructions do on held-out problems, where they are controls and that is known."""
     crew: Crew | None = None
     """The copies of the agent that answer, if there are several."""
+    set_up: SetUp | None = None
+    """Has a person set up its problem again, if the agent cannot."""
 
     @property
     def copies(self) -> int:
