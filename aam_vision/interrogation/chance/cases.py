@@ -283,13 +283,16 @@ class CaseKnowledge:
     def open_deletions(self, outcome: Change) -> int:
         """Atoms of which it was not seen whether the outcome deletes them, and that may be true before it."""
         known = outcome.deletes | outcome.deletes_not | outcome.adds
-        return self._index.everything & ~known & ~self.holding.negative
+        return self._index.everything & ~known & ~self.holding.negative & ~self._index.reported
 
     def model(self) -> tuple[Outcome, ...]:
         """The outcomes with their probabilities, likeliest first."""
         select = self._index.select
         found = [
-            Outcome(often.probability, Effects(select(one.adds), select(one.deletes)))
+            Outcome(
+                often.probability,
+                Effects(select(one.adds), select(one.deletes | self._index.reported & ~one.adds)),
+            )
             for one, often in zip(self.outcomes, self.frequencies, strict=True)
         ]
         return tuple(sorted(found, key=lambda one: -one.probability)) or (Outcome(1.0, Effects()),)

@@ -78,6 +78,14 @@ class StepTable:
         """The steps that led where what is known of their actions does not lead, as they change what is not named."""
         self.cut: dict[int, int] = {}
         """The actions, by number, of which not all steps of a situation are among these, and how many choices of arguments there are."""
+        self._reported = frozenset[Atom]().union(
+            *(one.index.facts(one.index.reported, ()) for one in actions)
+        )
+
+    def begun(self, state: State) -> State:
+        """A state as one in which steps begin: without what was only said at the end of the last one."""
+        reported = self._reported & state.true
+        return State(state.true - reported, state.objects) if reported else state
 
     def all(self, state: State) -> Iterator[Step]:
         """Every step, by action and arguments."""
@@ -99,7 +107,7 @@ class StepTable:
             masks: list[int] = []
             first: dict[tuple[int, int], Step] = {}
             for number, objects in self._choices[state.objects]:
-                held = self._actions[number].index.values(state, objects)[0]
+                held = self._actions[number].index.before(state, objects)
                 masks.append(self._equal.setdefault(held, held))
                 first.setdefault((number, held), Step(number, objects, held))
             self._known[state] = masks, list(first.values())
@@ -176,12 +184,13 @@ class StateGraph:
         state = self.states[number]
         for step in self._steps.all(state):
             action = self._actions[step.action]
+            facts = ~action.index.reported
             if not action.outcomes or not action.certain_to_succeed(step.held):
                 continue
             if (state, step.action, step.objects) in self._steps.vain:
                 continue
             reached = [
-                (outcome, self._add(successor(state, action, step, after)))
+                (outcome, self._add(successor(state, action, step, after & facts)))
                 for outcome, after in action.leads(step.held)
             ]
             known = [(outcome, place) for outcome, place in reached if place is not None]
