@@ -210,7 +210,9 @@ class Dependence(NamedTuple):
         return bool(self.differing) and not self.atoms
 
 
-def dependence(steps: Observations, everything: int, precision: Precision, goal: int = 0) -> Dependence:
+def dependence(
+    steps: Observations, everything: int, precision: Precision, goal: Literals = NOTHING
+) -> Dependence:
     """On which atoms the outcomes depend.
 
     That they depend on anything is wrong with a tenth of the intervals' error probability.
@@ -219,10 +221,10 @@ def dependence(steps: Observations, everything: int, precision: Precision, goal:
         steps: of the action.
         everything: its atoms, as a mask.
         precision: of its intervals.
-        goal: what it is to bring about, as a mask, if it is an objective. Pursuits that begin where that holds already are another matter
+        goal: what it is to bring about, if it is an objective. Pursuits that begin where that holds already are another matter
             than the others, so they are told apart from the first ones on, and of each kind it is looked by itself on what it depends.
     """
-    sides = Literals(goal, 0), Literals(0, goal)
+    sides = goal, goal.opposite()
     if not goal or not all(any(holds(side, held) for held in steps.contexts) for side in sides):
         return _of(steps, everything, precision)
     half = precision._replace(alpha=precision.alpha / len(sides))

@@ -375,8 +375,7 @@ class _Interrogation:
     def _best(self, outlook: Outlook) -> tuple[Situation, Step, bool] | None:
         """The same among the situations of a graph."""
         graph = outlook.graph
-        here = self._standing(graph)
-        best = here
+        best = here = self._standing(graph)
         if self._open:
             places = np.array(self._open)
             other = int(places[np.argmax(outlook.value[places])])
@@ -522,9 +521,8 @@ class _Interrogation:
         """Where the access allows to go on from, beside where the agent stands and states made for a question."""
         if self._anywhere:
             return list(self._seen)
-        if self._agent.access.restarts:
-            return [self._table.begun(one.state) for one in self._initial]
-        return [self._table.begun(one.state) for one in self._initial[:1]] if self._here is None else []
+        least = None if self._agent.access.restarts else int(self._here is None)
+        return [self._table.begun(one.state) for one in self._initial[:least]]
 
     def _looked(self) -> Outlook:
         """What all situations are worth; these are found anew where the structure has changed."""
@@ -602,8 +600,7 @@ class _Interrogation:
             self._keep_apart(situation)
         begun = self._table.begun(situation.state)
         if self._anywhere and begun not in self._seen and self._outlook is not None:
-            number = self._outlook.graph.number.get(begun)
-            if number is not None:
+            if (number := self._outlook.graph.number.get(begun)) is not None:
                 self._open.append(number)
             self._unlooked = self._unlooked or number is None
         if self._anywhere or begun not in self._seen:  # only the initial one can be reset to

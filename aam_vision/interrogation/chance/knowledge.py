@@ -200,7 +200,7 @@ class ActionKnowledge:
     def _parted(self) -> bool:
         """Whether it is an objective that was pursued both where it held already and where it did not."""
         goal = self.index.goal
-        return bool(goal) and len({held & goal for held in self.steps.contexts}) == 2
+        return bool(goal) and len({holds(goal, held) for held in self.steps.contexts}) == 2
 
     def _forget(self) -> None:
         self._worth.clear()

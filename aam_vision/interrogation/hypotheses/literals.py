@@ -126,10 +126,12 @@ class AtomIndex(Unchanging):
         return held, unknown
 
     @cached_property
-    def goal(self) -> int:
-        """What an objective is to make true or false, as a mask; 0 of an instruction that is no objective."""
-        found = objective(self.header, self.vocabulary)
-        return 0 if found is None else self.bit[found[0]]
+    def goal(self) -> Literals:
+        """What an objective is to bring about; nothing of an instruction that is no objective."""
+        if (found := objective(self.header, self.vocabulary)) is None:
+            return NOTHING
+        atom, value = found
+        return Literals(self.bit[atom], 0) if value else Literals(0, self.bit[atom])
 
     @cached_property
     def reported(self) -> int:

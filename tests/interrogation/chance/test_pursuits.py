@@ -10,7 +10,7 @@ import pytest
 from aam_vision.interrogation.chance.graph import StateGraph, StepTable
 from aam_vision.interrogation.chance.intervals import precision_of
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
-from aam_vision.interrogation.hypotheses.literals import NOTHING, AtomIndex, Literals
+from aam_vision.interrogation.hypotheses.literals import NOTHING, AtomIndex
 from aam_vision.model.strips import (
     ActionHeader,
     Atom,
@@ -69,11 +69,11 @@ def told(action: ActionKnowledge) -> list[object]:
 def test_pursuits_that_begin_where_the_goal_holds_are_apart_from_the_first_ones_on() -> None:
     action = lighting(*REPORTS)
     goal = action.index.goal
-    assert action.index.select(goal) == {LIT}
+    assert action.index.select(goal.positive) == {LIT}
     action.was_executed(state(NEAR), ("a",), state(NEAR, LIT, CLAIMED))
     assert [one.condition for one in action.cases] == [NOTHING], "it never began where it holds"
     action.was_executed(state(NEAR, LIT), ("a",), state(NEAR, LIT, CLAIMED))
-    assert {one.condition for one in action.cases} == {Literals(goal, 0), Literals(0, goal)}
+    assert {one.condition for one in action.cases} == {goal, goal.opposite()}
     assert [one.executed for one in action.cases] == [1, 1]
     assert not action.dependence.atoms | action.dependence.sure | action.doubtful, "the goal is no finding"
 
@@ -118,7 +118,8 @@ def test_the_situations_ahead_do_not_say_what_was_claimed() -> None:
 
 def test_an_action_of_an_agent_that_claims_nothing_is_no_objective() -> None:
     action = lighting()
-    assert not action.index.goal | action.index.reported
+    assert not action.index.goal
+    assert not action.index.reported
     pursue_all = [(state(NEAR), state(NEAR, LIT)), (state(NEAR, LIT), state(NEAR, LIT))]
     for before, after in pursue_all:
         action.was_executed(before, ("a",), after)
