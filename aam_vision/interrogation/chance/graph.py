@@ -162,6 +162,8 @@ class StateGraph:
         """By action, its atoms that hold before, and outcome, a number."""
         self._shares: Numbers = np.zeros(0)
         """Of every way, its probability when the graph was last solved."""
+        self._effects: dict[Step, list[tuple[int, frozenset[Atom], frozenset[Atom]]]] = {}
+        """See ``_changes``."""
         self._avoided: list[int] = []
         """Moves that are not made again."""
         while done < len(self.states):
@@ -183,15 +185,12 @@ class StateGraph:
     def _expand(self, number: int) -> None:
         state = self.states[number]
         for step in self._steps.all(state):
-            action = self._actions[step.action]
-            facts = ~action.index.reported
-            if not action.outcomes or not action.certain_to_succeed(step.held):
-                continue
-            if (state, step.action, step.objects) in self._steps.vain:
+            changes = self._changes(step)
+            if not changes or (state, step.action, step.objects) in self._steps.vain:
                 continue
             reached = [
-                (outcome, self._add(successor(state, action, step, after & facts)))
-                for outcome, after in action.leads(step.held)
+                (outcome, self._add(State((state.true - deletes) | adds, state.objects)))
+                for outcome, adds, deletes in changes
             ]
             known = [(outcome, place) for outcome, place in reached if place is not None]
             if known and any(place != number for _, place in known):
@@ -199,6 +198,22 @@ class StateGraph:
                     way = self._ways.setdefault((step.action, step.held, outcome), len(self._ways))
                     self._lead.append((len(self._moves), way, place))
                 self._moves.append((number, step))
+
+    def _changes(self, step: Step) -> list[tuple[int, frozenset[Atom], frozenset[Atom]]]:
+        """Every outcome of a step by its number, with the facts that it makes true and false; none if it may be refused or changes nothing."""
+        if step not in self._effects:
+            action, index = self._actions[step.action], self._actions[step.action].index
+            sure = bool(action.outcomes) and action.certain_to_succeed(step.held)
+            found = [
+                (
+                    outcome,
+                    index.facts(after & ~step.held & ~index.reported, step.objects),
+                    index.facts(step.held & ~after, step.objects),
+                )
+                for outcome, after in (action.leads(step.held) if sure else ())
+            ]
+            self._effects[step] = found if any(adds or deletes for _, adds, deletes in found) else []
+        return self._effects[step]
 
     def _arrays(self) -> None:
         lead = np.array(self._lead, dtype=np.int64).reshape(-1, 3)
