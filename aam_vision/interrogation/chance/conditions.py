@@ -10,6 +10,8 @@ without it. The smallest sets that are not refuted are the candidates; which one
 one atom and no other (``observations.evident``). All intervals are valid at all times, each with its share of the error
 probability, so one may look at any time.
 
+An objective is pursued where it holds already, or where it does not; these two are apart from the beginning, and each is looked at by itself.
+
 To tell whether an atom changes what an action does, pairs of situations are tried again that differ in nothing else. The two of a pair agree in every fact and in the objects that are named, as far as such pairs can be reached; else in the
 action's other atoms.
 """

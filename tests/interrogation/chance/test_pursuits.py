@@ -124,3 +124,26 @@ def test_an_action_of_an_agent_that_claims_nothing_is_no_objective() -> None:
     for before, after in pursue_all:
         action.was_executed(before, ("a",), after)
     assert [one.condition for one in action.cases] == [NOTHING]
+
+
+def test_two_facts_are_tried_together_before_intervals_are_narrow() -> None:
+    action = lighting(*REPORTS)
+    for turn in range(60):
+        there = (), (NEAR,), (DARK,)
+        works = turn % 5 > 0
+        action.was_executed(
+            state(*there[turn % 3]), ("a",), state(*there[turn % 3], *(LIT, CLAIMED)[: 2 * works])
+        )
+    action.was_executed(state(LIT), ("a",), state(LIT, CLAIMED))
+    action.reconsider()
+    assert action.wide
+    near, dark, both = (action.index.mask(atoms) for atoms in ([NEAR], [DARK], [NEAR, DARK]))
+    assert 0.8 * action.worth(both) > max(action.worth(0), action.worth(near), action.worth(dark)), (
+        "it is worth three steps on the way"
+    )
+    for turn in range(20):
+        action.was_executed(
+            state(NEAR, DARK), ("a",), state(NEAR, DARK, *(LIT, CLAIMED)[: 2 * (turn % 5 > 0)])
+        )
+    assert action.wide
+    assert 0.8 * action.worth(both) < action.worth(near)
