@@ -403,13 +403,13 @@ def by_tree_search(agent: PolicyAgent, rng: np.random.Generator) -> Transcript:
     while left > 0:
         tree = _Tree(known, table, rng)
         for _ in range(ITERATIONS):
-            tree.simulate([one.state for one in places])
+            tree.simulate([table.begun(one.state) for one in places])
         here = places[tree.best(None)]
         for depth in range(min(DEPTH, left)):
-            steps = table.distinct(here.state)
-            if (here.state, depth) not in tree.visited:
+            state = table.begun(here.state)
+            if (state, depth) not in tree.visited:
                 break  # what came was never simulated
-            step = steps[tree.best((here.state, depth))]
+            step = table.distinct(state)[tree.best((state, depth))]
             after = recording.ask(Query(here, (instruction(known, step),))).final
             known[step.action].was_executed(here.state, step.objects, after.state)
             here, left = after, left - 1
@@ -453,7 +453,7 @@ class _Tree:
             if (leads := action.leads(step.held)) and action.executed:
                 shares = np.array([action.frequencies[one].probability for one, _ in leads])
                 place = int(self._rng.choice(len(leads), p=shares / shares.sum()))
-                state = successor(state, action, step, leads[place][1])
+                state = self._table.begun(successor(state, action, step, leads[place][1]))
         for depth, (node, number) in enumerate(path):
             self.visited[node][:, number] += 1, sum(gains[max(0, depth - 1) :]) / DEPTH
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from aam_vision.model.strips import ActionHeader, GroundAction, State, Vocabulary
+from aam_vision.model.strips import ActionHeader, GroundAction, LiftedAtom, State, Vocabulary
 
 ACHIEVE, UNDO = "achieve-", "undo-"
 """What the names of instructions begin with that are objectives: that a predicate is to be true, or false."""
@@ -21,6 +21,17 @@ CLAIMED, ENDED = "claimed", "ended"
 """Facts without arguments after such an instruction: that the agent says that it is done, and that its episode is over."""
 CLIP_IMAGES = 12
 """Images of a pursuit that are kept, at most."""
+
+
+def objective(header: ActionHeader, vocabulary: Vocabulary) -> tuple[LiftedAtom, bool] | None:
+    """The atom that an action is to make true, or false; None of an action that is no objective, or whose agent claims nothing."""
+    known = {one.name: one.types for one in vocabulary.predicates}
+    if known.get(CLAIMED) != ():
+        return None
+    for how in (ACHIEVE, UNDO):
+        if header.name.startswith(how) and known.get(name := header.name.removeprefix(how)) == header.types:
+            return LiftedAtom(name, tuple(range(header.arity))), how == ACHIEVE
+    return None
 
 
 class Access(Enum):

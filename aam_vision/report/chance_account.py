@@ -13,6 +13,7 @@ from aam_vision.interrogation.chance.retelling import retold
 from aam_vision.interrogation.evidence.transcript import AttemptedStep
 from aam_vision.interrogation.hypotheses.literals import Literals, union
 from aam_vision.interrogation.task.verdict import ASSUMED, COMPLETE, NOT_STRIPS, Verdict
+from aam_vision.model.query import objective
 from aam_vision.model.strips import ActionSchema, LiftedAtom, Location, Mode, Model, PalTuple
 from aam_vision.report import chance, english, pursuits
 from aam_vision.report.abilities import ROOM, Abilities, Deed, main_conditions, paragraph
@@ -153,7 +154,7 @@ class ChanceAccount(Account):
             return Deed(action.name, words, None if len(known.cases) > 1 else best.way.found)
 
         def told(action: ActionAccount, *share: int) -> list[Deed]:
-            if not (action.outcomes and pursuits.objective(action.header, self.vocabulary)):
+            if not (action.outcomes and objective(action.header, self.vocabulary)):
                 return [deed(action, *share)]
             known = self._known[action.name]
             steps = [step for step in self.steps if step.action.name == action.name]
@@ -371,9 +372,9 @@ def _seen(known: ActionKnowledge, steps: Sequence[AttemptedStep]) -> Iterator[tu
     """The steps that led to what could be read, with the atoms that held before and after each."""
     for step in steps:
         if step.before is not None and step.after is not None and not step.after.state.unknown:
-            states = step.before.state, step.after.state
-            held, now = (known.index.values(state, step.action.objects)[0] for state in states)
-            yield step, held, now
+            objects = step.action.objects
+            now, _ = known.index.values(step.after.state, objects)
+            yield step, known.index.before(step.before.state, objects), now
 
 
 def _kinds(

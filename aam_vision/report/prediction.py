@@ -344,11 +344,12 @@ def _branches(action: ActionKnowledge, state: State, held: int, step: GroundActi
     """What may come of an execution; the last is what was never seen."""
     if not action.executed:
         return []
-    case, doubted = action.case(held), action.dependence
+    begun = held & ~action.index.reported
+    case, doubted = action.case(begun), action.dependence
     sure = case.explanation.sure and not action.doubtful and not doubted.unexplained
     found = []
     made = Step(0, step.objects, held)
-    for one, often, after in zip(case.outcomes, case.frequencies, case.after(held), strict=True):
+    for one, often, after in zip(case.outcomes, case.frequencies, case.after(begun), strict=True):
         hidden = case.open_additions(one) & ~held | case.open_deletions(one) & held
         chance = Chance(often.probability, *((often.low, often.high) if sure else (0.0, 1.0)))
         found.append(_Branch(chance, successor(state, action, made, after), not hidden))

@@ -15,24 +15,13 @@ from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.chance.observations import side_effects
 from aam_vision.interrogation.evidence.transcript import AttemptedStep
 from aam_vision.interrogation.hypotheses.literals import Literals, bits
-from aam_vision.model.query import ACHIEVE, CLAIMED, ENDED, UNDO
-from aam_vision.model.strips import ActionHeader, LiftedAtom, Mode, Vocabulary
+from aam_vision.model.query import CLAIMED, ENDED, objective
+from aam_vision.model.strips import LiftedAtom, Mode
 from aam_vision.report import chance, english
 from aam_vision.report.abilities import Clip, Deed
 
 MOST_OTHERS = 2
 """Of what else comes of the pursuits of a row, changes that are told, most frequent first."""
-
-
-def objective(header: ActionHeader, vocabulary: Vocabulary) -> tuple[LiftedAtom, bool] | None:
-    """The atom that an action is to make true, or false; None of an action that is no objective, or whose agent claims nothing."""
-    known = {one.name: one.types for one in vocabulary.predicates}
-    if known.get(CLAIMED) != ():
-        return None
-    for how in (ACHIEVE, UNDO):
-        if header.name.startswith(how) and known.get(name := header.name.removeprefix(how)) == header.types:
-            return LiftedAtom(name, tuple(range(header.arity))), how == ACHIEVE
-    return None
 
 
 Trial = tuple[AttemptedStep, int, int]
@@ -138,7 +127,7 @@ def _others(known: ActionKnowledge, ends: Sequence[Trial], own: int) -> str:
             count[True, english.effect(index.atom(bit), mode, names, index.vocabulary)] += 1
         assert step.before is not None, "both ends were read"
         assert step.after is not None, "both ends were read"
-        beyond = (step.before.state.true ^ step.after.state.true) - index.facts(changed, objects)
+        beyond = (step.before.state.true ^ step.after.state.true) - index.facts(changed | own, objects)
         count.update((False, one.text(names)) for one in side_effects(beyond, objects, step.before.state))
     told = sorted(count.items(), key=lambda one: (one[0][0], -one[1], one[0][1]))
     listed = [f"{words} ({100 * times / len(ends):.0f}%)" for (_, words), times in told[:MOST_OTHERS]]

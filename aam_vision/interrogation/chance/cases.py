@@ -46,6 +46,8 @@ _CONTRASTS = 12
 """Trials with an atom true, and with it false, where a known effect can be seen, after which it is enough."""
 _CONTRAST = 0.005
 """Worth of such a trial."""
+_PURSUING = 0.1
+"""The same of a pursuit of what does not hold yet."""
 _SURPRISING = 0.05
 """Expected occurrences of what came in one kind of situation below which it may come of that kind, and not by chance."""
 _LEAST = 0.02
@@ -77,6 +79,8 @@ class CaseKnowledge:
         self.explanation = Explanation()
         self._precondition = precondition
         self._index = precondition.index
+        self._pursues = bool(self._index.goal) and self._index.goal.opposite().within(condition)
+        """Whether these are pursuits of what does not hold yet."""
         self._precision = precision
         self._shown = np.zeros(2 * len(self._index.atoms), dtype=int)
         """For every atom, the executed steps before which it was false, and those before which it was true."""
@@ -283,13 +287,16 @@ class CaseKnowledge:
     def open_deletions(self, outcome: Change) -> int:
         """Atoms of which it was not seen whether the outcome deletes them, and that may be true before it."""
         known = outcome.deletes | outcome.deletes_not | outcome.adds
-        return self._index.everything & ~known & ~self.holding.negative
+        return self._index.everything & ~known & ~self.holding.negative & ~self._index.reported
 
     def model(self) -> tuple[Outcome, ...]:
         """The outcomes with their probabilities, likeliest first."""
         select = self._index.select
         found = [
-            Outcome(often.probability, Effects(select(one.adds), select(one.deletes)))
+            Outcome(
+                often.probability,
+                Effects(select(one.adds), select(one.deletes | self._index.reported & ~one.adds)),
+            )
             for one, often in zip(self.outcomes, self.frequencies, strict=True)
         ]
         return tuple(sorted(found, key=lambda one: -one.probability)) or (Outcome(1.0, Effects()),)
@@ -343,14 +350,17 @@ class CaseKnowledge:
         return _LEAST if made <= other else _LEAST * _COMMONER
 
     def _worth_of_contrast(self, held: int) -> float:
-        """What a step there is worth to see whether any known effect depends on an atom, or, where it comes by chance, on two."""
+        """What a step there is worth to see whether any known effect depends on an atom, or, where it comes by chance, on two.
+
+        Pursuits fail where something holds, or two things do: that is looked for in them before intervals are narrow.
+        """
         size = len(self._index.atoms)
         for (effect, value), counts in self._contrasts.items():
             if held >> effect & 1 == value:
                 own = np.flatnonzero(_literals(held, size))
-                made = counts[np.ix_(own, own)] if self.varies else counts[own, own]
+                made = counts[np.ix_(own, own)] if self.varies or self._pursues else counts[own, own]
                 if made.min() < _CONTRASTS:
-                    return _CONTRAST
+                    return _PURSUING if self._pursues else _CONTRAST
         return 0.0
 
     def _worth_of_showing(self, held: int) -> float:

@@ -10,6 +10,8 @@ without it. The smallest sets that are not refuted are the candidates; which one
 one atom and no other (``observations.evident``). All intervals are valid at all times, each with its share of the error
 probability, so one may look at any time.
 
+An objective is pursued where it holds already, or where it does not; these two are apart from the beginning, and each is looked at by itself.
+
 To tell whether an atom changes what an action does, pairs of situations are tried again that differ in nothing else. The two of a pair agree in every fact and in the objects that are named, as far as such pairs can be reached; else in the
 action's other atoms.
 """
@@ -32,6 +34,7 @@ from aam_vision.interrogation.chance.observations import (
     Observations,
     Setting,
     evident,
+    explained,
     holds,
 )
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, bits, union
@@ -183,7 +186,7 @@ class Dependence(NamedTuple):
     """What the outcomes depend on, as masks of the action's atoms."""
 
     atoms: int = 0
-    """A smallest set that explains all steps; none if no set of at most three does, or nothing differs."""
+    """A smallest set that explains all steps; none if no set of at most three does, or nothing differs. Of an objective, beside its goal."""
     cases: tuple[Literals, ...] = (NOTHING,)
     """The conditions under which the outcomes are the same; exactly one holds in every context."""
     others: tuple[int, ...] = ()
@@ -194,6 +197,9 @@ class Dependence(NamedTuple):
     """Atoms on which the outcomes surely depend (``evident``)."""
     suspicions: tuple[tuple[Literals, int], ...] = ()
     """Cases with atoms on which something may depend there: more differs than chance is likely to make, but not surely."""
+
+    unproven: tuple[tuple[Literals, int], ...] = ()
+    """Atoms that would explain everything, and on which the outcomes may depend, or not, each with the condition under which they may."""
 
     @property
     def suspected(self) -> int:
@@ -206,12 +212,44 @@ class Dependence(NamedTuple):
         return bool(self.differing) and not self.atoms
 
 
-def dependence(steps: Observations, atoms: int, explanation: Explanation, precision: Precision) -> Dependence:
+def dependence(
+    steps: Observations, everything: int, precision: Precision, goal: Literals = NOTHING
+) -> Dependence:
     """On which atoms the outcomes depend.
 
     That they depend on anything is wrong with a tenth of the intervals' error probability.
+
+    Args:
+        steps: of the action.
+        everything: its atoms, as a mask.
+        precision: of its intervals.
+        goal: what it is to bring about, if it is an objective. Pursuits that begin where that holds already are another matter
+            than the others, so they are told apart from the first ones on, and of each kind it is looked by itself on what it depends.
     """
-    return _Search(steps, atoms, explanation, precision).run() if steps.course else Dependence()
+    sides = goal, goal.opposite()
+    if not goal or not all(any(holds(side, held) for held in steps.contexts) for side in sides):
+        return _of(steps, everything, precision)
+    half = precision._replace(alpha=precision.alpha / len(sides))
+    found = [_of(steps.within(side), everything, half) for side in sides]
+    wherever = list(zip(sides, found, strict=True))
+    atoms = 0 if any(one.unexplained for one in found) else found[0].atoms | found[1].atoms
+    return Dependence(
+        atoms,
+        tuple(union((side, case)) for side, one in wherever for case in one.cases),
+        tuple(other | atoms & ~one.atoms for one in found for other in one.others),
+        next((one.differing for one in found if one.unexplained), found[0].differing or found[1].differing),
+        found[0].sure | found[1].sure,
+        tuple((union((side, where)), mask) for side, one in wherever for where, mask in one.suspicions),
+        tuple((union((side, where)), mask) for side, one in wherever for where, mask in one.unproven),
+    )
+
+
+def _of(steps: Observations, everything: int, precision: Precision) -> Dependence:
+    """The same of any steps."""
+    if not steps.course:
+        return Dependence()
+    explanation = explained(steps.contexts, everything)
+    return _Search(steps, everything.bit_length(), explanation, precision).run()
 
 
 class _Search:
@@ -240,7 +278,16 @@ class _Search:
             sets.sort(key=lambda one: self._found.likelihood(self._cells(one)), reverse=True)
             if sets:
                 cases = self._cases(NOTHING, sets[0], whole=True)
-                return Dependence(sets[0], cases, tuple(sets[1:]), differing, sure, self._suspicions(cases))
+                every = union(Literals(one, 0) for one in sets).positive
+                return Dependence(
+                    sets[0],
+                    cases,
+                    tuple(sets[1:]),
+                    differing,
+                    sure,
+                    self._suspicions(cases),
+                    ((NOTHING, every & ~sure),),
+                )
         return Dependence(differing=differing, sure=sure)
 
     def _within(self) -> int:

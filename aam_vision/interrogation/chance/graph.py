@@ -78,6 +78,14 @@ class StepTable:
         """The steps that led where what is known of their actions does not lead, as they change what is not named."""
         self.cut: dict[int, int] = {}
         """The actions, by number, of which not all steps of a situation are among these, and how many choices of arguments there are."""
+        self._reported = frozenset[Atom]().union(
+            *(one.index.facts(one.index.reported, ()) for one in actions)
+        )
+
+    def begun(self, state: State) -> State:
+        """A state as one in which steps begin: without what was only said at the end of the last one."""
+        reported = self._reported & state.true
+        return State(state.true - reported, state.objects) if reported else state
 
     def all(self, state: State) -> Iterator[Step]:
         """Every step, by action and arguments."""
@@ -99,7 +107,7 @@ class StepTable:
             masks: list[int] = []
             first: dict[tuple[int, int], Step] = {}
             for number, objects in self._choices[state.objects]:
-                held = self._actions[number].index.values(state, objects)[0]
+                held = self._actions[number].index.before(state, objects)
                 masks.append(self._equal.setdefault(held, held))
                 first.setdefault((number, held), Step(number, objects, held))
             self._known[state] = masks, list(first.values())
@@ -154,6 +162,8 @@ class StateGraph:
         """By action, its atoms that hold before, and outcome, a number."""
         self._shares: Numbers = np.zeros(0)
         """Of every way, its probability when the graph was last solved."""
+        self._effects: dict[Step, list[tuple[int, frozenset[Atom], frozenset[Atom]]]] = {}
+        """See ``_changes``."""
         self._avoided: list[int] = []
         """Moves that are not made again."""
         while done < len(self.states):
@@ -175,14 +185,12 @@ class StateGraph:
     def _expand(self, number: int) -> None:
         state = self.states[number]
         for step in self._steps.all(state):
-            action = self._actions[step.action]
-            if not action.outcomes or not action.certain_to_succeed(step.held):
-                continue
-            if (state, step.action, step.objects) in self._steps.vain:
+            changes = self._changes(step)
+            if not changes or (state, step.action, step.objects) in self._steps.vain:
                 continue
             reached = [
-                (outcome, self._add(successor(state, action, step, after)))
-                for outcome, after in action.leads(step.held)
+                (outcome, self._add(State((state.true - deletes) | adds, state.objects)))
+                for outcome, adds, deletes in changes
             ]
             known = [(outcome, place) for outcome, place in reached if place is not None]
             if known and any(place != number for _, place in known):
@@ -190,6 +198,22 @@ class StateGraph:
                     way = self._ways.setdefault((step.action, step.held, outcome), len(self._ways))
                     self._lead.append((len(self._moves), way, place))
                 self._moves.append((number, step))
+
+    def _changes(self, step: Step) -> list[tuple[int, frozenset[Atom], frozenset[Atom]]]:
+        """Every outcome of a step by its number, with the facts that it makes true and false; none if it may be refused or changes nothing."""
+        if step not in self._effects:
+            action, index = self._actions[step.action], self._actions[step.action].index
+            sure = bool(action.outcomes) and action.certain_to_succeed(step.held)
+            found = [
+                (
+                    outcome,
+                    index.facts(after & ~step.held & ~index.reported, step.objects),
+                    index.facts(step.held & ~after, step.objects),
+                )
+                for outcome, after in (action.leads(step.held) if sure else ())
+            ]
+            self._effects[step] = found if any(adds or deletes for _, adds, deletes in found) else []
+        return self._effects[step]
 
     def _arrays(self) -> None:
         lead = np.array(self._lead, dtype=np.int64).reshape(-1, 3)

@@ -211,12 +211,12 @@ class _Interrogation:
         self._blocked = False
         """Whether the agent stands where it cannot be read what is true, and cannot be brought back."""
         self._course = course or Course()
-        self._seen: dict[State, Situation] = {one.state: one for one in self._initial}
-        """Every situation that was seen, as the agent showed it last."""
+        self._seen: dict[State, Situation] = {self._table.begun(one.state): one for one in self._initial}
+        """Every situation that was seen, by its state as one in which steps begin, as the agent showed it last."""
         self._problems: Problems[State] = Problems()
         """Only where it can be put back into each; only situations from which the access allows to go on are kept apart."""
         for one in self._initial if self._agent.access.restarts else ():
-            self._problems.begin(one, one.state)
+            self._problems.begin(one, self._table.begun(one.state))
         self._here: Situation | None = None
         self._outlook: Outlook | None = None
         self._version = -1
@@ -356,8 +356,7 @@ class _Interrogation:
     def _best(self, outlook: Outlook) -> tuple[Situation, Step, bool] | None:
         """The same among the situations of a graph."""
         graph = outlook.graph
-        here = None if self._here is None else graph.number.get(self._here.state)
-        best = here
+        best = here = self._standing(graph)
         if self._open:
             places = np.array(self._open)
             other = int(places[np.argmax(outlook.value[places])])
@@ -367,7 +366,7 @@ class _Interrogation:
         if best is None or choice is None:
             return None
         if (start := self._neglected(outlook)) and (
-            own := outlook.choice(graph.number[start.state], self._rng)
+            own := outlook.choice(graph.number[self._table.begun(start.state)], self._rng)
         ):
             return start, *own
         stays = self._stays()
@@ -414,7 +413,7 @@ class _Interrogation:
         ``best``: the situation of the best trial; None if the agent is to be left where it is.
         """
         graph, actions = outlook.graph, self._actions
-        here = None if self._here is None else graph.number.get(self._here.state)
+        here = self._standing(graph)
         if here is not None and (found := self._lacking(graph, here, self._course.after)):
             return self._situation(graph, here), graph.evenly(here, found[0], self._rng), True
         place = here if best is None else best
@@ -459,13 +458,13 @@ class _Interrogation:
     def _situation(self, graph: StateGraph, place: int) -> Situation:
         """A situation of the graph: where the agent stands, if it is that one."""
         state = graph.states[place]
-        if self._here is not None and self._here.state == state:
+        if self._here is not None and self._table.begun(self._here.state) == state:
             return self._here
         return self._problems.least_tried(state) or self._seen.get(state, Situation(state, state))
 
     def _from_here(self, outlook: Outlook, worth: float) -> tuple[Situation, Step, bool] | None:
         """The way to the best trial from where the agent stands; none, and it stays no longer, if that is worth much less than the best of all."""
-        here = None if self._here is None else outlook.graph.number.get(self._here.state)
+        here = self._standing(outlook.graph)
         if self._here is None or here is None or outlook.value[here] < worth * _EQUALLY:
             self._staying = 0
             return None
@@ -474,7 +473,7 @@ class _Interrogation:
 
     def _in_turn(self, outlook: Outlook, value: float) -> int:
         """Of the situations that are worth as much as the best one, one in which fewest trials were made."""
-        here = None if self._here is None else outlook.graph.number.get(self._here.state)
+        here = self._standing(outlook.graph)
         places = [one for one in (*self._open, here) if one is not None and outlook.own[one] >= value * EQUAL]
         states = outlook.graph.states
         made = {one: (states[one] not in self._spread, self._tried.get(states[one], 0)) for one in places}
@@ -482,9 +481,13 @@ class _Interrogation:
         equal = [one for one, own in made.items() if own == fewest]
         return equal[int(self._rng.integers(len(equal)))]
 
+    def _standing(self, graph: StateGraph) -> int | None:
+        """The number in a graph of the situation in which the agent stands, if it is known and there."""
+        return None if self._here is None else graph.number.get(self._table.begun(self._here.state))
+
     def _lost(self, outlook: Outlook) -> bool:
         """Whether the agent stands where the graph does not reach, and cannot be put where it does at will."""
-        return not self._anywhere and self._here is not None and self._here.state not in outlook.graph.number
+        return not self._anywhere and self._here is not None and self._standing(outlook.graph) is None
 
     @property
     def _anywhere(self) -> bool:
@@ -495,9 +498,8 @@ class _Interrogation:
         """Where the access allows to go on from, beside where the agent stands and states made for a question."""
         if self._anywhere:
             return list(self._seen)
-        if self._agent.access.restarts:
-            return [one.state for one in self._initial]
-        return [one.state for one in self._initial[:1]] if self._here is None else []
+        least = None if self._agent.access.restarts else int(self._here is None)
+        return [self._table.begun(one.state) for one in self._initial[:least]]
 
     def _looked(self) -> Outlook:
         """What all situations are worth; these are found anew where the structure has changed."""
@@ -506,7 +508,7 @@ class _Interrogation:
         if graph is None:
             if self._agent.access.constructs:
                 self._made = self._constructed()
-            here = [] if self._here is None else [self._here.state]
+            here = [] if self._here is None else [self._table.begun(self._here.state)]
             limit = FEW_STATES if self._made else MAX_STATES
             graph = StateGraph(self._actions, self._table, [*here, *self._starts()], self._made, limit)
             self._version, self._unlooked = version, False
@@ -534,26 +536,26 @@ class _Interrogation:
         when = self._course.step(asked, executed=response.executed > 0)
         self._course.end(response.final.state)
         self._problems.tried(start, response.final)
-        action = self._actions[step.action]
+        action, begun = self._actions[step.action], self._table.begun(start.state)
         self._stand(response.final)
         self._note(start)
         self._note(response.final)
         if response.executed:
             after = response.final.state
             action.was_executed(start.state, step.objects, after, when)
-            known = (successor(start.state, action, step, one) for _, one in action.leads(step.held))
+            known = (successor(begun, action, step, one) for _, one in action.leads(step.held))
             if self._outlook is not None and action.astray and not after.unknown and after not in known:
-                self._outlook.graph.avoid(start.state, step)
+                self._outlook.graph.avoid(begun, step)
             self._late += action.varies and when.since >= LONGEST // 2
         else:
             action.was_refused(start.state, step.objects)
         if self._verification is not None:
             self._verification.look(step.action)
         if trial:
-            self._tried[start.state] = self._tried.get(start.state, 0) + 1
+            self._tried[begun] = self._tried.get(begun, 0) + 1
             if action.varies:
                 made = self._varying.setdefault(step.action, {})
-                made[start.state] = made.get(start.state, 0) + 1
+                made[begun] = made.get(begun, 0) + 1
         if action.looked:
             checking.check_constant([action], early=True)
         self._moves = 0 if trial else self._moves + 1
@@ -571,12 +573,12 @@ class _Interrogation:
         """Remember a situation, from which most accesses allow to go on."""
         if situation.state.unknown:
             return
+        begun = self._table.begun(situation.state)
         if self._anywhere:
-            self._problems.keep_apart(situation, situation.state)
-        if self._anywhere and situation.state not in self._seen and self._outlook is not None:
-            number = self._outlook.graph.number.get(situation.state)
-            if number is not None:
+            self._problems.keep_apart(situation, begun)
+        if self._anywhere and begun not in self._seen and self._outlook is not None:
+            if (number := self._outlook.graph.number.get(begun)) is not None:
                 self._open.append(number)
             self._unlooked = self._unlooked or number is None
-        if self._anywhere or situation.state not in self._seen:  # only the initial one can be reset to
-            self._seen[situation.state] = situation
+        if self._anywhere or begun not in self._seen:  # only the initial one can be reset to
+            self._seen[begun] = situation

@@ -15,7 +15,6 @@ from aam_vision.interrogation.chance.observations import (
     Observations,
     Setting,
     SideEffect,
-    explained,
     holds,
     side_effects,
 )
@@ -140,15 +139,17 @@ class ActionKnowledge:
         Raises:
             InconsistentAgent: it was executed where a proven precondition did not hold, or it has too many outcomes.
         """
-        held, _ = self.index.values(state, objects)
+        true, _ = self.index.values(state, objects)
         now, hidden = self.index.values(after, objects)
-        own = self.index.facts(held ^ now, objects)
+        held = true & ~self.index.reported
+        own = self.index.facts(true ^ now, objects)
         if other := (state.true ^ after.true) - own - after.unknown:
             self.astray += 1
             for effect, example in side_effects(other, objects, state).items():
                 made, first = self.side_effects.get(effect, (0, example))
                 self.side_effects[effect] = made + 1, first
-        self.version += self.precondition.succeeded(held, 0)
+        for known in dict.fromkeys((held, held | self.index.reported)):  # what was said is no precondition
+            self.version += self.precondition.succeeded(known, 0)
         self._forget()
         if self.index.shared(
             objects
@@ -163,10 +164,10 @@ class ActionKnowledge:
             return
         if self.reveals(held):
             self.before.update(when.before)
-        setting = Setting(objects, state.true - self.index.facts(held, objects), state.objects)
+        setting = Setting(objects, state.true - self.index.facts(true, objects), state.objects)
         self.steps.add(held, now, setting, None, when)
         self.version += self.case(held).add(held, now, setting, len(self.steps.course) - 1, when)
-        if self.executed >= self._look:
+        if self.executed >= self._look or (len(self.cases) == 1 and self._parted):
             self.reconsider()
             doubted = any(case.difference is not None and case.difference.by.before for case in self.cases)
             self._look = int(self.executed * _LOOKS[2 if doubted else 1]) + 1
@@ -176,9 +177,7 @@ class ActionKnowledge:
         if self._looked == self.executed:
             return
         self._looked = self.executed
-        several, everything = len(self.cases) > 1, self.index.everything
-        explanation = explained(self.steps.contexts, everything) if several else self.cases[0].explanation
-        found = dependence(self.steps, len(self.index.atoms), explanation, self._precision)
+        found = dependence(self.steps, self.index.everything, self._precision, self.index.goal)
         self._unexplained = self._unexplained + 1 if found.unexplained else 0
         if found != self.dependence:
             self.dependence = found
@@ -196,6 +195,12 @@ class ActionKnowledge:
         if doubted != [case.doubted for case in self.cases]:
             self._forget()
             self.version += 1
+
+    @property
+    def _parted(self) -> bool:
+        """Whether it is an objective that was pursued both where it held already and where it did not."""
+        goal = self.index.goal
+        return bool(goal) and len({holds(goal, held) for held in self.steps.contexts}) == 2
 
     def _forget(self) -> None:
         self._worth.clear()
@@ -376,7 +381,7 @@ class ActionKnowledge:
     @property
     def doubtful(self) -> int:
         """Atoms on which the outcomes may depend, or something else that was always so where these were."""
-        return self._unproven | self.dependence.suspected
+        return union(Literals(mask, 0) for _, mask in self._doubts).positive
 
     @property
     def unsettled(self) -> int:
@@ -388,17 +393,8 @@ class ActionKnowledge:
     @property
     def _doubts(self) -> list[tuple[Literals, int]]:
         """Atoms on which the outcomes may depend, each with the condition under which they may."""
-        places = ((NOTHING, self._unproven), *self.dependence.suspicions)
-        return [(where, bit) for where, mask in places for bit in bits(mask)]
-
-    @property
-    def _unproven(self) -> int:
-        """The same of those that would explain everything."""
         found = self.dependence
-        every = found.atoms
-        for other in found.others:
-            every |= other
-        return every & ~found.sure
+        return [(where, bit) for where, mask in (*found.unproven, *found.suspicions) for bit in bits(mask)]
 
     def comparisons(self) -> list[tuple[State, tuple[str, ...], int]]:
         """Steps that tell on which atoms the outcomes depend: the situation, the objects, and the atoms that hold."""

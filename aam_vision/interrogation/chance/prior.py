@@ -203,6 +203,6 @@ def _claimed(index: AtomIndex, schema: ActionSchema, case: Case) -> dict[tuple[i
     needed = ActionSchema(schema.header, schema.positive | case.positive, schema.negative | case.negative)
     found: dict[tuple[int, int], float] = {}
     for probability, effects in merged(case.outcomes, needed):
-        masks = index.mask(effects.add), index.mask(effects.delete)
+        masks = index.mask(effects.add), index.mask(effects.delete) & ~index.reported
         found[masks] = found.get(masks, 0.0) + probability
     return found

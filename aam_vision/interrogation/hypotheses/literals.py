@@ -10,6 +10,7 @@ from functools import cached_property
 from operator import itemgetter
 from typing import NamedTuple
 
+from aam_vision.model.query import CLAIMED, objective
 from aam_vision.model.strips import ActionHeader, Atom, LiftedAtom, State, Vocabulary, lifted_atoms
 from aam_vision.support.unchanging import Unchanging
 
@@ -123,6 +124,23 @@ class AtomIndex(Unchanging):
             elif atom in hidden:
                 unknown |= bit
         return held, unknown
+
+    @cached_property
+    def goal(self) -> Literals:
+        """What an objective is to bring about; nothing of an instruction that is no objective."""
+        if (found := objective(self.header, self.vocabulary)) is None:
+            return NOTHING
+        atom, value = found
+        return Literals(self.bit[atom], 0) if value else Literals(0, self.bit[atom])
+
+    @cached_property
+    def reported(self) -> int:
+        """What an agent says at the end of a pursuit, as a mask: no fact of the situation in which the next one begins."""
+        return self.bit[LiftedAtom(CLAIMED, ())] if self.goal else 0
+
+    def before(self, state: State, objects: tuple[str, ...]) -> int:
+        """Mask of the atoms that are true where a step begins, what was only said at the end of the last one aside."""
+        return self.values(state, objects)[0] & ~self.reported
 
     def _getter(self, arguments: tuple[int | str, ...]) -> Getter:
         """A fast function from the objects of a binding, and the constants behind them, to an atom's objects."""

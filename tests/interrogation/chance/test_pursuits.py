@@ -1,0 +1,149 @@
+"""Pursuits of objectives: those that begin where the goal holds already are apart, and what was claimed before is no fact."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from aam_vision.interrogation.chance.graph import StateGraph, StepTable
+from aam_vision.interrogation.chance.intervals import precision_of
+from aam_vision.interrogation.chance.knowledge import ActionKnowledge
+from aam_vision.interrogation.hypotheses.literals import NOTHING, AtomIndex
+from aam_vision.model.strips import (
+    ActionHeader,
+    Atom,
+    LiftedAtom,
+    Objects,
+    Predicate,
+    State,
+    Types,
+    Vocabulary,
+)
+
+LAMP = ("lamp",)
+LIT, NEAR, DARK, CLAIMED = (
+    LiftedAtom("lit", (0,)),
+    LiftedAtom("near", (0,)),
+    LiftedAtom("dark", ()),
+    LiftedAtom("claimed", ()),
+)
+FACTS = Predicate("lit", LAMP), Predicate("near", LAMP), Predicate("dark")
+REPORTS = Predicate("claimed"), Predicate("ended")
+TYPES = Types({"lamp": "object"})
+HEADER = ActionHeader("achieve-lit", ("lamp",), LAMP)
+THINGS = Objects({"a": "lamp"}, TYPES)
+
+
+def lighting(*reports: Predicate) -> ActionKnowledge:
+    """What is known of it where nothing was tried."""
+    return ActionKnowledge(AtomIndex(Vocabulary("lamps", FACTS + reports, TYPES), HEADER), precision_of(0.1))
+
+
+def state(*atoms: LiftedAtom) -> State:
+    return State(frozenset(atom.ground(("a",)) for atom in atoms), THINGS)
+
+
+def pursue(action: ActionKnowledge, pursuits: int, seed: int, *, claims: bool = False) -> None:
+    """Pursuits that succeed in 80% where it is near and never elsewhere, claim what they achieve, and begin lit in half of all.
+
+    ``claims``: whether half of them begin where the one before claimed to be done.
+    """
+    rng = np.random.default_rng(seed)
+    for _ in range(pursuits):
+        lit, near, dark, claimed, works = rng.random(5) < (0.5, 0.5, 0.5, 0.5, 0.8)
+        there = {LIT: lit, NEAR: near, DARK: dark, CLAIMED: claims and claimed}
+        done = lit or (near and works)
+        after = there | {LIT: done, CLAIMED: done}
+        ends = ([atom for atom, value in one.items() if value] for one in (there, after))
+        before, now = (state(*atoms) for atoms in ends)
+        action.was_executed(before, ("a",), now)
+    action.reconsider()
+
+
+def told(action: ActionKnowledge) -> list[object]:
+    return [(one.condition, one.outcomes, one.frequencies) for one in action.cases]
+
+
+def test_pursuits_that_begin_where_the_goal_holds_are_apart_from_the_first_ones_on() -> None:
+    action = lighting(*REPORTS)
+    goal = action.index.goal
+    assert action.index.select(goal.positive) == {LIT}
+    action.was_executed(state(NEAR), ("a",), state(NEAR, LIT, CLAIMED))
+    assert [one.condition for one in action.cases] == [NOTHING], "it never began where it holds"
+    action.was_executed(state(NEAR, LIT), ("a",), state(NEAR, LIT, CLAIMED))
+    assert {one.condition for one in action.cases} == {goal, goal.opposite()}
+    assert [one.executed for one in action.cases] == [1, 1]
+    assert not action.dependence.atoms | action.dependence.sure | action.doubtful, "the goal is no finding"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_a_pursuit_depends_on_is_found_beside_its_goal(seed: int) -> None:
+    action = lighting(*REPORTS)
+    pursue(action, 180, seed)
+    assert action.index.select(action.dependence.atoms) == {NEAR}
+    schema = action.schema()
+    for lit, near, dark in product((False, True), repeat=3):
+        there = state(*(atom for atom, value in ((LIT, lit), (NEAR, near), (DARK, dark)) if value))
+        ends = schema.successors(there, ("a",))
+        assert {(LIT.ground(("a",)) in one.true, Atom("claimed", ()) in one.true) for one in ends} == (
+            {(True, True)} if lit else {(True, True), (False, False)} if near else {(False, False)}
+        )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_was_claimed_before_makes_no_difference(seed: int) -> None:
+    with_, without = lighting(*REPORTS), lighting(*REPORTS)
+    pursue(with_, 200, seed, claims=True)
+    pursue(without, 200, seed)
+    assert told(with_) == told(without)
+    assert with_.explanation.sure
+    claimed = with_.index.mask([CLAIMED])
+    assert not claimed & (with_.precondition.candidates.positive | with_.precondition.candidates.negative)
+    ends = with_.schema().successors(state(CLAIMED), ("a",))
+    assert {Atom("claimed", ()) in one.true for one in ends} == {False}, (
+        "a pursuit that claims nothing ends without"
+    )
+
+
+def test_the_situations_ahead_do_not_say_what_was_claimed() -> None:
+    action = lighting(*REPORTS)
+    pursue(action, 50, 0, claims=True)
+    table = StepTable((action,))
+    assert table.begun(state(NEAR, CLAIMED)) == state(NEAR)
+    graph = StateGraph((action,), table, [state(NEAR)])
+    assert set(graph.states) == {state(NEAR), state(NEAR, LIT)}
+
+
+def test_an_action_of_an_agent_that_claims_nothing_is_no_objective() -> None:
+    action = lighting()
+    assert not action.index.goal
+    assert not action.index.reported
+    pursue_all = [(state(NEAR), state(NEAR, LIT)), (state(NEAR, LIT), state(NEAR, LIT))]
+    for before, after in pursue_all:
+        action.was_executed(before, ("a",), after)
+    assert [one.condition for one in action.cases] == [NOTHING]
+
+
+def test_two_facts_are_tried_together_before_intervals_are_narrow() -> None:
+    action = lighting(*REPORTS)
+    for turn in range(60):
+        there = (), (NEAR,), (DARK,)
+        works = turn % 5 > 0
+        action.was_executed(
+            state(*there[turn % 3]), ("a",), state(*there[turn % 3], *(LIT, CLAIMED)[: 2 * works])
+        )
+    action.was_executed(state(LIT), ("a",), state(LIT, CLAIMED))
+    action.reconsider()
+    assert action.wide
+    near, dark, both = (action.index.mask(atoms) for atoms in ([NEAR], [DARK], [NEAR, DARK]))
+    assert 0.8 * action.worth(both) > max(action.worth(0), action.worth(near), action.worth(dark)), (
+        "it is worth three steps on the way"
+    )
+    for turn in range(20):
+        action.was_executed(
+            state(NEAR, DARK), ("a",), state(NEAR, DARK, *(LIT, CLAIMED)[: 2 * (turn % 5 > 0)])
+        )
+    assert action.wide
+    assert 0.8 * action.worth(both) < action.worth(near)
