@@ -89,16 +89,17 @@ class SetUp:
         Raises:
             AgentFailed: nobody does it.
         """
-        before = told = None
+        before, moved = None, True
         for _ in range(self._looks):
             frame = look()
             seen = self._read(frame)
+            moved = moved or seen != before
             if self._is_wanted(seen):
                 if before is not None and self._is_wanted(before):
                     return frame
-            elif told is None or (seen == before and seen != told):  # not while things are moved
+            elif before is None or (seen == before and moved):  # not while things are moved
                 self._ask(seen, frame)
-                told = seen
+                moved = False
             before = seen
             self._wait()
         raise AgentFailed(f"nobody has set up what the first picture shows: {self._differs(seen)}")

@@ -23,6 +23,8 @@ class PutBackByHand(ShownEnvironment):
         self._asked, self._rng, self._mistakes = asked, np.random.default_rng(seed), mistakes
         self._moving = False
         """Whether the hand is in the picture."""
+        self._begun = False
+        """Whether the problem was set up once."""
         (self._world,) = self._problems
         self._world.start()
 
@@ -41,10 +43,11 @@ class PutBackByHand(ShownEnvironment):
 
     def _set_up(self) -> None:
         self._world.start()
-        if self._rng.random() < self._mistakes:
+        if self._begun and self._rng.random() < self._mistakes:
             for _ in range(int(self._rng.integers(1, 4))):
                 if chosen := self._world.choose(self._rng):
                     self._world.instruct(*chosen)
+        self._begun = True
 
     def _seen(self, simulator: Any) -> dict[str, Any]:
         if not self._moving:
