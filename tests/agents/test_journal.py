@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.agents.cached import Cache
-from aam_vision.agents.journal import FORMAT, MAX_BYTES, NAME, WENT_ON, Journal, NothingRecorded, Row
+from aam_vision.agents.journal import MAX_BYTES, NAME, WENT_ON, Journal, NothingRecorded, Row
 from aam_vision.interrogation.task.loop import Interrupted
 from aam_vision.support.errors import AccessViolation, UnusableInput
 from tests.profiles import thorough
@@ -72,10 +72,6 @@ def test_a_run_that_never_began_is_said_to_have_nothing_recorded(tmp_path: Path)
     connection.close()
     with pytest.raises(NothingRecorded):
         Journal.open(tmp_path)
-
-
-def test_the_application_id_spells_our_name() -> None:
-    assert FORMAT.application.to_bytes(4, "big") == b"AAMV"
 
 
 def test_what_a_run_was_asked_for_is_kept_with_the_versions(tmp_path: Path) -> None:
