@@ -20,6 +20,7 @@ from aam_vision.agents.journal import MAX_BYTES, NAME, WENT_ON, Journal, Nothing
 from aam_vision.interrogation.task.loop import Interrupted
 from aam_vision.support.errors import AccessViolation, UnusableInput
 from tests.profiles import thorough
+from tests.refusals import told_by
 
 from .recorded import act, copy, replay
 
@@ -159,9 +160,7 @@ def test_a_changed_journal_is_refused_in_one_line(
     connection = copy(recorded, tmp_path)
     connection.executescript(change)
     connection.close()
-    with pytest.raises(UnusableInput, match=told) as refused:
-        replay(tmp_path)
-    assert "\n" not in str(refused.value)
+    told_by(lambda: replay(tmp_path), told)
 
 
 @pytest.mark.parametrize(
@@ -176,9 +175,7 @@ def test_another_file_is_refused_and_left_alone(tmp_path: Path, write: Callable[
     path = tmp_path / NAME
     write(path)
     before = path.read_bytes() if path.is_file() else None
-    with pytest.raises(UnusableInput) as refused:
-        Journal.open(tmp_path)
-    assert "\n" not in str(refused.value)
+    told_by(lambda: Journal.open(tmp_path))
     assert (path.read_bytes() if path.is_file() else None) == before
 
 
