@@ -204,9 +204,6 @@ def test_the_bound_is_that_of_the_executions(run_of: Runs) -> None:
 class Useless(AgentDecorator):
     """Can do nothing."""
 
-    def initial(self):  # type: ignore[no-untyped-def]
-        return self.agent.initial()
-
     def ask(self, query: Query) -> Response:
         return Response(0, query.initial)
 
