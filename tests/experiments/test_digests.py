@@ -27,6 +27,13 @@ def test_what_controls_do_is_digested_with_its_questions() -> None:
     assert found["steps"] > 0
 
 
+def test_weights_are_digested() -> None:
+    """That they are the same each time is told by the sessions of training."""
+    name, found = digests.trained("hanoi")
+    assert "hanoi" in name
+    assert found["digest"]
+
+
 def test_an_unknown_kind_is_refused(tmp_path: Path) -> None:
     said = refused("experiments.digests", "--out", "d.json", "--kind", "magic", cwd=tmp_path, kept=tmp_path)
     assert "--kind magic: unknown; use ipc, access" in said
