@@ -10,8 +10,8 @@ import pytest
 from aam_vision.support.errors import UnusableInput
 
 
-def told_by(make: Callable[[], Any]) -> str:
-    with pytest.raises(UnusableInput) as caught:
+def told_by(make: Callable[[], Any], match: str | None = None) -> str:
+    with pytest.raises(UnusableInput, match=match) as caught:
         make()
     assert "\n" not in str(caught.value)
     return str(caught.value)

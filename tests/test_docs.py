@@ -2,7 +2,7 @@
 
 ``tests/documentation.py`` says which kinds of blocks there are; a block of none of them fails, and so does a command of
 no known kind. What takes minutes (training, experiments, set-up) is parsed only: there is such a command, with such
-options. So is what needs the files that it would have made. Agents seen in images are asked two questions, unless the
+options. So is what needs the files that it would have made. Agents of the toolkit are asked two questions, unless the
 page shows what comes of it.
 """
 
@@ -24,7 +24,6 @@ import jsonschema
 import pytest
 
 from aam_vision.agents import reference_agent
-from aam_vision.model.domains import DOMAINS as SYMBOLIC
 from aam_vision.model.pddl import read_domain, read_problem
 from aam_vision.model.strips import Model
 from aam_vision.support.errors import UnusableInput
@@ -166,7 +165,7 @@ class Reader:
         if module not in QUICK or left_out or asks or any(_within(path, self.unmade) for path in needed):
             self.unmade |= made
             return
-        if module == "aam_vision.run" and options["env"] not in (None, *SYMBOLIC) and not command.shown:
+        if module == "aam_vision.run" and options["env"] is not None and not command.shown:
             arguments = [*arguments, *FEW_QUESTIONS]
             self.short |= made
         if module == "aam_vision.execute" and any(_within(path, self.short) for path in needed):

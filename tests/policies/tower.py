@@ -102,18 +102,13 @@ def agent(
     slips: float = 0.0,
     access: Access = Access.SNAPSHOT,
     render_mode: str | None = None,
+    make: Callable[[], Tower] | None = None,
     **more: Any,
 ) -> PolicyAgent:
-    """An arm in this world."""
-    make: Callable[[], Tower] = lambda: Tower(slips, render_mode)  # noqa: E731
-    return PolicyAgent(
-        make,
-        pursue,
-        vocabulary=WORDS,
-        facts=facts,
-        objects=dict.fromkeys(BLOCKS, "block"),
-        **{"objectives": ["on"], "seeds": range(6), "access": access, **more},
-    )
+    """An arm in this world, or in another one."""
+    words = {"vocabulary": WORDS, "facts": facts, "objects": dict.fromkeys(BLOCKS, "block")}
+    own = {**words, "objectives": ["on"], "seeds": range(6), "access": access, **more}
+    return PolicyAgent(make or (lambda: Tower(slips, render_mode)), pursue, **own)
 
 
 CLUMSY = agent(Arm(clears=False, checks=False).pursue, slips=0.1)

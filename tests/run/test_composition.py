@@ -182,9 +182,13 @@ def _recorded(folder: Path) -> int:
 @pytest.mark.parametrize("kind", KINDS)
 def test_any_run_ends_at_a_budget_of_queries(kind: str, tmp_path: Path) -> None:
     _hands(tmp_path)
-    command(*KINDS[kind], "--max-queries", "2", "--out", "run", cwd=tmp_path)
+    done = command(*KINDS[kind], "--max-queries", "2", "--out", "run", cwd=tmp_path)
     found = result_of(tmp_path / "run")
     assert found["queries"] <= 2
+    if kind == "told":
+        assert found["missing"] == "the budget of 2 queries is spent"
+        assert found["missing"] in done.stdout
+        assert found["undetermined"]
     # in a maze all is told without a query: every control is given in every situation
     assert found["status"] == ("complete" if kind == "controls" else "budget")
 

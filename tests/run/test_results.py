@@ -144,17 +144,6 @@ def test_an_agent_with_a_noisy_camera_is_learned_exactly(tmp_path: Path) -> None
     assert found["proven"]
 
 
-def test_a_budget_of_questions_ends_the_run_and_is_said_to_have_done_so(tmp_path: Path) -> None:
-    done = command(
-        *("--env", "doors", "--problem", "1", "--max-queries", "1", "--out", "out", "--quiet"), cwd=tmp_path
-    )
-    figures = result_of(tmp_path / "out")
-    assert (figures["status"], figures["missing"]) == ("budget", "the budget of 1 query is spent")
-    assert figures["queries"] <= 1
-    assert figures["undetermined"]
-    assert "the budget of 1 query is spent" in done.stdout
-
-
 def test_arguments_may_be_named_twice_if_that_is_asked_for(tmp_path: Path) -> None:
     """Blocksworld has on(?x, ?x) then, and stack(a, a) is asked about."""
     pal_tuples = []
@@ -214,9 +203,6 @@ def test_the_bound_is_that_of_the_executions(run_of: Runs) -> None:
 
 class Useless(AgentDecorator):
     """Can do nothing."""
-
-    def initial(self):  # type: ignore[no-untyped-def]
-        return self.agent.initial()
 
     def ask(self, query: Query) -> Response:
         return Response(0, query.initial)

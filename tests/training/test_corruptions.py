@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from aam_vision.training.corruptions import CLEAN, CORRUPTIONS
+from aam_vision.training.corruptions import CAMERA_CORRUPTIONS, CLEAN, CORRUPTIONS
+
+ALL = {**CORRUPTIONS, **CAMERA_CORRUPTIONS}
 
 
 def _frame():
@@ -11,16 +13,16 @@ def _frame():
     return np.kron(values[::8, ::8], np.ones((8, 8, 1))).astype(np.uint8)
 
 
-@pytest.mark.parametrize("name", CORRUPTIONS)
+@pytest.mark.parametrize("name", ALL)
 def test_an_image_becomes_worse_and_the_same_with_the_same_seed(name):
     frame = _frame()
     before = frame.copy()
-    worse = CORRUPTIONS[name].corrupt(frame, np.random.default_rng(1))
+    worse = ALL[name].corrupt(frame, np.random.default_rng(1))
     assert worse.shape == frame.shape
     assert worse.dtype == np.uint8
     assert (worse != frame).any()
     assert (frame == before).all()
-    assert (CORRUPTIONS[name].corrupt(frame, np.random.default_rng(1)) == worse).all()
+    assert (ALL[name].corrupt(frame, np.random.default_rng(1)) == worse).all()
 
 
 def test_strengths_are_what_the_names_say():

@@ -39,7 +39,7 @@ def domain():
 
 @pytest.fixture(scope="module")
 def runs(domain, tmp_path_factory):
-    """Two sessions with one seed, one with another."""
+    """Two sessions with one seed."""
     folder = tmp_path_factory.mktemp("training")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(board, "SYNTHETIC", 16)
@@ -48,8 +48,8 @@ def runs(domain, tmp_path_factory):
         patch.chdir(folder)
         told = io.StringIO()
         files = [
-            train_domain(domain, folder / name, TrainingSettings(seed=seed, steps=STEPS), Progress(told))
-            for name, seed in (("one", 3), ("again", 3), ("other", 4))
+            train_domain(domain, folder / name, TrainingSettings(seed=3, steps=STEPS), Progress(told))
+            for name in ("one", "again")
         ]
     return folder, files, told.getvalue()
 
@@ -66,9 +66,8 @@ def test_the_weights_can_be_used(runs, domain):
 
 
 def test_the_same_seed_gives_the_same_weights_bit_by_bit(runs):
-    _, (one, again, other), _ = runs
+    _, (one, again), _ = runs
     assert one.weights.read_bytes() == again.weights.read_bytes()
-    assert one.weights.read_bytes() != other.weights.read_bytes()
     first, second = (json.loads(files.card.read_text()) for files in (one, again))
     del first["figures"], second["figures"]  # they hold times
     assert first == second
@@ -76,7 +75,7 @@ def test_the_same_seed_gives_the_same_weights_bit_by_bit(runs):
 
 def test_nothing_else_is_left_behind(runs):
     folder, _, _ = runs
-    assert sorted(path.name for path in folder.iterdir()) == ["again", "one", "other"]
+    assert sorted(path.name for path in folder.iterdir()) == ["again", "one"]
     names = sorted(path.name for path in (folder / "one").iterdir())
     assert names == ["doors.json", "doors.md", "doors.safetensors"]
 
@@ -115,7 +114,8 @@ def test_progress_is_told(runs):
 
 def test_global_random_state_is_not_touched(domain):
     before, numpy_before = torch.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
-    CellTask(domain.visual.cell_heads()).network(0)
+    one, other = (CellTask(domain.visual.cell_heads()).network(seed).state_dict() for seed in (0, 1))
+    assert any(not torch.equal(one[name], other[name]) for name in one)
     assert torch.equal(before, torch.get_rng_state())
     assert (numpy_before == np.random.get_state()[1]).all()  # noqa: NPY002
 

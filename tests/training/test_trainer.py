@@ -11,8 +11,8 @@ from aam_vision.training.trainer import Examined, Lesson
 from .toys import toy_boards
 
 
-@pytest.mark.parametrize("steps", range(1, 41))
-@pytest.mark.parametrize("warm_up", [0.1, 0.2, 0.25, 0.3])
+@pytest.mark.parametrize("steps", [*range(1, 12), 20, 39, 40])
+@pytest.mark.parametrize("warm_up", [0.1, 0.25, 0.3])
 def test_the_rate_rises_and_falls_in_rounds_of_any_length(steps: int, warm_up: float) -> None:
     task = CellTask("ab")
     task.rate, task.warm_up = 0.1, warm_up

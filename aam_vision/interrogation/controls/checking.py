@@ -43,18 +43,18 @@ class ValuePairs:
 
     def add(self, state: State, objects: tuple[str, ...]) -> bool:
         """Note that the case was tried in a state with these objects; whether some value was never met before."""
-        values, known = self._values(state, objects), len(self._beside)
+        values, known = self.values(state, objects), len(self._beside)
         for value in bits(values):
             self._beside[value] = self._beside.get(value, 0) | values
         return len(self._beside) > known
 
-    def new(self, state: State, objects: tuple[str, ...]) -> int:
-        """How many pairs of values come up there that were met one by one, but never together."""
-        values = [value for value in bits(self._values(state, objects)) if value in self._beside]
-        met = sum(values)
-        return sum((met & ~self._beside[value]).bit_count() for value in values) // 2
+    def new(self, values: int) -> bool:
+        """Whether some of these values were met one by one, but never together; once it is not so, it will be only after a new value."""
+        known = [(value, self._beside[value]) for value in bits(values) if value in self._beside]
+        met = sum([value for value, _ in known])
+        return any(met & ~beside for _, beside in known)
 
-    def _values(self, state: State, objects: tuple[str, ...]) -> int:
+    def values(self, state: State, objects: tuple[str, ...]) -> int:
         """A bit for every fact that is true, and another for every one that is false; none for what is unknown."""
         held, unknown = self._index.values(state, objects)
         return held | (self._index.everything & ~(held | unknown)) << self._width
@@ -110,6 +110,23 @@ class _Checked:
     """Transitions of the control that were looked at for that."""
     spent: set[Place] = field(default_factory=set)
     """Situations in which there is nothing to refute, nor will be."""
+    values: dict[tuple[Place, tuple[str, ...]], int] = field(default_factory=dict)
+    """By situation and binding, the values that come together there."""
+    together: set[tuple[Place, tuple[str, ...]]] = field(default_factory=set)
+    """Situations and bindings whose values were all met together."""
+
+    def meets_new(self, place: Place, objects: tuple[str, ...]) -> bool:
+        """Whether values come together there that were met one by one only."""
+        key = place, objects
+        if key in self.together:
+            return False
+        values = self.values.get(key)
+        if values is None:
+            values = self.values[key] = self.pairs.values(place.state, objects)
+        new = self.pairs.new(values)
+        if not new:
+            self.together.add(key)
+        return new
 
 
 class Checker:
@@ -148,7 +165,7 @@ class Checker:
             if number < NEAR:
                 facts = self._reach.standpoint(place, control).facts
                 yield control, len((one.common or frozenset()) - facts)
-            yield control, min(1, one.pairs.new(place.state, objects))
+            yield control, int(one.meets_new(place, objects))
         for control, _ in _left_out(one, place.state, lambda asked: asked.of(place)):
             yield control, 1
         for control, _ in _other_types(one, place.state, lambda asked: asked.of(place)):
@@ -197,6 +214,7 @@ class Checker:
         for objects in islice(one.rule.condition.bindings(place.index, transition.control.objects), NEAR):
             if one.pairs.add(place.state, objects):
                 one.spent.clear()
+                one.together.clear()
         if owner is not None and owner.name == one.rule.operator.header.name:
             facts = self._reach.standpoint(place, transition.control).facts
             one.common = facts if one.common is None else one.common & facts

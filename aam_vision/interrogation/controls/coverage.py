@@ -14,8 +14,6 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-import numpy as np
-
 from aam_vision.interrogation.controls.giving import ground
 from aam_vision.interrogation.controls.reach import Node, Place, Reach, Way
 from aam_vision.interrogation.controls.rules import Rules
@@ -54,71 +52,71 @@ class _Given:
 
     number: int = 0
     """Transitions that were looked at."""
-    pairs: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
-    """By two facts; a single one with itself."""
-    triples: dict[int, np.ndarray] = field(default_factory=dict)
+    pairs: dict[int, int] = field(default_factory=dict)
+    """By fact, a bit for every one that it was met together with, itself among them."""
+    triples: dict[int, dict[int, int]] = field(default_factory=dict)
     """The same by a fact from elsewhere; kept for controls that never did anything."""
 
     def add(self, facts: frozenset[int], elsewhere: frozenset[int]) -> None:
-        places = sorted(facts | elsewhere)
-        self.pairs = _marked(self.pairs, places)
-        if places and places[-1] < TRIPLES:
+        places = facts | elsewhere
+        _mark(self.pairs, places)
+        if places and max(places) < TRIPLES:
             for third in elsewhere:
-                self.triples[third] = _marked(self.triples.get(third, np.zeros((0, 0), dtype=bool)), places)
+                _mark(self.triples.setdefault(third, {}), places)
 
     def gain(self, facts: frozenset[int], elsewhere: frozenset[int], *, triples: bool) -> tuple[int, int]:
         """The new facts, and the new pairs, or triples where no pair is new."""
-        places = sorted(facts | elsewhere)
-        if not places:
-            return 0, 0
+        places = facts | elsewhere
         new = _new(self.pairs, places)
-        singles = int(new.diagonal().sum())
-        pairs = int(np.count_nonzero(new)) // 2
-        if not pairs and triples and places[-1] < TRIPLES:
+        singles = sum([others >> fact & 1 for fact, others in new])
+        pairs = _count(new) // 2
+        if not pairs and triples and places and max(places) < TRIPLES:
             pairs = sum(
-                int(np.count_nonzero(_new(self.triples[third], places)))
-                if third in self.triples
-                else len(places)
-                for third in elsewhere
+                [
+                    _count(_new(self.triples[third], places)) if third in self.triples else len(places)
+                    for third in elsewhere
+                ]
             )
         return singles, pairs
 
     def alone(self, facts: frozenset[int]) -> int:
         """How many of these facts are new by themselves."""
-        size = self.pairs.shape[0]
-        return sum(fact >= size or not self.pairs[fact, fact] for fact in facts)
+        return len(facts - self.pairs.keys())
 
     def first_new(self, facts: frozenset[int], elsewhere: frozenset[int]) -> tuple[int, ...]:
         """One fact, or two, or three, that the control was not given with together; none if there are none."""
-        places = sorted(facts | elsewhere)
-        new = _new(self.pairs, places)
-        if (alone := np.flatnonzero(new.diagonal())).size:
-            return (places[alone[0]],)
-        if (pair := np.argwhere(new)).size:
-            return tuple(places[at] for at in pair[0])
+        places = facts | elsewhere
+        if alone := places - self.pairs.keys():
+            return (min(alone),)
+        if pair := _first(_new(self.pairs, places)):
+            return pair
         for third in sorted(elsewhere & self.triples.keys()):
-            if (pair := np.argwhere(_new(self.triples[third], places))).size:
-                return tuple(dict.fromkeys((*(places[at] for at in pair[0]), third)))
+            if pair := _first(_new(self.triples[third], places)):
+                return tuple(dict.fromkeys((*pair, third)))
         return ()
 
 
-def _marked(known: np.ndarray, places: list[int]) -> np.ndarray:
-    size = known.shape[0]
-    if places and places[-1] >= size:
-        wider = max(2 * size, places[-1] + 1)
-        known = np.pad(known, ((0, wider - size), (0, wider - size)))
-    known[np.ix_(places, places)] = True
-    return known
+def _mark(known: dict[int, int], facts: frozenset[int]) -> None:
+    """Note that these facts were met together."""
+    together = sum([1 << fact for fact in facts])
+    for fact in facts:
+        known[fact] = known.get(fact, 0) | together
 
 
-def _new(known: np.ndarray, places: list[int]) -> np.ndarray:
-    """Which pairs of these facts are not among the known ones."""
-    size = known.shape[0]
-    new = np.ones((len(places), len(places)), dtype=bool)
-    inside = [place for place in places if place < size]
-    if inside:
-        new[: len(inside), : len(inside)] = ~known[np.ix_(inside, inside)]
-    return new
+def _new(known: dict[int, int], facts: frozenset[int]) -> list[tuple[int, int]]:
+    """By fact, a bit for each of the others, and for itself, that it was not met together with."""
+    together = sum([1 << fact for fact in facts])
+    return [(fact, together & ~known.get(fact, 0)) for fact in facts]
+
+
+def _count(new: list[tuple[int, int]]) -> int:
+    return sum([others.bit_count() for _, others in new])
+
+
+def _first(new: list[tuple[int, int]]) -> tuple[int, ...]:
+    """The first pair of facts that were not met together; none if there is none."""
+    fact, others = min([one for one in new if one[1]], default=(0, 0))
+    return (fact, (others & -others).bit_length() - 1) if others else ()
 
 
 @dataclass

@@ -12,10 +12,8 @@ from aam_vision.agents.reference_agent import HELLO, Robot
 def main() -> None:
     robot = Robot()
     if sys.argv[1] == "differs":
-        robot_number = os.getpid()
-        shown = robot.shown
-        robot.shown = lambda: {"true": [["robot-in", ("kitchen", "hall", "garden")[robot_number % 3]]]}  # type: ignore[method-assign]
-        del shown
+        room = ("kitchen", "hall", "garden")[os.getpid() % 3]
+        robot.shown = lambda: {"true": [["robot-in", room]]}  # type: ignore[method-assign]
     hello = {**HELLO, "copies": 1} if sys.argv[1] == "once" else HELLO
     for line in sys.stdin:
         question = json.loads(line)

@@ -47,7 +47,7 @@ from aam_vision.model.strips import (
 )
 from tests import domains
 from tests.domains import Domain
-from tests.interrogation.runs import agent_of
+from tests.interrogation.runs import agent_of, begun
 from tests.profiles import thorough
 
 masks = st.integers(0, 15)
@@ -110,9 +110,7 @@ def _any(masks: Iterator[int]) -> int:
 def _asked(domain: Domain, seed: int, walked: int, queries: int) -> Evidence:
     """Some walks, and some questions at random."""
     agent, rng = agent_of(domain), np.random.default_rng(seed)
-    evidence = Evidence(Hypotheses(agent.vocabulary, agent.headers))
-    for situation in agent.initial():
-        evidence.begin(situation)
+    evidence = begun(agent)
     for situation in agent.initial():
         evidence.take_in(Walked(tuple(agent.walk(situation, walked, rng))))
     for _ in range(queries):
@@ -178,11 +176,9 @@ def test_two_ways_to_say_the_same_are_closed_once_one_of_them_was_proven() -> No
     truth = Model(vocabulary, (ActionSchema(header, positive=frozenset([player]), add=frozenset([seen])),))
     objects = Objects({"me": "object", "rock": "object"}, Types())
     start = State(frozenset([Atom("is-player", ("me",)), Atom("is-stone", ("rock",))]), objects)
-    domain = Domain(truth, (start,))
-    agent = agent_of(domain)
-    evidence = Evidence(Hypotheses(vocabulary, [header]))
+    agent = agent_of(Domain(truth, (start,)))
     (situation,) = agent.initial()
-    evidence.begin(situation)
+    evidence = begun(agent)
     action = evidence.hypotheses["look"]
 
     def prospects() -> dict[str, Prospect]:
@@ -226,11 +222,8 @@ def test_what_is_too_large_to_ground_is_unknown_and_never_closed() -> None:
     header = ActionHeader("act", ("a", "b", "c"), ("object",) * 3)
     vocabulary = Vocabulary("large", (Predicate("p", ("object",)),))
     objects = Objects({f"o{number}": "object" for number in range(45)}, Types())
-    evidence = Evidence(Hypotheses(vocabulary, [header]))
-    (situation,) = agent_of(
-        Domain(Model(vocabulary, (ActionSchema(header),)), (State(frozenset(), objects),))
-    ).initial()
-    evidence.begin(situation)
+    model = Model(vocabulary, (ActionSchema(header),))
+    evidence = begun(agent_of(Domain(model, (State(frozenset(), objects),))))
     equivalence = Indistinguishability(evidence.hypotheses, origins(evidence))
     literal = next(evidence.hypotheses["act"].undecided.singles())
     assert equivalence.precondition("act", literal) is Prospect.UNKNOWN
@@ -266,10 +259,8 @@ def test_what_only_one_of_two_starts_allows_is_not_closed(
     faulty = whole | {Atom("broken", ("b",)), Atom("jammed", ("b",))}
     starts = State(faulty, objects), State(whole, objects)
     agent = agent_of(Domain(truth, starts))
-    evidence = Evidence(Hypotheses(vocabulary, [use, touch]))
+    evidence = begun(agent)
     first, second = agent.initial()
-    evidence.begin(first)
-    evidence.begin(second)
     for situation, name, thing in [
         (first, "use", "a"),
         (first, "use", "d"),
@@ -387,10 +378,8 @@ def _hypotheses(
         ActionSchema(header, *map(atoms, some_atoms)) for header, some_atoms in zip(names, truth, strict=True)
     )
     agent = SymbolicAgent(Model(VOCABULARY, schemas), [_state(mask) for mask in starts], Access.SNAPSHOT)
-    evidence = Evidence(Hypotheses(VOCABULARY, names))
+    evidence = begun(agent)
     known = list(agent.initial())
-    for situation in known:
-        evidence.begin(situation)
     for place, action in questions:
         query = Query(known[place % len(known)], (GroundAction(f"a{action % len(truth)}", ()),))
         response = agent.ask(query)

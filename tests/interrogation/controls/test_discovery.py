@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from aam_vision.interrogation.controls.discovery import Discovery, discover
 from aam_vision.interrogation.controls.operators import Transition, pattern
-from aam_vision.model.strips import Atom, GroundAction, Model, Objects, State, Types
+from aam_vision.model.strips import Atom, GroundAction, Objects, State, Types
 
 from . import worlds
 
-Start = Callable[[Model], State]
 
-
-def discovered(text: str, controls: list[str], start: Start, folder: Path, seed: int) -> Discovery:
-    known = worlds.model(text, folder)
-    world = worlds.agent(text, controls, [start(known)], folder)
-    found = worlds.reachable(world)
-    return discover(known.vocabulary, world.headers, worlds.shuffled(found, seed))
+def discovered(world: worlds.World, folder: Path, seed: int) -> Discovery:
+    agent = world.agent(folder)
+    return discover(agent.vocabulary, agent.headers, worlds.shuffled(worlds.reachable(agent), seed))
 
 
 def effects(discovery: Discovery, name: str) -> set[str]:
@@ -44,8 +40,7 @@ def test_a_pattern_does_not_depend_on_the_names_of_objects() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_effects_that_held_already_are_found_where_they_show(tmp_path: Path, seed: int) -> None:
-    controls = ["red(?l)=make-red", "green(?l)=make-green", "blue(?l)=make-blue"]
-    found = discovered(worlds.LAMPS, controls, worlds.lamps, tmp_path, seed)
+    found = discovered(worlds.WORLDS["lamps"], tmp_path, seed)
     assert [operator.header.name for operator in found.operators] == ["red", "green", "blue"]
     assert effects(found, "red") == {"+red(?l)", "-green(?l)", "-blue(?l)"}
     assert not found.unexplained
@@ -53,7 +48,7 @@ def test_effects_that_held_already_are_found_where_they_show(tmp_path: Path, see
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_conditional_effect_comes_out_as_two_cases(tmp_path: Path, seed: int) -> None:
-    found = discovered(worlds.WET, ["step(?b)=walk,splash", "dry()=dry"], worlds.wet, tmp_path, seed)
+    found = discovered(worlds.WORLDS["wet"], tmp_path, seed)
     assert [operator.header.name for operator in found.operators] == ["step-wet", "step", "dry"]
     assert effects(found, "step-wet") == {"+at(?b)", "-at(?cell)", "+wet()"}
     assert effects(found, "step") == {"+at(?b)", "-at(?cell)"}
@@ -61,8 +56,7 @@ def test_a_conditional_effect_comes_out_as_two_cases(tmp_path: Path, seed: int) 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_effects_that_could_be_one_are_split_where_their_conditions_differ(tmp_path: Path, seed: int) -> None:
-    controls = ["toggle()=unlock,swing", "shut()=shut", "lock()=lock", "take(?k)=take", "put()=put"]
-    found = discovered(worlds.DOOR, controls, worlds.door, tmp_path, seed)
+    found = discovered(worlds.WORLDS["door"], tmp_path, seed)
     toggles = [operator for operator in found.operators if operator.control == "toggle"]
     assert [operator.header.name for operator in toggles] == ["toggle-not-closed", "toggle-not-locked"]
     (locking,) = found.of("lock")
@@ -72,7 +66,7 @@ def test_effects_that_could_be_one_are_split_where_their_conditions_differ(tmp_p
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_fact_determines_what_the_change_does_not_name(tmp_path: Path, seed: int) -> None:
-    found = discovered(worlds.ROOMS, ["go(?to)=go"], worlds.rooms, tmp_path, seed)
+    found = discovered(worlds.WORLDS["rooms"], tmp_path, seed)
     (going,) = found.operators
     assert going.header.types == ("cell", "cell", "room")
     (derivation,) = going.derivations
@@ -80,15 +74,13 @@ def test_a_fact_determines_what_the_change_does_not_name(tmp_path: Path, seed: i
 
 
 def test_names_and_operators_do_not_depend_on_the_order_of_the_evidence(tmp_path: Path) -> None:
-    controls = ["toggle()=unlock,swing", "shut()=shut", "lock()=lock", "take(?k)=take", "put()=put"]
-    found = [discovered(worlds.DOOR, controls, worlds.door, tmp_path, seed) for seed in range(4)]
+    found = [discovered(worlds.WORLDS["door"], tmp_path, seed) for seed in range(4)]
     assert len({tuple(map(str, (one.header for one in each.operators))) for each in found}) == 1
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_an_object_is_required_rather_than_that_a_fact_is_false(tmp_path: Path, seed: int) -> None:
-    controls = ["toggle()=unlock,swing", "shut()=shut", "lock()=lock", "take(?k)=take", "put()=put"]
-    found = discovered(worlds.DOOR, controls, worlds.one_key, tmp_path, seed)
+    found = discovered(replace(worlds.WORLDS["door"], start=worlds.one_key), tmp_path, seed)
     keys = {one.header.name: [each.parameter for each in one.derivations] for one in found.operators}
     assert not keys["toggle-not-closed"], "no key is needed"
     for name in ("lock", "toggle-not-locked"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,27 +15,16 @@ from aam_vision.interrogation.controls.interrogating import Options, interrogate
 from aam_vision.interrogation.controls.mapping import carriers
 from aam_vision.interrogation.controls.prior import TRIED, Prior, try_earlier
 from aam_vision.interrogation.controls.result import ControlsResult
-from aam_vision.model.strips import Model, State
+from aam_vision.model.strips import Model
 from tests.profiles import first
 
 from . import worlds
 
-World = tuple[str, list[str], Callable[[Model], State]]
-WORLDS: dict[str, World] = {
-    "wet": (worlds.WET, ["step(?b)=walk,splash", "dry()=dry"], worlds.wet),
-    "door": (
-        worlds.DOOR,
-        ["toggle()=unlock,swing", "shut()=shut", "lock()=lock", "take(?k)=take", "put()=put"],
-        worlds.door,
-    ),
-    "lamps": (worlds.LAMPS, ["red(?l)=make-red", "green(?l)=make-green", "blue(?l)=make-blue"], worlds.lamps),
-    "rooms": (worlds.ROOMS, ["go(?to)=go"], worlds.rooms),
-}
+NAMES = ["wet", "door", "lamps", "rooms"]
 
 
 def _agent(name: str, folder: Path) -> worlds.BareSymbolicAgent:
-    text, controls, start = WORLDS[name]
-    return worlds.agent(text, controls, [start(worlds.model(text, folder))], folder)
+    return worlds.WORLDS[name].agent(folder)
 
 
 def _prior(result: ControlsResult) -> Prior:
@@ -46,7 +35,7 @@ def _seen(result: ControlsResult) -> Sequence[object]:
     return [(one.before, one.control, one.after) for found in result.transitions.values() for one in found]
 
 
-@pytest.mark.parametrize("name", first(2, WORLDS))
+@pytest.mark.parametrize("name", first(2, NAMES))
 def test_copies_are_given_the_same_controls_as_one_agent(name: str, tmp_path: Path) -> None:
     agent = _agent(name, tmp_path)
     crew = Crew(3, lambda: Held(_agent(name, tmp_path)), prove)
@@ -63,7 +52,7 @@ def test_copies_are_given_the_same_controls_as_one_agent(name: str, tmp_path: Pa
     assert _seen(alone) == _seen(together)
 
 
-@pytest.mark.parametrize("name", first(2, WORLDS))
+@pytest.mark.parametrize("name", first(2, NAMES))
 def test_every_operator_that_is_as_before_is_tried_first(name: str, tmp_path: Path) -> None:
     prior = _prior(interrogate(_agent(name, tmp_path)))
     giving = Giving(_agent(name, tmp_path))
@@ -74,7 +63,7 @@ def test_every_operator_that_is_as_before_is_tried_first(name: str, tmp_path: Pa
     assert giving.steps <= 4 * TRIED * len(trials)
 
 
-@pytest.mark.parametrize("name", first(2, WORLDS))
+@pytest.mark.parametrize("name", first(2, NAMES))
 def test_a_wrong_earlier_model_is_contradicted_and_changes_nothing_of_what_is_learned(
     name: str, tmp_path: Path
 ) -> None:

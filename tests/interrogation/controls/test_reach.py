@@ -23,7 +23,7 @@ from . import worlds
 
 TOGGLE = GroundAction("toggle", ())
 NOTHING = GroundAction("", ())
-DOOR = ["toggle()=unlock,swing", "shut()=shut", "lock()=lock", "take(?k)=take", "put()=put"]
+HALL, DOOR = worlds.WORLDS["hall"], worlds.WORLDS["door"]
 
 
 def of(standpoints: Standpoints, state: State, control: GroundAction) -> Standpoint:
@@ -39,17 +39,16 @@ def renamed(state: State, names: dict[str, str], types: Types) -> State:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_names_do_not_matter(tmp_path: Path, seed: int) -> None:
-    known = worlds.model(worlds.DOOR, tmp_path)
-    controls = ["toggle()=unlock,swing", "shut()=shut", "lock()=lock", "take(?k)=take", "put()=put"]
-    seen = worlds.reachable(worlds.agent(worlds.DOOR, controls, [worlds.door(known)], tmp_path))
-    standpoints = Standpoints(known.vocabulary, [one.before for one in seen])
+    agent = DOOR.agent(tmp_path)
+    seen = worlds.reachable(agent)
+    standpoints = Standpoints(agent.vocabulary, [one.before for one in seen])
     for one in seen:
         names = list(one.before.objects)
         places = np.random.default_rng(seed).permutation(len(names))
         others = {name: f"{names[int(place)]}-again" for name, place in zip(names, places, strict=True)}
         given = GroundAction(one.control.name, tuple(others[name] for name in one.control.objects))
         first = of(standpoints, one.before, one.control)
-        second = of(standpoints, renamed(one.before, others, known.vocabulary.types), given)
+        second = of(standpoints, renamed(one.before, others, agent.vocabulary.types), given)
         assert first.facts == second.facts
         assert {(others[name], role) for name, role in first.objects} == second.objects
 
@@ -94,15 +93,10 @@ def third_key(known: Model) -> State:
 
 
 def taught(
-    text: str,
-    controls: list[str],
-    start: Callable[[Model], State],
-    other: Callable[[Model], State],
-    folder: Path,
+    world: worlds.World, other: Callable[[Model], State], folder: Path
 ) -> tuple[Giving, Rules, list[Node]]:
     """What is reached where everything was seen of one problem, and only the beginning of the other."""
-    known = worlds.model(text, folder)
-    giving = Giving(worlds.agent(text, controls, [start(known), other(known)], folder))
+    giving = Giving(world.agent(folder, world.start, other))
     here, _ = giving.initial()
     worlds.give_everywhere(giving, here, *[control.name for control in giving.controls])
     rules, reach = Rules(found(giving), giving), Reach(giving)
@@ -111,24 +105,15 @@ def taught(
 
 
 CASES = pytest.mark.parametrize(
-    ("text", "controls", "start", "other"),
-    [
-        (worlds.HALL, ["step(?b)=walk", "lift()=lift"], worlds.hall, other_hall),
-        (worlds.DOOR, DOOR, worlds.door, third_key),
-    ],
-    ids=["hall", "door"],
+    ("world", "other"), [(HALL, other_hall), (DOOR, third_key)], ids=["hall", "door"]
 )
 
 
 @CASES
 def test_the_agent_goes_where_a_way_is_expected_to_lead(
-    text: str,
-    controls: list[str],
-    start: Callable[[Model], State],
-    other: Callable[[Model], State],
-    tmp_path: Path,
+    world: worlds.World, other: Callable[[Model], State], tmp_path: Path
 ) -> None:
-    giving, _, nodes = taught(text, controls, start, other, tmp_path)
+    giving, _, nodes = taught(world, other, tmp_path)
     assert any(len(node.way) > 2 for node in nodes), "some are far from what was seen"
     for node in nodes:
         here = node.start
@@ -139,17 +124,11 @@ def test_the_agent_goes_where_a_way_is_expected_to_lead(
 
 @CASES
 def test_every_kind_of_situation_that_can_be_reached_is_expected_once(
-    text: str,
-    controls: list[str],
-    start: Callable[[Model], State],
-    other: Callable[[Model], State],
-    tmp_path: Path,
+    world: worlds.World, other: Callable[[Model], State], tmp_path: Path
 ) -> None:
-    giving, rules, nodes = taught(text, controls, start, other, tmp_path)
+    giving, rules, nodes = taught(world, other, tmp_path)
     assert len({node.state for node in nodes}) == len(nodes)
-    known = worlds.model(text, tmp_path)
-    world = worlds.agent(text, controls, [start(known), other(known)], tmp_path)
-    states = {one.before for one in worlds.reachable(world)}
+    states = {one.before for one in worlds.reachable(world.agent(tmp_path, world.start, other))}
     assert {node.state for node in nodes} <= states
     reach = Reach(giving)
     reach.bring_up_to_date(rules)
@@ -165,7 +144,7 @@ def same_key(known: Model) -> State:
 
 
 def test_a_problem_is_looked_at_even_where_another_one_points_out_the_same(tmp_path: Path) -> None:
-    _, _, nodes = taught(worlds.DOOR, DOOR, worlds.door, same_key, tmp_path)
+    _, _, nodes = taught(DOOR, same_key, tmp_path)
     assert any(node.way and "iron" in node.state.objects for node in nodes)
 
 
@@ -177,8 +156,7 @@ def test_a_control_leads_where_it_led_and_not_where_it_was_expected_to_lead(tmp_
         )
         return State(state.true - hidden, state.objects, frozenset(hidden))
 
-    known = worlds.model(worlds.DOOR, tmp_path)
-    clear = worlds.agent(worlds.DOOR, DOOR, [worlds.door(known), third_key(known)], tmp_path)
+    clear = DOOR.agent(tmp_path, DOOR.start, third_key)
     giving = Giving(worlds.Read(clear, ImageTest(400, 400), veiled))
     here, other = giving.initial()
     worlds.give_everywhere(giving, here, *[control.name for control in giving.controls])

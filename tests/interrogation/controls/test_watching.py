@@ -21,8 +21,6 @@ from aam_vision.model.strips import State
 
 from . import worlds
 
-WET = ["step(?b)=walk,splash", "dry()=dry"]
-
 
 class Wearing(BareSymbolicAgent):
     """A control of it works so many times in an episode, which no fact shows."""
@@ -53,11 +51,6 @@ def rooms(folder: Path, starts: Sequence[State] = ()) -> BareSymbolicAgent:
     """The agent of the rooms: one control, which can always do something."""
     known = worlds.model(worlds.ROOMS, folder)
     return worlds.agent(worlds.ROOMS, ["go(?to)=go"], starts or [worlds.rooms(known)], folder)
-
-
-def wet(folder: Path) -> BareSymbolicAgent:
-    """The agent of the puddles."""
-    return worlds.agent(worlds.WET, WET, [worlds.wet(worlds.model(worlds.WET, folder))], folder)
 
 
 def watched(known: ControlsResult, giving: Giving, seed: int) -> Watched:
@@ -96,18 +89,18 @@ def test_a_control_that_wears_out_within_an_episode_is_seen(
 
 @pytest.mark.parametrize("seed", range(3))
 def test_what_comes_out_as_predicted_surprises_nobody(tmp_path: Path, seed: int) -> None:
-    known = interrogate(wet(tmp_path), seed)
-    seen = watched(known, Giving(Wearing(wet(tmp_path), "dry", 1_000)), seed)
+    known = interrogate(worlds.WORLDS["wet"].agent(tmp_path), seed)
+    seen = watched(known, Giving(Wearing(worlds.WORLDS["wet"].agent(tmp_path), "dry", 1_000)), seed)
     assert seen.surprise is None
     assert seen.in_a_row == LEAST
     assert seen.steps > 0
 
 
 def test_the_same_seed_gives_the_same_walk(tmp_path: Path) -> None:
-    known = interrogate(wet(tmp_path))
+    known = interrogate(worlds.WORLDS["wet"].agent(tmp_path))
     walks = []
     for seed in (5, 5, 6):
-        giving = Giving(Wearing(wet(tmp_path), "dry", 1_000))
+        giving = Giving(Wearing(worlds.WORLDS["wet"].agent(tmp_path), "dry", 1_000))
         watched(known, giving, seed)
         walks.append([(one.transition.before, one.transition.control) for one in giving.given])
     assert walks[0] == walks[1]

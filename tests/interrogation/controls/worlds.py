@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from pathlib import Path
 
@@ -251,3 +251,30 @@ def shuffled(transitions: Sequence[Transition], seed: int) -> dict[str, list[Tra
         one = transitions[int(place)]
         found.setdefault(one.control.name, []).append(one)
     return found
+
+
+@dataclass(frozen=True)
+class World:
+    """A domain in PDDL behind controls, and the state in which its agent begins."""
+
+    text: str
+    controls: Sequence[str]
+    start: Callable[[Model], State]
+
+    def agent(self, folder: Path, *starts: Callable[[Model], State]) -> BareSymbolicAgent:
+        """The agent, which begins in these states if any are given."""
+        known = model(self.text, folder)
+        return BareSymbolicAgent(
+            known, read_controls(known, self.controls), [start(known) for start in starts or (self.start,)]
+        )
+
+
+WORLDS = {
+    "wet": World(WET, ["step(?b)=walk,splash", "dry()=dry"], wet),
+    "door": World(
+        DOOR, ["toggle()=unlock,swing", "shut()=shut", "lock()=lock", "take(?k)=take", "put()=put"], door
+    ),
+    "lamps": World(LAMPS, ["red(?l)=make-red", "green(?l)=make-green", "blue(?l)=make-blue"], lamps),
+    "rooms": World(ROOMS, ["go(?to)=go"], rooms),
+    "hall": World(HALL, ["step(?b)=walk", "lift()=lift"], hall),
+}

@@ -178,9 +178,6 @@ class Slipping(AgentDecorator):
         super().__init__(agent)
         self._rng = np.random.default_rng(seed)
 
-    def initial(self) -> Sequence[Situation]:
-        return self.agent.initial()
-
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
         return []  # it does nothing by itself
 
@@ -346,13 +343,9 @@ class LateStarter(AgentDecorator):
         idle: the number of uses that do nothing.
     """
 
-    def __init__(self, agent: SymbolicAgent, idle: int) -> None:
+    def __init__(self, agent: Agent, idle: int) -> None:
         super().__init__(agent)
-        self._agent = agent
         self._idle = idle
-
-    def initial(self) -> Sequence[Situation]:
-        return self._agent.initial()
 
     def ask(self, query: Query) -> Response:
         at = query.initial
@@ -364,14 +357,14 @@ class LateStarter(AgentDecorator):
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
         walked: list[WalkStep] = []
-        while len(walked) < steps and (own := self._agent.walk(start, 1, rng)):
+        while len(walked) < steps and (own := self.agent.walk(start, 1, rng)):
             _, after = self._done(start, own[0].action)
             walked.append(WalkStep(start, own[0].action, after))
             start = after
         return walked
 
     def _done(self, at: Situation, step: GroundAction) -> tuple[bool, Situation]:
-        response = self._agent.ask(Query(at, (step,)))
+        response = self.agent.ask(Query(at, (step,)))
         if response.executed and step.name == LATE and self._idle:
             self._idle -= 1
             return True, at

@@ -17,7 +17,6 @@ from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Asked, Move, Stop, Walk, Walked
-from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.policies.economical import (
     EXPLORE,
     FOLLOW,
@@ -42,7 +41,7 @@ from aam_vision.report import evaluation
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.hiding import HidingAgent
-from tests.interrogation.runs import AMPLE, agent_of
+from tests.interrogation.runs import AMPLE, agent_of, begun
 from tests.profiles import first, thorough
 
 
@@ -167,14 +166,6 @@ def test_what_need_not_be_violated_is_not_asked_in_a_group_before_what_cannot_be
 # Walks: they start in situations that were seen, and end once they no longer pay.
 
 
-def _begun(domain: Domain) -> Evidence:
-    agent = agent_of(domain)
-    evidence = Evidence(Hypotheses(agent.vocabulary, agent.headers))
-    for situation in agent.initial():
-        evidence.begin(situation)
-    return evidence
-
-
 def _walk(domain: Domain, evidence: Evidence, walker: Walker, rng: np.random.Generator) -> list[int]:
     """Walk until the walker has enough; the steps that it allowed each time."""
     agent, allowed = agent_of(domain), []
@@ -191,7 +182,7 @@ def _walk(domain: Domain, evidence: Evidence, walker: Walker, rng: np.random.Gen
 def test_walks_end_at_the_limit_or_when_nothing_was_learnt_for_long(
     domain: Domain, limit: int, stride: int, seed: int
 ) -> None:
-    evidence = _begun(domain)
+    evidence = begun(agent_of(domain))
     allowed = _walk(domain, evidence, Walker(limit=limit, stride=stride), np.random.default_rng(seed))
     assert sum(allowed) <= limit
     assert all(0 < steps <= stride for steps in allowed)
@@ -205,7 +196,7 @@ def test_walks_end_at_the_limit_or_when_nothing_was_learnt_for_long(
 @thorough(25)
 @given(domains.domains(), st.integers(0, 3))
 def test_walking_is_over_for_good_once_anything_was_asked(domain: Domain, seed: int) -> None:
-    evidence, rng = _begun(domain), np.random.default_rng(seed)
+    evidence, rng = begun(agent_of(domain)), np.random.default_rng(seed)
     walker = Walker(limit=12)
     _walk(domain, evidence, walker, rng)
     assert after_walking(evidence) is evidence

@@ -6,7 +6,6 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.graph import Evidence, Node, by_problem
 from aam_vision.interrogation.evidence.moves import Ask, Asked, Walked
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, union
@@ -17,14 +16,13 @@ from aam_vision.interrogation.queries.reachability import (
     PlannedNearMiss,
     Reachability,
 )
-from aam_vision.model import domains as packaged
-from aam_vision.model.query import Access, Query, Response, Situation
+from aam_vision.model.query import Query, Response, Situation
 from aam_vision.model.strips import Atom, Objects, State, Types, Vocabulary
 from aam_vision.planning.planner import Found, Limits, SearchProblem, Verdict
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from tests import domains
 from tests.domains import Domain
-from tests.interrogation.runs import agent_of, walked
+from tests.interrogation.runs import agent_of, begun, walked
 from tests.profiles import thorough
 
 PATIENT = Limits(states=2000)
@@ -72,10 +70,7 @@ def test_what_is_kept_from_earlier_moments_answers_as_what_is_worked_out_anew(
     domain: Domain, seed: int, walks: list[int]
 ) -> None:
     agent, rng = agent_of(domain), np.random.default_rng(seed)
-    evidence = Evidence(Hypotheses(agent.vocabulary, agent.headers))
-    for situation in agent.initial():
-        evidence.begin(situation)
-    kept = KnownReachability()
+    evidence, kept = begun(agent), KnownReachability()
     for steps in walks:
         for situation in agent.initial():
             evidence.take_in(Walked(tuple(agent.walk(situation, steps, rng))))
@@ -134,12 +129,7 @@ class Counting:
 
 def _walked() -> tuple[Evidence, list[Node]]:
     """Blocksworld, after a few steps of the agent."""
-    model, rng = packaged.load("blocksworld"), np.random.default_rng(0)
-    agent = SymbolicAgent(model, [packaged.generate("blocksworld", 2, rng).initial], Access.SNAPSHOT)
-    evidence = Evidence(Hypotheses(agent.vocabulary, agent.headers))
-    (situation,) = agent.initial()
-    evidence.begin(situation)
-    evidence.take_in(Walked(tuple(agent.walk(situation, 40, rng))))
+    evidence = walked(Domain(*domains.packaged("blocksworld")), 0, steps=40)
     return evidence, sorted(evidence.visited, key=lambda node: node.number)
 
 

@@ -25,6 +25,7 @@ from aam_vision.model.strips import Objects, State
 from experiments.random_strips import ground_atoms, random_domain
 from tests import domains
 from tests.domains import Domain
+from tests.interrogation.runs import begun
 from tests.profiles import scaled, thorough
 
 
@@ -127,10 +128,7 @@ SEEDS = range(scaled(60))
 
 def _evidence(domain: Domain, access: Access) -> tuple[SymbolicAgent, Evidence]:
     agent = SymbolicAgent(domain.model, domain.problems, access, repeated=domain.repeated)
-    evidence = Evidence(Hypotheses(agent.vocabulary, agent.headers, repeated=domain.repeated))
-    for situation in agent.initial():
-        evidence.begin(situation)
-    return agent, evidence
+    return agent, begun(agent, repeated=domain.repeated)
 
 
 def _ask(agent: SymbolicAgent, evidence: Evidence, ask: Ask) -> tuple[Response, bool]:

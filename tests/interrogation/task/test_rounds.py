@@ -33,8 +33,6 @@ class Mortal(AgentDecorator):
 
     def __init__(self, agent: Agent, queries: int) -> None:
         super().__init__(agent)
-        self.initial = agent.initial
-        self.walk = agent.walk
         self._left = queries
 
     def ask(self, query: Query) -> Response:

@@ -10,11 +10,14 @@ import numpy as np
 
 from aam_vision.envs.image_domain import Pictures
 from aam_vision.model.strips import Atom, State
+from aam_vision.training.settings import TrainingSettings
 from tests.classifiers.camera.piles import LOOKS, VOCABULARY, random_state, scene
 
 SIZE = (48, 64)
 COLOURS = {"red": (220, 30, 30), "green": (30, 170, 40), "blue": (30, 60, 220), "ball": (240, 200, 40)}
 _SIDE = 9
+FEW_STEPS = TrainingSettings(steps=10, fast=True)
+"""The weights are of no use after them."""
 
 
 class DrawnDomain:

@@ -20,10 +20,9 @@ from aam_vision.training.folder import doubts
 from aam_vision.training.pictures import read_pictures
 from aam_vision.training.pictures import told as told_by
 from aam_vision.training.session import train_domain
-from aam_vision.training.settings import TrainingSettings
 from tests.classifiers.camera.piles import LOOKS, VOCABULARY, random_state, scene
 
-from .drawn import DrawnDomain, drawn
+from .drawn import FEW_STEPS, DrawnDomain, drawn
 
 PLAN, DOMAIN, SCENE = plan_of(describe(VOCABULARY)), DrawnDomain(), scene(*LOOKS)
 
@@ -83,12 +82,13 @@ def test_labels_that_cannot_be(folder, changes, told) -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_a_session_learns_from_them_and_bad_labels_end_it_before_anything_is_drawn(folder, tmp_path) -> None:
-    settings = TrainingSettings(steps=10, fast=True, images=folder)
+def test_a_session_learns_from_them_and_bad_labels_end_it_before_anything_is_drawn(
+    folder, trained, tmp_path
+) -> None:
+    settings = replace(FEW_STEPS, images=folder)
     told = io.StringIO()
     train_domain(DOMAIN, tmp_path / "with", settings, Progress(told))
-    train_domain(DOMAIN, tmp_path / "without", replace(settings, images=None), Progress(told))
-    cards = [json.loads((tmp_path / name / "piles.json").read_text()) for name in ("with", "without")]
+    cards = [json.loads((one / "piles.json").read_text()) for one in (tmp_path / "with", trained)]
     assert cards[0]["data_sha256"] != cards[1]["data_sha256"]
     _write(folder, [_line(0, true=[])])
     with pytest.raises(UnusableInput, match=r"line 1: no legal scene"):
