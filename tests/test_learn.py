@@ -130,7 +130,7 @@ def test_an_object_that_the_domain_does_not_declare_and_steps_change_is_read_as_
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["good"], "--domain"),
+        (["good"], "give either a domain"),
         (["--domain", "lamp.pddl"], "Missing argument 'traces'"),
         (["good", "--domain", "nowhere.pddl"], "nowhere.pddl: cannot be read"),
         (["good", "nowhere", "--domain", "lamp.pddl"], "nowhere: cannot be read"),

@@ -364,9 +364,8 @@ def test_the_command_refuses_names_that_its_journal_cannot_hold(tmp_path: Path) 
         "from tests.policies.tower import *\n"
         "arm = PolicyAgent(Tower, Arm().pursue, vocabulary=WORDS, facts=lambda tower: [], objects={'Red': 'block'})\n"
     )
-    told = refused(
-        "aam_vision.run", "--env", "arms:arm", "--chance", "--out", "run", cwd=tmp_path, kept=tmp_path
-    )
+    told = refused("aam_vision.run", "--env", "arms:arm", "--chance", "--out", "run", cwd=tmp_path)
+    assert not (tmp_path / "run").exists()
     assert 'arms:arm: "Red" cannot name an object: use small letters' in told
 
 
