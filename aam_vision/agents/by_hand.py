@@ -1,7 +1,7 @@
 """A person who puts the world back where the robot cannot: told what to set up, and waited for until the camera shows it.
 
 No question is asked before the classifiers read what they read in the first picture, twice in a row. So what a person does wrong is told
-to them, and is never taken for something that the robot did.
+to them, if a picture shows it, and is not taken for something that the robot did.
 """
 
 from __future__ import annotations
@@ -114,11 +114,11 @@ class SetUp:
     def _ask(self, seen: State, frame: Frame) -> None:
         text = f"set up again what the first picture shows: {self._differs(seen)}"
         if self.show is not None:
-            wanted = np.zeros_like(frame) if self._first is None else self._first
             gap = np.full((len(frame), _GAP, 3), 255, np.uint8)
-            place = self.show(np.hstack([wanted, gap, frame]))
+            wanted = [] if self._first is None else [self._first, gap]  # an earlier process had it
+            place = self.show(np.hstack([*wanted, frame]))
             if not self._told:
-                self.tell(f"{place} shows what is wanted, and what is seen")
+                self.tell(f"{place} shows {'what is wanted, and ' if wanted else ''}what is seen")
         self._told = True
         self.tell(text)
 
