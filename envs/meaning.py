@@ -9,10 +9,12 @@ a trained network. A policy is an option in the sense of Sutton, Precup, Singh (
 
 from __future__ import annotations
 
+import ctypes
 import threading
 import weakref
 from collections.abc import Callable, Container, Iterable
 from concurrent.futures import Future, wait
+from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
@@ -334,9 +336,13 @@ class Policies:
 
 # Calls of a user's functions that may take so long and no longer: a call that never returns is told, whatever it is stuck in.
 #
-# Nothing can end a call from outside that is stuck in C code, so it is made in a thread of its own, and given up there: the thread
-# stays behind, and does not keep the process from ending. What keeps Python's lock for ever (a C extension that is stuck and does not let
-# go of it) stops this, too.
+# It is made in a thread of its own. One that is stuck in Python is ended there: otherwise it would take half of the time of all that
+# the process does afterwards. Nothing can end one that is stuck in C code: its thread stays behind, and does not keep the process from
+# ending. What keeps Python's lock for ever (a C extension that is stuck and does not let go of it) stops this, too.
+
+
+class GivenUp(BaseException):
+    """Raised in the midst of a call that did not return in time."""
 
 
 class TookTooLong(AamError):
@@ -352,7 +358,7 @@ class BoundedCalls:
 
     def __init__(self) -> None:
         self._calls: SimpleQueue[Call | None] = SimpleQueue()
-        self._begun = False
+        self._thread: threading.Thread | None = None
         self._stuck = False
 
     def __call__(self, seconds: float, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -363,25 +369,28 @@ class BoundedCalls:
         """
         if self._stuck:
             raise TookTooLong("an earlier call has not returned")
-        if not self._begun:
-            self._begun = True
-            threading.Thread(target=_work, args=(self._calls,), daemon=True).start()
+        if self._thread is None:
+            self._thread = threading.Thread(target=_work, args=(self._calls,), daemon=True)
+            self._thread.start()
             weakref.finalize(self, self._calls.put, None)
         found: Future[Any] = Future()
         self._stuck = True  # until it has returned: Ctrl-C may come before
         self._calls.put((found, partial(copy_context().run, function, *arguments)))
         if not wait([found], seconds).done:
+            thread = ctypes.c_ulong(self._thread.ident or 0)
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(GivenUp))
             raise TookTooLong(f"did not return within {seconds:g} s")
         self._stuck = False
         return found.result()
 
 
 def _work(calls: SimpleQueue[Call | None]) -> None:
-    """Make calls until there are no more."""
-    while (call := calls.get()) is not None:
-        found, made = call
-        try:
-            found.set_result(made())
-        except BaseException as error:
-            found.set_exception(error)
-        del call, found, made  # nothing of a call is kept until the next one
+    """Make calls until there are no more, or one is given up."""
+    with suppress(GivenUp):  # it may come after the call has returned
+        while (call := calls.get()) is not None:
+            found, made = call
+            try:
+                found.set_result(made())
+            except BaseException as error:
+                found.set_exception(error)
+            del call, found, made  # nothing of a call is kept until the next one

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gc
 import threading
+from collections.abc import Iterator
+from itertools import count
+from time import sleep
 
 import numpy as np
 import pytest
@@ -41,6 +44,25 @@ def test_a_call_that_never_returns_is_given_up_and_so_are_all_after_it() -> None
     never.set()
     with pytest.raises(TookTooLong, match="earlier call"):  # what it returned late is nobody's result
         calls(60, int)
+
+
+def test_a_call_that_is_stuck_in_python_takes_no_more_time() -> None:
+    calls, asked = BoundedCalls(), count()
+
+    def forever() -> None:
+        for _ in asked:
+            pass
+
+    with pytest.raises(TookTooLong):
+        calls(0.05, forever)
+    assert any(wait_for_same(asked) for _ in range(50)), "it goes on"
+
+
+def wait_for_same(asked: Iterator[int]) -> bool:
+    """Whether nobody else counts for a while."""
+    before = next(asked)
+    sleep(0.05)
+    return next(asked) == before + 1
 
 
 def test_the_thread_ends_with_its_owner() -> None:
