@@ -462,6 +462,8 @@ class FactNumbers:
     def __init__(self) -> None:
         self._numbers: dict[Fact, int] = {}
         self._known: dict[frozenset[Fact], Numbers] = {}
+        self._last: tuple[list[Start], Mask] = [], np.zeros((0, 0), dtype=bool)
+        """The starts of the last search, and the literals that hold there."""
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -480,16 +482,23 @@ class FactNumbers:
         return self._known[facts]
 
     def holding(self, starts: Sequence[Start]) -> Mask:
-        """The literals that hold at each start; shape (starts, literals)."""
+        """The literals that hold at each start; shape (starts, literals). What was a start of the last search is not looked at again."""
         for true, unknown in starts:
             self.of(true), self.of(unknown)
+        before, known = self._last
+        same = next(
+            (place for place, (one, other) in enumerate(zip(starts, before, strict=False)) if one != other),
+            min(len(starts), len(before)),
+        )
         holding = np.zeros((len(starts), 2 * len(self)), dtype=bool)
         holding[:, 1::2] = True
-        for row, (true, unknown) in zip(holding, starts, strict=True):
+        holding[:same, : known.shape[1]] = known[:same]
+        for row, (true, unknown) in zip(holding[same:], starts[same:], strict=True):
             numbers = self.of(true)
             row[2 * numbers] = True
             row[2 * numbers + 1] = False
             row[2 * self.of(unknown) + 1] = False
+        self._last = list(starts), holding
         return holding
 
 

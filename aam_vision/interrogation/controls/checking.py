@@ -40,12 +40,17 @@ class ValuePairs:
         self._width = index.everything.bit_length()
         self._beside: dict[int, int] = {}
         """By value, those that were met together with it."""
+        self.added = 0
+        """How often something was added that was not known."""
 
     def add(self, state: State, objects: tuple[str, ...]) -> bool:
         """Note that the case was tried in a state with these objects; whether some value was never met before."""
         values, known = self.values(state, objects), len(self._beside)
         for value in bits(values):
-            self._beside[value] = self._beside.get(value, 0) | values
+            before = self._beside.get(value, 0)
+            if values & ~before:
+                self._beside[value] = before | values
+                self.added += 1
         return len(self._beside) > known
 
     def new(self, values: int) -> bool:
@@ -114,6 +119,13 @@ class _Checked:
     """By situation and binding, the values that come together there."""
     together: set[tuple[Place, tuple[str, ...]]] = field(default_factory=set)
     """Situations and bindings whose values were all met together."""
+    gains: dict[Place, list[tuple[GroundAction, int]]] = field(default_factory=dict)
+    """By situation, the controls with which something could be refuted there, as long as nothing more was tried."""
+
+    @property
+    def tried(self) -> Hashable:
+        """What the gains rest on."""
+        return self.pairs.added, self.common, len(self.left_out), len(self.types)
 
     def meets_new(self, place: Place, objects: tuple[str, ...]) -> bool:
         """Whether values come together there that were met one by one only."""
@@ -147,9 +159,12 @@ class Checker:
             for one in self._checked.values():
                 if node.place in one.spent:
                     continue
+                gains = one.gains.get(node.place)
+                if gains is None:
+                    gains = one.gains[node.place] = [each for each in self._gains(one, node.place) if each[1]]
                 more = False
-                for control, gain in self._gains(one, node.place):
-                    if not gain or control in given:
+                for control, gain in gains:
+                    if control in given:
                         continue
                     more = True
                     if gain / (len(node.way) + 1) > best:
@@ -177,10 +192,12 @@ class Checker:
             self._checked = {name: self._case(rule, rules) for name, rule in rules.by_name.items()}
             self._of = rules, rules.widened
         for one in self._checked.values():
-            transitions = self._giving.transitions[one.rule.operator.control]
+            transitions, before = self._giving.transitions[one.rule.operator.control], one.tried
             for transition in transitions[one.number :]:
                 self._take_in(one, transition, rules)
             one.number = len(transitions)
+            if one.tried != before:
+                one.gains.clear()
 
     def _case(self, rule: Rule, rules: Rules) -> _Checked:
         operator, condition, vocabulary = rule.operator, rule.condition, rules.discovery.vocabulary

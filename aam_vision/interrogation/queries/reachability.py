@@ -87,6 +87,7 @@ class Reachability:
             self._known = {name: sets.where_more_may_hold() for name, sets in self._before._known.items()}
         self._reached: dict[_Search, PlannedNearMiss | Verdict] = {}
         self._gathered: dict[tuple[str, Literals], Derived[Literals | None]] = {}
+        self._goals: dict[tuple[str, Literals], list[Operator]] = {}
         self.objects = nodes[0].state.objects
 
     def take_in(self, nodes: Sequence[Node]) -> bool:
@@ -267,18 +268,26 @@ class Reachability:
     ) -> PlannedNearMiss | Verdict:
         if self._ground is None:
             return Verdict.LIMIT
-        grounding, _ = self._ground
+        wanted = action.index.header.name, literals
+        goals = self._goals.get(wanted)
+        if goals is None:
+            goals = self._goals[wanted] = self._where(action, literals)
+        if not goals:
+            return Verdict.UNSOLVABLE
+        starts = self._origins if nodes is self._nodes else _starts(nodes)
+        outcome = planner.solve(SearchProblem(self._ground[0].operators, starts, goals), limits)
+        if isinstance(outcome, Found):
+            return PlannedNearMiss(nodes[outcome.start], outcome.plan, outcome.goal.action)
+        return outcome
+
+    def _where(self, action: ActionHypotheses, literals: Literals) -> list[Operator]:
+        """The goals of a search: each of the rows, with what holds there."""
         goals = []
         for objects in self._rows(action, literals):
             true, false = GroundLiterals(action, objects).holding(literals)
             step = GroundAction(action.index.header.name, objects)
             goals.append(Operator(step, frozenset(true), frozenset(false), frozenset(), frozenset()))
-        if not goals:
-            return Verdict.UNSOLVABLE
-        outcome = planner.solve(SearchProblem(grounding.operators, _starts(nodes), goals), limits)
-        if isinstance(outcome, Found):
-            return PlannedNearMiss(nodes[outcome.start], outcome.plan, outcome.goal.action)
-        return outcome
+        return goals
 
 
 def _starts(nodes: Sequence[Node]) -> list[Start]:
