@@ -32,6 +32,16 @@ def learned(name: str, access: str, seed: int) -> tuple[ChanceResult, FaultyAgen
     return run(fault(name), seed, access, 0.1, 4000)
 
 
+def test_versions_that_no_model_explains_are_tried_until_they_can_be_compared() -> None:
+    lamp = fault("lamp")
+    result, _ = learned("lamp", "settable", 1)
+    assert result.actions[0].executed == 400, "twice as many as intervals of 10 points take"
+    worse, _ = run(replace(lamp, rate=lambda now: max(0.0, lamp.rate(now) - 0.25)), 2, "settable", 0.1, 4000)
+    assert result.status == worse.status == NOT_STRIPS
+    found = differences(result.actions, worse.actions, independent=True)
+    assert [one.one.index.header.name for one in found if one.different] == ["press"]
+
+
 @pytest.mark.parametrize("access", ["settable", "reset"])
 def test_of_two_atoms_of_which_one_has_to_hold_both_are_certain(access: str) -> None:
     result, agent = learned("two differ", access, 1)
