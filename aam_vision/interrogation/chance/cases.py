@@ -58,8 +58,6 @@ _COMMONER = 0.5
 """The same of a trial with the commoner value of an atom that may make a difference, as a share: ten steps lead to the rarer one."""
 _DOUBT = 800
 """Trials up to which more are made, at least, where something may make a difference within a case."""
-_TWICE = 4.0
-"""The same in units of 1 / within**2, of which narrow intervals take about two."""
 Counts = np.ndarray[tuple[int, ...], np.dtype[np.int_]]
 
 
@@ -230,7 +228,7 @@ class CaseKnowledge:
     @property
     def _patience(self) -> float:
         """Trials up to which more are made where that is doubted, half of them with each value of an atom: twice as many as narrow intervals take."""
-        return max(_DOUBT, _TWICE / self._precision.within**2)
+        return max(_DOUBT, self._precision.twice)
 
     def _outcome(self, held: int, now: int) -> int:
         """The number of the outcome that a step shows; -1 if it does not show all of them."""

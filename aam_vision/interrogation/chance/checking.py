@@ -31,10 +31,10 @@ def check_constant(actions: Iterable[ActionKnowledge], *, early: bool = False) -
         if early and not (action.looked and action.settled):
             continue
         action.reconsider()
-        _check_constant(action)
+        _check_action(action)
 
 
-def _check_constant(action: ActionKnowledge) -> None:
+def _check_action(action: ActionKnowledge) -> None:
     name, names = action.index.header.name, action.index.header.parameters
     for case in action.cases:
         if (found := case.difference) is not None and found.sure:

@@ -67,7 +67,7 @@ def go_on(
     """Learn outcomes and cases from what was seen and from further steps.
 
     If no such model explains the answers either (``contradicted``), ``why`` says more about it than the diagnosis did: that
-    something has changed, comes in cycles, or depends on what no instruction names.
+    something has changed, comes in cycles, or depends on what no instruction names. It ends there: nobody asked how often.
 
     Args:
         agent: that was interrogated.
@@ -81,6 +81,7 @@ def go_on(
         options,
         max_steps=None if options.max_steps is None else max(0, options.max_steps - spent.steps),
         max_queries=None if options.max_queries is None else max(0, options.max_queries - spent.queries),
+        tries_on=False,
     )
     begun = _Begun(agent, result.transcript.initial)
     known = observed(result.transcript, course := Course())

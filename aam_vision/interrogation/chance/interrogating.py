@@ -7,7 +7,7 @@ reached (``graph``). It ends when nothing that can be reached tells any more and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -85,6 +85,11 @@ class Options:
     max_queries: int | None = None
     exam: int = 0
     """Steps drawn at random that have to tell nothing new, one after the other, before it ends as complete."""
+    tries_on: bool = True
+    """Whether an action that no model with outcomes explains is tried until it is known how often its outcomes come on the whole.
+
+    Other versions of the agent are compared by that; otherwise the interrogation ends where it is found.
+    """
 
 
 @dataclass(frozen=True)
@@ -234,7 +239,7 @@ class _Interrogation:
         """How many trials were made in a situation."""
         self._varying: dict[int, dict[State, int]] = {}
         """The same by action, of those with chance."""
-        self._inconsistent: dict[str, InconsistentAgent] = {}
+        self._inconsistent: dict[int, InconsistentAgent] = {}
         """By action, what no model with outcomes explained when it was looked at."""
         self._examined, self._examined_version = 0, -1
         """Steps of the examination, since the structure was this."""
@@ -262,7 +267,7 @@ class _Interrogation:
                 yield self._actions
             else:
                 status, why = BUDGET, checking.spent(self._agent.counts, self._options.max_queries)
-            self._end_if_inconsistent(self._actions)
+            self._end_if_inconsistent(range(len(self._actions)))
             if status == COMPLETE:
                 made = self._agent.access.constructs
                 graph = None if made or self._outlook is None else self._outlook.graph
@@ -560,32 +565,30 @@ class _Interrogation:
             if action.varies:
                 made = self._varying.setdefault(step.action, {})
                 made[begun] = made.get(begun, 0) + 1
-        self._check_constant(step.action)
+        self._look_at_constancy(step.action)
         self._moves = 0 if trial else self._moves + 1
         if trial or self._moves % _MOVES == 0 or self._versions() != self._version:
             with self._options.resources.interrupting():
                 self._outlook = None if self._versions() != self._version else self._looked()
         self._watch(self._agent.counts.steps, self._model)
 
-    def _check_constant(self, number: int) -> None:
-        """End where no model with outcomes explains an action, once it is known how often its outcomes come on the whole.
-
-        Other versions of the agent are compared by that.
-        """
-        action, name = self._actions[number], self._actions[number].index.header.name
-        if action.looked and name not in self._inconsistent:
+    def _look_at_constancy(self, number: int) -> None:
+        """End where no model with outcomes explains an action, once it was tried as often as is wanted then."""
+        action = self._actions[number]
+        if action.looked and number not in self._inconsistent:
             try:
                 checking.check_constant([action], early=True)
             except InconsistentAgent as error:
-                self._inconsistent[name] = error
-        if name in self._inconsistent and action.tried_enough:
-            self._end_if_inconsistent([action])
+                self._inconsistent[number] = error
+        if number in self._inconsistent and (action.tried_enough or not self._options.tries_on):
+            self._end_if_inconsistent([number])
 
-    def _end_if_inconsistent(self, actions: Sequence[ActionKnowledge]) -> None:
+    def _end_if_inconsistent(self, numbers: Iterable[int]) -> None:
         """Raises InconsistentAgent if no model with outcomes explains one of these actions, or did not at some time."""
-        checking.check_constant(actions)
-        for action in actions:
-            if (found := self._inconsistent.get(action.index.header.name)) is not None:
+        numbers = tuple(numbers)
+        checking.check_constant(self._actions[number] for number in numbers)
+        for number in numbers:
+            if (found := self._inconsistent.get(number)) is not None:
                 raise found
 
     def _stand(self, situation: Situation) -> None:

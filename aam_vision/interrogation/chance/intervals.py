@@ -130,6 +130,11 @@ class Precision(NamedTuple):
     within: float
     concentration: float
 
+    @property
+    def twice(self) -> float:
+        """Trials of which two groups have narrow intervals each: one takes about 2 / within**2."""
+        return 4 / self.within**2
+
 
 def precision_of(within: float, alpha: float = ALPHA) -> Precision:
     """The precision of intervals of this half width."""

@@ -33,8 +33,6 @@ _PATIENCE = 10
 """Refusals of an action that was never executed after which another attempt is worth half."""
 _LASTING = 4
 """Looks at which no cases explain on what the outcomes depend, after which none will."""
-_ENOUGH = 4.0
-"""Trials of two groups that take narrow intervals each, in units of 1 / within**2."""
 OFTEN, _SHARE = 8, 8
 """Trials that are made right after each step that others make possible, and of how many one is, where fewer are made."""
 _DOUBTED = 3
@@ -317,7 +315,7 @@ class ActionKnowledge:
     @property
     def tried_enough(self) -> bool:
         """Whether it was tried as often as intervals of two groups of trials take that are as narrow as is wanted."""
-        return self.executed >= _ENOUGH / self._precision.within**2
+        return self.executed >= self._precision.twice
 
     @property
     def unseen(self) -> float:
