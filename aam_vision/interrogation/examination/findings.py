@@ -93,8 +93,8 @@ class Exam:
     def bound(self) -> float:
         """The share of such steps that may come out otherwise, with 95% confidence at most; 1 if none was attempted.
 
-        The exact (Clopper-Pearson) bound where no step was wrong. The steps are those of the examination's own
-        kind: random plans of many lengths (``examining.Choice``).
+        The exact (Clopper-Pearson) bound where no step was wrong; failures that come in spells, several in a row, escape
+        it more often. The steps are those of the examination's own kind: random plans of many lengths (``examining.Choice``).
         """
         if not self.steps or self.wrong:
             return 1.0
@@ -112,4 +112,5 @@ class Exam:
         found = f"{right} of {counted(self.steps, 'step')} came out as predicted"
         if self.wrong:
             return found
-        return f"{found}: with 95% confidence at most {100 * self.bound:.0f}% of such steps would not"
+        bound = f"with 95% confidence at most {100 * self.bound:.0f}% of such steps would not"
+        return f"{found}: {bound}, if they fail independently"

@@ -176,7 +176,8 @@ def _lamp() -> domains.Domain:
         (Exam(40, 2), "38 of 40 steps came out as predicted"),
         (
             Exam(ENOUGH),
-            "59 of 59 steps came out as predicted: with 95% confidence at most 5% of such steps would not",
+            "59 of 59 steps came out as predicted: with 95% confidence at most 5% of such steps would not, "
+            "if they fail independently",
         ),
     ],
 )
