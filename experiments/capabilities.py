@@ -2,8 +2,8 @@
 
 An agent works among lamps and sockets: it plugs and unplugs, switches, wipes, and turns an alarm off, with a skill for each kind of
 objective. A skill may fail where one or two literals hold, succeed in a share of the attempts only, change something else (that the
-objective names or not, always or where a literal holds), and claim to be done whatever came of it. Each agent is interrogated as by a
-user, and what is said of it is held against its flaws.
+objective names or not, always or where a literal holds), and claim to be done whatever came of it. With ``--world tabletop`` it is a
+scripted robot arm with flaws (``arms``). Each agent is interrogated as by a user, and what is said of it is held against its flaws.
 
 With ``--curve``, the variational distance to the truth is measured by the number of pursuits for three choices of the situation and the
 objective that come next: the *interrogation*'s; *random* ones; and a *tree search* as the abstract of MCQS (Monte Carlo Query Synthesis,
@@ -14,12 +14,13 @@ was seen say the most different. What is learned of the pursuits is worked out i
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from math import log
 from pathlib import Path
 from time import process_time
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import gymnasium
 import numpy as np
@@ -54,8 +55,9 @@ from aam_vision.model.strips import (
     cases,
     lifted_atoms,
 )
-from aam_vision.report.chance_evaluation import check, sample_transitions, variational_distance
+from aam_vision.report.chance_evaluation import Transition, check, sample_transitions, variational_distance
 from aam_vision.support.commandline import run_command
+from experiments.arms import arm, arm_side_effects, arm_truth, flawed_arm, reachable
 from experiments.jobs import Experiment, FirstSeed, Scale, chosen, every
 from experiments.tables import Column, Row, Summary, as_named, average, total
 
@@ -97,6 +99,7 @@ NEAR = 0.1
 
 
 def capabilities(
+    world: Annotated[str, typer.Option(help="Of the agents: workshop or tabletop.")] = "workshop",
     agents: Annotated[int, typer.Option(min=1, help="Agents with random flaws.")] = 100,
     within: Annotated[float, typer.Option(help="Half width of the intervals that are wanted.")] = 0.1,
     access: Annotated[str, typer.Option(help="Of the agents: reset or snapshot.")] = "reset",
@@ -111,14 +114,16 @@ def capabilities(
 
     Examples:
         python -m experiments.capabilities --agents 100
+        python -m experiments.capabilities --world tabletop --agents 100 --out runs/arms
         python -m experiments.capabilities --agents 100 --curve --out runs/curve
     """
+    chosen("world", [world], WORLDS)
     chosen("access", [access], ["reset", "snapshot"])
     seeds = range(first_seed, first_seed + agents)
     if curve:
-        jobs = every(access=access, seed=seeds, choice=[*CHOICES])
+        jobs = every(world=world, access=access, seed=seeds, choice=[*CHOICES])
         return Experiment("curve", followed, curves).run(jobs, scale)
-    jobs = every(access=access, within=within, steps=steps, seed=seeds)
+    jobs = every(world=world, access=access, within=within, steps=steps, seed=seeds)
     return Experiment("capabilities", assessed, summary, amiss=amiss).run(jobs, scale)
 
 
@@ -270,11 +275,48 @@ def _schema(header: ActionHeader, skill: Skill) -> ActionSchema:
 # --- what is found ------------------------------------------------------------------------------
 
 
-def assessed(*, access: str, within: float, steps: int, seed: int) -> Row:
-    """One agent: how much of what is said of it is right."""
+class Planted(NamedTuple):
+    """An agent, and what is true of it."""
+
+    agent: PolicyAgent
+    truth: Model
+    """What it does with what an objective names."""
+    side_effects: Mapping[str, Collection[SideEffect]]
+    """By instruction, what else it may change."""
+    walked: list[Transition]
+    """Steps in its world."""
+
+
+def _in_workshop(access: str, seed: int) -> Planted:
     skills = flawed(seed)
     agent = workshop(skills, access, seed)
     model = truth(agent, skills)
+    beyond = {one.name: skills[agent.kind(one.name)].beyond for one in agent.headers}
+    others = {name: {one} if one else set() for name, one in beyond.items()}
+    initial = [one.state for one in agent.initial()]
+    walked = sample_transitions(model, initial, HELD_OUT, np.random.default_rng([seed, 11]))
+    return Planted(agent, model, others, walked)
+
+
+def _at_table(access: str, seed: int) -> Planted:
+    flaws = flawed_arm(seed)
+    agent = arm(flaws, access, seed, STARTS)
+    model, states = arm_truth(agent, flaws), reachable(agent, flaws)
+    rng, walked = np.random.default_rng([seed, 11]), []
+    before, ways = [*states], [step for one in agent.headers for step in instructions(agent, one)]
+    for _ in range(HELD_OUT):  # one at a time: the model does not say what becomes of other blocks
+        state, step = before[int(rng.integers(len(before)))], ways[int(rng.integers(len(ways)))]
+        after = model.schema(step.name).successors(state, step.objects)
+        walked.append(Transition(state, step, [*after][int(rng.choice(len(after), p=[*after.values()]))]))
+    return Planted(agent, model, arm_side_effects(agent, flaws, states), walked)
+
+
+WORLDS: dict[str, Callable[[str, int], Planted]] = {"workshop": _in_workshop, "tabletop": _at_table}
+
+
+def assessed(*, world: str, access: str, within: float, steps: int, seed: int) -> Row:
+    """One agent: how much of what is said of it is right."""
+    agent, model, side_effects, walked = WORLDS[world](access, seed)
     began = process_time()
     result = aam_vision.interrogate(
         agent, chance=True, within=within, max_steps=steps, seed=seed, raises=False
@@ -282,21 +324,21 @@ def assessed(*, access: str, within: float, steps: int, seed: int) -> Row:
     seconds = process_time() - began
     found = result.outcomes
     assert isinstance(found, ChanceResult), "it was asked for outcomes"
-    initial = [one.state for one in agent.initial()]
-    walked = sample_transitions(model, initial, HELD_OUT, np.random.default_rng([seed, 11]))
     states = list(dict.fromkeys(step.before for step in walked))
     row: Row = {"status": result.status, "pursuits": result.counts.steps, "seconds": seconds}
     row |= {"distance": variational_distance(found.model, model, walked), "wrong": [], "missed": []}
     sums = dict.fromkeys(("right", "intervals", "found", "lies", "lies_found", "lies_invented"), 0)
     for known, true in zip(found.actions, model.actions, strict=True):
-        name = true.header.name
-        skill, checked, own = skills[agent.kind(name)], check(known, true), known.schema()
-        tried = [(state, objects) for state in states for objects in _bindings(agent, true.header)]
-        same = all({*own.successors(*one)} == {*true.successors(*one)} for one in tried)
-        conditions = {atom for case in own.cases for atom in case.positive | case.negative}
-        further = sorted(map(str, conditions - {skill.goal, *skill.fails, *skill.where}))
-        others = {skill.beyond} - {None} == set(known.side_effects)
-        lies, told = (any(_lies(one, skill, *step) for step in tried) for one in (true, own))
+        name, own = true.header.name, known.schema()
+        checked = check(known, true)
+        tried = [(state, one) for state in states for one in instructions(agent, true.header)]
+        same = all(
+            {*own.successors(state, one.objects)} == {*true.successors(state, one.objects)}
+            for state, one in tried
+        )
+        further = sorted(map(str, _conditions(own) - _conditions(true) - {_goal(agent, true.header)}))
+        others = {*side_effects[name]} == {*known.side_effects}
+        lies, told = (any(_lies(agent, one, *step) for step in tried) for one in (true, own))
         row["wrong"] += checked.wrong
         if not (same and not further and others):
             row["missed"].append([name, same, further, others])
@@ -309,16 +351,26 @@ def assessed(*, access: str, within: float, steps: int, seed: int) -> Row:
     return {**row, **sums, "objectives": len(found.actions)}
 
 
-def _bindings(agent: PolicyAgent, header: ActionHeader) -> list[tuple[str, ...]]:
-    return [objects for kind, objects in WAYS if kind == agent.kind(header.name)]
+def instructions(agent: PolicyAgent, header: ActionHeader) -> list[GroundAction]:
+    """All that the agent can be told by this instruction."""
+    things = [agent.objects.of_type(kind) for kind in header.types]
+    return [GroundAction(header.name, one) for one in product(*things) if len({*one}) == header.arity]
 
 
-def _lies(schema: ActionSchema, skill: Skill, state: State, objects: tuple[str, ...]) -> bool:
+def _conditions(schema: ActionSchema) -> set[LiftedAtom]:
+    return {atom for case in schema.branches for atom in case.positive | case.negative}
+
+
+def _goal(agent: PolicyAgent, header: ActionHeader) -> LiftedAtom:
+    return LiftedAtom(agent.kind(header.name).split()[-1], tuple(range(header.arity)))
+
+
+def _lies(agent: PolicyAgent, schema: ActionSchema, state: State, step: GroundAction) -> bool:
     """Whether it may claim that the objective holds where it does not."""
-    goal = skill.goal.ground(objects)
+    goal, value = agent.objective(step)
     return any(
-        Atom(CLAIMED, ()) in after.true and (goal in after.true) is not skill.value
-        for after in schema.successors(state, objects)
+        Atom(CLAIMED, ()) in after.true and (goal in after.true) is not value
+        for after in schema.successors(state, step.objects)
     )
 
 
@@ -334,7 +386,7 @@ def _percent(name: str, others: str) -> Column:
 summary = Summary(
     "Agents with random flaws",
     {
-        **as_named("access", "within"),
+        **as_named("world", "access", "within"),
         "agents": len,
         "complete": lambda rows: sum(row["status"] == "complete" for row in rows),
         "objectives": total("objectives"),
@@ -349,7 +401,7 @@ summary = Summary(
         "pursuits": average("pursuits", 4),
         "CPU s": average("seconds", 3),
     },
-    by=("access", "within"),
+    by=("world", "access", "within"),
 )
 
 
@@ -359,11 +411,11 @@ summary = Summary(
 def at_random(agent: PolicyAgent, rng: np.random.Generator) -> Transcript:
     """Pursuits of random objectives from random situations from which the access allows to go on."""
     recording, places = _recording(agent)
+    ways = [step for one in agent.headers for step in instructions(agent, one)]
     for _ in range(AFTER[-1]):
         start = places[int(rng.integers(len(places)))]
-        kind, objects = WAYS[int(rng.integers(len(WAYS)))]
-        name = next(one.name for one in agent.headers if agent.kind(one.name) == kind)
-        _go_on(agent, places, recording.ask(Query(start, (GroundAction(name, objects),))).final)
+        step = ways[int(rng.integers(len(ways)))]
+        _go_on(agent, places, recording.ask(Query(start, (step,))).final)
     return recording.transcript
 
 
@@ -489,13 +541,9 @@ class _Tree:
 CHOICES = {"interrogation": by_interrogation, "random": at_random, "tree search": by_tree_search}
 
 
-def followed(*, access: str, choice: str, seed: int) -> Row:
+def followed(*, world: str, access: str, choice: str, seed: int) -> Row:
     """The distance to the truth of what was learned, by the number of pursuits."""
-    skills = flawed(seed)
-    agent = workshop(skills, access, seed)
-    model = truth(agent, skills)
-    initial = [one.state for one in agent.initial()]
-    walked = sample_transitions(model, initial, HELD_OUT, np.random.default_rng([seed, 11]))
+    agent, model, _, walked = WORLDS[world](access, seed)
     began = process_time()
     transcript = CHOICES[choice](agent, np.random.default_rng([seed, 12]))
     seconds = process_time() - began
@@ -515,7 +563,7 @@ def _after(number: int) -> Column:
 curves = Summary(
     "Variational distance to the truth by the number of pursuits",
     {
-        **as_named("access", "choice"),
+        **as_named("world", "access", "choice"),
         "agents": len,
         **{str(after): _after(number) for number, after in enumerate(AFTER)},
         f"to {NEAR}": lambda rows: next(
@@ -528,7 +576,7 @@ curves = Summary(
         ),
         "CPU s": average("seconds", 3),
     },
-    by=("access", "choice"),
+    by=("world", "access", "choice"),
 )
 
 

@@ -42,7 +42,7 @@ def test_agents_do_what_is_true_of_them(seed: int) -> None:
 
 
 def test_an_assessment_is_held_against_the_flaws() -> None:
-    row = assessed(access="reset", within=0.2, steps=150, seed=0)
+    row = assessed(world="workshop", access="reset", within=0.2, steps=150, seed=0)
     assert row["objectives"] == 6
     assert row["found"] + len(row["missed"]) == 6
     assert 0 <= row["right"] <= row["intervals"]
@@ -54,14 +54,16 @@ def test_an_assessment_is_held_against_the_flaws() -> None:
 
 
 @pytest.mark.parametrize("choice", CHOICES)
-@pytest.mark.parametrize("access", ["reset", "snapshot"])
+@pytest.mark.parametrize(
+    ("world", "access"), [("workshop", "reset"), ("workshop", "snapshot"), ("tabletop", "reset")]
+)
 def test_every_choice_comes_nearer_to_the_truth(
-    access: str, choice: str, monkeypatch: pytest.MonkeyPatch
+    world: str, access: str, choice: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(capabilities, "AFTER", (5, 60))
     monkeypatch.setattr(capabilities, "ITERATIONS", 30)
     monkeypatch.setattr(capabilities, "HELD_OUT", 200)
-    row = followed(access=access, choice=choice, seed=3)
+    row = followed(world=world, access=access, choice=choice, seed=3)
     early, late = row["distances"]
     assert row["pursuits"] == 60
     assert late < early
