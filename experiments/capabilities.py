@@ -114,7 +114,7 @@ def capabilities(
 
     Examples:
         python -m experiments.capabilities --agents 100
-        python -m experiments.capabilities --world tabletop --agents 100 --out runs/arms
+        python -m experiments.capabilities --world tabletop --out runs/arms
         python -m experiments.capabilities --agents 100 --curve --out runs/curve
     """
     chosen("world", [world], WORLDS)
