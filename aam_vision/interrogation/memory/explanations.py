@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import combinations, count
 from typing import Final, NamedTuple
 
@@ -370,7 +370,8 @@ class _Trials:
         after: list[Rows] = []
         nothing = fact.beginning
         changing = {change.action for change in fact.changes}
-        sides: dict[tuple[str, int, bool], Effects] = defaultdict(Effects)
+        # of thousands of steps few differ in their effects
+        sides: dict[tuple[str, int, bool], dict[Effects, None]] = defaultdict(dict)
         for parent, action, executed, held, unknown, slots, effects in seen:
             rows = nothing if parent == BEGINNING else after[parent]
             for bit, row in slots:
@@ -378,8 +379,7 @@ class _Trials:
                     held |= bit
             if executed and action.name in self._unsteady:
                 for bit, row in slots:
-                    key = action.name, bit, row in rows
-                    sides[key] = sides[key].together(effects)
+                    sides[action.name, bit, row in rows][effects] = None
             if executed:
                 positive[action.name] &= held | unknown
                 negative[action.name] &= ~held | unknown
@@ -405,13 +405,14 @@ class _Trials:
         return found
 
     def _in_cases(
-        self, action: Strictest, sides: Mapping[tuple[str, int, bool], Effects]
+        self, action: Strictest, sides: Mapping[tuple[str, int, bool], Iterable[Effects]]
     ) -> Strictest | None:
         """An action with effects that depend on the fact; None if they are not steady then, either."""
         index = action.index
         for atom, bit in index.bit.items():
             if bit & self._own[index.header.name] and all(isinstance(one, int) for one in atom.arguments):
-                by = {value: sides[index.header.name, bit, value] for value in (True, False)}
+                seen = {value: sides.get((index.header.name, bit, value), ()) for value in (True, False)}
+                by = {value: reduce(Effects.together, own, Effects()) for value, own in seen.items()}
                 if not any(one.unsteady for one in by.values()):
                     return replace(action, effects=by, case=bit)
         return None
