@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise, permutations
+from itertools import pairwise, product
 from typing import Any
 
 import gymnasium
@@ -292,11 +292,13 @@ def _outcome(probability: float, changes: dict[LiftedAtom, bool], *, claimed: bo
     return Outcome(probability, Effects(add, delete))
 
 
-def _instructions(agent: PolicyAgent) -> list[GroundAction]:
+def instructions(agent: PolicyAgent) -> list[GroundAction]:
+    """All that an agent can be told: every instruction, with every choice of different objects of its types."""
     return [
         GroundAction(one.name, objects)
         for one in agent.headers
-        for objects in permutations(BLOCKS, one.arity)
+        for objects in product(*map(agent.objects.of_type, one.types))
+        if len({*objects}) == one.arity
     ]
 
 
@@ -321,7 +323,7 @@ def reachable(agent: PolicyAgent, flaws: Flaws) -> dict[State, list[Pile]]:
         state = State(table.true, agent.objects)
         if state not in found:
             found[state] = table.piles
-            for one in _instructions(agent):
+            for one in instructions(agent):
                 left += [piles for piles, _ in pursued(flaws, table.piles, agent.objective(one))]
     return found
 
@@ -333,7 +335,7 @@ def arm_side_effects(
     found: dict[str, set[SideEffect]] = {one.name: set() for one in agent.headers}
     table = Table(flaws)
     for state, piles in states.items():
-        for one in _instructions(agent):
+        for one in instructions(agent):
             for table.piles, _ in pursued(flaws, piles, agent.objective(one)):
                 others = {each for each in state.true ^ table.true if not {*each.objects} <= {*one.objects}}
                 found[one.name] |= {*side_effects(others, one.objects, state)}

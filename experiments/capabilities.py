@@ -16,7 +16,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from math import log
 from pathlib import Path
 from time import process_time
@@ -57,7 +56,7 @@ from aam_vision.model.strips import (
 )
 from aam_vision.report.chance_evaluation import Transition, check, sample_transitions, variational_distance
 from aam_vision.support.commandline import run_command
-from experiments.arms import arm, arm_side_effects, arm_truth, flawed_arm, reachable
+from experiments.arms import arm, arm_side_effects, arm_truth, flawed_arm, instructions, reachable
 from experiments.jobs import Experiment, FirstSeed, Scale, chosen, every
 from experiments.tables import Column, Row, Summary, as_named, average, total
 
@@ -303,7 +302,7 @@ def _at_table(access: str, seed: int) -> Planted:
     agent = arm(flaws, access, seed, STARTS)
     model, states = arm_truth(agent, flaws), reachable(agent, flaws)
     rng, walked = np.random.default_rng([seed, 11]), []
-    before, ways = [*states], [step for one in agent.headers for step in instructions(agent, one)]
+    before, ways = [*states], instructions(agent)
     for _ in range(HELD_OUT):  # one at a time: the model does not say what becomes of other blocks
         state, step = before[int(rng.integers(len(before)))], ways[int(rng.integers(len(ways)))]
         after = model.schema(step.name).successors(state, step.objects)
@@ -324,14 +323,14 @@ def assessed(*, world: str, access: str, within: float, steps: int, seed: int) -
     seconds = process_time() - began
     found = result.outcomes
     assert isinstance(found, ChanceResult), "it was asked for outcomes"
-    states = list(dict.fromkeys(step.before for step in walked))
+    states, ways = list(dict.fromkeys(step.before for step in walked)), instructions(agent)
     row: Row = {"status": result.status, "pursuits": result.counts.steps, "seconds": seconds}
     row |= {"distance": variational_distance(found.model, model, walked), "wrong": [], "missed": []}
     sums = dict.fromkeys(("right", "intervals", "found", "lies", "lies_found", "lies_invented"), 0)
     for known, true in zip(found.actions, model.actions, strict=True):
         name, own = true.header.name, known.schema()
         checked = check(known, true)
-        tried = [(state, one) for state in states for one in instructions(agent, true.header)]
+        tried = [(state, one) for state in states for one in ways if one.name == name]
         same = all(
             {*own.successors(state, one.objects)} == {*true.successors(state, one.objects)}
             for state, one in tried
@@ -349,12 +348,6 @@ def assessed(*, world: str, access: str, within: float, steps: int, seed: int) -
         sums["lies_found"] += lies and told
         sums["lies_invented"] += told and not lies
     return {**row, **sums, "objectives": len(found.actions)}
-
-
-def instructions(agent: PolicyAgent, header: ActionHeader) -> list[GroundAction]:
-    """All that the agent can be told by this instruction."""
-    things = [agent.objects.of_type(kind) for kind in header.types]
-    return [GroundAction(header.name, one) for one in product(*things) if len({*one}) == header.arity]
 
 
 def _conditions(schema: ActionSchema) -> set[LiftedAtom]:
@@ -411,7 +404,7 @@ summary = Summary(
 def at_random(agent: PolicyAgent, rng: np.random.Generator) -> Transcript:
     """Pursuits of random objectives from random situations from which the access allows to go on."""
     recording, places = _recording(agent)
-    ways = [step for one in agent.headers for step in instructions(agent, one)]
+    ways = instructions(agent)
     for _ in range(AFTER[-1]):
         start = places[int(rng.integers(len(places)))]
         step = ways[int(rng.integers(len(ways)))]

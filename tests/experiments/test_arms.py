@@ -18,10 +18,11 @@ from experiments.arms import (
     arm_side_effects,
     arm_truth,
     flawed_arm,
+    instructions,
     pursued,
     reachable,
 )
-from experiments.capabilities import WORLDS, assessed, instructions
+from experiments.capabilities import WORLDS, assessed
 
 RED, GREEN, BLUE = BLOCKS
 TOWER: list[Pile] = [(True, (RED, GREEN)), (False, (BLUE,))]
@@ -37,7 +38,7 @@ def test_what_is_worked_out_by_hand_is_what_an_arm_does(seed: int) -> None:
     assert len(states) == 44
     table = Table(flaws)
     for state, piles in states.items():
-        for step in (one for header in agent.headers for one in instructions(agent, header)):
+        for step in instructions(agent):
             came = set()
             for table.piles, claimed in pursued(flaws, piles, agent.objective(step)):
                 changed = {one for one in state.true ^ table.true if {*one.objects} <= {*step.objects}}
