@@ -40,7 +40,7 @@ from aam_vision.interrogation.chance.observations import (
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, bits, union
 from aam_vision.model.strips import MAX_OUTCOMES
 
-MOST = 3
+MOST = 5
 """Atoms on which the outcomes of an action may depend."""
 _POOL = 8
 """Atoms of which sets of two or more are made: those that differ most."""
@@ -186,7 +186,7 @@ class Dependence(NamedTuple):
     """What the outcomes depend on, as masks of the action's atoms."""
 
     atoms: int = 0
-    """A smallest set that explains all steps; none if no set of at most three does, or nothing differs. Of an objective, beside its goal."""
+    """A smallest set that explains all steps; none if no set of at most ``MOST`` does, or nothing differs. Of an objective, beside its goal."""
     cases: tuple[Literals, ...] = (NOTHING,)
     """The conditions under which the outcomes are the same; exactly one holds in every context."""
     others: tuple[int, ...] = ()

@@ -7,6 +7,7 @@ agent can be asked about any state, near misses are made, and states in which ou
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, islice, product
 from math import prod
@@ -60,6 +61,12 @@ class Step(NamedTuple):
     held: int
 
 
+_SEEN = -1
+_Way = tuple[int, int, int]
+"""How a step leads to a situation: its action, the action's atoms that hold before, and the outcome; or ``_SEEN``, how often it was seen to lead
+there, and of how many times."""
+
+
 class StepTable:
     """The steps that may be tried in each situation, worked out once: one for every action and set of its atoms that hold.
 
@@ -74,8 +81,8 @@ class StepTable:
         self._known: dict[State, tuple[list[int], list[Step]]] = {}
         """By situation, the atoms that hold of each of these, and the first step of each kind."""
         self._equal: dict[int, int] = {}
-        self.vain: set[tuple[State, int, tuple[str, ...]]] = set()
-        """The steps that led where what is known of their actions does not lead, as they change what is not named."""
+        self.led: dict[tuple[State, int, tuple[str, ...]], Counter[State]] = {}
+        """Where steps led that once led where what is known of their actions does not lead, as they change what is not named."""
         self.cut: dict[int, int] = {}
         """The actions, by number, of which not all steps of a situation are among these, and how many choices of arguments there are."""
         self._reported = frozenset[Atom]().union(
@@ -158,14 +165,13 @@ class StateGraph:
         self._moves: list[tuple[int, Step]] = []
         self._lead: list[tuple[int, int, int]] = []
         """Of every move and outcome: the move's number, the way's, the state's."""
-        self._ways: dict[tuple[int, int, int], int] = {}
-        """By action, its atoms that hold before, and outcome, a number."""
+        self._ways: dict[_Way, int] = {}
         self._shares: Numbers = np.zeros(0)
         """Of every way, its probability when the graph was last solved."""
         self._effects: dict[Step, list[tuple[int, frozenset[Atom], frozenset[Atom]]]] = {}
         """See ``_changes``."""
         self._avoided: list[int] = []
-        """Moves that are not made again."""
+        """Moves that led elsewhere since the graph was made: it would take them for what they are not."""
         while done < len(self.states):
             self._expand(done)
             done += 1
@@ -185,19 +191,22 @@ class StateGraph:
     def _expand(self, number: int) -> None:
         state = self.states[number]
         for step in self._steps.all(state):
-            changes = self._changes(step)
-            if not changes or (state, step.action, step.objects) in self._steps.vain:
-                continue
-            reached = [
-                (outcome, self._add(State((state.true - deletes) | adds, state.objects)))
-                for outcome, adds, deletes in changes
-            ]
-            known = [(outcome, place) for outcome, place in reached if place is not None]
+            reached = [(way, self._add(after)) for way, after in self._successors(state, step)]
+            known = [(way, place) for way, place in reached if place is not None]
             if known and any(place != number for _, place in known):
-                for outcome, place in known:
-                    way = self._ways.setdefault((step.action, step.held, outcome), len(self._ways))
-                    self._lead.append((len(self._moves), way, place))
+                for way, place in known:
+                    self._lead.append((len(self._moves), self._ways.setdefault(way, len(self._ways)), place))
                 self._moves.append((number, step))
+
+    def _successors(self, state: State, step: Step) -> Iterator[tuple[_Way, State]]:
+        """Where a step leads, as far as is known, and how."""
+        led = self._steps.led.get((state, step.action, step.objects))
+        if led is not None:
+            for after, times in led.items():
+                yield (_SEEN, times, led.total()), after
+            return
+        for outcome, adds, deletes in self._changes(step):
+            yield (step.action, step.held, outcome), State((state.true - deletes) | adds, state.objects)
 
     def _changes(self, step: Step) -> list[tuple[int, frozenset[Atom], frozenset[Atom]]]:
         """Every outcome of a step by its number, with the facts that it makes true and false; none if it may be refused or changes nothing."""
@@ -285,14 +294,26 @@ class StateGraph:
 
     def _share(self, number: int, held: int, outcome: int) -> float:
         """How probable it is that an action has an outcome where these atoms hold, and changes nothing that its instruction does not name."""
+        if number == _SEEN:
+            return held / outcome
         action = self._actions[number]
-        return action.chance_of(held, outcome) * (1 - action.astray / (action.executed + 1))
+        return action.chance_of(held, outcome) * (1 - action.straying(held))
 
-    def avoid(self, state: State, step: Step) -> None:
-        """Never again make a step on the way to a trial: it leads elsewhere than what is known of its action, and would do so again."""
-        self._steps.vain.add((state, step.action, step.objects))
+    def note(self, state: State, step: Step, after: State) -> None:
+        """Remember where a step led, if it ever led elsewhere than what is known of its action."""
+        place, action = (state, step.action, step.objects), self._actions[step.action]
+        if place not in self._steps.led and after in (
+            successor(state, action, step, one) for _, one in action.leads(step.held)
+        ):
+            return
+        self._steps.led.setdefault(place, Counter())[self._steps.begun(after)] += 1
         moves = self.moves(self.number.get(state, -1))
         self._avoided += [move for move, own in moves.items() if own == step]
+
+    @property
+    def misleading(self) -> bool:
+        """Whether steps led elsewhere since it was made."""
+        return bool(self._avoided)
 
     def _lacking(self, number: int, tried: Mapping[State, int]) -> Numbers:
         """How many times as much trials of an action are worth in each situation as if all facts had been varied evenly."""

@@ -28,7 +28,6 @@ from aam_vision.interrogation.chance.graph import (
     constructed,
     instruction,
     spread,
-    successor,
 )
 from aam_vision.interrogation.chance.intervals import ALPHA, precision_of
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
@@ -286,8 +285,18 @@ class _Interrogation:
 
     @property
     def _in_vain(self) -> bool:
-        """Whether nothing was reached for long, where steps lead elsewhere than is expected: they change what is not named."""
-        return self._moves > _VAIN and any(action.side_effects for action in self._actions)
+        """Whether nothing was reached for long, where steps lead elsewhere than is expected, and nothing is to be tried at once."""
+        return self._moves > _VAIN and self._strays
+
+    @property
+    def _strays(self) -> bool:
+        """Whether no trial was reached by as many steps as a way takes, where steps lead elsewhere than is expected: they change what is not named."""
+        return self._moves >= _MOVES and any(action.side_effects for action in self._actions)
+
+    @property
+    def _misled(self) -> bool:
+        """Whether the ways that were found lead where they do not, and no trial was made for long."""
+        return self._strays and self._outlook is not None and self._outlook.graph.misleading
 
     def _model(self) -> Model:
         return Model(self._agent.vocabulary, tuple(one.schema() for one in self._actions))
@@ -374,6 +383,8 @@ class _Interrogation:
         choice = None if best is None or outlook.value[best] < NEGLIGIBLE else outlook.choice(best, self._rng)
         if best is None or choice is None:
             return None
+        if self._strays and (trial := self._at_once(outlook)):
+            return trial
         if (start := self._neglected(outlook)) and (
             own := outlook.choice(graph.number[self._table.begun(start.state)], self._rng)
         ):
@@ -388,6 +399,16 @@ class _Interrogation:
             best = self._in_turn(outlook, float(outlook.value[best]))
             choice = outlook.choice(best, self._rng) or choice
         return self._situation(graph, best), *choice
+
+    def _at_once(self, outlook: Outlook) -> tuple[Situation, Step, bool] | None:
+        """The best trial for which nothing has to be reached."""
+        here = self._standing(outlook.graph)
+        places = [*self._open, *(() if here is None else (here,))]
+        best = max(places, key=lambda place: float(outlook.own[place]))
+        if outlook.own[best] < NEGLIGIBLE:
+            return None
+        trial = outlook.graph.trial(best, self._rng)
+        return trial and (self._situation(outlook.graph, best), trial, True)
 
     def _neglected(self, outlook: Outlook) -> Situation | None:
         """The situation that is worth most of a problem in which far fewer steps were attempted than in another one that looks like it."""
@@ -552,9 +573,8 @@ class _Interrogation:
         if response.executed:
             after = response.final.state
             action.was_executed(start.state, step.objects, after, when)
-            known = (successor(begun, action, step, one) for _, one in action.leads(step.held))
-            if self._outlook is not None and action.astray and not after.unknown and after not in known:
-                self._outlook.graph.avoid(begun, step)
+            if self._outlook is not None and action.astray and not after.unknown:
+                self._outlook.graph.note(begun, step, after)
             self._late += action.varies and when.since >= LONGEST // 2
         else:
             action.was_refused(start.state, step.objects)
@@ -569,7 +589,7 @@ class _Interrogation:
         self._moves = 0 if trial else self._moves + 1
         if trial or self._moves % _MOVES == 0 or self._versions() != self._version:
             with self._options.resources.interrupting():
-                self._outlook = None if self._versions() != self._version else self._looked()
+                self._outlook = None if self._versions() != self._version or self._misled else self._looked()
         self._watch(self._agent.counts.steps, self._model)
 
     def _look_at_constancy(self, number: int) -> None:

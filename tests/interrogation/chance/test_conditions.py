@@ -11,7 +11,13 @@ import numpy as np
 import pytest
 
 from aam_vision.interrogation.chance.checking import unsettled_dependence
-from aam_vision.interrogation.chance.conditions import Dependence, dependence, tried_in_vain, worth_trying
+from aam_vision.interrogation.chance.conditions import (
+    MOST,
+    Dependence,
+    dependence,
+    tried_in_vain,
+    worth_trying,
+)
 from aam_vision.interrogation.chance.graph import StateGraph, StepTable
 from aam_vision.interrogation.chance.interrogating import Options, interrogate
 from aam_vision.interrogation.chance.intervals import Precision, concentration
@@ -47,18 +53,20 @@ TWO_THINGS = "(define (problem p) (:domain pushing) (:objects a b - thing) (:ini
 HIGH, DONE = 1, 2
 
 
-def steps(probability: dict[int, float], depends: int, made: int, seed: int) -> Observations:
+def steps(
+    probability: dict[int, float], depends: int, made: int, seed: int, atoms: int = ATOMS
+) -> Observations:
     """Steps in random contexts; the first atom is deleted, as often as the values of some atoms say."""
     rng = np.random.default_rng(seed)
     found = Observations()
     for _ in range(made):
-        held = int(rng.integers(1 << ATOMS)) | 1
+        held = int(rng.integers(1 << atoms)) | 1
         found.add(held, held & ~1 if rng.random() < probability[held & depends] else held)
     return found
 
 
-def judged(found: Observations) -> Dependence:
-    return dependence(found, (1 << ATOMS) - 1, PRECISION)
+def judged(found: Observations, atoms: int = ATOMS) -> Dependence:
+    return dependence(found, (1 << atoms) - 1, PRECISION)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -75,6 +83,17 @@ def test_a_conjunction_makes_three_cases() -> None:
     assert len(told.cases) == 3
     for held in range(1 << ATOMS):
         assert sum(holds(case, held) for case in told.cases) == 1
+
+
+@pytest.mark.parametrize("number", [MOST, MOST + 1])
+def test_as_many_atoms_are_found_as_there_may_be(number: int) -> None:
+    """Most of them have to be true."""
+    depends, atoms = (1 << number + 1) - 2, number + 2
+    often = {held: 0.95 if held.bit_count() > number // 2 else 0.05 for held in range(0, depends + 1, 2)}
+    told = judged(steps(often, depends, 6000, 0, atoms), atoms)
+    assert told.differing
+    assert told.unexplained is (number > MOST)
+    assert told.atoms == (depends if number == MOST else 0)
 
 
 def test_cases_are_not_merged_where_two_of_their_atoms_seem_to_differ_together() -> None:

@@ -116,6 +116,31 @@ def test_the_situations_ahead_do_not_say_what_was_claimed() -> None:
     assert set(graph.states) == {state(NEAR), state(NEAR, LIT)}
 
 
+def test_ways_lead_where_steps_were_seen_to_lead_if_they_change_what_is_not_named() -> None:
+    """Whoever lights one lamp puts the other out, which the instruction does not name."""
+    action = lighting(*REPORTS)
+    both = Objects({"a": "lamp", "b": "lamp"}, TYPES)
+    lit = {thing: State(frozenset({LIT.ground((thing,))}), both) for thing in ("a", "b")}
+    for _ in range(20):
+        for thing, other in (("a", "b"), ("b", "a")):
+            action.was_executed(lit[other], (thing,), lit[thing])
+    impossible = State(lit["a"].true | lit["b"].true, both)
+    table = StepTable((action,))
+    graph = StateGraph((action,), table, [lit["b"]])
+    assert set(graph.states) == {lit["b"], impossible}, "that is what is known of the action"
+    (step,) = (one for one in table.all(lit["b"]) if one.objects == ("a",))
+    assert action.straying(step.held) > 0.9
+    graph.note(lit["b"], step, lit["a"])
+    assert graph.misleading
+    found = StateGraph((action,), table, [lit["b"]])
+    assert not found.misleading
+    assert found.number.keys() >= {*lit.values()}
+    found.solve()
+    ((move, way),) = found.moves(found.number[lit["b"]]).items()
+    assert way == step
+    assert list(found.leads(move)) == [(1.0, found.number[lit["a"]])]
+
+
 def test_an_action_of_an_agent_that_claims_nothing_is_no_objective() -> None:
     action = lighting()
     assert not action.index.goal
