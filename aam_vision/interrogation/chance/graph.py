@@ -297,7 +297,7 @@ class StateGraph:
         if number == _SEEN:
             return held / outcome
         action = self._actions[number]
-        return action.chance_of(held, outcome) * (1 - action.straying(held))
+        return action.chance_of(held, outcome) * (1 - action.astray / (action.executed + 1))
 
     def note(self, state: State, step: Step, after: State) -> None:
         """Remember where a step led, if it ever led elsewhere than what is known of its action."""

@@ -73,8 +73,8 @@ class ActionKnowledge:
         """See ``comparisons``; None where it has to be found anew."""
         self.side_effects: dict[SideEffect, tuple[int, Atom]] = {}
         """Changes of facts of which its instruction does not name the objects: in how many steps, and the first of them."""
-        self.astray: Counter[int] = Counter()
-        """By the atoms that held, how many executed steps changed such facts."""
+        self.astray = 0
+        """Executed steps that changed such facts."""
         self.named: dict[tuple[str, ...], int] = {}
         """How often an executed step named which objects."""
         self.before: Counter[str] = Counter()
@@ -144,7 +144,7 @@ class ActionKnowledge:
         held = true & ~self.index.reported
         own = self.index.facts(true ^ now, objects)
         if other := (state.true ^ after.true) - own - after.unknown:
-            self.astray[held] += 1
+            self.astray += 1
             for effect, example in side_effects(other, objects, state).items():
                 made, first = self.side_effects.get(effect, (0, example))
                 self.side_effects[effect] = made + 1, first
@@ -301,13 +301,6 @@ class ActionKnowledge:
         if (held | one.adds) & ~one.deletes in self.seen.get(held, ()):
             return found
         return found * AWAITED / (AWAITED + self.steps.made(held))
-
-    def straying(self, held: int) -> float:
-        """How probable it seems that a step also changes what its instruction does not name, where these atoms hold."""
-        if not self.astray:
-            return 0.0
-        everywhere = self.astray.total() / (self.executed + 1)
-        return (self.astray[held] + everywhere) / (self.steps.made(held) + 1)
 
     @property
     def uncertainty(self) -> float:
