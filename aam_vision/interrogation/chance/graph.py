@@ -171,7 +171,7 @@ class StateGraph:
         self._effects: dict[Step, list[tuple[int, frozenset[Atom], frozenset[Atom]]]] = {}
         """See ``_changes``."""
         self._avoided: list[int] = []
-        """Moves that led elsewhere since the graph was made: it would take them for what they are not."""
+        """Moves that led elsewhere for the first time since the graph was made."""
         while done < len(self.states):
             self._expand(done)
             done += 1
@@ -302,17 +302,17 @@ class StateGraph:
     def note(self, state: State, step: Step, after: State) -> None:
         """Remember where a step led, if it ever led elsewhere than what is known of its action."""
         place, action = (state, step.action, step.objects), self._actions[step.action]
-        if place not in self._steps.led and after in (
-            successor(state, action, step, one) for _, one in action.leads(step.held)
-        ):
-            return
+        if place not in self._steps.led:
+            known = (successor(state, action, step, one) for _, one in action.leads(step.held))
+            if after in known:
+                return
+            moves = self.moves(self.number.get(state, -1))
+            self._avoided += [move for move, own in moves.items() if own == step]
         self._steps.led.setdefault(place, Counter())[self._steps.begun(after)] += 1
-        moves = self.moves(self.number.get(state, -1))
-        self._avoided += [move for move, own in moves.items() if own == step]
 
     @property
     def misleading(self) -> bool:
-        """Whether steps led elsewhere since it was made."""
+        """Whether steps led elsewhere for the first time since it was made."""
         return bool(self._avoided)
 
     def _lacking(self, number: int, tried: Mapping[State, int]) -> Numbers:
