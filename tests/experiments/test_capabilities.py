@@ -10,7 +10,8 @@ import pytest
 from aam_vision.model.query import CLAIMED
 from aam_vision.model.strips import Atom
 from experiments import capabilities
-from experiments.capabilities import CHOICES, LAMPS, amiss, assessed, flawed, followed, truth, workshop
+from experiments.capabilities import CHOICES, amiss, assessed, followed
+from experiments.workshop import LAMPS, flawed, truth, workshop
 
 
 @pytest.mark.parametrize("seed", range(6))
