@@ -81,8 +81,9 @@ class StepTable:
         self._known: dict[State, tuple[list[int], list[Step]]] = {}
         """By situation, the atoms that hold of each of these, and the first step of each kind."""
         self._equal: dict[int, int] = {}
-        self.led: dict[tuple[State, int, tuple[str, ...]], Counter[State]] = {}
-        """Where steps led that once led where what is known of their actions does not lead, as they change what is not named."""
+        self.led: dict[State, dict[tuple[int, tuple[str, ...]], Counter[State]]] = {}
+        """By situation, action and arguments, where steps led that once led elsewhere than what is known of their actions, as they change what
+        is not named."""
         self.cut: dict[int, int] = {}
         """The actions, by number, of which not all steps of a situation are among these, and how many choices of arguments there are."""
         self._reported = frozenset[Atom]().union(
@@ -190,23 +191,25 @@ class StateGraph:
 
     def _expand(self, number: int) -> None:
         state = self.states[number]
+        seen = self._steps.led.get(state, {})
         for step in self._steps.all(state):
-            reached = [(way, self._add(after)) for way, after in self._successors(state, step)]
+            if seen and (led := seen.get((step.action, step.objects))):
+                reached = [((_SEEN, times, led.total()), self._add(after)) for after, times in led.items()]
+            elif changes := self._changes(step):
+                reached = [
+                    (
+                        (step.action, step.held, outcome),
+                        self._add(State((state.true - deletes) | adds, state.objects)),
+                    )
+                    for outcome, adds, deletes in changes
+                ]
+            else:
+                continue
             known = [(way, place) for way, place in reached if place is not None]
             if known and any(place != number for _, place in known):
                 for way, place in known:
                     self._lead.append((len(self._moves), self._ways.setdefault(way, len(self._ways)), place))
                 self._moves.append((number, step))
-
-    def _successors(self, state: State, step: Step) -> Iterator[tuple[_Way, State]]:
-        """Where a step leads, as far as is known, and how."""
-        led = self._steps.led.get((state, step.action, step.objects))
-        if led is not None:
-            for after, times in led.items():
-                yield (_SEEN, times, led.total()), after
-            return
-        for outcome, adds, deletes in self._changes(step):
-            yield (step.action, step.held, outcome), State((state.true - deletes) | adds, state.objects)
 
     def _changes(self, step: Step) -> list[tuple[int, frozenset[Atom], frozenset[Atom]]]:
         """Every outcome of a step by its number, with the facts that it makes true and false; none if it may be refused or changes nothing."""
@@ -301,14 +304,14 @@ class StateGraph:
 
     def note(self, state: State, step: Step, after: State) -> None:
         """Remember where a step led, if it ever led elsewhere than what is known of its action."""
-        place, action = (state, step.action, step.objects), self._actions[step.action]
-        if place not in self._steps.led:
+        action, seen = self._actions[step.action], self._steps.led.setdefault(state, {})
+        if (step.action, step.objects) not in seen:
             known = (successor(state, action, step, one) for _, one in action.leads(step.held))
             if after in known:
                 return
             moves = self.moves(self.number.get(state, -1))
             self._avoided += [move for move, own in moves.items() if own == step]
-        self._steps.led.setdefault(place, Counter())[self._steps.begun(after)] += 1
+        seen.setdefault((step.action, step.objects), Counter())[self._steps.begun(after)] += 1
 
     @property
     def misleading(self) -> bool:
