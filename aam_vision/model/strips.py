@@ -230,12 +230,16 @@ class State(Unchanging):
 class Location(Enum):
     """Where in an action a pal tuple stands."""
 
+    __hash__ = object.__hash__  # that of Enum is written in Python, and keys have them everywhere
+
     PRE = "pre"
     EFF = "eff"
 
 
 class Mode(Enum):
     """How a pal tuple appears: as a true literal, as a false one, or not at all."""
+
+    __hash__ = object.__hash__
 
     POSITIVE = "+"
     NEGATIVE = "-"

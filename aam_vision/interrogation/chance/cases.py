@@ -85,6 +85,11 @@ class CaseKnowledge:
         self._contrasts: dict[tuple[int, int], Counts] = {}
         """Of the steps before which an atom had the value that a known effect changes, those before which two literals held."""
         self._frequencies: tuple[Frequency, ...] | None = None
+        self._widest: float | None = None
+        """Half the width of the widest interval that an outcome has by itself; None where that was not worked out of these frequencies."""
+        self._never = (-1, -1)
+        self._may_change: list[tuple[int, int]] = []
+        """What ``_changes`` found last, and of what."""
         self.steps.unread = dict(steps.unread)
         self.difference: Difference | None = None
         """What makes a difference to how often an outcome comes within the case, surely or by doubt, when it was last looked."""
@@ -157,7 +162,7 @@ class CaseKnowledge:
     def frequencies(self) -> tuple[Frequency, ...]:
         """Of every outcome; estimates add up to one."""
         if self._frequencies is None:
-            self._frequencies = self._counted()
+            self._frequencies, self._widest = self._counted(), None
         return self._frequencies
 
     def telling(self, held: int) -> list[bool]:
@@ -266,12 +271,17 @@ class CaseKnowledge:
         """The atoms that an unseen outcome might be the first to change, by number, and their value before that (0 or 1)."""
         holding, known = self.holding, self.explanation
         never = known.additions | holding.positive, known.deletions | holding.negative
-        return [
-            (number, held)
-            for number in range(len(self._index.atoms))
-            for held in (0, 1)
-            if not never[held] >> number & 1
-        ]
+        if never != self._never:
+            self._never, self._may_change = (
+                never,
+                [
+                    (number, held)
+                    for number in range(len(self._index.atoms))
+                    for held in (0, 1)
+                    if not never[held] >> number & 1
+                ],
+            )
+        return self._may_change
 
     def _shown_by(self, atom: int, held: int) -> int:
         """The executed steps that would have shown a change of an atom from this value."""
@@ -331,8 +341,10 @@ class CaseKnowledge:
         """What a step there is worth for the intervals."""
         if self.uncertainty <= self._precision.within:
             return 0.0
-        alone = [single(one.hits, one.trials, self._precision) for one in self.frequencies]
-        missing = max(alone, default=0.5) - self._precision.within
+        if self._widest is None:
+            alone = [single(one.hits, one.trials, self._precision) for one in self.frequencies]
+            self._widest = max(alone, default=0.5)
+        missing = self._widest - self._precision.within
         told = self.telling(held)
         return max(_LEAST, missing) * sum(told) / len(told) if told else missing
 
@@ -352,10 +364,9 @@ class CaseKnowledge:
 
         Pursuits fail where something holds, or two things do: that is looked for in them before intervals are narrow.
         """
-        size = len(self._index.atoms)
+        own = _places(held, len(self._index.atoms))
         for (effect, value), counts in self._contrasts.items():
             if held >> effect & 1 == value:
-                own = np.flatnonzero(_literals(held, size))
                 made = counts[np.ix_(own, own)] if self.varies or self._pursues else counts[own, own]
                 if made.min() < _CONTRASTS:
                     return _PURSUING if self._pursues else _CONTRAST
@@ -375,8 +386,13 @@ class CaseKnowledge:
 def _literals(held: int, atoms: int) -> Counts:
     """For every atom a 1 at one of two places: the first if it is false, the second if it is true."""
     found = np.zeros(2 * atoms, dtype=int)
-    found[[2 * number + (held >> number & 1) for number in range(atoms)]] = 1
+    found[_places(held, atoms)] = 1
     return found
+
+
+def _places(held: int, atoms: int) -> list[int]:
+    """Where these are."""
+    return [2 * number + (held >> number & 1) for number in range(atoms)]
 
 
 def _count(counts: Counts, held: int, made: int) -> None:

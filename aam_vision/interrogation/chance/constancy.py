@@ -60,6 +60,7 @@ _FEW = 7
 """Trials with the same before them that are compared with the others, at least."""
 _REMAINS = 4.0
 """Evidence (of a likelihood ratio) that has to remain within situations in which the same of the action's atoms holds."""
+Mask = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
 
 
 class Trial(NamedTuple):
@@ -151,12 +152,12 @@ class _Bets(NamedTuple):
     weights: list[float]
     cells: list[Numbers]
 
-    def add(self, kind: str, split: Split, cell: Numbers, share: float) -> None:
+    def add(self, kind: str, split: Split, cell: Numbers | Mask, share: float) -> None:
         """One more, if it tells any trials apart."""
-        if 0 < cell.sum() < len(cell):
+        if cell.any() and not cell.all():
             self.splits.append(split)
             self.weights.append(log(_WEIGHTS[kind] * share))
-            self.cells.append(cell)
+            self.cells.append(cell.astype(float))
 
 
 def difference(
@@ -295,7 +296,7 @@ def _by_time(bets: _Bets, made: int) -> None:
     for power in range(_SPLITS):
         first = (_FIRST << power // 2) * (3 if power % 2 else 2) // 2
         if first < made:
-            bets.add("first", Split(first=first), (np.arange(made) < first).astype(float), 1 / _SPLITS)
+            bets.add("first", Split(first=first), np.arange(made) < first, 1 / _SPLITS)
 
 
 def _by_course(bets: _Bets, trials: Sequence[Trial], course: Sequence[int]) -> None:
@@ -306,12 +307,10 @@ def _by_course(bets: _Bets, trials: Sequence[Trial], course: Sequence[int]) -> N
     for k in range(1, LONGEST + 1):
         before = np.where(places >= k, came[np.maximum(places - k, 0)], -1)
         for kind in kinds if len(kinds) > 2 else kinds[:1]:
-            bets.add(
-                "after", Split(after=(k, kind)), (before == kind).astype(float), 1 / (LONGEST * len(kinds))
-            )
+            bets.add("after", Split(after=(k, kind)), before == kind, 1 / (LONGEST * len(kinds)))
+        phases = places % k
         for phase in range(k if k > 1 else 0):
-            cell = (places % k == phase).astype(float)
-            bets.add("phase", Split(phase=(k, phase)), cell, 1 / ((LONGEST - 1) * k))
+            bets.add("phase", Split(phase=(k, phase)), phases == phase, 1 / ((LONGEST - 1) * k))
 
 
 def _by_moment(bets: _Bets, trials: Sequence[Trial]) -> None:
@@ -319,10 +318,9 @@ def _by_moment(bets: _Bets, trials: Sequence[Trial]) -> None:
     for counted in _COUNTED:
         passed = np.array([getattr(one.when, counted) for one in trials])
         for k in range(2, LONGEST + 1):
+            phases, share = passed % k, 1 / (len(_COUNTED) * (LONGEST - 1) * k)
             for phase in range(k):
-                cell = (passed % k == phase).astype(float)
-                share = 1 / (len(_COUNTED) * (LONGEST - 1) * k)
-                bets.add("clock", Split(phase=(k, phase), counted=counted), cell, share)
+                bets.add("clock", Split(phase=(k, phase), counted=counted), phases == phase, share)
     _by_history(bets, trials)
 
 
@@ -330,7 +328,7 @@ def _by_history(bets: _Bets, trials: Sequence[Trial]) -> None:
     """By how long ago the agent was put somewhere, and by what came right before."""
     since = np.array([one.when.since for one in trials])
     for power in range(_STARTS):
-        bets.add("begun", Split(begun=1 << power), (since < 1 << power).astype(float), 1 / _STARTS)
+        bets.add("begun", Split(begun=1 << power), since < 1 << power, 1 / _STARTS)
     met = dict.fromkeys(clause for one in trials for clause in one.when.before)
     for place, clause in enumerate(list(met)[:_MOST], 1):
         cell = np.array([clause in one.when.before for one in trials], float)
@@ -377,7 +375,7 @@ def _by_setting(bets: _Bets, trials: Sequence[Trial]) -> None:
     ]
     for place, ((fact, first), (other, second)) in enumerate(combinations(varied, 2), 1):
         both = Split(fact=f"exactly one of {fact} and {other}")
-        bets.add("pair", both, (first != second).astype(float), 1 / (place * (place + 1)))
+        bets.add("pair", both, first != second, 1 / (place * (place + 1)))
 
 
 def _facts(setting: Setting) -> Iterator[str]:

@@ -54,9 +54,20 @@ def evidence(p: float, hits: int, tosses: int, c: float) -> float:
         tosses: of how many.
         c: concentration of the mixture.
     """
-    a, b, misses = c * p, c * (1 - p), tosses - hits
-    mixture = lgamma(a + hits) + lgamma(b + misses) - lgamma(c + tosses) - lgamma(a) - lgamma(b) + lgamma(c)
-    return mixture - hits * log(p) - misses * log(1 - p)
+    return _evidence_of(hits, tosses, c)(p)
+
+
+def _evidence_of(hits: int, tosses: int, c: float) -> Callable[[float], float]:
+    """The evidence against p, as a function of p: limits are sought among forty of them."""
+    misses, made, none = tosses - hits, lgamma(c + tosses), lgamma(c)
+
+    def against(p: float) -> float:
+        rest = 1 - p
+        a, b = c * p, c * rest
+        mixture = lgamma(a + hits) + lgamma(b + misses) - made - lgamma(a) - lgamma(b) + none
+        return mixture - hits * log(p) - misses * log(rest)
+
+    return against
 
 
 @lru_cache(maxsize=50_000)
@@ -69,8 +80,8 @@ def interval(hits: int, tosses: int, alpha: float, c: float) -> tuple[float, flo
         alpha: probability that the true one is outside at any time.
         c: concentration of the mixture (``concentration``), chosen before the first toss.
     """
-    bound = log(1 / alpha)
-    return _limits(hits, tosses, lambda p: evidence(p, hits, tosses, c) < bound)
+    bound, against = log(1 / alpha), _evidence_of(hits, tosses, c)
+    return _limits(hits, tosses, lambda p: against(p) < bound)
 
 
 @lru_cache(maxsize=50_000)
@@ -82,8 +93,8 @@ def simultaneous(hits: int, tosses: int, alpha: float, c: float) -> tuple[float,
     are, and whether they have been seen or not. (A share for each known outcome would hold only from when all are known.) For
     p = 1/2 it costs as much as an equal share for two outcomes.
     """
-    bound = log(1 / alpha)
-    return _limits(hits, tosses, lambda p: evidence(p, hits, tosses, c) + log(p) < bound)
+    bound, against = log(1 / alpha), _evidence_of(hits, tosses, c)
+    return _limits(hits, tosses, lambda p: against(p) + log(p) < bound)
 
 
 def _limits(hits: int, tosses: int, inside: Callable[[float], bool]) -> tuple[float, float]:
@@ -264,19 +275,23 @@ def against_constancy(outcomes: Numbers, cells: Numbers) -> Numbers:
     A cell is predicted by its own trials and by all: what is true of all trials is learned once.
 
     Args:
-        outcomes: of every trial in its order, array (trials, outcomes) of 0 and 1.
+        outcomes: of every trial in its order, array (trials, outcomes) with one 1 in each row.
         cells: for every trial and bet whether it is inside, known before the trial, array (trials, bets) of 0 and 1.
     """
-    before = np.cumsum(cells, 0) - cells
-    number = np.arange(len(cells))[:, None]
-    made = np.where(cells > 0, before, number - before)
-    own = np.zeros_like(before)
-    for came in outcomes.T[:, :, None]:
-        inside = np.cumsum(came * cells, 0) - came * cells
-        own += came * np.where(cells > 0, inside, np.cumsum(came, 0) - came - inside)
+    made = _before_alike(cells)
+    own = np.zeros_like(made)
+    for came in outcomes.T > 0:
+        own[came] = _before_alike(cells[came])
     overall = _overall(outcomes)[:, None]
     bets: Numbers = np.log((own + _SHRINKING * overall) / (made + _SHRINKING)).sum(0) - constant(outcomes)
     return bets
+
+
+def _before_alike(cells: Numbers) -> Numbers:
+    """For every trial and bet, how many trials before it are inside if it is, or outside if it is not."""
+    before = np.cumsum(cells, 0) - cells
+    found: Numbers = np.where(cells > 0, before, np.arange(len(cells))[:, None] - before)
+    return found
 
 
 def _overall(outcomes: Numbers) -> Numbers:

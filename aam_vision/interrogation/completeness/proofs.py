@@ -101,11 +101,16 @@ class Proofs:
         self._successes: dict[str, list[tuple[AttemptedStep, dict[Place, int]]]] = {
             name: [] for name in self.hypotheses.actions
         }
+        """The first success of all that rule out the same."""
+        known = set[tuple[object, ...]]()
         for step in self.steps:
             name = step.action.name
             if step.executed:
-                index = self.hypotheses[name].index
-                self._successes[name].append((step, ruled_out(index, step)))
+                excludes = ruled_out(self.hypotheses[name].index, step)
+                key = (name, *excludes.values())
+                if key not in known:
+                    known.add(key)
+                    self._successes[name].append((step, excludes))
             else:
                 self._refused[name].append(step)
 
@@ -208,14 +213,17 @@ class Proofs:
         action, left = self.hypotheses[name], dict(wanted)
         chosen: list[Exclusion] = []
         while any(left.values()):
-            gain, step, masks = 0, None, dict[Place, int]()
-            for candidate, excludes in self._successes[name]:
-                shown = {place: mask & excludes.get(place, 0) for place, mask in left.items()}
-                size = sum(mask.bit_count() for mask in shown.values())
+            gain, best, open_ = 0, None, [one for one in left.items() if one[1]]
+            for success in self._successes[name]:
+                size = 0
+                for place, mask in open_:
+                    size += (mask & success[1].get(place, 0)).bit_count()
                 if size > gain:
-                    gain, step, masks = size, candidate, shown
-            if step is None:
+                    gain, best = size, success
+            if best is None:
                 break
+            step, excludes = best
+            masks = {place: mask & excludes.get(place, 0) for place, mask in left.items()}
             chosen.append(Exclusion(step, _atom_modes_of(action, masks)))
             left = {place: mask & ~masks[place] for place, mask in left.items()}
         return (*chosen, *self._inferred_exclusions(name, left))

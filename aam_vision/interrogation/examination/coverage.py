@@ -259,11 +259,13 @@ class Coverage:
             return 0.0
         # in a fixed order, so that the sum is the same to the last bit in every process
         total = 0.0
+        of_kind = self.names.of_kind
         for kind, weight in WEIGHTS.items():
-            count = (new & self.names.of_kind.get(kind, 0)).bit_count()
+            count = (new & of_kind.get(kind, 0)).bit_count() if new else 0
             if kind == found.kind:
                 count += beyond
-            total += weight * sqrt(count)
+            if count:
+                total += weight * sqrt(count)
         return min(FIRST, total)
 
     def was(self, prediction: Hashable, bits: int) -> bool:
