@@ -24,6 +24,8 @@ from tests.report.test_browser import CHROMIUM
 
 pytest.importorskip("mkdocs", reason="the extra docs is not installed")
 ELSEWHERE = re.compile(r"^(?:https?:)?//")
+TEXT = re.compile(r"</?(?:span|code|td|tr|li|p|nav)\b[^<>]*>")
+"""Tags that fetch nothing: most there are."""
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +64,7 @@ def test_no_page_refers_to_a_script_style_font_or_image_of_another_site(site):
     assert len(pages) > 25
     for page in pages:
         fetched = _Fetched()
-        fetched.feed(page.read_text(encoding="utf-8"))
+        fetched.feed(TEXT.sub("", page.read_text(encoding="utf-8")))
         assert fetched.urls
         assert [url for url in fetched.urls if ELSEWHERE.match(url)] == [], page
     for style in site.rglob("*.css"):

@@ -23,6 +23,7 @@ from aam_vision.interrogation.task.verdict import COMPLETE
 from aam_vision.model.query import Access, Query
 from aam_vision.model.strips import GroundAction, Objects
 from aam_vision.support.errors import UnusableInput
+from tests.profiles import first
 
 GOAL = 3
 WORDS = vocabulary(
@@ -319,7 +320,7 @@ def learned(environment: ControlledEnvironment, access: Access, within: float = 
     return interrogate(subject(environment, access), np.random.default_rng(0), Options(within, max_steps=600))
 
 
-@pytest.mark.parametrize("access", [Access.RESET, Access.SNAPSHOT])
+@pytest.mark.parametrize("access", first(1, [Access.RESET, Access.SNAPSHOT]))
 def test_how_often_a_policy_works_is_as_often_as_it_does(access: Access) -> None:
     def home(env: Any, cart: str) -> bool:
         return bool(env.at == 0 and not env.fell)

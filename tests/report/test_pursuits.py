@@ -23,7 +23,7 @@ CLAIM = re.compile(r"claims to be done (\d+)% of the time, (\d+)% falsely \((\d+
 @cache
 def ran(policy: str) -> Path:
     folder = Path(mkdtemp())
-    given = ("--env", f"tests.policies.tower:{policy}", "--chance", "--within", "0.15", "--max-steps", "600")
+    given = ("--env", f"tests.policies.tower:{policy}", "--chance", "--within", "0.15", "--max-steps", "400")
     called("aam_vision.run", *given, "--out", "run", "--quiet", cwd=folder, code=0)
     return folder / "run"
 

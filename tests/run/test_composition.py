@@ -39,16 +39,16 @@ AGENTS = {
     "tabletop": ("--env", "tabletop"),
     "gripper": ("--env", "gripper"),
     "slippery": ("--domain", "d.pddl", "--problem", "p.pddl", "--chance", "--within", "0.2"),
-    "explodingblocks": ("--env", "explodingblocks", "--chance", "--within", "0.2"),
+    "explodingblocks": ("--env", "explodingblocks", "--problem", "0", "--chance", "--within", "0.2"),
     "program": ("--agent", shlex.join([sys.executable, reference_agent.__file__])),
 }
 SHARED: dict[str, dict[str, Any]] = {"sokoban": {}, "doors' controls": {"controls": True}, "gripper": {}}
 """Agents of which other tests have a run, and the options of that."""
 AROUND = {
-    "workers": ("--workers", "4"),
+    "exam": ("--exam", "60"),
     "prior": ("--prior", "earlier"),
     "max-steps": ("--max-steps", "40"),
-    "exam": ("--exam", "60"),
+    "workers": ("--workers", "4"),
     "flips": ("--flip-rate", "0.05"),
     "record": ("--record", "film.gif"),
     "killed": (),
@@ -245,8 +245,8 @@ def test_what_an_earlier_run_found_of_controls_is_compared_and_not_believed(tmp_
         refusal(*given, cwd=tmp_path)
 
 
-def test_nothing_is_left_of_a_run_that_another_kind_overwrites(tmp_path: Path) -> None:
-    command(*KINDS["controls"], "--out", "run", cwd=tmp_path)
+def test_nothing_is_left_of_a_run_that_another_kind_overwrites(tmp_path: Path, run_of: Runs) -> None:
+    shutil.copytree(run_of("doors", controls=True), tmp_path / "run")
     assert (tmp_path / "run" / "controls.json").exists()
     assert list((tmp_path / "run" / "operators").iterdir())
     command("--env", "gripper", "--out", "run", "--force", cwd=tmp_path)

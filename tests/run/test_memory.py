@@ -96,7 +96,7 @@ def test_two_models_with_the_same_fact_are_compared(run: Path) -> None:
     assert "no difference" in done.stdout
 
 
-@pytest.mark.parametrize("beyond", [0, 1, 40])
+@pytest.mark.parametrize("beyond", first(2, [0, 40, 1]))
 def test_ended_after_it_went_on_it_resumes_with_what_was_seen(
     beyond: int, run: Path, program: str, tmp_path: Path
 ) -> None:

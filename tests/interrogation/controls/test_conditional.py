@@ -60,7 +60,7 @@ ATOMS = [
 OBJECTS = Objects(dict.fromkeys("abc", "object"), Types({}))
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2, 3, 4, 8, 11, 17, 23, 27, 50, 59])
+@pytest.mark.parametrize("seed", first(6, [0, 1, 2, 3, 4, 8, 11, 17, 23, 27, 50, 59]))
 def test_conditional_effects_come_out_as_cases(tmp_path: Path, seed: int) -> None:
     agent = world(some(seed), tmp_path)
     result = interrogate(agent, seed)
@@ -69,7 +69,7 @@ def test_conditional_effects_come_out_as_cases(tmp_path: Path, seed: int) -> Non
     assert result.status.startswith("complete")
 
 
-@pytest.mark.parametrize("seed", [3, 23, 39, 59, 64, 73])
+@pytest.mark.parametrize("seed", first(3, [3, 23, 39, 59, 64, 73]))
 def test_what_no_answer_can_tell_changes_no_prediction(tmp_path: Path, seed: int) -> None:
     agent = world(some(seed), tmp_path)
     result = interrogate(agent, seed)
@@ -215,7 +215,7 @@ def check(model: Model, split: Split, written: Simulated, states: list[State]) -
     return compared
 
 
-@pytest.mark.parametrize("seed", first(6, range(14)))
+@pytest.mark.parametrize("seed", first(3, range(14)))
 def test_an_action_does_what_its_cases_do(tmp_path: Path, seed: int) -> None:
     model, carriers = random_cases(seed)
     split = conditional(model, carriers)

@@ -44,7 +44,7 @@ from aam_vision.planning.joins import StateIndex
 from experiments.faults.registry import faulty_agent
 from tests import domains
 from tests.domains import Domain
-from tests.profiles import crossed, scaled, thorough
+from tests.profiles import crossed, first, scaled, thorough
 
 ACCESSES = [Access.SETTABLE, Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY]
 
@@ -59,7 +59,7 @@ def learned(agent: Agent, exam: int | None, seed: int = 0, **budget: int) -> Res
     return asked.run(np.random.default_rng(seed))
 
 
-@pytest.mark.parametrize("access", ACCESSES)
+@pytest.mark.parametrize("access", first(2, ACCESSES[::-1]))
 def test_it_costs_what_was_asked_for_changes_nothing_else_and_predicts_refusals_too(access: Access) -> None:
     without, with_it = learned(agent_of(access), 0), learned(agent_of(access), 80)
     assert with_it.exam == Exam(80, 0)
@@ -77,7 +77,7 @@ def test_it_costs_what_was_asked_for_changes_nothing_else_and_predicts_refusals_
     assert any(isinstance(entry, Walked) for entry in examined) is (access is not Access.TRAJECTORY)
 
 
-@pytest.mark.parametrize("access", ACCESSES)
+@pytest.mark.parametrize("access", first(2, ACCESSES))
 def test_by_default_it_takes_a_fifth_of_all_steps_and_what_the_bound_takes_at_least(access: Access) -> None:
     result = learned(agent_of(access), None)
     assert result.counts.exam_steps == result.exam.steps == max(LEAST, result.counts.steps // SHARE)
