@@ -1,7 +1,7 @@
 """``python -m experiments.capabilities``: agents that are told objectives, with flaws drawn at random, which are known here alone.
 
-An agent works among lamps and sockets (``workshop``), or is a scripted robot arm (``--world tabletop``: ``arms``). Each is interrogated as
-by a user, and what is said of it is held against its flaws.
+An agent works among lamps and sockets (``workshop``), or is a scripted robot arm (``--world tabletop``: ``arms``) or a cook (``kitchen``).
+Each is interrogated as by a user, and what is said of it is held against its flaws.
 
 With ``--curve``, the variational distance to the truth is measured by the number of pursuits for three choices of the situation and the
 objective that come next: the *interrogation*'s; *random* ones; and a *tree search* as the abstract of MCQS (Monte Carlo Query Synthesis,
@@ -46,6 +46,7 @@ from aam_vision.report.chance_evaluation import Transition, check, sample_transi
 from aam_vision.support.commandline import run_command
 from experiments.arms import arm, arm_side_effects, arm_truth, flawed_arm, instructions, reachable
 from experiments.jobs import Experiment, FirstSeed, Scale, chosen, every
+from experiments.kitchen import cook, cook_side_effects, cook_truth, flawed_cook
 from experiments.tables import Column, Row, Summary, as_named, average, total
 from experiments.workshop import flawed, truth, workshop
 
@@ -58,7 +59,7 @@ NEAR = 0.1
 
 
 def capabilities(
-    world: Annotated[str, typer.Option(help="Of the agents: workshop or tabletop.")] = "workshop",
+    world: Annotated[str, typer.Option(help="Of the agents: workshop, tabletop or kitchen.")] = "workshop",
     agents: Annotated[int, typer.Option(min=1, help="Agents with random flaws.")] = 100,
     within: Annotated[float, typer.Option(help="Half width of the intervals that are wanted.")] = 0.1,
     access: Annotated[str, typer.Option(help="Of the agents: reset or snapshot.")] = "reset",
@@ -107,9 +108,19 @@ def _in_workshop(access: str, seed: int) -> Planted:
     model = truth(agent, skills)
     beyond = {one.name: skills[agent.kind(one.name)].beyond for one in agent.headers}
     others = {name: {one} if one else set() for name, one in beyond.items()}
+    return Planted(agent, model, others, _walked(agent, model, seed))
+
+
+def _in_kitchen(access: str, seed: int) -> Planted:
+    flaws = flawed_cook(seed)
+    agent = cook(flaws, access, seed)
+    model = cook_truth(agent, flaws)
+    return Planted(agent, model, cook_side_effects(agent, flaws), _walked(agent, model, seed))
+
+
+def _walked(agent: PolicyAgent, model: Model, seed: int) -> list[Transition]:
     initial = [one.state for one in agent.initial()]
-    walked = sample_transitions(model, initial, HELD_OUT, np.random.default_rng([seed, 11]))
-    return Planted(agent, model, others, walked)
+    return sample_transitions(model, initial, HELD_OUT, np.random.default_rng([seed, 11]))
 
 
 def _at_table(access: str, seed: int) -> Planted:
@@ -125,7 +136,11 @@ def _at_table(access: str, seed: int) -> Planted:
     return Planted(agent, model, arm_side_effects(agent, flaws, states), walked)
 
 
-WORLDS: dict[str, Callable[[str, int], Planted]] = {"workshop": _in_workshop, "tabletop": _at_table}
+WORLDS: dict[str, Callable[[str, int], Planted]] = {
+    "workshop": _in_workshop,
+    "tabletop": _at_table,
+    "kitchen": _in_kitchen,
+}
 
 
 def assessed(*, world: str, access: str, within: float, steps: int, seed: int) -> Row:
