@@ -27,7 +27,7 @@ from aam_vision.interrogation.chance.observations import (
     explained,
 )
 from aam_vision.interrogation.evidence.transcript import Moment
-from aam_vision.interrogation.hypotheses.literals import Literals
+from aam_vision.interrogation.hypotheses.literals import Literals, bits
 from aam_vision.interrogation.hypotheses.models import ActionHypotheses
 from aam_vision.model.strips import MAX_OUTCOMES, Effects, Outcome
 from aam_vision.support.errors import InconsistentAgent
@@ -87,6 +87,8 @@ class CaseKnowledge:
         self._frequencies: tuple[Frequency, ...] | None = None
         self._widest: float | None = None
         """Half the width of the widest interval that an outcome has by itself; None where that was not worked out of these frequencies."""
+        self._least: tuple[int, int] | None = None
+        """See ``_shown_least``, of these frequencies."""
         self._never = (-1, -1)
         self._may_change: list[tuple[int, int]] = []
         """What ``_changes`` found last, and of what."""
@@ -169,9 +171,12 @@ class CaseKnowledge:
         """For every outcome, whether a step there tells it from all others: the trials that its frequency is counted in.
 
         Where some situations reveal all outcomes, only these do: elsewhere an outcome that lacks an effect of a known one may
-        look like it.
+        look like it. Of a single outcome that none reveals (hands hold one thing or the other), those that show its effect that
+        is shown least.
         """
         if self.explanation.sure:
+            if self._least is not None:
+                return [_shows(self._least, held)]
             return [self.explanation.revealing(held)] * len(self.outcomes)
         after = self.after(held)
         return [after.count(own) == 1 for own in after]
@@ -181,6 +186,7 @@ class CaseKnowledge:
         hits, trials, unread = [0] * size, [0] * size, [0] * size
         if self.difference is not None and self.difference.since is not None:
             steps = steps.since(self.difference.since)  # what it does now
+        self._least = self._shown_least(steps)
         for held in steps.contexts | steps.unread:
             afters, lost = steps.contexts.get(held, {}), steps.unread.get(held, 0)
             made = sum(afters.values())
@@ -190,6 +196,15 @@ class CaseKnowledge:
                     hits[number] += afters.get(own, 0)
                     unread[number] += lost
         return frequencies(hits, trials, unread, self._precision)
+
+    def _shown_least(self, steps: Observations) -> tuple[int, int] | None:
+        """The effect of a single outcome that fewest trials show, if none shows all: its atom, and the value before it; None otherwise."""
+        if len(self.outcomes) != 1 or any(map(self.explanation.revealing, steps.contexts)):
+            return None
+        (one,), made = self.outcomes, steps.made
+        effects = [(atom, 0) for atom in bits(one.adds)] + [(atom, 1) for atom in bits(one.deletes)]
+        shown = {one: sum(made(held) for held in steps.contexts if _shows(one, held)) for one in effects}
+        return min(shown, key=lambda one: shown[one], default=None)
 
     def look(self, course: Sequence[Executed], *, unexplained: bool) -> None:
         """Look whether anything makes a difference to how often an outcome comes.
@@ -381,6 +396,12 @@ class CaseKnowledge:
             return 0.0
         missing = unseen(min(made), self._precision.alpha) - _UNSEEN * self._precision.within
         return max(_LEAST, missing * _SHOWING) if missing > 0 else 0.0
+
+
+def _shows(effect: tuple[int, int], held: int) -> bool:
+    """Whether an effect, an atom (as a mask) and its value before, can be seen where these atoms hold."""
+    atom, value = effect
+    return bool(held & atom) == bool(value)
 
 
 def _literals(held: int, atoms: int) -> Counts:

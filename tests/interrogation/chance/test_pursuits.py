@@ -141,6 +141,26 @@ def test_ways_lead_where_steps_were_seen_to_lead_if_they_change_what_is_not_name
     assert list(found.leads(move)) == [(1.0, found.number[lit["a"]])]
 
 
+def test_what_cannot_all_be_seen_at_once_is_as_likely_as_what_shows_least_says() -> None:
+    """It is near or dark, never both: that the lamp is left and the light comes on shows in one step of four."""
+    action = lighting()
+    for number in range(80):
+        before = NEAR if number % 4 else DARK
+        action.was_executed(state(before), ("a",), state(LIT))
+    (case,) = action.cases
+    (one,) = case.outcomes
+    assert one.deletes == action.index.mask([NEAR, DARK])
+    (found,) = case.frequencies
+    assert (found.hits, found.trials) == (20, 20)
+    alone = lighting()
+    for _ in range(20):
+        alone.was_executed(state(DARK), ("a",), state(LIT))
+    assert found.low == alone.frequencies[0].low
+    for _ in range(3):
+        action.was_executed(state(NEAR, DARK), ("a",), state(LIT))
+    assert case.frequencies[0].trials == 3, "only these show all of it"
+
+
 def test_an_action_of_an_agent_that_claims_nothing_is_no_objective() -> None:
     action = lighting()
     assert not action.index.goal
