@@ -48,6 +48,8 @@ _CONTRAST = 0.005
 """Worth of such a trial."""
 _PURSUING = 0.1
 """The same of a pursuit of what does not hold yet."""
+_KINDS = 200
+"""Kinds of situations in which an objective that was never achieved is pursued once: it may take any number of facts."""
 _SURPRISING = 0.05
 """Expected occurrences of what came in one kind of situation below which it may come of that kind, and not by chance."""
 _LEAST = 0.02
@@ -338,9 +340,17 @@ class CaseKnowledge:
             novel += _NOVEL
         if made < _CONTRASTS and self._surprises(held, made):
             novel += _NOVEL
+        if not made and self._pursues and len(self.steps.contexts) < _KINDS and not self._achieved:
+            novel += _PURSUING
         narrower, shown = self._worth_of_frequency(held), self._worth_of_showing(held)
         narrower = max(narrower, self._worth_of_doubt(held))
         return novel + narrower + shown + self._worth_of_contrast(held)
+
+    @property
+    def _achieved(self) -> bool:
+        """Whether any outcome brings about what is pursued."""
+        goal, found = self._index.goal, self.explanation
+        return bool(goal.positive & found.additions or goal.negative & found.deletions)
 
     def _surprises(self, held: int, made: int) -> bool:
         """Whether something came there that hardly ever came elsewhere: it may depend on what holds there."""

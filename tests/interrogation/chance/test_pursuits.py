@@ -141,6 +141,30 @@ def test_ways_lead_where_steps_were_seen_to_lead_if_they_change_what_is_not_name
     assert list(found.leads(move)) == [(1.0, found.number[lit["a"]])]
 
 
+def test_what_was_never_achieved_is_pursued_once_in_every_kind_of_situation() -> None:
+    """It may take any number of facts: here each two were tried together, and all three were not."""
+    vocabulary = Vocabulary("lamps", (*FACTS, Predicate("warm"), *REPORTS), TYPES)
+    facts = NEAR, DARK, LiftedAtom("warm", ())
+
+    def tried(achieved: LiftedAtom | None) -> ActionKnowledge:
+        action = ActionKnowledge(AtomIndex(vocabulary, HEADER), precision_of(0.1))
+        for there in product((False, True), repeat=3):
+            atoms = [atom for atom, holds in zip(facts, there, strict=True) if holds]
+            now = [*atoms, achieved] if achieved else atoms
+            for _ in range(60 if len(atoms) < 3 else 0):
+                action.was_executed(state(*atoms), ("a",), state(*now))
+        action.was_executed(state(LIT), ("a",), state(LIT, CLAIMED))
+        action.reconsider()
+        return action
+
+    never, often = tried(None), tried(LIT)
+    everything, less = never.index.mask(facts), never.index.mask(facts[:2])
+    assert never.worth(everything) > never.worth(less)
+    assert often.worth(everything) == often.worth(less)
+    never.was_executed(state(*facts), ("a",), state(*facts))
+    assert never.worth(everything) == never.worth(less)
+
+
 def test_what_cannot_all_be_seen_at_once_is_as_likely_as_what_shows_least_says() -> None:
     """It is near or dark, never both: that the lamp is left and the light comes on shows in one step of four."""
     action = lighting()
