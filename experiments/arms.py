@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise, product
+from itertools import pairwise
 from typing import Any
 
 import gymnasium
@@ -19,14 +19,11 @@ import numpy as np
 from aam_vision.envs.policies import Objective, PolicyAgent
 from aam_vision.envs.tabletop.layouts import BLOCK, COLUMNS, named, random_piles
 from aam_vision.interrogation.chance.observations import SideEffect, side_effects
-from aam_vision.model.query import CLAIMED
 from aam_vision.model.strips import (
     ActionHeader,
     ActionSchema,
     Assignment,
     Atom,
-    Effects,
-    GroundAction,
     LiftedAtom,
     Model,
     Outcome,
@@ -36,6 +33,7 @@ from aam_vision.model.strips import (
     Vocabulary,
     cases,
 )
+from experiments.objectives import ending, instructions
 
 WORDS = Vocabulary(
     "tabletop",
@@ -249,9 +247,9 @@ def _schema(header: ActionHeader, kind: str, flaws: Flaws) -> ActionSchema:
 
     def outcomes(now: Assignment) -> tuple[Outcome, ...]:
         if now[goal] is value:
-            return (_outcome(1.0, {}, claimed=True),)
+            return (ending(1.0, {}, claimed=True),)
         if gives_up(now):
-            return (_outcome(1.0, {}, claimed=flaws.claims == "always"),)
+            return (ending(1.0, {}, claimed=flaws.claims == "always"),)
         first: dict[LiftedAtom, bool] = {}
         low = now[table]
         if kind != "clear" and not flaws.tower:
@@ -275,8 +273,8 @@ def _schema(header: ActionHeader, kind: str, flaws: Flaws) -> ActionSchema:
         lost = {table: True, edge: False} if flaws.drops and kind in ("on", "edge") else {}
         share = flaws.succeeds if flaws.from_table in (None, low) else 1.0
         found = (
-            _outcome(share, {**first, **last}, claimed=True),
-            _outcome(1 - share, {**first, **lost}, claimed=flaws.claims != "honest"),
+            ending(share, {**first, **last}, claimed=True),
+            ending(1 - share, {**first, **lost}, claimed=flaws.claims != "honest"),
         )
         return tuple(one for one in found if one.probability)
 
@@ -284,22 +282,6 @@ def _schema(header: ActionHeader, kind: str, flaws: Flaws) -> ActionSchema:
     if kind == "on":
         atoms += [under_clear, under_table, under_edge]
     return ActionSchema(header, cases=cases(atoms, outcomes))
-
-
-def _outcome(probability: float, changes: dict[LiftedAtom, bool], *, claimed: bool) -> Outcome:
-    changes = {**changes, LiftedAtom(CLAIMED, ()): claimed}
-    add, delete = (frozenset(one for one, to in changes.items() if to is side) for side in (True, False))
-    return Outcome(probability, Effects(add, delete))
-
-
-def instructions(agent: PolicyAgent) -> list[GroundAction]:
-    """All that an agent can be told: every instruction, with every choice of different objects of its types."""
-    return [
-        GroundAction(one.name, objects)
-        for one in agent.headers
-        for objects in product(*map(agent.objects.of_type, one.types))
-        if len({*objects}) == one.arity
-    ]
 
 
 def pursued(flaws: Flaws, piles: Sequence[Pile], objective: Objective) -> Iterator[tuple[list[Pile], bool]]:

@@ -44,9 +44,10 @@ from aam_vision.model.strips import (
 )
 from aam_vision.report.chance_evaluation import Transition, check, sample_transitions, variational_distance
 from aam_vision.support.commandline import run_command
-from experiments.arms import arm, arm_side_effects, arm_truth, flawed_arm, instructions, reachable
+from experiments.arms import arm, arm_side_effects, arm_truth, flawed_arm, reachable
 from experiments.jobs import Experiment, FirstSeed, Scale, chosen, every
 from experiments.kitchen import cook, cook_side_effects, cook_truth, flawed_cook
+from experiments.objectives import instructions
 from experiments.tables import Column, Row, Summary, as_named, average, total
 from experiments.workshop import flawed, truth, workshop
 

@@ -17,13 +17,11 @@ import numpy as np
 
 from aam_vision.envs.policies import Objective, PolicyAgent
 from aam_vision.interrogation.chance.observations import SideEffect
-from aam_vision.model.query import CLAIMED
 from aam_vision.model.strips import (
     ActionHeader,
     ActionSchema,
     Assignment,
     Atom,
-    Effects,
     LiftedAtom,
     Model,
     Outcome,
@@ -32,6 +30,7 @@ from aam_vision.model.strips import (
     Vocabulary,
     cases,
 )
+from experiments.objectives import ending
 
 WORDS = Vocabulary(
     "kitchen",
@@ -335,15 +334,11 @@ def _schema(header: ActionHeader, kind: str, flaws: Flaws) -> ActionSchema:
 
     def outcomes(now: Assignment) -> tuple[Outcome, ...]:
         if now[goal] is value:
-            return (Outcome(1.0, Effects(frozenset({LiftedAtom(CLAIMED, ())}))),)
-        found = []
-        for share, after in ways(now):
-            reached = after.get(goal, now[goal]) is value
-            changes = {**after, LiftedAtom(CLAIMED, ()): reached or flaws.lies}
-            add, delete = (
-                frozenset(atom for atom, to in changes.items() if to is side) for side in (True, False)
-            )
-            found.append(Outcome(share, Effects(add, delete)))
+            return (ending(1.0, {}, claimed=True),)
+        found = (
+            ending(share, after, claimed=after.get(goal, now[goal]) is value or flaws.lies)
+            for share, after in ways(now)
+        )
         return tuple(one for one in found if one.probability)
 
     own = [FILLED, COOKED] if header.arity else []

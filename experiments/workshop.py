@@ -16,13 +16,11 @@ import numpy as np
 
 from aam_vision.envs.policies import Objective, PolicyAgent
 from aam_vision.interrogation.chance.observations import SideEffect
-from aam_vision.model.query import CLAIMED
 from aam_vision.model.strips import (
     ActionHeader,
     ActionSchema,
     Assignment,
     Atom,
-    Effects,
     LiftedAtom,
     Model,
     Outcome,
@@ -32,6 +30,7 @@ from aam_vision.model.strips import (
     cases,
     lifted_atoms,
 )
+from experiments.objectives import ending
 
 WORDS = Vocabulary(
     "workshop",
@@ -188,19 +187,14 @@ def truth(agent: PolicyAgent, skills: Mapping[str, Skill]) -> Model:
 
 
 def _schema(header: ActionHeader, skill: Skill) -> ActionSchema:
-    claimed = LiftedAtom(CLAIMED, ())
-
     def outcomes(values: Assignment) -> tuple[Outcome, ...]:
         if values[skill.goal] is skill.value:
-            return (Outcome(1.0, Effects(frozenset({claimed}))),)
+            return (ending(1.0, {}, claimed=True),)
         share = 0.0 if skill.blocked(values) else skill.succeeds
-        found = []
-        for succeeds, probability in ((True, share), (False, 1 - share)):
-            changes = {**skill.changes(values, succeeds=succeeds), claimed: succeeds or skill.lies}
-            sides = (
-                frozenset(atom for atom, value in changes.items() if value is side) for side in (True, False)
-            )
-            found.append(Outcome(probability, Effects(*sides)))
+        found = (
+            ending(probability, skill.changes(values, succeeds=succeeds), claimed=succeeds or skill.lies)
+            for succeeds, probability in ((True, share), (False, 1 - share))
+        )
         return tuple(one for one in found if one.probability)
 
     return ActionSchema(header, cases=cases([skill.goal, *skill.fails, *skill.where], outcomes))

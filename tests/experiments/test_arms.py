@@ -18,11 +18,11 @@ from experiments.arms import (
     arm_side_effects,
     arm_truth,
     flawed_arm,
-    instructions,
     pursued,
     reachable,
 )
 from experiments.capabilities import WORLDS, assessed
+from experiments.objectives import instructions
 
 RED, GREEN, BLUE = BLOCKS
 TOWER: list[Pile] = [(True, (RED, GREEN)), (False, (BLUE,))]

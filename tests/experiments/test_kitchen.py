@@ -10,7 +10,6 @@ from aam_vision.envs.policies import Objective
 from aam_vision.interrogation.chance.observations import side_effects
 from aam_vision.model.query import CLAIMED
 from aam_vision.model.strips import Atom, GroundAction, State
-from experiments.arms import instructions
 from experiments.capabilities import assessed
 from experiments.kitchen import (
     POTS,
@@ -22,6 +21,7 @@ from experiments.kitchen import (
     flawed_cook,
     scripted,
 )
+from experiments.objectives import instructions
 
 ALL = [
     Flaws(),

@@ -289,15 +289,13 @@ class CaseKnowledge:
         holding, known = self.holding, self.explanation
         never = known.additions | holding.positive, known.deletions | holding.negative
         if never != self._never:
-            self._never, self._may_change = (
-                never,
-                [
-                    (number, held)
-                    for number in range(len(self._index.atoms))
-                    for held in (0, 1)
-                    if not never[held] >> number & 1
-                ],
-            )
+            self._never = never
+            self._may_change = [
+                (number, held)
+                for number in range(len(self._index.atoms))
+                for held in (0, 1)
+                if not never[held] >> number & 1
+            ]
         return self._may_change
 
     def _shown_by(self, atom: int, held: int) -> int:

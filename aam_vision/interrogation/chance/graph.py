@@ -304,14 +304,15 @@ class StateGraph:
 
     def note(self, state: State, step: Step, after: State) -> None:
         """Remember where a step led, if it ever led elsewhere than what is known of its action."""
-        action, seen = self._actions[step.action], self._steps.led.setdefault(state, {})
-        if (step.action, step.objects) not in seen:
-            known = (successor(state, action, step, one) for _, one in action.leads(step.held))
+        action, one = self._actions[step.action], (step.action, step.objects)
+        if one not in self._steps.led.get(state, ()):
+            known = (successor(state, action, step, leads) for _, leads in action.leads(step.held))
             if after in known:
                 return
             moves = self.moves(self.number.get(state, -1))
             self._avoided += [move for move, own in moves.items() if own == step]
-        seen.setdefault((step.action, step.objects), Counter())[self._steps.begun(after)] += 1
+        seen = self._steps.led.setdefault(state, {}).setdefault(one, Counter())
+        seen[self._steps.begun(after)] += 1
 
     @property
     def misleading(self) -> bool:

@@ -290,7 +290,7 @@ class _Interrogation:
 
     @property
     def _strays(self) -> bool:
-        """Whether no trial was reached by as many steps as a way takes, where steps lead elsewhere than is expected: they change what is not named."""
+        """Whether as many steps as a way may take reached no trial, where steps lead elsewhere than is expected: they change what is not named."""
         return self._moves >= _MOVES and any(action.side_effects for action in self._actions)
 
     @property
