@@ -1,6 +1,7 @@
 """``python -m experiments.capabilities``: agents that are told objectives, with flaws drawn at random, which are known here alone.
 
-An agent works among lamps and sockets (``workshop``), or is a scripted robot arm (``--world tabletop``: ``arms``) or a cook (``kitchen``).
+An agent plans for work among lamps and sockets (``workshop``), or is a scripted robot arm (``--world tabletop``: ``arms``) or a cook
+(``kitchen``).
 Each is interrogated as by a user, and what is said of it is held against its flaws.
 
 With ``--curve``, the variational distance to the truth is measured by the number of pursuits for three choices of the situation and the
@@ -49,7 +50,7 @@ from experiments.jobs import Experiment, FirstSeed, Scale, chosen, every
 from experiments.kitchen import cook, cook_side_effects, cook_truth, flawed_cook
 from experiments.objectives import instructions
 from experiments.tables import Column, Row, Summary, as_named, average, total
-from experiments.workshop import flawed, truth, workshop
+from experiments.workshop import flawed, others, truth, workshop
 
 HELD_OUT = 1000
 """Steps of random walks on which what was learned is compared with the truth."""
@@ -104,12 +105,10 @@ class Planted(NamedTuple):
 
 
 def _in_workshop(access: str, seed: int) -> Planted:
-    skills = flawed(seed)
-    agent = workshop(skills, access, seed)
-    model = truth(agent, skills)
-    beyond = {one.name: skills[agent.kind(one.name)].beyond for one in agent.headers}
-    others = {name: {one} if one else set() for name, one in beyond.items()}
-    return Planted(agent, model, others, _walked(agent, model, seed))
+    flaws = flawed(seed)
+    agent = workshop(flaws, access, seed)
+    model = truth(agent, flaws)
+    return Planted(agent, model, others(agent, flaws), _walked(agent, model, seed))
 
 
 def _in_kitchen(access: str, seed: int) -> Planted:
@@ -167,12 +166,12 @@ def assessed(*, world: str, access: str, within: float, steps: int, seed: int) -
             for state, one in tried
         )
         further = sorted(map(str, _conditions(own) - _conditions(true) - {_goal(agent, true.header)}))
-        others = {*side_effects[name]} == {*known.side_effects}
+        beside = {*side_effects[name]} == {*known.side_effects}
         lies, told = (any(_lies(agent, one, *step) for step in tried) for one in (true, own))
         row["wrong"] += checked.wrong
-        if not (same and not further and others):
-            row["missed"].append([name, same, further, others])
-        sums["found"] += same and not further and others
+        if not (same and not further and beside):
+            row["missed"].append([name, same, further, beside])
+        sums["found"] += same and not further and beside
         sums["intervals"] += len(checked.intervals)
         sums["right"] += sum(checked.intervals)
         sums["lies"] += lies

@@ -1,49 +1,45 @@
-"""Agents with a skill for each kind of objective among lamps and sockets, with flaws drawn at random.
+"""Agents in a PDDL world that plan for what they are told, with a model of their skills that is wrong in places drawn at random.
 
-They plug and unplug, switch, wipe, and turn an alarm off. A skill may fail where one or two literals hold, succeed in a share of the
-attempts only, change something else (that the objective names or not, always or where a literal holds), and claim to be done whatever
-came of it.
+They plug and unplug lamps, switch sockets, wipe, turn on the light and an alarm off, and believe of these skills what ``workshop.pddl``
+says. In truth a skill may need one or two literals more, succeed in a share of the attempts only, and change something else (that it
+names or not, always or where a literal holds). An agent carries out its plan to the end, and claims to be done: some look first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import product
+from pathlib import Path
 from typing import Any
 
 import gymnasium
 import numpy as np
 
 from aam_vision.envs.policies import Objective, PolicyAgent
-from aam_vision.interrogation.chance.observations import SideEffect
+from aam_vision.interrogation.chance.observations import SideEffect, side_effects
+from aam_vision.model.pddl import read_domain
 from aam_vision.model.strips import (
     ActionHeader,
     ActionSchema,
     Assignment,
     Atom,
-    LiftedAtom,
+    GroundAction,
     Model,
+    Objects,
     Outcome,
-    Predicate,
-    Types,
-    Vocabulary,
+    State,
     cases,
     lifted_atoms,
 )
 from experiments.objectives import ending
 
-WORDS = Vocabulary(
-    "workshop",
-    (
-        Predicate("plugged", ("lamp", "socket")),
-        Predicate("live", ("socket",)),
-        Predicate("dusty", ("lamp",)),
-        Predicate("dark"),
-        Predicate("alarm"),
-    ),
-    Types({"lamp": "object", "socket": "object"}),
-)
+BELIEVED = read_domain(Path(__file__).with_name("workshop.pddl"))
 LAMPS, SOCKETS = ("lamp-1", "lamp-2"), ("socket-1", "socket-2")
+THINGS = Objects(
+    {**dict.fromkeys(LAMPS, "lamp"), **dict.fromkeys(SOCKETS, "socket")}, BELIEVED.vocabulary.types
+)
 FACTS = {
     **{Atom("plugged", (lamp, socket)): 0.3 for lamp in LAMPS for socket in SOCKETS},
     **{Atom("live", (socket,)): 0.5 for socket in SOCKETS},
@@ -54,84 +50,108 @@ FACTS = {
 """How often each fact is true where pursuits begin."""
 STARTS = 20
 OBJECTIVES = ("plugged", "not plugged", "live", "not live", "not dusty", "not alarm")
-WAYS = [(kind, atom.objects) for kind in OBJECTIVES for atom in FACTS if atom.predicate == kind.split()[-1]]
-"""The actions of the environment: a skill, and what it is used on."""
-FAILS, TWO, SLIPS, BREAKS, BEYOND, WHERE, LIES = 0.6, 0.3, 0.6, 0.5, 0.3, 0.5, 0.5
-"""Shares of the skills: that fail where a literal holds, of these where two do; that succeed at times only; that change something else, of
-these what the objective does not name, and else where a literal holds; that always claim to be done."""
+STEPS = [
+    GroundAction(one.header.name, objects)
+    for one in BELIEVED.actions
+    for objects in product(*map(THINGS.of_type, one.header.types))
+]
+"""The actions of the environment."""
+NEEDS, TWO, SLIPS, BREAKS, BEYOND, WHERE, TRUSTS = 0.4, 0.3, 0.4, 0.3, 0.3, 0.5, 0.5
+"""Shares of the skills: that need a literal more, of these that need two; that succeed at times only; that change something else, of these
+what they do not name, and else where a literal holds; and of the kinds of objectives that are claimed without a look."""
 SUCCEEDS = 0.4, 0.9
 """How often those succeed that do not always."""
-
-Literals = Mapping[LiftedAtom, bool]
 
 
 @dataclass(frozen=True)
 class Skill:
-    """What comes of an attempt at an objective that does not hold."""
+    """In what an action is not as it is believed to be."""
 
-    goal: LiftedAtom
-    value: bool
-    fails: Literals
-    """It never succeeds where all of these hold, if there are any ..."""
-    succeeds: float
-    """... and so often elsewhere."""
-    breaks: Literals
+    needs: Assignment = field(default_factory=dict)
+    """It does nothing unless these literals hold, too."""
+    succeeds: float = 1.0
+    """How often it does anything where it can."""
+    breaks: Assignment = field(default_factory=dict)
     """What becomes true or false besides ..."""
-    where: Literals
-    """... where these hold."""
-    beyond: SideEffect | None
-    """What becomes true or false of all objects of a type that the objective does not name."""
-    lies: bool
-    """Whether it claims to be done whatever came of it."""
-
-    def changes(self, values: Literals, *, succeeds: bool) -> Literals:
-        """What becomes true or false of what the objective names, where these literals hold."""
-        achieved = {self.goal: self.value} if succeeds and not self.blocked(values) else {}
-        return {**achieved, **(self.breaks if _all(self.where, values) else {})}
-
-    def blocked(self, values: Literals) -> bool:
-        """Whether it fails where these literals hold."""
-        return bool(self.fails) and _all(self.fails, values)
+    where: Assignment = field(default_factory=dict)
+    """... where these literals hold."""
+    stirs: bool = False
+    """Whether all lamps that it does not name become dusty."""
 
 
-def _all(literals: Literals, values: Literals) -> bool:
-    return all(values[atom] is value for atom, value in literals.items())
+@dataclass(frozen=True)
+class Flaws:
+    """What is wrong with an agent."""
+
+    skills: Mapping[str, Skill]
+    trusts: frozenset[str]
+    """The kinds of objectives of which it claims to be done without a look."""
 
 
-def flawed(seed: int) -> dict[str, Skill]:
-    """The skills of an agent, with flaws drawn at random."""
-    rng, found = np.random.default_rng([seed, 21]), {}
-    for kind in OBJECTIVES:
-        predicate = WORDS.predicate(kind.split()[-1])
-        goal = LiftedAtom(predicate.name, tuple(range(predicate.arity)))
-        atoms = lifted_atoms(WORDS, ActionHeader(kind, ("one", "other")[: predicate.arity], predicate.types))
-        pool = [one for one in rng.permutation(len(atoms)) if atoms[one] != goal]
+def flawed(seed: int) -> Flaws:
+    """An agent with flaws drawn at random."""
+    rng, skills = np.random.default_rng([seed, 21]), {}
+    for action in BELIEVED.actions:
+        named = {*action.positive, *action.negative, *action.add, *action.delete}
+        atoms = lifted_atoms(BELIEVED.vocabulary, action.header)
+        pool = [one for one in rng.permutation(len(atoms)) if atoms[one] not in named]
 
-        def drawn(share: float, most: int = 1, pool: list[Any] = pool, atoms: Any = atoms) -> Literals:
-            """So many literals about atoms that no other flaw is about, in this share of the skills."""
-            number = min(most, len(pool)) if rng.random() < share else 0
-            return {atoms[pool.pop()]: bool(rng.random() < 0.5) for _ in range(number)}
+        def drawn(number: int, pool: list[Any] = pool, atoms: Any = atoms) -> Assignment:
+            """So many literals about atoms that no other flaw is about."""
+            return {atoms[pool.pop()]: bool(rng.random() < 0.5) for _ in range(min(number, len(pool)))}
 
-        fails = drawn(FAILS, 1 + int(rng.random() < TWO))
+        needs = drawn(1 + int(rng.random() < TWO)) if rng.random() < NEEDS else {}
         succeeds = float(rng.uniform(*SUCCEEDS)) if rng.random() < SLIPS else 1.0
-        breaks: Literals = {}
-        where: Literals = {}
-        beyond = None
+        skill = Skill(needs, succeeds)
         if rng.random() < BREAKS:
             if rng.random() < BEYOND:
-                beyond = SideEffect(True, "dusty", ("lamp",))
+                skill = replace(skill, stirs=True)
             else:
-                breaks = drawn(1)
-                where = drawn(WHERE if breaks and len(fails) < 2 else 0)
-        lies = bool(rng.random() < LIES)
-        found[kind] = Skill(goal, not kind.startswith("not "), fails, succeeds, breaks, where, beyond, lies)
-    return found
+                skill = replace(skill, breaks=drawn(1), where=drawn(int(rng.random() < WHERE)))
+        skills[action.header.name] = skill
+    return Flaws(skills, frozenset(one for one in OBJECTIVES if rng.random() < TRUSTS))
+
+
+def _all(literals: Assignment, true: frozenset[Atom], objects: tuple[str, ...]) -> bool:
+    return all((atom.ground(objects) in true) is value for atom, value in literals.items())
+
+
+def ends(true: frozenset[Atom], step: GroundAction, skill: Skill) -> list[tuple[float, frozenset[Atom]]]:
+    """What an action may lead to: how often, and the facts that are true then."""
+    action, here = BELIEVED.schema(step.name), State(true, THINGS)
+    if not (action.applicable(here, step.objects) and _all(skill.needs, true, step.objects)):
+        return [(1.0, true)]
+    changes = {atom.ground(step.objects): value for atom, value in skill.breaks.items()}
+    changes = changes if _all(skill.where, true, step.objects) else {}
+    if skill.stirs:
+        changes |= {Atom("dusty", (lamp,)): True for lamp in LAMPS if lamp not in step.objects}
+    gone = {atom for atom, value in changes.items() if not value}
+    after = (action.successor(here, step.objects).true - gone) | (changes.keys() - gone)
+    return [(skill.succeeds, after), *([(1 - skill.succeeds, true)] if skill.succeeds < 1 else [])]
+
+
+@cache
+def plan(true: frozenset[Atom], objective: Objective) -> tuple[GroundAction, ...]:
+    """The fewest actions that bring it about, as the agents believe; none if it holds, or if they know no way."""
+    plans: dict[frozenset[Atom], tuple[GroundAction, ...]] = {true: ()}
+    left = [true]
+    for here in left:
+        if (objective.atom in here) is objective.value:
+            return plans[here]
+        for step in STEPS:
+            action, state = BELIEVED.schema(step.name), State(here, THINGS)
+            if action.applicable(state, step.objects):
+                after = action.successor(state, step.objects).true
+                if after not in plans:
+                    plans[after] = (*plans[here], step)
+                    left.append(after)
+    return ()
 
 
 class Workshop(gymnasium.Env[Any, Any]):
     """Lamps and sockets; what is seen are the facts that are true."""
 
-    action_space = gymnasium.spaces.Discrete(len(WAYS))
+    action_space = gymnasium.spaces.Discrete(len(STEPS))
 
     def __init__(self, skills: Mapping[str, Skill]) -> None:
         self.skills = skills
@@ -143,37 +163,30 @@ class Workshop(gymnasium.Env[Any, Any]):
         return self.true, {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        (kind, objects), before = WAYS[action], self.true
-        skill = self.skills[kind]
-        named = {*skill.fails, *skill.where}
-        values = {atom: atom.ground(objects) in before for atom in named}
-        succeeds = bool(self.np_random.random() < skill.succeeds)
-        changes = {
-            atom.ground(objects): value for atom, value in skill.changes(values, succeeds=succeeds).items()
-        }
-        if (other := skill.beyond) is not None:
-            changes |= {Atom(other.predicate, (lamp,)): other.added for lamp in LAMPS if lamp not in objects}
-        gone = frozenset(atom for atom, value in changes.items() if not value)
-        self.true = before - gone | (changes.keys() - gone)
+        step = STEPS[action]
+        (often, after), *_ = ends(self.true, step, self.skills[step.name])
+        self.true = after if self.np_random.random() < often else self.true
         return self.true, 0.0, False, False, {}
 
 
-def workshop(skills: Mapping[str, Skill], access: str = "reset", seed: int = 0) -> PolicyAgent:
-    """The agent with these skills."""
+def _kind(objective: Objective) -> str:
+    return f"{'' if objective.value else 'not '}{objective.atom.predicate}"
+
+
+def workshop(flaws: Flaws, access: str = "reset", seed: int = 0) -> PolicyAgent:
+    """The agent with these flaws."""
 
     def pursue(environment: Any, seen: Any, objective: Objective, limit: int) -> bool:
-        kind = f"{'' if objective.value else 'not '}{objective.atom.predicate}"
-        if (objective.atom in seen) is objective.value:
-            return True
-        seen, *_ = environment.step(WAYS.index((kind, objective.atom.objects)))
-        return skills[kind].lies or (objective.atom in seen) is objective.value
+        for step in plan(seen, objective):
+            seen, *_ = environment.step(STEPS.index(step))
+        return _claims(flaws, seen, objective)
 
     return PolicyAgent(
-        lambda: Workshop(skills),
+        lambda: Workshop(flaws.skills),
         pursue,
-        vocabulary=WORDS,
+        vocabulary=BELIEVED.vocabulary,
         facts=lambda environment: environment.true,
-        objects={**dict.fromkeys(LAMPS, "lamp"), **dict.fromkeys(SOCKETS, "socket")},
+        objects=dict(THINGS),
         objectives=OBJECTIVES,
         seeds=range(STARTS),
         access=access,
@@ -181,20 +194,66 @@ def workshop(skills: Mapping[str, Skill], access: str = "reset", seed: int = 0) 
     )
 
 
-def truth(agent: PolicyAgent, skills: Mapping[str, Skill]) -> Model:
-    """What these skills do with what an objective names."""
-    return Model(agent.vocabulary, tuple(_schema(one, skills[agent.kind(one.name)]) for one in agent.headers))
+def _claims(flaws: Flaws, true: frozenset[Atom], objective: Objective) -> bool:
+    return _kind(objective) in flaws.trusts or (objective.atom in true) is objective.value
 
 
-def _schema(header: ActionHeader, skill: Skill) -> ActionSchema:
+# --- what is true of it -------------------------------------------------------------------------
+
+
+def pursued(true: frozenset[Atom], objective: Objective, flaws: Flaws) -> dict[frozenset[Atom], float]:
+    """The facts after a pursuit, with their probabilities."""
+    found = {true: 1.0}
+    for step in plan(true, objective):
+        after = dict[frozenset[Atom], float]()
+        for here, share in found.items():
+            for often, there in ends(here, step, flaws.skills[step.name]):
+                after[there] = after.get(there, 0.0) + share * often
+        found = after
+    return found
+
+
+def truth(agent: PolicyAgent, flaws: Flaws) -> Model:
+    """What its pursuits do with what an objective names: plans concern nothing else."""
+    return Model(agent.vocabulary, tuple(_schema(agent, one, flaws) for one in agent.headers))
+
+
+def _schema(agent: PolicyAgent, header: ActionHeader, flaws: Flaws) -> ActionSchema:
+    objects = tuple(THINGS.of_type(kind)[0] for kind in header.types)
+    objective = agent.objective(GroundAction(header.name, objects))
+    atoms = lifted_atoms(BELIEVED.vocabulary, header)
+
     def outcomes(values: Assignment) -> tuple[Outcome, ...]:
-        if values[skill.goal] is skill.value:
-            return (ending(1.0, {}, claimed=True),)
-        share = 0.0 if skill.blocked(values) else skill.succeeds
-        found = (
-            ending(probability, skill.changes(values, succeeds=succeeds), claimed=succeeds or skill.lies)
-            for succeeds, probability in ((True, share), (False, 1 - share))
+        before = frozenset(atom.ground(objects) for atom, value in values.items() if value)
+        found = dict[tuple[frozenset[Atom], bool], float]()
+        for after, share in pursued(before, objective, flaws).items():
+            named = frozenset(atom.ground(objects) for atom in atoms) & after
+            end = named, _claims(flaws, after, objective)
+            found[end] = found.get(end, 0.0) + share
+        return tuple(
+            ending(
+                share,
+                {one: not value for one, value in values.items() if (one.ground(objects) in after) != value},
+                claimed=claimed,
+            )
+            for (after, claimed), share in found.items()
         )
-        return tuple(one for one in found if one.probability)
 
-    return ActionSchema(header, cases=cases([skill.goal, *skill.fails, *skill.where], outcomes))
+    return ActionSchema(header, cases=cases(atoms, outcomes))
+
+
+def others(agent: PolicyAgent, flaws: Flaws) -> dict[str, set[SideEffect]]:
+    """By instruction, what may become of facts about things that it does not name."""
+    found: dict[str, set[SideEffect]] = {}
+    for header in agent.headers:
+        objects = tuple(THINGS.of_type(kind)[0] for kind in header.types)
+        objective = agent.objective(GroundAction(header.name, objects))
+        atoms = [atom.ground(objects) for atom in lifted_atoms(BELIEVED.vocabulary, header)]
+        found[header.name] = set()
+        for values in product((False, True), repeat=len(atoms)):
+            before = frozenset(atom for atom, value in zip(atoms, values, strict=True) if value)
+            for after in pursued(before, objective, flaws):
+                found[header.name] |= {
+                    *side_effects((after ^ before) - {*atoms}, objects, State(before, THINGS))
+                }
+    return found

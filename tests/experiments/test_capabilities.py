@@ -7,39 +7,52 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from aam_vision.envs.policies import Objective
+from aam_vision.interrogation.chance.observations import side_effects
 from aam_vision.model.query import CLAIMED
-from aam_vision.model.strips import Atom
+from aam_vision.model.strips import Atom, GroundAction, LiftedAtom
 from experiments import capabilities
 from experiments.capabilities import CHOICES, amiss, assessed, followed
-from experiments.workshop import LAMPS, flawed, truth, workshop
+from experiments.workshop import Flaws, Skill, flawed, others, plan, pursued, truth, workshop
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_agents_do_what_is_true_of_them(seed: int) -> None:
-    skills = flawed(seed)
-    agent, rng = workshop(skills), np.random.default_rng(seed)
-    model, starts = truth(agent, skills), agent.initial()
+    flaws = flawed(seed)
+    agent, rng = workshop(flaws), np.random.default_rng(seed)
+    model, starts, beyond = truth(agent, flaws), agent.initial(), others(agent, flaws)
     expected, came = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for luck in range(400):
         header = agent.headers[luck % len(agent.headers)]
         step = agent.drawn(header, rng)
         assert step is not None
         begun = int(rng.integers(len(starts)))
-        ended = agent.pursue_from(begun, step, luck)
-        state, skill = starts[begun].state, skills[agent.kind(header.name)]
-        beyond = (
-            {Atom("dusty", (one,)) for one in LAMPS if one not in step.objects} if skill.beyond else set()
-        )
+        ended, state = agent.pursue_from(begun, step, luck), starts[begun].state
+        changed = {one for one in ended.after.true ^ state.true if not {*one.objects} <= {*step.objects}}
+        assert side_effects(changed, step.objects, state).keys() <= beyond[header.name]
         after = model.schema(header.name).successors(state, step.objects)
-        fitting = [one for one in after if ended.after.true - beyond == one.true - beyond]
+        fitting = [one for one in after if ended.after.true ^ changed == one.true]
         assert len(fitting) == 1
-        goal = skill.goal.ground(step.objects)
+        goal, value = agent.objective(step)
         for one, share in after.items():
-            expected[header.name, "achieved"] += share * ((goal in one.true) is skill.value)
+            expected[header.name, "achieved"] += share * ((goal in one.true) is value)
             expected[header.name, "claimed"] += share * (Atom(CLAIMED, ()) in one.true)
         came[header.name, "achieved"] += ended.achieved
         came[header.name, "claimed"] += ended.claimed
     assert all(abs(came[key] - expected[key]) < 20 for key in expected)
+
+
+def test_an_agent_plans_with_what_it_believes() -> None:
+    live = frozenset({Atom("live", ("socket-1",)), Atom("dark", ())})
+    plugged = Objective(Atom("plugged", ("lamp-2", "socket-1")))
+    off, plug = GroundAction("switch-off", ("socket-1",)), GroundAction("plug", ("lamp-2", "socket-1"))
+    assert plan(live, plugged) == (off, plug)
+    assert plan(live, Objective(Atom("dark", ()))) == ()
+    skills = dict.fromkeys(flawed(0).skills, Skill())
+    skills["plug"] = Skill(needs={LiftedAtom("dark", ()): False}, stirs=True)
+    assert pursued(live, plugged, Flaws(skills, frozenset())) == {live - {Atom("live", ("socket-1",))}: 1.0}
+    after = {plugged.atom, Atom("dusty", ("lamp-1",))}
+    assert pursued(live - {Atom("dark", ())}, plugged, Flaws(skills, frozenset())) == {frozenset(after): 1.0}
 
 
 def test_an_assessment_is_held_against_the_flaws() -> None:
@@ -47,7 +60,7 @@ def test_an_assessment_is_held_against_the_flaws() -> None:
     assert row["objectives"] == 6
     assert row["found"] + len(row["missed"]) == 6
     assert 0 <= row["right"] <= row["intervals"]
-    assert row["lies_found"] <= row["lies"] == 3
+    assert row["lies_found"] <= row["lies"] == 4
     assert row["pursuits"] == 150
     row["seed"] = 0
     assert not amiss({**row, "wrong": []})

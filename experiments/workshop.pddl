@@ -1,0 +1,13 @@
+; What the agents of the workshop believe that they can do.
+(define (domain workshop) (:requirements :typing :negative-preconditions) (:types lamp socket)
+  (:predicates (plugged ?lamp - lamp ?socket - socket) (live ?socket - socket) (dusty ?lamp - lamp) (dark) (alarm))
+  (:action plug :parameters (?lamp - lamp ?socket - socket)
+    :precondition (and (not (plugged ?lamp ?socket)) (not (live ?socket))) :effect (plugged ?lamp ?socket))
+  (:action unplug :parameters (?lamp - lamp ?socket - socket)
+    :precondition (and (plugged ?lamp ?socket) (not (live ?socket))) :effect (not (plugged ?lamp ?socket)))
+  (:action switch-on :parameters (?socket - socket)
+    :precondition (and (not (live ?socket)) (not (alarm))) :effect (live ?socket))
+  (:action switch-off :parameters (?socket - socket) :precondition (live ?socket) :effect (not (live ?socket)))
+  (:action wipe :parameters (?lamp - lamp) :precondition (and (dusty ?lamp) (not (dark))) :effect (not (dusty ?lamp)))
+  (:action light :parameters () :precondition (dark) :effect (not (dark)))
+  (:action quiet :parameters () :precondition (alarm) :effect (not (alarm))))
