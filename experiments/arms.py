@@ -208,9 +208,15 @@ def scripted(flaws: Flaws) -> Any:
     return pursue
 
 
-def arm(flaws: Flaws, access: str = "reset", seed: int = 0, starts: int = 20) -> PolicyAgent:
+def arm(
+    flaws: Flaws,
+    access: str = "reset",
+    seed: int = 0,
+    starts: int = 20,
+    of: type[PolicyAgent] = PolicyAgent,
+) -> PolicyAgent:
     """The agent with these flaws."""
-    return PolicyAgent(
+    return of(
         lambda: Table(flaws),
         scripted(flaws),
         vocabulary=WORDS,

@@ -173,7 +173,9 @@ def _kind(objective: Objective) -> str:
     return f"{'' if objective.value else 'not '}{objective.atom.predicate}"
 
 
-def workshop(flaws: Flaws, access: str = "reset", seed: int = 0) -> PolicyAgent:
+def workshop(
+    flaws: Flaws, access: str = "reset", seed: int = 0, of: type[PolicyAgent] = PolicyAgent
+) -> PolicyAgent:
     """The agent with these flaws."""
 
     def pursue(environment: Any, seen: Any, objective: Objective, limit: int) -> bool:
@@ -181,7 +183,7 @@ def workshop(flaws: Flaws, access: str = "reset", seed: int = 0) -> PolicyAgent:
             seen, *_ = environment.step(STEPS.index(step))
         return _claims(flaws, seen, objective)
 
-    return PolicyAgent(
+    return of(
         lambda: Workshop(flaws.skills),
         pursue,
         vocabulary=BELIEVED.vocabulary,

@@ -1,0 +1,237 @@
+"""``python -m experiments.gates``: whether the gate finds what a new version has lost, and how many episodes that takes.
+
+Agents with random flaws (``workshop``; ``--world tabletop``: ``arms``) get one more, of which one kind of objective is achieved less often
+by ``LEAST`` at least: that is *lost*. Others stay as they are: nothing is lost, which must not be said to be. Both versions have the same luck,
+as from equal seeds, or each its own (``--luck own``).
+
+Beside the pairs that the gate made until it was sure stand the episodes of each version that Fisher's exact test (two-sided, at the same
+level) needs to find the same difference with 80% probability, if it were told the number beforehand.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+import typer
+
+from aam_vision.envs.matched import ALPHA, KEPT, LOST, MARGIN, Comparison, gate
+from aam_vision.envs.policies import Ended, PolicyAgent
+from aam_vision.model.strips import GroundAction, Model, lifted_atoms
+from aam_vision.support.commandline import run_command
+from experiments import arms, workshop
+from experiments.jobs import Experiment, FirstSeed, Scale, chosen, every
+from experiments.objectives import instructions
+from experiments.tables import Column, Row, Summary, as_named, average, total
+
+LEAST = 0.1
+"""By how much less often, at least, the new version achieves what it has lost: twice the margin."""
+SLOWER = 0.3, 0.8
+"""How often an attempt succeeds that always did, in a new version that is worse at it."""
+POWER = 0.8
+"""The probability with which Fisher's test finds the difference."""
+
+
+class OwnLuck(PolicyAgent):
+    """The same policy with other luck than another version has."""
+
+    def pursue_from(self, start: int, step: GroundAction, luck: int) -> Ended:
+        return super().pursue_from(start, step, luck + 1)
+
+
+class Version(NamedTuple):
+    """A version, and what is true of it."""
+
+    agent: PolicyAgent
+    truth: Model
+
+
+def gates(
+    world: Annotated[str, typer.Option(help="Of the agents: workshop or tabletop.")] = "workshop",
+    pairs: Annotated[int, typer.Option(min=1, help="Agents, each with a version that lost something.")] = 200,
+    equal: Annotated[int, typer.Option(min=0, help="Agents, each with a version that lost nothing.")] = 200,
+    luck: Annotated[str, typer.Option(help="Of the two versions: same or own.")] = "same",
+    first_seed: FirstSeed = 0,
+    scale: Scale = Scale(out=Path("runs/gates")),
+) -> int:
+    """Whether the gate finds what a new version has lost, and how many episodes that takes.
+
+    Examples:
+        python -m experiments.gates --pairs 200 --equal 200
+        python -m experiments.gates --world tabletop --luck own
+    """
+    chosen("world", [world], WORLDS)
+    chosen("luck", [luck], ["same", "own"])
+    jobs = [
+        job
+        for lost, number in ((True, pairs), (False, equal))
+        for job in every(world=world, luck=luck, lost=lost, seed=range(first_seed, first_seed + number))
+    ]
+    return Experiment("gates", compared, summary, amiss=amiss).run(jobs, scale)
+
+
+# --- the versions -------------------------------------------------------------------------------
+
+
+def _in_workshop(seed: int, luck: type[PolicyAgent]) -> Iterator[Version]:
+    """An agent, and without end versions of it with one flaw more: a skill that needs one literal more, or succeeds less often."""
+    rng, flaws = np.random.default_rng([seed, 41]), workshop.flawed(seed)
+    yield Version(agent := workshop.workshop(flaws), workshop.truth(agent, flaws))
+    actions = workshop.BELIEVED.actions
+    while True:
+        action = actions[int(rng.integers(len(actions)))]
+        skill = flaws.skills[action.header.name]
+        if rng.random() < 0.5:
+            atoms = lifted_atoms(workshop.BELIEVED.vocabulary, action.header)
+            more = {atoms[int(rng.integers(len(atoms)))]: bool(rng.random() < 0.5)}
+            worse = replace(skill, needs={**more, **skill.needs})
+        else:
+            worse = replace(skill, succeeds=skill.succeeds * float(rng.uniform(*SLOWER)))
+        new = replace(flaws, skills={**flaws.skills, action.header.name: worse})
+        yield Version(agent := workshop.workshop(new, of=luck), workshop.truth(agent, new))
+
+
+def _at_table(seed: int, luck: type[PolicyAgent]) -> Iterator[Version]:
+    """An arm, and without end versions of it that take towers along, do not reach the edge any more, or lose more of what they carry."""
+    rng, flaws = np.random.default_rng([seed, 41]), arms.flawed_arm(seed)
+    yield Version(agent := arms.arm(flaws), arms.arm_truth(agent, flaws))
+    while True:
+        slips = float(rng.uniform(*SLOWER)) * flaws.succeeds
+        more: list[dict[str, Any]] = [{"tower": True}, {"takes": False}, {"puts": False}, {"succeeds": slips}]
+        new = replace(flaws, **more[int(rng.integers(len(more)))])
+        yield Version(agent := arms.arm(new, of=luck), arms.arm_truth(agent, new))
+
+
+WORLDS = {"workshop": _in_workshop, "tabletop": _at_table}
+
+
+def rates(agent: PolicyAgent, truth: Model) -> dict[str, float]:
+    """By kind of objective, in what share of the pursuits that a gate may draw it is achieved."""
+    shares: dict[str, list[float]] = {one.name: [] for one in agent.headers}
+    for begun in agent.initial():
+        for step in instructions(agent):
+            goal, value = agent.objective(step)
+            if (goal in begun.state.true) is not value:
+                ends = truth.schema(step.name).successors(begun.state, step.objects)
+                shares[step.name].append(
+                    sum(often for after, often in ends.items() if (goal in after.true) is value)
+                )
+    return {name: float(np.mean(found)) if found else 0.0 for name, found in shares.items()}
+
+
+# --- what the gate says -------------------------------------------------------------------------
+
+
+def compared(*, world: str, luck: str, lost: bool, seed: int) -> Row:
+    """One agent and its new version: what the gate says, and what is true."""
+    versions = WORLDS[world](seed, OwnLuck if luck == "own" else PolicyAgent)
+    old = next(versions)
+    before = rates(*old)
+    new, after = (old.agent if luck == "same" else _unlucky(old.agent), before)
+    if lost:
+        new, after = next(
+            (version.agent, now)
+            for version in versions
+            if max(before[name] - (now := rates(*version))[name] for name in before) >= LEAST
+        )
+    found = {one.name: one for one in gate(old.agent, new, seed=seed).comparisons}
+    less = {name: before[name] - after[name] for name in before}
+    name = max(less, key=lambda one: less[one])
+    told, share = found[name], ALPHA / len(found)
+    false = [one for one in found if found[one].verdict == LOST and less[one] <= MARGIN]
+    false += [one for one in found if found[one].verdict == KEPT and less[one] > MARGIN]
+    row: Row = {"verdict": told.verdict, "pairs": len(told.pairs), "false": false}
+    if lost:
+        needed = fisher(before[name], after[name], share)
+        row |= {"less": less[name], "fisher": needed, "fewer": len(told.pairs) < needed}
+        row |= {"shown": told.verdict == LOST and _shown(told, old.agent, new)}
+    return row
+
+
+def _unlucky(agent: PolicyAgent) -> PolicyAgent:
+    """The same agent with luck of its own."""
+    other = agent.another()
+    other.__class__ = OwnLuck
+    return other
+
+
+def _shown(found: Comparison, old: PolicyAgent, new: PolicyAgent) -> bool:
+    """Whether its witness shows the loss when it is made once more."""
+    if (one := found.witness) is None:
+        return False
+    start, step = one.begun(old, found.name)
+    again = [version.pursue_from(start, step, one.luck) for version in (old, new)]
+    return again[0].achieved and not again[1].achieved
+
+
+def fisher(often: float, now: float, level: float) -> int:
+    """Episodes of each version with which Fisher's exact test finds that one succeeds less often than the other (to about 1%)."""
+    low, high = 1, 2
+    while power(often, now, level, high) < POWER:
+        low, high = high, 2 * high
+    while high - low > max(1, low // 100):
+        middle = (low + high) // 2
+        low, high = (low, middle) if power(often, now, level, middle) >= POWER else (middle, high)
+    return high
+
+
+def power(often: float, now: float, level: float, episodes: int) -> float:
+    """The probability with which the test finds it from so many episodes of each version."""
+    counts = np.arange(episodes + 1)
+    factorials = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, 2 * episodes + 1)))])
+    ways = factorials[episodes] - factorials[counts] - factorials[episodes - counts]
+    """The logarithm of the number of ways in which so many of the episodes may succeed."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        before, after = (
+            np.exp(
+                ways + np.nan_to_num(counts * np.log(p)) + np.nan_to_num((episodes - counts) * np.log1p(-p))
+            )
+            for p in (often, now)
+        )
+    found = 0.0
+    for both in range(2 * episodes + 1):
+        olds = np.arange(max(0, both - episodes), min(episodes, both) + 1)
+        chances = np.exp(ways[olds] + ways[both - olds])
+        chances /= chances.sum()
+        order = np.argsort(chances, kind="stable")
+        summed = np.empty_like(chances)
+        summed[order] = np.cumsum(chances[order])
+        alike = np.searchsorted(chances[order], chances * (1 + 1e-7), side="right") - 1
+        values = summed[order][alike]  # of all that are as unlikely
+        rejects = (values <= level) & (2 * olds > both)
+        found += float(before[olds[rejects]] @ after[both - olds[rejects]])
+    return found
+
+
+def amiss(row: Row) -> str:
+    """What was said for sure and is false."""
+    return f"seed {row['seed']}: {', '.join(row['false'])}" if row["false"] else ""
+
+
+def _percent(what: str, value: object = True) -> Column:
+    return lambda rows: f"{100 * sum(row.get(what) == value for row in rows) / len(rows):.1f}"
+
+
+summary = Summary(
+    "What a new version has lost, by the gate",
+    {
+        **as_named("world", "luck", "lost"),
+        "agents": len,
+        "said lost %": _percent("verdict", LOST),
+        "false": total(lambda row: len(row["false"])),
+        "less often": average("less", 3),
+        "pairs": average("pairs", 4),
+        "Fisher": average("fisher", 4),
+        "fewer than Fisher %": _percent("fewer"),
+        "shown again %": _percent("shown"),
+    },
+    by=("world", "luck", "lost"),
+)
+
+
+if __name__ == "__main__":
+    sys.exit(run_command(gates))
