@@ -146,11 +146,22 @@ class Comparison:
             one.new.achieved for one in self.pairs
         ) / made
 
+    @property
+    def took(self) -> tuple[float, float] | None:
+        """The mean steps of the old version, and of the new one, where both achieved it; None if they never did."""
+        both = [(one.old.steps, one.new.steps) for one in self.pairs if one.old.achieved and one.new.achieved]
+        return (
+            (sum(old for old, _ in both) / len(both), sum(new for _, new in both) / len(both))
+            if both
+            else None
+        )
+
     def json(self) -> dict[str, Any]:
         """The same for programs."""
         old, new = self.rates()
         found: dict[str, Any] = {"name": self.name, "verdict": self.verdict, "pairs": len(self.pairs)}
         found |= {"a": old, "b": new, "less_often": list(self.interval)}
+        found["steps"] = None if self.took is None else list(self.took)
         found["where"] = None if self.where is None else [one.json() for one in self.where]
         if (one := self.witness) is not None:
             told = {"seed": one.start, "objective": str(one.objective), "luck": one.luck}
@@ -165,6 +176,8 @@ class Comparison:
         told.append(
             f"less often by {100 * low:.0f} to {100 * high:.0f} points (each limit holds with {100 * (1 - self.alpha):g}%)"
         )
+        if self.took is not None and self.took[0] != self.took[1]:
+            told.append(f"where both achieve it: {self.took[0]:.1f} -> {self.took[1]:.1f} steps on average")
         before, now = (
             sum(end.claimed and not end.achieved for end in ends)
             for ends in ([one.old for one in self.pairs], [one.new for one in self.pairs])

@@ -8,7 +8,7 @@ facts more: whether the policy claims that it is done (``claimed``), and whether
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from copy import copy, deepcopy
 from dataclasses import dataclass, field, replace
@@ -250,6 +250,8 @@ class PolicyAgent(Told):
         self._number = len(self.seeds)
         """Of the last situation; the first ones are those of the seeds."""
         self._clips: Clips | None = None
+        self._lasted: dict[Hashable, int] = {}
+        """By the handle of the situation in which a pursuit ended its steps."""
         self.steps = 0
         """Steps of the environment that all pursuits took together."""
 
@@ -266,7 +268,7 @@ class PolicyAgent(Told):
         state = self._restored(query.initial)
         if query.plan and not self._here.ended:  # what is drawn follows from what is executed
             self._redraw(int(self._rng.integers(2**63)))
-        executed = 0
+        executed = lasted = 0
         for step in query.plan:
             if self._here.ended:
                 break
@@ -276,11 +278,13 @@ class PolicyAgent(Told):
             with self._pursuit(objective) as pursuit:
                 self._pursue(pursuit)
             executed, state, self._here.film = executed + 1, pursuit.ended.after, None
+            lasted = pursuit.ended.steps
             if film is not None and self._clips is not None and len(query.plan) == 1:
                 self._clips.keep(step, before, film, self._number + 1, achieved=pursuit.ended.achieved)
         if not executed:  # it still stands where it was
             return Response(0, Situation(query.initial.handle, state))
         self._number += 1
+        self._lasted[self._number] = lasted
         if self.access.returns:
             self._kept[self._number] = deepcopy(self._here), state
         return Response(executed, Situation(self._number, state))
@@ -307,7 +311,7 @@ class PolicyAgent(Told):
             UnusableInput: the environment cannot be made, or is always the same one.
         """
         other = copy(self)
-        other._here, other._kept = self._made(), {}
+        other._here, other._kept, other._lasted = self._made(), {}, {}
         if other._here.environment is self._here.environment:
             raise UnusableInput("gives the same environment each time; make a new one", "make")
         if seed is not None:
@@ -339,9 +343,11 @@ class PolicyAgent(Told):
             self._clips = Clips(keep, self.vocabulary.constants)
 
     def memo(self, situation: Situation) -> Any:
-        """The names of the images of the pursuit that ended there, if they are kept."""
+        """How many steps the pursuit took that ended there, and the names of its images, if they are kept."""
+        if (lasted := self._lasted.get(situation.handle)) is None:
+            return None
         clip = None if self._clips is None else self._clips.of.get(situation.handle)
-        return None if clip is None else {"clip": clip}
+        return {"steps": lasted} | ({} if clip is None else {"clip": clip})
 
     def _made(self) -> _Episode:
         try:

@@ -158,7 +158,7 @@ class ChanceAccount(Account):
                 return [deed(action, *share)]
             known = self._known[action.name]
             steps = [step for step in self.steps if step.action.name == action.name]
-            return pursuits.deeds(known, _seen(known, steps), self.within, self.run.clips)
+            return pursuits.deeds(known, _seen(known, steps), self.within, self.run.clips, self.run.lasted)
 
         return paragraph(
             counted(len(actions), "action"),

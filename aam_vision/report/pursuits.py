@@ -19,6 +19,7 @@ from aam_vision.model.query import CLAIMED, ENDED, objective
 from aam_vision.model.strips import LiftedAtom, Mode
 from aam_vision.report import chance, english
 from aam_vision.report.abilities import Clip, Deed
+from aam_vision.support.wording import counted
 
 MOST_OTHERS = 2
 """Of what else comes of the pursuits of a row, changes that are told, most frequent first."""
@@ -33,6 +34,7 @@ def deeds(
     trials: Iterable[Trial],
     within: float,
     clips: Mapping[Hashable, tuple[str, ...]],
+    lasted: Mapping[Hashable, int],
 ) -> list[Deed]:
     """A row for each condition under which an objective is achieved in another share of the pursuits, most achieved first.
 
@@ -41,6 +43,7 @@ def deeds(
         trials: its pursuits, of which both ends were read.
         within: half width for which the intervals are narrowest.
         clips: by the handle of the situation in which a pursuit ended its images.
+        lasted: by the same handle how many steps it took.
     """
     found = objective(known.index.header, known.index.vocabulary)
     assert found is not None, "only of such actions"
@@ -62,6 +65,17 @@ def deeds(
         says = [bool(now & claimed) for *_, now in ends]
         often = _frequency(sum(did), len(ends), alpha, within)
         told = f"achieved {chance.often(often.probability, often.low, often.high)}"
+        took = [
+            lasted[step.after.handle]
+            for (step, *_), done in zip(ends, did, strict=True)
+            if done and step.after is not None and step.after.handle in lasted
+        ]
+        if took:
+            told += (
+                f", in {counted(max(took), 'step')}"
+                if min(took) == max(took)
+                else f", in {min(took)} to {max(took)} steps"
+            )
         if where := _where(known, known.cases[case], goal):
             told = f"if {where}, {told}"
         told += f"; {_claims(did, says, alpha, within)}"

@@ -66,6 +66,8 @@ class Recorded:
     """By the handles of situations; empty for symbolic agents."""
     clips: Mapping[Hashable, tuple[str, ...]]
     """By the handles of the situations in which pursuits of a policy ended the images of these, where they were kept."""
+    lasted: Mapping[Hashable, int]
+    """By the same handles how many steps of the environment a pursuit took."""
     boxes: Sequence[Mapping[str, Box]]
     """For each problem where its places are in the image; empty where that is not known."""
     sources: Mapping[str, Source]
@@ -211,6 +213,7 @@ class _SeenContents(Contents):
         super().__init__(journal, vocabulary, headers)
         self.sights: dict[Hashable, Sight] = {}
         self.clips: dict[Hashable, tuple[str, ...]] = {}
+        self.lasted: dict[Hashable, int] = {}
 
     def situation(self, reference: Any) -> Situation:
         """The situation of a reference; its sight is noted."""
@@ -218,6 +221,8 @@ class _SeenContents(Contents):
         kept = memo(reference)
         if isinstance(kept, dict) and isinstance(clip := kept.get("clip"), list):
             self.clips[situation.handle] = tuple(map(str, clip[:CLIP_IMAGES]))
+        if isinstance(kept, dict) and isinstance(lasted := kept.get("steps"), int):
+            self.lasted[situation.handle] = lasted
         if isinstance(kept, dict) and isinstance(kept.get("image"), str) and reference[0] is not None:
             places, passed = kept.get("places"), kept.get("passed")
             self.sights[situation.handle] = Sight(
@@ -268,8 +273,9 @@ class _Reader:
         ending = None if figures is None or "curve" not in figures else read_ending(figures)
         examined = self._examined(len(entries))
         sights = self._contents.sights
-        boxes, sources, clips = self._boxes(), self._sources(), self._contents.clips
-        return Recorded(folder, transcript, sights, clips, boxes, sources, figures, ending, examined)
+        pursued = self._contents.clips, self._contents.lasted
+        boxes, sources = self._boxes(), self._sources()
+        return Recorded(folder, transcript, sights, *pursued, boxes, sources, figures, ending, examined)
 
     def _exchanges(self) -> tuple[tuple[Situation, ...], tuple[Entry, ...]]:
         """The initial situations, and everything that was asked and shown."""

@@ -220,7 +220,7 @@ def figures(
         "resets": counts.resets,
         "exam_steps": result.exam_steps,
         **look_figures(looking),
-        "outcomes": {name: _outcomes(one) for name, one in known.items()},
+        "outcomes": {name: one.listed for name, one in known.items()},
         "outcomes_certain": {name: one.certain and not result.contradicted for name, one in known.items()},
         "not_excluded": {name: _not_excluded(one) for name, one in known.items()},
         "unread": {name: one.unread for name, one in known.items()},
@@ -271,25 +271,6 @@ def _why(arguments: Arguments, target: Target, result: ChanceResult) -> str:
 def _not_excluded(one: ActionKnowledge | CaseKnowledge) -> float | None:
     """The probability up to which a further outcome is not excluded; None where the outcomes are not certain."""
     return round(one.unseen, 4) if one.explanation.sure else None
-
-
-def _outcomes(action: ActionKnowledge) -> list[dict[str, Any]]:
-    """The outcomes of an action, likeliest first; those of one with conditional effects case by case."""
-    found: list[dict[str, Any]] = []
-    for case in action.cases:
-        own = [
-            {
-                **({"condition": action.index.text(case.condition)} if len(action.cases) > 1 else {}),
-                "effects": action.index.text(Literals(one.adds, one.deletes)),
-                "probability": round(often.probability, 6),
-                "interval": [round(often.low, 6), round(often.high, 6)],
-                "trials": often.trials,
-                "hits": often.hits,
-            }
-            for one, often in zip(case.outcomes, case.frequencies, strict=True)
-        ]
-        found += sorted(own, key=lambda one: -one["probability"])
-    return found
 
 
 def _side_effect(action: ActionKnowledge, effect: SideEffect, seen: tuple[int, Atom]) -> dict[str, Any]:

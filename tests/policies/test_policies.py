@@ -233,6 +233,18 @@ def test_the_command_compares_policies_of_a_module(tmp_path: Path) -> None:
         assert complaint in refused(*command, *more, cwd=tmp_path)
 
 
+def test_the_gate_says_how_many_steps_both_take() -> None:
+    def hesitates(environment: Any, *given: Any) -> bool:
+        environment.step(TABLE)
+        return Arm(clears=False).pursue(environment, *given)
+
+    (found,) = (told := gate(agent(Arm(clears=False).pursue), agent(hesitates))).comparisons
+    assert (found.verdict, found.took) == (KEPT, (1, 2))
+    assert "where both achieve it: 1.0 -> 2.0 steps on average" in str(told)
+    (told,) = gate(agent(_restless, limit=2), agent(_restless, limit=3)).json()["objectives"]
+    assert told["steps"] is None, "neither achieves anything"
+
+
 def test_few_pairs_are_not_enough_to_be_sure() -> None:
     found = gate(agent(Arm().pursue), agent(Arm().pursue), most=5)
     assert (found.code, found.comparisons[0].verdict) == (6, UNSURE)

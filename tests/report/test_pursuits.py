@@ -44,6 +44,7 @@ def test_each_condition_has_a_row_with_a_bar_and_its_rates_are_those_of_the_poli
         assert claim is not None
         assert claim[1] == "100"
         assert int(claim[3]) <= 100 * (1 - true) <= int(claim[4]), "what it did not achieve it claims falsely"
+        assert ("%), in 1 step; it" in row.words) is (row.found.hits > 0)
 
 
 def test_only_pursuits_of_what_did_not_hold_count_and_what_changes_elsewhere_is_told_first() -> None:
@@ -62,6 +63,7 @@ def test_only_pursuits_of_what_did_not_hold_count_and_what_changes_elsewhere_is_
         claim = CLAIM.search(row.words)
         assert claim is not None
         assert (claim[2], claim[3]) == ("0", "0")
+        assert "%), in 1 to 2 steps; it" in row.words, "first it takes away what lies on the place"
         assert re.search(r"besides, [^;%]*another block", row.words), "what changes elsewhere stands first"
 
 

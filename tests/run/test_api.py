@@ -21,6 +21,7 @@ from aam_vision.support.errors import UnusableInput
 from tests import documentation
 from tests.elements import Elements
 from tests.finished import result_of
+from tests.policies.tower import CLUMSY
 
 ROOT = Path(__file__).parents[2]
 
@@ -131,6 +132,32 @@ def test_how_a_model_was_learned_can_be_drawn() -> None:
     assert list(queries) == [point.queries for point in result.curve]
     assert sorted(shares) == list(shares)
     assert shares[-1] == 1
+
+
+def test_a_model_is_a_table() -> None:
+    result = aam_vision.interrogate(aam_vision.agent_for("gripper"), max_queries=3)
+    frame = result.to_frame().set_index(["action", "location", "atom"])
+    schema = result.model.schema("pick")
+    required = frame.sort_index().loc["pick", "pre"]
+    assert {atom.text(schema.header.parameters) for atom in schema.positive} == {
+        *required[required["mode"] == "+"].index
+    }
+    left = frame[~frame["certain"]]
+    assert {*left.index} == {
+        (pal.action, pal.location.value, pal.atom.text(result.model.schema(pal.action).header.parameters))
+        for one in result.undetermined
+        for pal in one.pals
+    }
+    assert not left.empty
+
+
+def test_outcomes_are_a_table() -> None:
+    frame = aam_vision.interrogate(CLUMSY, chance=True, within=0.2, max_steps=150).to_frame()
+    assert {*frame["action"]} == {"achieve-on"}
+    assert ((frame["low"] <= frame["probability"]) & (frame["probability"] <= frame["high"])).all()
+    blocked = frame[frame["condition"].str.contains(r"not clear\(\?block2\)")]
+    assert not blocked.empty
+    assert not blocked["effects"].str.startswith("on(").any()
 
 
 def test_importing_the_package_loads_nothing_else_and_all_names_resolve() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -129,6 +130,17 @@ class ChanceResult:
     def sentences(self) -> list[str]:
         """What each action does, how often and when, and what of that is not certain."""
         return list(map(str, self.actions))
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each outcome of each action under each condition (``Result.to_frame``)."""
+        return [
+            {"action": one.index.header.name, "condition": ", ".join(told.get("condition", ()))}
+            | {"effects": ", ".join(told["effects"]), "probability": told["probability"]}
+            | {"low": told["interval"][0], "high": told["interval"][1], "trials": told["trials"]}
+            for one in self.actions
+            for told in one.listed
+        ]
 
     @property
     def undecided(self) -> list[Undetermined]:

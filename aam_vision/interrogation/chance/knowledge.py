@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from math import prod
+from typing import Any
 
 from aam_vision.interrogation.chance.cases import AWAITED, CaseKnowledge
 from aam_vision.interrogation.chance.conditions import Dependence, dependence, tried_in_vain, worth_trying
@@ -331,6 +332,26 @@ class ActionKnowledge:
             for case in self.cases
         )
         return ActionSchema(self.index.header, positive, negative, cases=cases)
+
+    @property
+    def listed(self) -> list[dict[str, Any]]:
+        """Its outcomes, likeliest first, those of one with conditional effects case by case: as ``result.json`` has them."""
+        found: list[dict[str, Any]] = []
+        for case in self.cases:
+            condition = {"condition": self.index.text(case.condition)} if len(self.cases) > 1 else {}
+            own = [
+                {
+                    **condition,
+                    "effects": self.index.text(Literals(one.adds, one.deletes)),
+                    "probability": round(often.probability, 6),
+                    "interval": [round(often.low, 6), round(often.high, 6)],
+                    "trials": often.trials,
+                    "hits": often.hits,
+                }
+                for one, often in zip(case.outcomes, case.frequencies, strict=True)
+            ]
+            found += sorted(own, key=lambda one: -one["probability"])
+        return found
 
     def aim(self, within: float) -> None:
         """Want intervals of another half width from now on; they are as valid as before."""

@@ -49,6 +49,8 @@ from aam_vision.support.errors import UnusableInput
 from aam_vision.support.wording import counted
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from aam_vision.support.plotting import Axes
 
 _WIDTH = 14
@@ -80,6 +82,10 @@ class Outcomes(Protocol):
     @property
     def sentences(self) -> list[str]:
         """What each action does, how often and when, and what of that is not certain."""
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The same as a table (``Result.to_frame``)."""
 
     @property
     def undecided(self) -> list[Undetermined]:
@@ -182,6 +188,34 @@ class Result:
             UnusableInput: a name is one that PDDL forbids.
         """
         return to_unified_planning(self.model, problem)
+
+    def to_frame(self) -> DataFrame:
+        """The model as a table of pandas (the extra ``frames``).
+
+        With outcomes, a row for each one under each condition: ``action``, ``condition``, ``effects``, ``probability``, ``low`` and
+        ``high`` (its interval) and ``trials``. Otherwise a row for each line of the model, and for what may be one: ``action``,
+        ``location`` (``pre`` or ``eff``), ``atom``, ``mode`` (``+``, ``-`` or, of what is left out, ``∅``) and ``certain``.
+
+        Raises:
+            UnusableInput: pandas is not installed.
+        """
+        try:
+            from pandas import DataFrame
+        except ImportError:
+            raise UnusableInput('pandas is not installed: pip install "aam-vision[frames]"') from None
+        if self.outcomes is not None:
+            return DataFrame(self.outcomes.rows)
+        certain, rows = self.certain, []
+        for pal in self.hypotheses.pal_tuples():
+            schema = self.model.schema(pal.action)
+            mode = schema.mode(pal.atom, pal.location)
+            required = certain.get(pal._replace(location=Location.PRE))
+            restated = {*self.hypotheses.modes(pal)} <= {required, Mode.ABSENT}
+            sure = pal in certain or restated
+            if mode is not Mode.ABSENT or not sure:
+                told = pal.action, pal.location.value, pal.atom.text(schema.header.parameters), mode.value
+                rows.append((*told, sure))
+        return DataFrame(rows, columns=["action", "location", "atom", "mode", "certain"])
 
     @property
     def status(self) -> str:
