@@ -195,7 +195,8 @@ def power(often: float, now: float, level: float, episodes: int) -> float:
     found = 0.0
     for both in range(2 * episodes + 1):
         olds = np.arange(max(0, both - episodes), min(episodes, both) + 1)
-        chances = np.exp(ways[olds] + ways[both - olds])
+        logs = ways[olds] + ways[both - olds]
+        chances = np.exp(logs - logs.max())
         chances /= chances.sum()
         order = np.argsort(chances, kind="stable")
         summed = np.empty_like(chances)
