@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aam_vision.run.checks import is_chance_run
-from aam_vision.support.commandline import run_command
+from aam_vision.support.commandline import check_writable, run_command, write_atomically
 from aam_vision.support.errors import UnusableInput
 
 if TYPE_CHECKING:
@@ -61,6 +61,13 @@ def compare_models(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the same as JSON (docs/reference/files.md has its fields).")
     ] = False,
+    page: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write a page with an example of what is lost side by side: FILE.html. Of policies, with --gate.",
+            metavar="FILE",
+        ),
+    ] = None,
 ) -> int:
     """Print the lines in which two models differ, and a shortest plan on which they disagree.
 
@@ -72,7 +79,7 @@ def compare_models(
         python -m aam_vision.compare runs/a/model.pddl D.pddl --problem P.pddl
         python -m aam_vision.compare runs/version-1 runs/version-2 --json
         python -m aam_vision.compare runs/old runs/new --gate --margin 0.1
-        python -m aam_vision.compare arms:version_1 arms:version_2 --gate
+        python -m aam_vision.compare arms:old arms:new --gate --page gate.html
     """
     from aam_vision.envs.own import is_reference
     from aam_vision.report.differences import Models
@@ -84,7 +91,9 @@ def compare_models(
             raise UnusableInput("of two policies only --gate tells anything: add it")
         if problem or max_states != MAX_STATES:
             raise UnusableInput("pursuits of policies are compared: leave out --problem and --max-states")
-        return _policies(str(first), str(second), margin, as_json=as_json)
+        return _policies(str(first), str(second), margin, page, as_json=as_json)
+    if page is not None:
+        raise UnusableInput("is of two policies, with --gate", "page", page)
     compared = _compared(first, second, problem or [], max_states)
     found = _lost(compared, first, second, margin) if gate else compared
     if as_json:
@@ -97,7 +106,7 @@ def compare_models(
     return _code(found)
 
 
-def _policies(first: str, second: str, margin: float | None, *, as_json: bool) -> int:
+def _policies(first: str, second: str, margin: float | None, page: Path | None, *, as_json: bool) -> int:
     """What the second of two policies has lost.
 
     Raises:
@@ -115,9 +124,16 @@ def _policies(first: str, second: str, margin: float | None, *, as_json: bool) -
                 f"{name}: is no PolicyAgent (but {type(found).__name__}), nor a ToldAgent; name one of the module"
             )
         policies.append(found)
+    if page is not None:
+        check_writable(page.parent, "--page")
     compared = gate(*policies, margin=MARGIN if margin is None else margin)
+    told = {"a": first, "b": second, **compared.json()}
+    if page is not None:
+        from aam_vision.report.side_by_side import side_by_side
+
+        write_atomically(page, side_by_side(told, compared.films(*policies)))
     print(
-        json.dumps({"a": first, "b": second, **compared.json()}, indent=2)
+        json.dumps(told, indent=2)
         if as_json
         else "".join(f"{name}\n" for name in _named((first, second), compared.checkpoints)) + str(compared)
     )

@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from aam_vision.agents.perception import Frame
 from aam_vision.envs.policies import Ended, Objective, Told
 from aam_vision.interrogation.chance.intervals import concentration, interval
 from aam_vision.interrogation.task.result import aligned
@@ -161,8 +162,9 @@ class Comparison:
         old, new = self.rates()
         found: dict[str, Any] = {"name": self.name, "verdict": self.verdict, "pairs": len(self.pairs)}
         found |= {"a": old, "b": new, "less_often": list(self.interval)}
-        found["steps"] = None if self.took is None else list(self.took)
+        found |= {"alpha": self.alpha, "steps": None if self.took is None else list(self.took)}
         found["where"] = None if self.where is None else [one.json() for one in self.where]
+        found["witness"] = None
         if (one := self.witness) is not None:
             told = {"seed": one.start, "objective": str(one.objective), "luck": one.luck}
             found["witness"] = told | {"a": str(one.old), "b": str(one.new)}
@@ -214,6 +216,16 @@ class Gate:
     def code(self) -> int:
         """0 if nothing is lost, 5 if something is, else 6: not sure. As the exit codes of ``compare --gate``."""
         return {LOST: 5, UNSURE: 6}.get(self.verdict, 0)
+
+    def films(self, old: Told, new: Told) -> dict[str, tuple[list[Frame], list[Frame]]]:
+        """By kind of objective the images of its witness, made once more by both versions; nothing of what renders none."""
+        found = {}
+        for one in self.comparisons:
+            if (pair := one.witness) is not None:
+                what = *pair.begun(old, one.name), pair.luck
+                if (films := (old.filmed(*what), new.filmed(*what))) != ([], []):
+                    found[one.name] = films
+        return found
 
     def __str__(self) -> str:
         return aligned(line for one in self.comparisons for line in one.lines())

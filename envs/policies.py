@@ -146,6 +146,10 @@ class Told(Agent):
             AgentFailed: as ``ask``.
         """
 
+    def filmed(self, start: int, step: GroundAction, luck: int) -> list[Frame]:
+        """Images of that pursuit, which is made once more; none where nothing renders it."""
+        return []
+
     def objective(self, step: GroundAction) -> Objective:
         """What an instruction tells the policy to bring about."""
         predicate, value = self._objectives[step.name]
@@ -303,6 +307,15 @@ class PolicyAgent(Told):
         self._begun(start)
         self._redraw(luck)
         return self._pursuit(self.objective(step))
+
+    def filmed(self, start: int, step: GroundAction, luck: int) -> list[Frame]:
+        other = self.another()  # one that has rendered may be like this for good
+        with other.pursuit(start, step, luck) as pursuit:
+            if not renders(other._here.environment, copied=False):
+                return []
+            film = other._here.film = Film(other._here.environment)
+            other._pursue(pursuit)
+        return film.images()
 
     def another(self, seed: int | None = None) -> PolicyAgent:
         """The same policy in an environment of its own; ``seed``: of what is random in it, if that is to be another.

@@ -145,11 +145,11 @@ def compared(*, world: str, luck: str, lost: bool, seed: int) -> Row:
     false = [one for one in found if found[one].verdict == LOST and less[one] <= MARGIN]
     false += [one for one in found if found[one].verdict == KEPT and less[one] > MARGIN]
     row: Row = {"verdict": told.verdict, "pairs": len(told.pairs), "false": false}
-    if lost:
-        needed = fisher(before[name], after[name], share)
-        row |= {"less": less[name], "fisher": needed, "fewer": len(told.pairs) < needed}
-        row |= {"shown": told.verdict == LOST and _shown(told, old.agent, new)}
-    return row
+    if not lost:
+        return row | dict.fromkeys(("less", "fisher", "fewer", "shown"))
+    needed = fisher(before[name], after[name], share)
+    row |= {"less": less[name], "fisher": needed, "fewer": len(told.pairs) < needed}
+    return row | {"shown": told.verdict == LOST and _shown(told, old.agent, new)}
 
 
 def _unlucky(agent: PolicyAgent) -> PolicyAgent:

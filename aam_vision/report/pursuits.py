@@ -63,7 +63,7 @@ def deeds(
     for case, ends in pursued.items():
         did = [bool(now & goal) is value for *_, now in ends]
         says = [bool(now & claimed) for *_, now in ends]
-        often = _frequency(sum(did), len(ends), alpha, within)
+        often = frequency(sum(did), len(ends), alpha, within)
         told = f"achieved {chance.often(often.probability, often.low, often.high)}"
         took = [
             lasted[step.after.handle]
@@ -91,7 +91,7 @@ def deeds(
     rows.sort(key=lambda row: -row.found.probability if row.found else 0.0)
     still = [bool(now & goal) is value for *_, now in kept]
     if not all(still):
-        often = _frequency(sum(still), len(kept), alpha, within)
+        often = frequency(sum(still), len(kept), alpha, within)
         told = (
             f"where it holds already, it is kept {chance.often(often.probability, often.low, often.high)}; "
         )
@@ -100,7 +100,8 @@ def deeds(
     return rows or [Deed(index.header.name, "no pursuit of it was seen that began where it did not hold")]
 
 
-def _frequency(hits: int, made: int, alpha: float, within: float) -> Frequency:
+def frequency(hits: int, made: int, alpha: float, within: float) -> Frequency:
+    """How often something comes of pursuits, with limits that hold with probability 1 - ``alpha`` at all times."""
     low, high = interval(hits, made, alpha, concentration(within))
     return Frequency(hits, made, hits / made, low, high, high - low)
 
@@ -117,7 +118,7 @@ def _claims(did: Sequence[bool], says: Sequence[bool], alpha: float, within: flo
         return "it never claims to be done"
     false = sum(claim and not done for done, claim in zip(did, says, strict=True))
     silent = sum(done and not claim for done, claim in zip(did, says, strict=True))
-    often = _frequency(false, made, alpha, within)
+    often = frequency(false, made, alpha, within)
     told = f"it claims to be done {100 * sum(says) / made:.0f}% of the time, "
     told += f"{100 * often.probability:.0f}% falsely ({chance.limits(often.low, often.high)})"
     return told + (f", and does not say so {100 * silent / made:.0f}%" if silent else "")

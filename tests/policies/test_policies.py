@@ -32,6 +32,7 @@ from aam_vision.envs.policies import Objective, PolicyAgent, by_actions
 from aam_vision.interrogation.chance.interrogating import ChanceResult
 from aam_vision.model.query import Access, Query
 from aam_vision.model.strips import Atom, GroundAction, LiftedAtom, Types
+from aam_vision.report.side_by_side import side_by_side
 from aam_vision.support.files import digest
 from tests.commands import called, refused
 from tests.profiles import thorough
@@ -222,15 +223,40 @@ def test_the_command_compares_policies_of_a_module(tmp_path: Path) -> None:
     assert lost.stdout.startswith(
         f"A: arms:old (arms.py, SHA-256 {digest(tmp_path / 'arms.py')})\nB: arms:new\n"
     )
-    told = json.loads(called(*command, "arms:old", "--gate", "--json", cwd=tmp_path).stdout)
+    page = tmp_path / "gate.html"
+    told = json.loads(called(*command, "arms:old", "--gate", "--json", "--page", page, cwd=tmp_path).stdout)
     assert told["verdict"] == "nothing lost"
+    assert "<h1>The new version has lost nothing</h1>" in page.read_text()
     for more, complaint in (
+        (("arms:old", "--gate", "--page", "arms.py/page.html"), "--page"),
         (("arms:new",), "add it"),
         (("arms:new", "--gate", "--max-states", "5"), "leave out --problem and --max-states"),
         (("arms:other", "--gate"), "is no PolicyAgent (but int)"),
         (("arms:absent", "--gate"), "has no absent"),
     ):
         assert complaint in refused(*command, *more, cwd=tmp_path)
+
+
+def test_a_page_shows_what_is_lost_side_by_side() -> None:
+    old, new = (
+        agent(arm.pursue, slips=0.1, render_mode="rgb_array")
+        for arm in (Arm(), Arm(clears=False, checks=False))
+    )
+    found = gate(old, new)
+    told = {"a": "arms:<old>", "b": "arms:new", **found.json()}
+    films = found.films(old, new)
+    page = side_by_side(told, films)
+    before, now = films["achieve-on"]
+    assert len(before) > 1, "it takes away what lies on the place first"
+    assert not np.array_equal(before[-1], now[-1])
+    assert np.array_equal(before[0], now[0])
+    assert page.count("<symbol ") == len({frame.tobytes() for frame in (*before, *now)})
+    assert page.count('class="frame film') == 2
+    assert "arms:&lt;old&gt;" in page
+    for words in ("A: achieved", "B: claimed, not achieved", "It is lost where clear(?block2) does not hold"):
+        assert words in page
+    plain = gate(agent(Arm().pursue), agent(Arm(unable=("c",)).pursue))
+    assert plain.films(agent(Arm().pursue), agent(Arm(unable=("c",)).pursue)) == {}
 
 
 def test_the_gate_says_how_many_steps_both_take() -> None:
