@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from aam_vision.run.checks import is_chance_run
-from aam_vision.support.commandline import check_writable, run_command, write_atomically
+from aam_vision.support.commandline import check_file, run_command, write_named
 from aam_vision.support.errors import UnusableInput
 
 if TYPE_CHECKING:
@@ -125,18 +125,18 @@ def _policies(first: str, second: str, margin: float | None, page: Path | None, 
             )
         policies.append(found)
     if page is not None:
-        check_writable(page.parent, "--page")
+        check_file(page, "--page", ".html")
     compared = gate(*policies, margin=MARGIN if margin is None else margin)
     told = {"a": first, "b": second, **compared.json()}
-    if page is not None:
-        from aam_vision.report.side_by_side import side_by_side
-
-        write_atomically(page, side_by_side(told, compared.films(*policies)))
     print(
         json.dumps(told, indent=2)
         if as_json
         else "".join(f"{name}\n" for name in _named((first, second), compared.checkpoints)) + str(compared)
     )
+    if page is not None:
+        from aam_vision.report.side_by_side import side_by_side
+
+        write_named(page, "--page", side_by_side(told, compared.films(*policies)))
     return compared.code
 
 

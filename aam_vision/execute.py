@@ -20,7 +20,13 @@ import typer
 
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.checks import recorded_arguments
-from aam_vision.support.commandline import run_command, told_if_slow, told_warnings, write_atomically
+from aam_vision.support.commandline import (
+    check_file,
+    run_command,
+    told_if_slow,
+    told_warnings,
+    write_atomically,
+)
 from aam_vision.support.errors import AgentFailed, PlannerFailed, UnusableInput
 from aam_vision.support.options import option
 from aam_vision.support.wording import counted
@@ -93,12 +99,12 @@ def execute_plan(
     from aam_vision.planning.engines import planner_named
     from aam_vision.run import targets
     from aam_vision.run.execution.replanning import Execution, Film
-    from aam_vision.run.recording import check_images, check_recording
+    from aam_vision.run.recording import check_images
 
     if (wanted.plan is None) is (wanted.goal is None):
         raise UnusableInput("give either --goal GOAL or --plan FILE")
     if wanted.record is not None:
-        check_recording(wanted.record)
+        check_file(wanted.record, "--record", ".gif")
     planner = planner_named(wanted.planner)
     kept, fact = _arguments(run, wanted)
     controls = bool(kept.controls or kept.bare)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from aam_vision.support.commandline import run_command, write_atomically
+from aam_vision.support.commandline import check_file, run_command, write_named
 
 
 def explain_run(
@@ -32,15 +32,13 @@ def explain_run(
     from aam_vision.report.claims import named
     from aam_vision.report.page import page
     from aam_vision.report.recorded import read_run
-    from aam_vision.support.errors import UnusableInput
 
+    if html is not None:
+        check_file(html, "--html")
     account = account_of(read_run(run))
     console = Console(highlight=False, markup=False)
     if html is not None:
-        try:
-            write_atomically(html, page(account))
-        except OSError as error:
-            raise UnusableInput(f"--html {html}: cannot be written ({error.strerror or error})") from None
+        write_named(html, "--html", page(account))
     if why is not None:
         terminal.proof(account, named(why, account.indexes), console)
     elif html is None:

@@ -309,12 +309,15 @@ class PolicyAgent(Told):
         return self._pursuit(self.objective(step))
 
     def filmed(self, start: int, step: GroundAction, luck: int) -> list[Frame]:
-        other = self.another()  # one that has rendered may be like this for good
-        with other.pursuit(start, step, luck) as pursuit:
-            if not renders(other._here.environment, copied=False):
-                return []
-            film = other._here.film = Film(other._here.environment)
-            other._pursue(pursuit)
+        try:  # what was found does not depend on images
+            other = self.another()  # one that has rendered may be like this for good
+            with other.pursuit(start, step, luck) as pursuit:
+                if not renders(other._here.environment, copied=False):
+                    return []
+                film = other._here.film = Film(other._here.environment)
+                other._pursue(pursuit)
+        except AamError:
+            return []
         return film.images()
 
     def another(self, seed: int | None = None) -> PolicyAgent:

@@ -244,6 +244,9 @@ def test_explain_and_ask_tell_of_controls_and_of_the_operators_found_in_them(
     assert "So unlocked(?room) is required" in " ".join(why.split())
     printed("explain", run, "--html", tmp_path / "again.html")
     assert (tmp_path / "again.html").read_text() == (run / "report.html").read_text()
+    assert f"--html {tmp_path}: is a folder" in refused(
+        "aam_vision.explain", run, "--html", tmp_path, cwd=tmp_path
+    )
     plan = tmp_path / "plan.txt"
     plan.write_text("moveto(loc-3-0, loc-0-0, room-0)\npick(key-0, loc-3-0, room-1)\n")
     asked = printed("ask", run, "--plan", plan)

@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING
 from aam_vision.run import targets
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.checks import check, check_unused, given_about_labels, recorded_arguments
-from aam_vision.run.recording import check_images, check_recording, recording
+from aam_vision.run.recording import check_images, recording
 from aam_vision.support.commandline import (
     AGENT_FAILED,
     INTERRUPTED,
     Progress,
+    check_file,
     check_writable,
     told_if_slow,
     told_warnings,
@@ -60,7 +61,7 @@ def interrogate_agent(arguments: Arguments) -> int:
     """
     began = perf_counter()
     if arguments.record is not None:
-        check_recording(arguments.record)
+        check_file(arguments.record, "--record", ".gif")
     if arguments.resume is not None:
         return _resume(arguments, arguments.resume, began)
     check(arguments)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,24 +14,6 @@ from aam_vision.support.errors import UnusableInput
 if TYPE_CHECKING:
     from aam_vision.agents.journal import Journal
     from aam_vision.run.targets import Target
-
-
-def check_recording(path: Path) -> None:
-    """Find out before the run whether a video can be written there.
-
-    Raises:
-        UnusableInput: the name does not end in .gif, or the folder does not exist or cannot be written to.
-    """
-    if path.suffix.lower() != ".gif":
-        raise UnusableInput(f"--record {path}: give a file that ends in .gif")
-    if path.is_dir():
-        raise UnusableInput(f"--record {path}: is a folder; give a file that ends in .gif")
-    if not path.parent.is_dir():
-        raise UnusableInput(
-            f"--record {path}: there is no folder {path.parent}; make it, or give another file"
-        )
-    if not os.access(path.parent, os.W_OK):
-        raise UnusableInput(f"--record {path}: nothing can be written to {path.parent}; give another file")
 
 
 def check_images(path: Path, target: Target) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import re
 import sys
 import warnings
@@ -134,6 +135,25 @@ def check_writable(folder: Path, option: str = "--out") -> None:
         ) from None
 
 
+def check_file(path: Path, option: str, suffix: str = "") -> None:
+    """Find out before the work whether a file can be written.
+
+    Raises:
+        UnusableInput: its name does not end in the suffix, or its folder does not exist or cannot be written to.
+    """
+    wanted = f"give a file that ends in {suffix}" if suffix else "give a file"
+    if suffix and path.suffix.lower() != suffix:
+        raise UnusableInput(f"{option} {path}: {wanted}")
+    if path.is_dir():
+        raise UnusableInput(f"{option} {path}: is a folder; {wanted}")
+    if not path.parent.is_dir():
+        raise UnusableInput(
+            f"{option} {path}: there is no folder {path.parent}; make it, or give another file"
+        )
+    if not os.access(path.parent, os.W_OK):
+        raise UnusableInput(f"{option} {path}: nothing can be written to {path.parent}; give another file")
+
+
 def write_atomically(path: Path, content: str | bytes) -> None:
     """Write a file completely or not at all; an older one stays until then. Text is written as UTF-8."""
     partial = path.with_name(f"{path.name}.partial")
@@ -141,6 +161,18 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     with partial.open("xb") as file:
         file.write(content.encode() if isinstance(content, str) else content)
     partial.replace(path)
+
+
+def write_named(path: Path, option: str, content: str) -> None:
+    """As ``write_atomically``, a file that the user named.
+
+    Raises:
+        UnusableInput: it cannot be written.
+    """
+    try:
+        write_atomically(path, content)
+    except OSError as error:
+        raise UnusableInput(f"{option} {path}: cannot be written ({error.strerror or error})") from None
 
 
 class Progress:
