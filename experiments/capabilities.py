@@ -50,7 +50,7 @@ from experiments.jobs import Experiment, FirstSeed, Scale, chosen, every
 from experiments.kitchen import cook, cook_side_effects, cook_truth, flawed_cook
 from experiments.objectives import instructions
 from experiments.tables import Column, Row, Summary, as_named, average, total
-from experiments.workshop import flawed, others, truth, workshop
+from experiments.workshop import flawed, truth, workshop, workshop_side_effects
 
 HELD_OUT = 1000
 """Steps of random walks on which what was learned is compared with the truth."""
@@ -108,7 +108,7 @@ def _in_workshop(access: str, seed: int) -> Planted:
     flaws = flawed(seed)
     agent = workshop(flaws, access, seed)
     model = truth(agent, flaws)
-    return Planted(agent, model, others(agent, flaws), _walked(agent, model, seed))
+    return Planted(agent, model, workshop_side_effects(agent, flaws), _walked(agent, model, seed))
 
 
 def _in_kitchen(access: str, seed: int) -> Planted:

@@ -244,7 +244,7 @@ def _schema(agent: PolicyAgent, header: ActionHeader, flaws: Flaws) -> ActionSch
     return ActionSchema(header, cases=cases(atoms, outcomes))
 
 
-def others(agent: PolicyAgent, flaws: Flaws) -> dict[str, set[SideEffect]]:
+def workshop_side_effects(agent: PolicyAgent, flaws: Flaws) -> dict[str, set[SideEffect]]:
     """By instruction, what may become of facts about things that it does not name."""
     found: dict[str, set[SideEffect]] = {}
     for header in agent.headers:
