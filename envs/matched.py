@@ -42,7 +42,7 @@ _GRID: Final = np.linspace(-1, 1, 801)
 _STAKES: Final = np.array([0.03, 0.1, 0.25, 0.55, 0.98])
 """Shares of the capital that are put on a greater, or a smaller, difference ..."""
 _PARTS: Final = np.array([0.1, 0.1, 0.1, 0.2, 0.5])
-"""... and how a unit is parted among them: with equal luck a new version that lost something hardly ever gains, and great stakes win most."""
+"""... and how a unit is parted among them: with equal luck a new version that lost something hardly ever gains, and large stakes win most."""
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 Record = Callable[[str, object], None]
 """Takes a figure by its name, as pytest's ``record_property`` does."""
@@ -223,7 +223,8 @@ class Gate:
         for one in self.comparisons:
             if (pair := one.witness) is not None:
                 what = *pair.begun(old, one.name), pair.luck
-                if (films := (old.filmed(*what), new.filmed(*what))) != ([], []):
+                films = old.filmed(*what, str(pair.old)), new.filmed(*what, str(pair.new))
+                if films != ([], []):
                     found[one.name] = films
         return found
 

@@ -146,8 +146,8 @@ class Told(Agent):
             AgentFailed: as ``ask``.
         """
 
-    def filmed(self, start: int, step: GroundAction, luck: int) -> list[Frame]:
-        """Images of that pursuit, which is made once more; none where nothing renders it."""
+    def filmed(self, start: int, step: GroundAction, luck: int, end: str) -> list[Frame]:
+        """Images of that pursuit, which is made once more; none where nothing renders it, or it does not end like this again."""
         return []
 
     def objective(self, step: GroundAction) -> Objective:
@@ -308,7 +308,7 @@ class PolicyAgent(Told):
         self._redraw(luck)
         return self._pursuit(self.objective(step))
 
-    def filmed(self, start: int, step: GroundAction, luck: int) -> list[Frame]:
+    def filmed(self, start: int, step: GroundAction, luck: int, end: str) -> list[Frame]:
         try:  # what was found does not depend on images
             other = self.another()  # one that has rendered may be like this for good
             with other.pursuit(start, step, luck) as pursuit:
@@ -318,7 +318,7 @@ class PolicyAgent(Told):
                 other._pursue(pursuit)
         except AamError:
             return []
-        return film.images()
+        return film.images() if str(pursuit.ended) == end else []
 
     def another(self, seed: int | None = None) -> PolicyAgent:
         """The same policy in an environment of its own; ``seed``: of what is random in it, if that is to be another.

@@ -8,6 +8,7 @@ from base64 import b64encode
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 from aam_vision.agents.perception import Frame
 from aam_vision.support.files import read_limited
@@ -49,19 +50,23 @@ class Album:
         return name
 
     def _write(self, name: str, frame: Frame) -> None:
-        from PIL import Image
-
         if self._folder.is_symlink():  # a link would lead out of the run's folder
             self._folder.unlink()
         self._folder.mkdir(exist_ok=True)
-        palette = Image.fromarray(frame).quantize(
-            COLOURS, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE
-        )
         partial = self._folder / f"{name}.partial"
         partial.unlink(missing_ok=True)
         with partial.open("xb") as file:
-            palette.save(file, "PNG", compress_level=QUICK)
+            few_colours(frame).save(file, "PNG", compress_level=QUICK)
         partial.replace(self._folder / f"{name}.png")
+
+
+def few_colours(frame: Frame) -> Any:
+    """The image, uint8, (H, W, 3), with a palette, as Pillow has it."""
+    from PIL import Image
+
+    return Image.fromarray(frame).quantize(
+        COLOURS, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE
+    )
 
 
 @dataclass(frozen=True)

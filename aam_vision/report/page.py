@@ -42,25 +42,14 @@ def page(account: Account) -> str:
         *(shown.image for event in events if event is not None for shown in event.shown),
     ]
     curves = chart.curves(account)
-    css, script = (
-        (files("aam_vision.report") / "templates" / name).read_text(encoding="utf-8")
-        for name in ("report.css", "report.js")
-    )
-    return rendered(
-        "aam_vision.report",
+    return laid_out(
         "report.html.jinja",
-        {"variables": _variables},
-        css=Markup(css),
-        script=Markup(script),
-        script_hash=b64encode(sha256(script.encode()).digest()).decode(),
         account=account,
         chart=chart,
         controls=account.controls,
-        counted=wording.counted,
         curves=curves,
         english=english,
         figures=account.run.figures,
-        letters=LETTER_HEIGHT,
         most=max((curve.points[-1][0] for curve in curves), default=0),
         most_lines=MAX_LINES,
         pddl=_pddl(account, why),
@@ -69,6 +58,25 @@ def page(account: Account) -> str:
         percent=percent,
         times=wording.times,
         why=why,
+    )
+
+
+def laid_out(template: str, **values: object) -> str:
+    """A page of this template, with the style and the script of all pages; all values are escaped."""
+    css, script = (
+        (files("aam_vision.report") / "templates" / name).read_text(encoding="utf-8")
+        for name in ("report.css", "report.js")
+    )
+    return rendered(
+        "aam_vision.report",
+        template,
+        {"variables": _variables},
+        css=Markup(css),
+        script=Markup(script),
+        script_hash=b64encode(sha256(script.encode()).digest()).decode(),
+        counted=wording.counted,
+        letters=LETTER_HEIGHT,
+        **values,
     )
 
 

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
-from importlib.resources import files
 from io import BytesIO
 from typing import Any
 
-from markupsafe import Markup
-
 from aam_vision.agents.perception import Frame
 from aam_vision.report.abilities import Clip
-from aam_vision.report.album import COLOURS, Picture
+from aam_vision.report.album import Picture, few_colours
+from aam_vision.report.page import laid_out
 from aam_vision.report.pursuits import frequency
-from aam_vision.support.templates import rendered
-from aam_vision.support.wording import counted
 
 WITHIN = 0.05
 """Half width for which intervals of rates are narrowest."""
@@ -45,34 +40,12 @@ def side_by_side(told: Mapping[str, Any], films: Mapping[str, Films]) -> str:
             pictures |= {image.name: image for image in images}
             words = f"{version.upper()}: {one['witness'][version]}"
             shown[name].append(Clip(tuple(image.name for image in images), words))
-    css, script = (
-        (files("aam_vision.report") / "templates" / name).read_text(encoding="utf-8")
-        for name in ("report.css", "report.js")
-    )
-    return rendered(
-        "aam_vision.report",
-        "gate.html.jinja",
-        {"variables": Markup.escape},
-        css=Markup(css),
-        script=Markup(script),
-        script_hash=b64encode(sha256(script.encode()).digest()).decode(),
-        counted=counted,
-        letters=0,
-        pictures=pictures,
-        rates=rates,
-        shown=shown,
-        told=told,
-    )
+    return laid_out("gate.html.jinja", pictures=pictures, rates=rates, shown=shown, told=told)
 
 
 def _picture(frame: Frame) -> Picture:
     """An image, uint8, (H, W, 3), as part of a page."""
-    from PIL import Image
-
     buffer = BytesIO()
-    palette = Image.fromarray(frame).quantize(
-        COLOURS, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE
-    )
-    palette.save(buffer, "PNG", optimize=True)
+    few_colours(frame).save(buffer, "PNG", optimize=True)
     png = buffer.getvalue()
     return Picture(sha256(png).hexdigest()[:32], frame.shape[1], frame.shape[0], png)
