@@ -198,9 +198,7 @@ def test_joins_equal_enumeration_over_bindings(repeated: bool) -> None:
 
 @thorough(80)
 @given(queries(repeated=False))
-def test_matching_a_fact_keeps_the_bindings_that_ground_the_atom_to_it(
-    query: Query,
-) -> None:
+def test_matching_a_fact_keeps_the_bindings_that_ground_the_atom_to_it(query: Query) -> None:
     state, header, required, _ = query
     for atom in required:
         rest = [other for other in required if other is not atom]

@@ -89,10 +89,7 @@ def less_by_one_bit(schema: ActionSchema) -> Iterator[ActionSchema]:
     for atom in schema.positive:
         effect = {atom} & schema.delete
         yield replace(
-            schema,
-            positive=schema.positive - {atom},
-            delete=schema.delete - effect,
-            add=schema.add | effect,
+            schema, positive=schema.positive - {atom}, delete=schema.delete - effect, add=schema.add | effect
         )
     for atom in schema.add | schema.delete:
         yield replace(schema, add=schema.add - {atom}, delete=schema.delete - {atom})

@@ -499,12 +499,7 @@ CASES: dict[str, tuple[dict[str, Known], str, str, str]] = {
         "a +p, b -p, c p",
         "",
     ),
-    "a does not, and q never comes true": (
-        MAY_ADD | {"a": Known(true="r", delete="r")},
-        "r",
-        "c p",
-        "b -p",
-    ),
+    "a does not, and q never comes true": (MAY_ADD | {"a": Known(true="r", delete="r")}, "r", "c p", "b -p"),
     "p was hidden, and a may have deleted it": (
         {"a": Known(true="r", delete="r", may_delete="p"), "b": MAY_DELETE},
         "rp",

@@ -16,11 +16,7 @@ from aam_vision.interrogation.policies.settable import SettablePolicy
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
 from aam_vision.model.query import Access, Query, Response
-from aam_vision.model.strips import (
-    Location,
-    Mode,
-    PalTuple,
-)
+from aam_vision.model.strips import Location, Mode, PalTuple
 from aam_vision.planning.planner import Limits
 from tests import domains
 from tests.domains import Domain

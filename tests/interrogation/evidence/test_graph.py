@@ -159,12 +159,7 @@ def _walk(evidence: Evidence, *states: State) -> None:
 
 def test_a_value_no_step_can_touch_is_carried_over_a_hidden_moment() -> None:
     evidence = Evidence(Hypotheses(VOCABULARY, [SWITCH]))
-    _walk(
-        evidence,
-        _state(ELSEWHERE),
-        _state(LIT, unknown=(ELSEWHERE,)),
-        _state(LIT, unknown=(ELSEWHERE,)),
-    )
+    _walk(evidence, _state(ELSEWHERE), _state(LIT, unknown=(ELSEWHERE,)), _state(LIT, unknown=(ELSEWHERE,)))
     assert [node.state.value(ELSEWHERE) for node in evidence.nodes] == [True, True, True]
 
 
@@ -201,8 +196,7 @@ def test_an_equal_state_with_another_handle_is_the_same_node_unless_something_is
 def test_one_refusal_of_one_violated_literal_proves_it() -> None:
     lit_x, warm_x = (LiftedAtom(name, (0,)) for name in ("lit", "warm"))
     model = Model(
-        VOCABULARY,
-        (ActionSchema(SWITCH, negative=frozenset([lit_x]), add=frozenset([lit_x, warm_x])),),
+        VOCABULARY, (ActionSchema(SWITCH, negative=frozenset([lit_x]), add=frozenset([lit_x, warm_x])),)
     )
     evidence = Evidence(Hypotheses(VOCABULARY, [SWITCH]))
     _walk(evidence, _state(), _state(LIT, WARM))

@@ -7,13 +7,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.interrogation.hypotheses.literals import (
-    AtomIndex,
-    Literals,
-    merge,
-    under,
-    union,
-)
+from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals, merge, under, union
 from aam_vision.interrogation.hypotheses.models import ActionHypotheses, GroundLiterals
 from aam_vision.model.strips import (
     ActionHeader,

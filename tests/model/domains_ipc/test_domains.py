@@ -13,16 +13,7 @@ from hypothesis import strategies as st
 
 from aam_vision.model.domains import DOMAINS, generate, load
 from aam_vision.model.pddl import problem_text, read_domain, read_problem
-from aam_vision.model.strips import (
-    ActionSchema,
-    Atom,
-    LiftedAtom,
-    Location,
-    Mode,
-    Model,
-    State,
-    lifted_atoms,
-)
+from aam_vision.model.strips import ActionSchema, Atom, LiftedAtom, Location, Mode, Model, State, lifted_atoms
 from aam_vision.planning.joins import StateIndex, bindings
 from aam_vision.support.errors import UnusableInput
 from tests.profiles import thorough

@@ -74,10 +74,7 @@ def test_what_a_trace_tells_is_read(domain: domains.Domain, data: st.DataObject)
             ":3: the domain has no action 'swich'; did you mean 'switch'?",
         ),
         (trace(STARTS, "(:action (switch a b))", ON), ":3: 'switch' takes 1 argument, found 2"),
-        (
-            trace(STARTS, "(:action (switch a))", "(:state (lit a))"),
-            ":4: the domain has no predicate 'lit'",
-        ),
+        (trace(STARTS, "(:action (switch a))", "(:state (lit a))"), ":4: the domain has no predicate 'lit'"),
         (trace("(:state (robot ?a))"), ":2: expected an object, found '?a'"),
         (trace("(:state (robot not))"), ":2: 'not' is a word of PDDL itself"),
         (trace("(:state (robot (a)))"), ":2: expected an object, found"),
