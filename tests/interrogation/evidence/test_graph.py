@@ -5,8 +5,8 @@ Refusals that bear a conclusion out: each of them could be wrong, but not all.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import count, pairwise
-from random import Random
 
 import numpy as np
 import pytest
@@ -22,103 +22,76 @@ from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.task.loop import DOUBTED, interrogate
 from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
-from aam_vision.model.strips import (
-    ActionHeader,
-    ActionSchema,
-    Atom,
-    GroundAction,
-    LiftedAtom,
-    Model,
-    Objects,
-    Predicate,
-    State,
-    Types,
-    Vocabulary,
-)
+from aam_vision.model.strips import GroundAction, Location, State
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.support.errors import InconsistentAgent
-from tests import domains
+from tests import domains, small
 from tests.domains import Domain
 from tests.interrogation.runs import AMPLE, assert_sound
 from tests.profiles import promised, thorough
 
 
-class Showing:
-    """An agent that shows its states with some atoms hidden, and an account of what is really the case."""
+class BlinkingAgent(SymbolicAgent):
+    """Hides some atoms of a situation, others with every look. A handle is the number of the look, and the true state."""
 
-    def __init__(self, domain: Domain, chance: Random, share: float) -> None:
-        self.model = domain.model
-        self.evidence = Evidence(Hypotheses(domain.model.vocabulary, domain.model.headers))
-        self._chance, self._share = chance, share
-        self._handles = count()
-        self._really: dict[int, State] = {}  # by the number of a node
-        self._edges = 0
+    def __init__(self, domain: Domain, share: float, rng: np.random.Generator) -> None:
+        super().__init__(domain.model, domain.problems, Access.SNAPSHOT)
+        self._share, self._rng, self._looks = share, rng, count()
 
     def see(self, state: State) -> Situation:
-        """The state as an image may show it."""
-        facts = domains.ground_atoms(self.model.vocabulary, state.objects)
-        hidden = frozenset(fact for fact in facts if self._chance.random() < self._share)
-        return Situation(next(self._handles), State(state.true - hidden, state.objects, hidden))
+        facts = domains.ground_atoms(self.vocabulary, state.objects)
+        hidden = frozenset(fact for fact in facts if self._rng.random() < self._share)
+        return Situation((next(self._looks), state), State(state.true - hidden, state.objects, hidden))
 
-    def start(self, state: State) -> Situation:
-        situation = self.see(state)
-        self._really[self.evidence.situation(situation).number] = state
-        return situation
+    def initial(self) -> Sequence[Situation]:
+        return [self.see(situation.state) for situation in super().initial()]
 
-    def walk(self, situation: Situation, state: State, steps: int) -> tuple[Situation, State]:
-        """Some steps that can be done, each of them seen."""
-        walked = []
-        for _ in range(steps):
-            options = domains.applicable(self.model, state)
-            if not options:
-                break
-            action = self._chance.choice(options)
-            state = domains.successor(self.model, state, action)
-            after = self.see(state)
-            walked.append(WalkStep(situation, action, after))
-            situation = after
-        self.evidence.take_in(Walked(tuple(walked)))
-        return situation, state
+    def ask(self, query: Query) -> Response:
+        really = _really(query.initial)
+        response = super().ask(Query(Situation(really, really), query.plan))
+        seen = self.see(response.final.state) if response.executed else query.initial
+        return Response(response.executed, seen)
 
-    def ask(self, situation: Situation, state: State, length: int) -> tuple[Situation, State]:
-        """A plan of which only the last situation is seen; it may fail at any step."""
-        plan = []
-        there = state
-        for _ in range(length):
-            options = domains.applicable(self.model, there)
-            if options and self._chance.random() < 0.8:
-                plan.append(self._chance.choice(options))
-                there = domains.successor(self.model, there, plan[-1])
-            elif everything := [
-                GroundAction(header.name, row)
-                for header in self.model.headers
-                for row in domains.all_bindings(header, state.objects)
-            ]:
-                plan.append(self._chance.choice(everything))
-        executed, final = self.model.run(state, plan)
-        response = Response(executed, self.see(final) if executed else situation)
-        self.evidence.take_in(Asked(Query(situation, tuple(plan)), response))
-        return response.final, final
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        walked, really = list[WalkStep](), _really(start)
+        for _, action, after in super().walk(Situation(really, really), steps, rng):
+            walked.append(WalkStep(walked[-1].after if walked else start, action, self.see(after.state)))
+        return walked
 
-    def assert_recovered_and_predicted_values_are_true(self, situation: Situation, state: State) -> None:
-        """Those of all situations, and what is predicted of every step from this one."""
-        for edge in self.evidence.edges[self._edges :]:
-            before = self._really[edge.before.number]
-            after = domains.successor(self.model, before, edge.action)
-            assert self._really.setdefault(edge.after.number, after) == after
-        self._edges = len(self.evidence.edges)
-        for node in self.evidence.nodes:
-            really = self._really[node.number]
-            facts = domains.ground_atoms(self.model.vocabulary, really.objects)
-            assert all(node.state.value(fact) in (None, really.value(fact)) for fact in facts)
-        here = self.evidence.situation(situation).state
-        for action in domains.applicable(self.model, state):
-            predicted, after = (
-                self.evidence.predict(here, action),
-                domains.successor(self.model, state, action),
+
+def _really(situation: Situation) -> State:
+    state: State = situation.handle[1]  # type: ignore[index]
+    return state
+
+
+def _assert_true(evidence: Evidence, domain: Domain) -> None:
+    """Recovered values are those of the true states, and so are predictions."""
+    really = {node.number: _really(node.situation) for node in evidence.nodes if node.situation is not None}
+    for edge in evidence.edges:
+        after = domains.successor(domain.model, really[edge.before.number], edge.action)
+        assert really.setdefault(edge.after.number, after) == after
+    for node in evidence.nodes:
+        state = really[node.number]
+        seen = [(node.state, state)]
+        for action in domains.applicable(domain.model, state):
+            seen.append(
+                (evidence.predict(node.state, action), domains.successor(domain.model, state, action))
             )
-            facts = domains.ground_atoms(self.model.vocabulary, state.objects)
-            assert all(predicted.value(fact) in (None, after.value(fact)) for fact in facts)
+        facts = domains.ground_atoms(domain.model.vocabulary, state.objects)
+        assert all(one.value(fact) in (None, true.value(fact)) for one, true in seen for fact in facts)
+
+
+def _plan(domain: Domain, state: State, length: int, rng: np.random.Generator) -> tuple[GroundAction, ...]:
+    """Mostly of steps that can be executed."""
+    plan = list[GroundAction]()
+    for _ in range(length):
+        possible = domains.applicable(domain.model, state)
+        if possible and rng.random() < 0.8:
+            plan.append(possible[int(rng.integers(len(possible)))])
+            state = domains.successor(domain.model, state, plan[-1])
+        elif everything := domains.instances(domain.model.headers, state.objects, 1000):
+            plan.append(everything[int(rng.integers(len(everything)))])
+    return tuple(plan)
 
 
 @promised(80)
@@ -126,103 +99,116 @@ class Showing:
 def test_hidden_atoms_never_exclude_the_true_model_and_are_recovered_right(
     domain: Domain, seed: int, share: float
 ) -> None:
-    chance = Random(seed)
-    showing = Showing(domain, chance, share)
-    for state in domain.problems:
-        situation = showing.start(state)
+    rng = np.random.default_rng(seed)
+    agent = BlinkingAgent(domain, share, rng)
+    evidence = Evidence(Hypotheses(agent.vocabulary, agent.headers))
+    for here in agent.initial():
+        evidence.situation(here)
         for _ in range(6):
-            if chance.random() < 0.5:
-                situation, state = showing.walk(situation, state, chance.randrange(1, 5))
+            if rng.random() < 0.5:
+                steps = tuple(agent.walk(here, int(rng.integers(1, 5)), rng))
+                evidence.take_in(Walked(steps))
+                here = steps[-1].after if steps else here
             else:
-                situation, state = showing.ask(situation, state, chance.randrange(1, 4))
-            assert_sound(showing.evidence.hypotheses, domain.model)
-            showing.assert_recovered_and_predicted_values_are_true(situation, state)
+                query = Query(here, _plan(domain, _really(here), int(rng.integers(1, 4)), rng))
+                response = agent.ask(query)
+                evidence.take_in(Asked(query, response))
+                here = response.final
+            assert_sound(evidence.hypotheses, domain.model)
+        _assert_true(evidence, domain)
 
 
-# --- one action under the microscope ----------------------------------------------------------------
-
-VOCABULARY = Vocabulary("lamps", (Predicate("lit", ("lamp",)), Predicate("warm", ("lamp",))))
-SWITCH = ActionHeader("switch", ("x",), ("lamp",))
-LAMPS = Objects({"one": "lamp", "two": "lamp"}, Types())
-LIT, WARM, ELSEWHERE = Atom("lit", ("one",)), Atom("warm", ("one",)), Atom("lit", ("two",))
-DO = GroundAction("switch", ("one",))
+# One action: two lamps, one of which is switched on, or on and warm.
 
 
-def _state(*true: Atom, unknown: tuple[Atom, ...] = ()) -> State:
-    return State(frozenset(true), LAMPS, frozenset(unknown))
+LAMPS = small.model("switch x", predicates="lit/1 warm/1")
+LIT, WARM, ELSEWHERE = "lit one", "warm one", "lit two"
+DO = small.step("switch one")
 
 
-def _walk(evidence: Evidence, *states: State) -> None:
-    seen = [Situation(number, state) for number, state in enumerate(states, start=len(evidence.nodes))]
-    evidence.take_in(Walked(tuple([WalkStep(a, DO, b) for a, b in pairwise(seen)])))
+def _at(handle: object, *true: str, unknown: str = "") -> Situation:
+    return Situation(handle, small.state("one two", ", ".join(true), unknown))
 
 
-def test_a_value_no_step_can_touch_is_carried_over_a_hidden_moment() -> None:
-    evidence = Evidence(Hypotheses(VOCABULARY, [SWITCH]))
-    _walk(evidence, _state(ELSEWHERE), _state(LIT, unknown=(ELSEWHERE,)), _state(LIT, unknown=(ELSEWHERE,)))
-    assert [node.state.value(ELSEWHERE) for node in evidence.nodes] == [True, True, True]
+def _walked(*situations: Situation) -> Walked:
+    return Walked(tuple(WalkStep(before, DO, after) for before, after in pairwise(situations)))
 
 
-def test_an_effect_hidden_at_first_is_recovered_once_the_action_is_understood() -> None:
-    evidence = Evidence(Hypotheses(VOCABULARY, [SWITCH]))
-    _walk(evidence, _state(), _state(LIT, unknown=(WARM,)))
-    assert evidence.nodes[1].state.value(WARM) is None
-    assert [node.number for node in evidence.hidden_effects()] == [1]
-    _walk(evidence, _state(), _state(LIT, WARM))
-    assert evidence.nodes[1].state.value(WARM) is True
+@pytest.fixture
+def evidence() -> Evidence:
+    known = Evidence(Hypotheses(LAMPS.vocabulary, LAMPS.headers))
+    known.begin(_at("dark"))
+    return known
+
+
+def _value(evidence: Evidence, situation: Situation, atom: str) -> bool | None:
+    (fact,) = small.atoms(atom)
+    return evidence.situation(situation).state.value(fact)
+
+
+def test_a_value_no_step_can_touch_is_carried_over_hidden_moments(evidence: Evidence) -> None:
+    seen = [_at("a", ELSEWHERE), *(_at(handle, LIT, unknown=ELSEWHERE) for handle in "bc")]
+    evidence.take_in(_walked(*seen))
+    assert [_value(evidence, one, ELSEWHERE) for one in seen] == [True, True, True]
+
+
+def test_an_effect_hidden_at_first_is_recovered_once_the_action_is_understood(evidence: Evidence) -> None:
+    hidden = _at("b", LIT, unknown=WARM)
+    evidence.take_in(_walked(_at("a"), hidden))
+    assert _value(evidence, hidden, WARM) is None
+    assert [node.situation for node in evidence.hidden_effects()] == [hidden]
+    evidence.take_in(_walked(_at("c"), _at("d", LIT, WARM)))
+    assert _value(evidence, hidden, WARM) is True
     assert evidence.hidden_effects() == []
 
 
-def test_a_value_hidden_before_a_step_is_recovered_from_what_the_step_cannot_have_done() -> None:
-    evidence = Evidence(Hypotheses(VOCABULARY, [SWITCH]))
-    _walk(evidence, _state(WARM), _state(LIT, WARM))
-    _walk(evidence, _state(), _state(LIT))  # so switching has no effect on the warmth
+def test_a_value_hidden_before_a_step_is_recovered_from_what_the_step_cannot_have_done(
+    evidence: Evidence,
+) -> None:
+    evidence.take_in(_walked(_at("a", WARM), _at("b", LIT, WARM)))
+    evidence.take_in(_walked(_at("c"), _at("d", LIT)))  # so switching has no effect on the warmth
     for now in (True, False):
-        true = (LIT, WARM) if now else (LIT,)
-        first = len(evidence.nodes)
-        _walk(evidence, _state(unknown=(WARM,)), _state(*true, unknown=(ELSEWHERE,)))
-        assert evidence.nodes[first].state.value(WARM) is now
+        hidden = _at(("before", now), unknown=WARM)
+        after = _at(("after", now), *((LIT, WARM) if now else (LIT,)), unknown=ELSEWHERE)
+        evidence.take_in(_walked(hidden, after))
+        assert _value(evidence, hidden, WARM) is now
 
 
-def test_an_equal_state_with_another_handle_is_the_same_node_unless_something_is_hidden() -> None:
-    evidence = Evidence(Hypotheses(VOCABULARY, [SWITCH]))
-    first, second = (evidence.situation(Situation(handle, _state(LIT))) for handle in "ab")
+def test_several_unknown_values_are_recovered_beside_each_other(evidence: Evidence) -> None:
+    """Of one step, a value that it cannot touch and one that it can."""
+    evidence.take_in(_walked(_at("a", LIT, ELSEWHERE), _at("b", LIT, WARM, ELSEWHERE)))
+    hidden = _at("c", LIT, unknown=f"{WARM}, {ELSEWHERE}")
+    evidence.take_in(_walked(_at("d", LIT, ELSEWHERE), hidden))
+    assert [_value(evidence, hidden, atom) for atom in (ELSEWHERE, WARM)] == [True, True]
+
+
+def test_an_equal_state_with_another_handle_is_the_same_node_unless_something_is_hidden(
+    evidence: Evidence,
+) -> None:
+    first, second = (evidence.situation(_at(handle, LIT)) for handle in "ab")
     assert first is second
-    third, fourth = (evidence.situation(Situation(handle, _state(unknown=(LIT,)))) for handle in "cd")
+    third, fourth = (evidence.situation(_at(handle, unknown=LIT)) for handle in "cd")
     assert third is not fourth
-    assert evidence.situation(Situation("c", _state(unknown=(LIT,)))) is third
+    assert evidence.situation(_at("c", unknown=LIT)) is third
 
 
-def test_one_refusal_of_one_violated_literal_proves_it() -> None:
-    lit_x, warm_x = (LiftedAtom(name, (0,)) for name in ("lit", "warm"))
-    model = Model(
-        VOCABULARY, (ActionSchema(SWITCH, negative=frozenset([lit_x]), add=frozenset([lit_x, warm_x])),)
-    )
-    evidence = Evidence(Hypotheses(VOCABULARY, [SWITCH]))
-    _walk(evidence, _state(), _state(LIT, WARM))
-    start = Situation("s", _state(WARM))
-    assert evidence.take_in(Asked(Query(start, (DO,)), Response(1, Situation("t", _state(LIT, WARM)))))
-    lit = Situation("u", _state(LIT, WARM))
-    assert evidence.take_in(Asked(Query(lit, (DO,)), Response(0, lit)))
+def test_one_refusal_of_one_violated_literal_proves_it_and_contradictions_are_named(
+    evidence: Evidence,
+) -> None:
+    evidence.take_in(_walked(_at("dark"), _at("b", LIT, WARM)))
+    executed = Response(1, _at("t", LIT, WARM))
+    assert evidence.take_in(Asked(Query(_at("s", WARM), (DO,)), executed))
+    refused = Asked(Query(lit := _at("u", LIT, WARM), (DO,)), Response(0, lit))
+    assert evidence.take_in(refused)
     action = evidence.hypotheses["switch"]
     assert action.index.text(action.proven) == ["not lit(?x)"]
-    assert_sound(evidence.hypotheses, model)
-    assert not evidence.take_in(Asked(Query(lit, (DO,)), Response(0, lit))), (
-        "the same refusal tells nothing new"
-    )
+    assert_sound(evidence.hypotheses, small.model("switch x: not lit x -> lit x, warm x"))
+    assert not evidence.take_in(refused), "the same refusal tells nothing new"
     assert evidence.was_seen(evidence.situation(lit), DO)
-
-
-def test_contradictions_are_named() -> None:
-    evidence = Evidence(Hypotheses(VOCABULARY, [SWITCH]))
-    start = Situation("s", _state())
-    _walk(evidence, _state(), _state(LIT))
     with pytest.raises(InconsistentAgent, match=r"switch was refused"):
-        evidence.take_in(Asked(Query(start, (DO,)), Response(0, start)))
-    evidence = Evidence(Hypotheses(VOCABULARY, [SWITCH]))
-    _walk(evidence, _state(), _state(LIT))
+        evidence.take_in(Asked(Query(_at("dark"), (DO,)), Response(0, _at("dark"))))
     with pytest.raises(InconsistentAgent, match=r"switch changed .*lit\(\?x\)"):
-        _walk(evidence, _state(), _state(WARM))
+        evidence.take_in(_walked(_at("dark"), _at("v", WARM)))
 
 
 @thorough(25)
@@ -232,75 +218,39 @@ def test_without_asking_again_what_is_proven_is_said_to_rest_on_too_little(domai
     policy = policy_for(Access.SNAPSHOT, "economical", PyperplanPlanner())
     result = interrogate(agent, policy, np.random.default_rng(0), budget=AMPLE, scrutiny=DOUBTED)
     assert not (result.proven and result.unconfirmed)
-    evidence = evidence_of(result.transcript, result.transcript.entries)
-    assert result.unconfirmed == unconfirmed(evidence)
+    assert result.unconfirmed == unconfirmed(evidence_of(result.transcript, result.transcript.entries))
+    certain = {(pal.action, pal.atom) for pal in result.certain if pal.location is Location.PRE}
     for claim in result.unconfirmed:
         if claim.literals.size() == 1:
             bit = claim.literals.positive | claim.literals.negative
-            atom = result.hypotheses[claim.action].index.atom(bit)
-            assert all(
-                (pal.action, pal.atom, pal.location.value) != (claim.action, atom, "pre")
-                for pal in result.certain
-            )
+            assert (claim.action, result.hypotheses[claim.action].index.atom(bit)) not in certain
 
 
 # The evidence as the memory of an interrogation: steps, questions, and the evidence as it was earlier.
 
 
-def seen(handle: str, *true: Atom, unknown: tuple[Atom, ...] = ()) -> Situation:
-    return Situation(handle, _state(*true, unknown=unknown))
-
-
-@pytest.fixture
-def evidence() -> Evidence:
-    known = Evidence(Hypotheses(VOCABULARY, [SWITCH]))
-    known.begin(seen("dark"))
-    return known
-
-
-def walked(*situations: Situation) -> Walked:
-    return Walked(tuple(WalkStep(before, DO, after) for before, after in pairwise(situations)))
-
-
 def test_a_step_stays_known_when_more_is_learned_of_its_situation(evidence: Evidence) -> None:
     """What an image hides may be recovered later: the step was attempted there all the same, and only once."""
-    hidden = seen("hidden", WARM, unknown=(ELSEWHERE,))
-    evidence.take_in(walked(hidden, seen("after", LIT, WARM, unknown=(ELSEWHERE,))))
+    hidden, after = _at("hidden", WARM, unknown=ELSEWHERE), _at("after", LIT, WARM, unknown=ELSEWHERE)
+    evidence.take_in(_walked(hidden, after))
     before = evidence.situation(hidden)
     assert before.state.unknown
-    evidence.take_in(
-        walked(seen("after", LIT, WARM, unknown=(ELSEWHERE,)), seen("later", LIT, WARM, ELSEWHERE))
-    )
-    assert before.state.value(ELSEWHERE) is True, "recovered along the steps"
+    assert before.index.state.unknown
+    evidence.take_in(_walked(after, _at("later", LIT, WARM, ELSEWHERE)))
+    assert _value(evidence, hidden, ELSEWHERE) is True, "recovered along the steps"
+    assert before.index.state == before.state, "joins see it"
     assert evidence.was_seen(before, DO)
     assert evidence.was_seen_in(before.state, DO)
     successes = evidence.hypotheses["switch"].successes
-    evidence.take_in(walked(hidden, seen("after", LIT, WARM, unknown=(ELSEWHERE,))))
+    evidence.take_in(_walked(hidden, after))
     assert evidence.hypotheses["switch"].successes == successes, "the same step again is not another success"
-
-
-def test_several_unknown_values_are_recovered_beside_each_other(evidence: Evidence) -> None:
-    """Of one step, a value that it cannot touch and one that it can."""
-    evidence.take_in(walked(seen("a", LIT, ELSEWHERE), seen("b", LIT, WARM, ELSEWHERE)))
-    hidden = seen("c", LIT, unknown=(WARM, ELSEWHERE))
-    evidence.take_in(walked(seen("d", LIT, ELSEWHERE), hidden))
-    state = evidence.situation(hidden).state
-    assert (state.value(ELSEWHERE), state.value(WARM)) == (True, True)
-
-
-def test_joins_see_what_was_learned_of_a_situation(evidence: Evidence) -> None:
-    hidden = evidence.situation(seen("hidden", unknown=(ELSEWHERE,)))
-    assert hidden.index.state.unknown
-    evidence.take_in(walked(seen("before", ELSEWHERE), seen("hidden", unknown=(ELSEWHERE,))))
-    assert hidden.index.state == hidden.state
-    assert not hidden.index.state.unknown
 
 
 def test_a_question_is_known_by_where_it_starts_and_its_plan_unless_it_was_asked_again(
     evidence: Evidence,
 ) -> None:
-    start = evidence.situation(seen("dark"))
-    entry = Asked(Query(seen("dark"), (DO,)), Response(1, seen("light", LIT)))
+    start = evidence.situation(_at("dark"))
+    entry = Asked(Query(_at("dark"), (DO,)), Response(1, _at("light", LIT)))
     evidence.take_in(entry, Ask(start, (DO,), "once more", again=True))
     assert not evidence.was_asked(start, (DO,))
     evidence.take_in(entry, Ask(start, (DO,), "see what it does"))
@@ -310,54 +260,50 @@ def test_a_question_is_known_by_where_it_starts_and_its_plan_unless_it_was_asked
 
 def test_an_exchange_says_what_became_of_the_moves_aims(evidence: Evidence) -> None:
     """A success refutes a precondition that did not hold; a refusal for one possible reason proves it."""
-    index = evidence.hypotheses["switch"].index
-    lit, warm = (Literals(bit, 0) for bit in index.bit.values())
-    start = evidence.situation(seen("dark"))
-    aims = tuple(Aim("test", "switch", literal) for literal in (lit, warm))
-    told = evidence.take_in(
-        Asked(Query(seen("dark"), (DO,)), Response(1, seen("light", LIT))),
-        Ask(start, (DO,), "test", aims=aims),
+    aims = tuple(
+        Aim("test", "switch", Literals(bit, 0)) for bit in evidence.hypotheses["switch"].index.bit.values()
     )
+    ask = Ask(evidence.situation(_at("dark")), (DO,), "test", aims=aims)
+    told = evidence.take_in(Asked(Query(_at("dark"), (DO,)), Response(1, _at("light", LIT))), ask)
     (exchange,) = evidence.exchanges
     assert (told, exchange.told, exchange.refuted, exchange.proven) == (True, True, 2, 0)
 
 
 def test_the_evidence_as_it_was_after_some_exchanges(evidence: Evidence) -> None:
-    situations = [seen("dark"), seen("light", LIT), seen("still light", LIT)]
     counts = []
-    for before, after in pairwise(situations):
-        evidence.take_in(walked(before, after), Walk(evidence.situation(before), 1))
+    for before, after in pairwise([_at("dark"), _at("light", LIT), _at("still light", LIT)]):
+        evidence.take_in(_walked(before, after), Walk(evidence.situation(before), 1))
         counts.append((len(evidence.nodes), evidence.hypotheses.version))
-    for number, expected in enumerate(counts, 1):
-        earlier = evidence.as_of(number)
-        assert (len(earlier.nodes), earlier.hypotheses.version) == expected
-    assert evidence.as_of(len(counts)) is evidence
+    earlier = [evidence.as_of(number) for number in (1, 2)]
+    assert [(len(one.nodes), one.hypotheses.version) for one in earlier] == counts
+    assert earlier[-1] is evidence
 
 
 def test_an_empty_walk_leaves_the_agent_where_it_was_brought(evidence: Evidence) -> None:
-    other = evidence.situation(seen("light", LIT))
+    other = evidence.situation(_at("light", LIT))
     evidence.take_in(Walked(()), Walk(other, 3))
     assert evidence.current is other
 
 
 @pytest.mark.parametrize("refusals", [REFUSALS - 1, REFUSALS])
 def test_a_conclusion_is_confirmed_by_so_many_refusals(evidence: Evidence, refusals: int) -> None:
-    evidence.take_in(walked(seen("light", LIT, WARM), seen("dark")))
+    evidence.take_in(_walked(_at("light", LIT, WARM), _at("dark")))
     for number in range(refusals):
-        at = seen(f"again {number}", WARM)
+        at = _at(f"again {number}", WARM)
         evidence.take_in(Asked(Query(at, (DO,)), Response(0, at)))
     weak = [claim.action for claim in unconfirmed(evidence)]
     assert weak == (["switch"] if refusals < REFUSALS else [])
 
 
 def test_entries_are_named_by_what_was_done() -> None:
+    a, b = _at("a"), _at("b", LIT)
     entries = (
-        walked(seen("a"), seen("b", LIT), seen("c", LIT, WARM)),
-        Asked(Query(seen("a"), (DO, DO)), Response(1, seen("b", LIT))),
-        walked(seen("a"), seen("b", LIT)),
-        Asked(Query(seen("a"), ()), Response(0, seen("a"))),
+        _walked(a, b, _at("c", LIT, WARM)),
+        Asked(Query(a, (DO, DO)), Response(1, b)),
+        _walked(a, b),
+        Asked(Query(a, ()), Response(0, a)),
     )
-    transcript = Transcript(VOCABULARY, (SWITCH,), Access.SNAPSHOT, (seen("a"),), entries)
+    transcript = Transcript(LAMPS.vocabulary, LAMPS.headers, Access.SNAPSHOT, (a,), entries)
     assert transcript.names() == [
         "walk steps 1 to 2 (switch(one), switch(one))",
         "query 1 (switch(one), switch(one): 1 of 2 steps executed)",
