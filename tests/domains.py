@@ -30,14 +30,7 @@ from aam_vision.model.strips import (
     lifted_atoms,
 )
 from aam_vision.planning.grounding import LiftedOperator
-from experiments.random_strips import (
-    Domain,
-    all_bindings,
-    applicable,
-    ground_atoms,
-    reachable,
-    successor,
-)
+from experiments.random_strips import Domain, all_bindings, applicable, ground_atoms, reachable, successor
 
 __all__ = ["Domain", "all_bindings", "applicable", "ground_atoms", "reachable", "successor"]
 
@@ -172,10 +165,14 @@ def lifted_operator(schema: ActionSchema) -> LiftedOperator:
     return LiftedOperator(schema.header, *(tuple(sorted(part, key=str)) for part in parts))
 
 
-def instances(headers: Iterable[ActionHeader], objects: Objects, most: int = 8) -> list[GroundAction]:
+def instances(
+    headers: Iterable[ActionHeader], objects: Objects, most: int = 8, *, repeated: bool = False
+) -> list[GroundAction]:
     """Of every instruction a few instances, whether or not they can be carried out."""
     return [
-        GroundAction(header.name, row) for header in headers for row in all_bindings(header, objects)[:most]
+        GroundAction(header.name, row)
+        for header in headers
+        for row in all_bindings(header, objects, repeated=repeated)[:most]
     ]
 
 

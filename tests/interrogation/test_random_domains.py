@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -49,8 +50,8 @@ class Kind(NamedTuple):
     """For so many steps of a walk, where the policy has a limit to them."""
 
 
-def _aia(walk_steps: int) -> AiaPolicy:
-    return AiaPolicy(constructed=False, limits=Limits(states=1000), walk_steps=walk_steps)
+def _aia(steps: int) -> AiaPolicy:
+    return AiaPolicy(constructed=False, limits=Limits(states=1000), walk_steps=steps)
 
 
 KINDS = {
@@ -69,10 +70,15 @@ KINDS = {
 
 
 def _learned(domain: Domain, kind: str, seed: int, walk_steps: int = 100, hidden: float = 0.0) -> Result:
-    access, policy = KINDS[kind]
-    one = Domain(domain.model, domain.problems[:1] if access is Access.TRAJECTORY else domain.problems)
-    agent = HidingAgent(one, access, hidden) if hidden else SymbolicAgent(one.model, one.problems, access)
-    return interrogate(agent, policy(walk_steps), np.random.default_rng(seed), budget=AMPLE)
+    (access, policy), repeated = KINDS[kind], domain.repeated
+    one = replace(domain, problems=domain.problems[: 1 if access is Access.TRAJECTORY else 2])
+    agent = (
+        HidingAgent(one, access, hidden)
+        if hidden
+        else SymbolicAgent(one.model, one.problems, access, repeated=repeated)
+    )
+    rng = np.random.default_rng(seed)
+    return interrogate(agent, policy(walk_steps), rng, budget=AMPLE, repeated=repeated)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -6,18 +6,16 @@ Of every invariant at least one fact is true in every reachable state.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations_with_replacement, product
+from itertools import combinations_with_replacement, permutations, product
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from aam_vision.model import domains as packaged
-from aam_vision.model.strips import ActionHeader, Atom, LiftedAtom, Model, Objects, State, Types
-from aam_vision.planning.grounding import LiftedOperator
+from aam_vision.model.strips import Atom, Model, State
 from aam_vision.planning.interchangeable import PossibleOperator
+from aam_vision.planning.joins import Fact
 from aam_vision.planning.mutexes import MAX_LITERALS, Mutexes, always_one_of
-from aam_vision.run import targets
-from tests import domains
+from tests import domains, small
 from tests.domains import Domain
 from tests.profiles import promised, thorough
 
@@ -52,26 +50,24 @@ def test_only_a_start_that_changes_nothing_is_covered(
     other = data.draw(domains.states_of(model.vocabulary, start.objects))
     facts = domains.ground_atoms(model.vocabulary, start.objects)
     unknown = data.draw(st.frozensets(st.sampled_from(facts), max_size=2)) if facts else frozenset()
-    further = other.true - unknown, unknown
-    operators = _operators(model, start)
-    mutexes = Mutexes(operators, [(start.true, frozenset())], max_literals)
+    further, operators = (other.true - unknown, unknown), _operators(model, start)
+    alone = Mutexes(operators, [(start.true, frozenset())], max_literals)
     with_other = Mutexes(operators, [(start.true, frozenset()), further], max_literals)
-    pairs = list(combinations_with_replacement([(fact, sign) for fact in facts for sign in (0, 1)], 2))
-    before, after = (
-        [
-            table.possible(*([fact for fact, value in pair if value is sign] for sign in (1, 0)))
-            for pair in pairs
-        ]
-        for table in (mutexes, with_other)
-    )
-    if mutexes.covers(*further):
+    before, after, again = (_pairs(table, facts) for table in (alone, with_other, alone))
+    if alone.covers(*further):
         assert before == after
-    assert before == [
-        mutexes.possible(*([fact for fact, value in pair if value is sign] for sign in (1, 0)))
-        for pair in pairs
-    ], "asking changes nothing"
+    assert before == again, "asking changes nothing"
     for state in domains.reachable(model, [start], limit=50) or ():
-        assert mutexes.covers(state.true, frozenset())
+        assert alone.covers(state.true, frozenset())
+
+
+def _pairs(mutexes: Mutexes, facts: Sequence[Fact]) -> list[bool]:
+    """Whether two literals hold together, for all pairs."""
+    pairs = combinations_with_replacement([(fact, sign) for fact in facts for sign in (True, False)], 2)
+    return [
+        mutexes.possible(*([fact for fact, value in pair if value is sign] for sign in (True, False)))
+        for pair in pairs
+    ]
 
 
 @thorough(100)
@@ -107,7 +103,6 @@ def test_literals_that_hold_together_in_a_reachable_state_are_not_mutex_whatever
 def test_a_table_that_goes_on_from_a_smaller_one_is_the_same(domain: Domain, data: st.DataObject) -> None:
     """The smaller one is of operators that require more, and of some of the states."""
     model, start = domain.model, domain.problems[0]
-    starts = [state for state in domain.problems if state.objects == start.objects]
     facts = domains.ground_atoms(model.vocabulary, start.objects)
     assume(facts)
     operators = _operators(model, start)
@@ -117,12 +112,9 @@ def test_a_table_that_goes_on_from_a_smaller_one_is_the_same(domain: Domain, dat
         for one in operators
         if data.draw(st.booleans())
     ]
-    states = [(state.true, frozenset[Atom]()) for state in starts]
+    states = [(one.true, frozenset[Atom]()) for one in domain.problems if one.objects == start.objects]
     less = Mutexes(stricter, states[: data.draw(st.integers(1, len(states)))])
-    anew, further = Mutexes(operators, states), Mutexes(operators, states, less=less)
-    for fact, other in product(facts, repeat=2):
-        for pair in (([fact, other], []), ([fact], [other]), ([], [fact, other])):
-            assert further.possible(*pair) == anew.possible(*pair)
+    assert _pairs(Mutexes(operators, states), facts) == _pairs(Mutexes(operators, states, less=less), facts)
 
 
 @thorough(60)
@@ -154,64 +146,46 @@ def test_a_token_is_never_in_two_places_nor_nowhere() -> None:
     places = [("at", (f"place-{number}",)) for number in range(5)]
     moves = [
         PossibleOperator(frozenset([here]), frozenset([there]), frozenset([there]), frozenset([here]))
-        for here in places
-        for there in places
-        if here != there
+        for here, there in permutations(places, 2)
     ]
     mutexes = Mutexes(moves, [(frozenset([places[0]]), frozenset())])
     for here in places:
         assert mutexes.possible([here], [other for other in places if other != here])
-        for there in places:
-            assert mutexes.possible([here, there]) is (here == there)
+        assert all(mutexes.possible([here, there]) is (here == there) for there in places)
     assert not mutexes.possible([places[0]], [places[0]])
     assert not mutexes.possible([("never", ())])
     assert mutexes.possible([], [("never", ())])
 
 
-def _things_and_places(things: int, places: int) -> tuple[list[PossibleOperator], frozenset[Atom]]:
-    """Things that are moved to free places by a hand, which holds one at most."""
-    names = [f"thing-{number}" for number in range(things)]
-    spots = [f"place-{number}" for number in range(places)]
-    moves = []
-    for name in names:
-        for spot in spots:
-            here, free, held = Atom("at", (name, spot)), Atom("free", (spot,)), Atom("held", (name,))
-            empty, thing = Atom("empty", ()), Atom("thing", (name,))
-            moves.append(
-                PossibleOperator(
-                    frozenset([here, empty, thing]),
-                    frozenset([held]),
-                    frozenset([held, free]),
-                    frozenset([here, empty]),
-                )
-            )
-            moves.append(
-                PossibleOperator(
-                    frozenset([held, free, thing]),
-                    frozenset([here]),
-                    frozenset([here, empty]),
-                    frozenset([held, free]),
-                )
-            )
-    start = {Atom("thing", (name,)) for name in names} | {Atom("empty", ())}
-    start |= {Atom("at", (name, spot)) for name, spot in zip(names, spots, strict=False)}
-    start |= {Atom("free", (spot,)) for spot in spots[things:]}
-    return moves, frozenset(start)
+HAND = small.model(
+    "take x p: at x p, empty, thing x, not held x -> held x, free p, not at x p, not empty",
+    "put x p: held x, free p, thing x, not at x p -> at x p, empty, not held x, not free p",
+)
+
+
+def _things_and_places(
+    things: int, places: int
+) -> tuple[list[PossibleOperator], frozenset[Atom], list[Atom]]:
+    """Things that are moved to free places by a hand, which holds one at most: operators, a start, and all facts."""
+    operators = [
+        PossibleOperator(*(frozenset(atom.ground((f"x{x}", f"p{p}")) for atom in part) for part in parts))
+        for schema in HAND.actions
+        for parts in [(schema.positive, schema.negative, schema.add, schema.delete)]
+        for x, p in product(range(things), range(places))
+    ]
+    true = [f"thing x{n}, at x{n} p{n}" for n in range(things)] + [
+        f"free p{n}" for n in range(things, places)
+    ]
+    facts = {fact for operator in operators for part in operator for fact in part}
+    return operators, small.atoms(", ".join(["empty", *true])), sorted(Atom(*fact) for fact in facts)
 
 
 def test_representatives_exclude_what_a_table_of_all_things_excludes() -> None:
-    operators, start = _things_and_places(4, 6)
+    operators, start, facts = _things_and_places(4, 6)
     states = [(start, frozenset[Atom]())]
     full, shared = Mutexes(operators, states), Mutexes(operators, states, max_literals=0)
     assert shared.compatibility.packed.size < full.compatibility.packed.size
-    facts = sorted({fact for operator in operators for part in operator for fact in part})
-    for one in facts:
-        for other in facts:
-            for signs in ((True, True), (True, False), (False, False)):
-                signed = list(zip((one, other), signs, strict=True))
-                positive = [fact for fact, sign in signed if sign]
-                negative = [fact for fact, sign in signed if not sign]
-                assert shared.possible(positive, negative) is full.possible(positive, negative)
+    assert _pairs(shared, facts) == _pairs(full, facts)
 
 
 @thorough(60)
@@ -220,19 +194,16 @@ def test_things_that_can_be_unknown_or_start_apart_stay_possible(
     things: int, free: int, data: st.DataObject
 ) -> None:
     """Representatives under several starts, hidden facts and things of which a different thing is true for ever."""
-    operators, start = _things_and_places(things, things + free)
-    marked = data.draw(st.booleans())
-    mark = frozenset([Atom("marked", ("thing-0",))]) if marked else frozenset[Atom]()
-    state = State(start | mark, Objects({}, Types()))
-    seen = [state]
+    operators, start, facts = _things_and_places(things, things + free)
+    start |= small.atoms("marked x0") if data.draw(st.booleans()) else frozenset()
+    seen = [State(start, small.objects(""))]
     for operator in data.draw(st.lists(st.sampled_from(operators), max_size=15)):
         true = seen[-1].true
         if operator.positive <= true and not operator.negative & true:
-            seen.append(State((true - operator.delete) | operator.add, state.objects))
+            seen.append(State((true - operator.delete) | operator.add, seen[0].objects))
     hidden = data.draw(st.frozensets(st.sampled_from(sorted(start)), max_size=3))
-    mutexes = Mutexes(operators, [(state.true - hidden, hidden)], max_literals=0)
-    facts = sorted({fact for operator in operators for part in operator for fact in part})
-    _assert_possible(mutexes, seen, [Atom(*fact) for fact in facts])
+    mutexes = Mutexes(operators, [(start - hidden, hidden)], max_literals=0)
+    _assert_possible(mutexes, seen, facts)
 
 
 @promised(200)
@@ -249,8 +220,7 @@ def test_one_of_them_is_true_in_every_reachable_state(domain: Domain) -> None:
 
 def test_the_invariants_of_blocks() -> None:
     """The hand is empty or holds a block; a block is held, on the table, or on another one."""
-    model = packaged.load("blocksworld")
-    start = targets.from_environment("blocksworld").agent.initial()[0].state
+    model, (start,) = domains.packaged("blocksworld")
     operators = [domains.lifted_operator(schema) for schema in model.actions]
     atoms = domains.ground_atoms(model.vocabulary, start.objects)
     facts = [atom for atom in atoms if len(set(atom.objects)) == len(atom.objects)]
@@ -258,21 +228,15 @@ def test_the_invariants_of_blocks() -> None:
     blocks = list(start.objects)
     for block in blocks:
         others = [other for other in blocks if other != block]
-        under = {Atom("on", (block, other)) for other in others}
-        assert {Atom("holding", (block,)), Atom("ontable", (block,)), *under} in found
-        over = {Atom("on", (other, block)) for other in others}
-        assert {Atom("holding", (block,)), Atom("clear", (block,)), *over} in found
-    assert {Atom("handempty", ()), *(Atom("holding", (block,)) for block in blocks)} in found
+        under = ", ".join([f"holding {block}, ontable {block}", *(f"on {block} {other}" for other in others)])
+        over = ", ".join([f"holding {block}, clear {block}", *(f"on {other} {block}" for other in others)])
+        assert {small.atoms(under), small.atoms(over)} <= {*found}
+    assert small.atoms(", ".join(["handempty", *(f"holding {block}" for block in blocks)])) in found
 
 
 def test_a_constant_may_be_the_object_that_a_parameter_stands_for() -> None:
-    """The step keeps the key of its parameter, which may be the one that it deletes."""
-    key, given_key = LiftedAtom("has", ("k",)), LiftedAtom("has", (0,))
-    step = LiftedOperator(ActionHeader("drop", ("x",), ("object",)), positive=(given_key,), delete=(key,))
-    facts = [Atom("has", ("k",)), Atom("has", ("m",))]
-    starts = [frozenset(facts)]
-    assert always_one_of([step], facts, starts) == []
-    other = step._replace(positive=(LiftedAtom("has", ("m",)),))
-    assert always_one_of([other], facts, starts) == [frozenset(facts)], (
-        "different constants are different objects"
-    )
+    """The step keeps the key of its parameter, which may be the one that it deletes; other constants are other objects."""
+    facts = small.atoms("has k, has m")
+    for kept, groups in (("x", []), ("m", [facts])):
+        step = domains.lifted_operator(small.model(f"drop x: has {kept} -> not has k").actions[0])
+        assert always_one_of([step], sorted(facts), [facts]) == groups

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
+from itertools import pairwise
+from unittest import mock
+
 from hypothesis import given
 
 from aam_vision.model.strips import Atom, GroundAction
@@ -50,40 +52,31 @@ def test_a_guided_search_goes_on_where_the_blind_one_ends(search: Search) -> Non
         assert certain(outcome.goal, final)
 
 
-def _chain(length: int) -> list[Operator]:
-    """Steps that lead from place 0 to the place of that number, one after the other."""
-    return [
-        Operator(
-            GroundAction("go", (str(number),)),
-            frozenset([Atom("at", (str(number),))]),
-            frozenset(),
-            frozenset([Atom("at", (str(number + 1),))]),
-            frozenset([Atom("at", (str(number),))]),
-        )
-        for number in range(length)
+def _chain(start: int) -> tuple[list[Operator], tuple[frozenset[Atom], frozenset[Atom]]]:
+    """Six steps that lead from place 0 to place 6, and a start at one of the places."""
+    places = [frozenset([Atom("at", (str(number),))]) for number in range(7)]
+    steps = [
+        Operator(GroundAction("go", (str(number),)), here, frozenset(), there, here)
+        for number, (here, there) in enumerate(pairwise(places))
     ]
+    return steps, (places[start], frozenset())
 
 
-def test_a_guided_search_looks_at_fewer_states_where_there_are_more_steps(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    steps = _chain(6)
-    problem = SearchProblem(
-        steps, [(frozenset([Atom("at", ("0",))]), frozenset())], [goal("there", [Atom("at", ("6",))])]
-    )
+def test_a_guided_search_looks_at_fewer_states_where_there_are_more_steps() -> None:
+    steps, start = _chain(0)
+    problem = SearchProblem(steps, [start], [goal("there", [Atom("at", ("6",))])])
     limits = Limits(seconds=60, states=1, guided=6)
     assert isinstance(PyperplanPlanner().solve(problem, limits), Found)
-    monkeypatch.setattr(pyperplan, "LARGE", 3)
-    assert PyperplanPlanner().solve(problem, limits) is Verdict.LIMIT
+    with mock.patch.object(pyperplan, "LARGE", 3):
+        assert PyperplanPlanner().solve(problem, limits) is Verdict.LIMIT
 
 
 def test_the_additive_estimate_is_exact_for_a_chain_and_infinite_where_there_is_no_way() -> None:
-    steps = _chain(6)
-    there, nowhere = goal("there", [Atom("at", ("6",))]), goal("nowhere", [Atom("at", ("7",))])
-    start = (frozenset([Atom("at", ("2",))]), frozenset[Atom]())
-    for wanted, steps_left in ((there, 4.0), (nowhere, float("inf"))):
+    steps, start = _chain(2)
+    for place, left in (("6", 4.0), ("7", float("inf"))):
+        wanted = goal("there", [Atom("at", (place,))])
         task = NumberedOperators(steps, FactNumbers()).task(SearchProblem(steps, [start], [wanted]))
-        assert AdditiveHeuristic(task)(task.states).tolist() == [steps_left]
+        assert AdditiveHeuristic(task)(task.states).tolist() == [left]
 
 
 def test_limits_are_told_apart_from_unsolvable() -> None:

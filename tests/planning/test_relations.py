@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from itertools import combinations
 from random import Random
+from unittest import mock
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.model.strips import ActionHeader, LiftedAtom, Objects, State, Types, lifted_atoms
+from aam_vision.model.strips import ActionHeader, LiftedAtom, State, lifted_atoms
 from aam_vision.planning import fact_tables, relations
 from aam_vision.planning.fact_tables import Absence, Condition, ObjectNumbers, Table
 from aam_vision.planning.joins import FactIndex, StateIndex, bindings
 from aam_vision.planning.relations import Compatibility, Relation
-from tests import domains
+from tests import domains, small
 from tests.profiles import thorough
 
 Query = tuple[State, ActionHeader, list[LiftedAtom], list[LiftedAtom]]
@@ -55,81 +56,67 @@ def _relation(query: Query, numbers: ObjectNumbers, *, repeated: bool) -> Relati
 
 @pytest.mark.parametrize("repeated", [False, True])
 @pytest.mark.parametrize(("block", "large"), [(2, 1000), (8192, 1000), (8192, 1)])
+@thorough(120)
+@given(st.data())
 def test_solutions_are_those_of_enumeration(
-    repeated: bool, block: int, large: int, monkeypatch: pytest.MonkeyPatch
+    repeated: bool, block: int, large: int, data: st.DataObject
 ) -> None:
-    monkeypatch.setattr(relations, "BLOCK", block)
-    monkeypatch.setattr(fact_tables, "LARGE", large)
-
-    @thorough(120)
-    @given(queries(repeated=repeated))
-    def check(query: Query) -> None:
-        state, header, required, absent = query
-        expected = {
-            row
-            for row in domains.all_bindings(header, state.objects, repeated=repeated)
-            if all(atom.ground(row) in state.true for atom in required)
-            and not any(atom.ground(row) in state.true for atom in absent)
-        }
-        numbers = ObjectNumbers(state.objects)
+    query = data.draw(queries(repeated=repeated))
+    state, header, required, absent = query
+    expected = {
+        row
+        for row in _by_enumeration(state, header, required, repeated=repeated)
+        if not any(atom.ground(row) in state.true for atom in absent)
+    }
+    numbers = ObjectNumbers(state.objects)
+    with mock.patch.object(relations, "BLOCK", block), mock.patch.object(fact_tables, "LARGE", large):
         relation = _relation(query, numbers, repeated=repeated)
-        found = Counter(
-            tuple(numbers.names[number] for number in row)
-            for rows in (relation.solutions() if relation else ())
-            for row in rows.tolist()
-        )
-        assert set(found) == expected
-        assert set(found.values()) <= {1}
+        found = Counter(_rows(relation, numbers) if relation else ())
         assert relation is None or relation.any() == bool(expected)
+    assert set(found) == expected
+    assert set(found.values()) <= {1}
 
-    check()
+
+def _rows(relation: Relation, numbers: ObjectNumbers) -> list[tuple[str, ...]]:
+    return [
+        tuple(numbers.names[number] for number in row)
+        for rows in relation.solutions()
+        for row in rows.tolist()
+    ]
 
 
 @pytest.mark.parametrize("large", [1000, 1])
-def test_only_bindings_whose_literals_are_compatible_by_pairs_are_found(
-    large: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(fact_tables, "LARGE", large)
-    compatible_by_pairs()
-
-
 @thorough(80)
 @given(queries(repeated=False), st.data())
-def compatible_by_pairs(query: Query, data: st.DataObject) -> None:
+def test_only_bindings_whose_literals_are_compatible_by_pairs_are_found(
+    large: int, query: Query, data: st.DataObject
+) -> None:
     state, header, required, _ = query
-    numbers = ObjectNumbers(state.objects)
-    facts = sorted(state.true)
+    numbers, facts = ObjectNumbers(state.objects), sorted(state.true)
     size = len(facts) + 1
     together = np.eye(size, dtype=np.uint8)
     together[-1] = together[:, -1] = 1
     for one, other in combinations(range(size - 1), 2):
         together[one, other] = together[other, one] = data.draw(st.booleans())
     literal = {fact: number for number, fact in enumerate(facts)}
-    tables = {}
+    tables, literals = _tables(state, numbers), {}
     for name, rows in state.rows.items():
-        literals = np.array([literal[name, row] for row in rows])
-        tables[name] = numbers.table(numbers.rows(rows, len(rows[0]))), literals
+        literals[name] = np.array([literal[name, row] for row in rows])
     if any(atom.predicate not in tables for atom in required):
         return
     joined = [
-        Condition(tables[atom.predicate][0], numbers.arguments(atom), tables[atom.predicate][1])
+        Condition(tables[atom.predicate], numbers.arguments(atom), literals[atom.predicate])
         for atom in required
     ]
     packed = np.packbits(together, axis=1, bitorder="little")
     allowed = [numbers.members(kind) for kind in header.types]
-    relation = Relation(allowed, joined, compatibility=Compatibility(packed))
-    found = {
-        tuple(numbers.names[number] for number in row)
-        for rows in relation.solutions()
-        for row in rows.tolist()
-    }
+    with mock.patch.object(fact_tables, "LARGE", large):
+        found = set(_rows(Relation(allowed, joined, compatibility=Compatibility(packed)), numbers))
     expected = set()
-    for row in domains.all_bindings(header, state.objects):
-        held = [atom.ground(row) for atom in required]
-        if all(fact in state.true for fact in held):
-            wanted = [literal[fact] for fact in held]
-            if all(together[one, other] for one, other in combinations(wanted, 2)):
-                expected.add(row)
+    for row in _by_enumeration(state, header, required, repeated=False):
+        wanted = [literal[atom.ground(row)] for atom in required]
+        if all(together[one, other] for one, other in combinations(wanted, 2)):
+            expected.add(row)
     assert found == expected
 
 
@@ -162,12 +149,11 @@ def test_rows_too_wide_for_64_bits_are_found_as_well() -> None:
 
 
 def test_no_object_equals_a_constant_that_is_not_there() -> None:
-    from aam_vision.model.strips import Types
-
-    numbers = ObjectNumbers(Objects({"a": "object"}, Types()))
+    numbers = ObjectNumbers(small.objects("a"))
     table = numbers.table(numbers.rows([("a",)], 1))
-    assert Relation([], [Condition(table, numbers.arguments(LiftedAtom("p", ("a",))))]).any()
-    assert not Relation([], [Condition(table, numbers.arguments(LiftedAtom("p", ("k",))))]).any()
+    for constant, there in (("a", True), ("k", False)):
+        condition = Condition(table, numbers.arguments(LiftedAtom("p", (constant,))))
+        assert Relation([], [condition]).any() is there
 
 
 # Joins find what enumeration finds, no more, no less, and nothing twice.
@@ -184,16 +170,13 @@ def _by_enumeration(
 
 
 @pytest.mark.parametrize("repeated", [False, True])
-def test_joins_equal_enumeration_over_bindings(repeated: bool) -> None:
-    @thorough(150)
-    @given(queries(repeated=repeated))
-    def holds(query: Query) -> None:
-        state, header, required, _ = query
-        found = Counter(bindings(StateIndex(state), header, required, repeated=repeated))
-        assert set(found) == _by_enumeration(state, header, required, repeated=repeated)
-        assert set(found.values()) <= {1}
-
-    holds()
+@thorough(150)
+@given(st.data())
+def test_joins_equal_enumeration_over_bindings(repeated: bool, data: st.DataObject) -> None:
+    state, header, required, _ = data.draw(queries(repeated=repeated))
+    found = Counter(bindings(StateIndex(state), header, required, repeated=repeated))
+    assert set(found) == _by_enumeration(state, header, required, repeated=repeated)
+    assert set(found.values()) <= {1}
 
 
 @thorough(80)
@@ -240,7 +223,6 @@ def test_an_index_of_another_state_is_like_one_made_afresh(data: st.DataObject) 
 
 
 def test_bindings_are_lazy_and_in_the_order_of_the_facts() -> None:
-    objects = Objects({f"o{number}": "object" for number in range(200)}, Types())
+    objects = small.objects(" ".join(f"o{number}" for number in range(200)))
     header = ActionHeader("act", ("x", "y", "z"), ("object",) * 3)
-    first = next(bindings(FactIndex(objects), header, []))  # of 7.9 million
-    assert first == ("o0", "o1", "o2")
+    assert next(bindings(FactIndex(objects), header, [])) == ("o0", "o1", "o2"), "of 7.9 million"

@@ -57,8 +57,8 @@ def fitted(model: Model, traces: Sequence[Trace], **options: bool) -> Fama:
 
 
 @thorough(100)
-@given(domains(constants=True), st.integers(1, 6), SEEDS)
-def test_the_truth_is_among_the_solutions_and_the_model_explains_every_trace(domain, count, seed):
+@given(domains(constants=True), st.integers(1, 6), SEEDS, st.data())
+def test_the_truth_is_among_the_solutions_and_the_model_explains_every_trace(domain, count, seed, data):
     truth = expressible(domain.model)
     traces = seen(domain, truth, count, seed)
     learner = fitted(truth, traces)
@@ -68,6 +68,18 @@ def test_the_truth_is_among_the_solutions_and_the_model_explains_every_trace(dom
     assert learner.admits(model)
     assert all(explains(model, trace) for trace in traces)
     assert all(explains(intersected(model, traces), trace) for trace in traces)
+    assert fitted(truth, [_hidden(trace, data) for trace in traces[:2]]).admits(truth), (
+        "unknown atoms rule out none"
+    )
+    # testing only true atoms leaves at least as many models
+    loose = fitted(truth, traces, closed_world=False)
+    assert loose.admits(model)
+    weaker = loose.learn(np.random.default_rng(seed))
+    assert weaker is not None
+    for trace in traces:
+        executed, final = weaker.run(trace.initial, trace.actions)
+        assert executed == len(trace.actions)
+        assert trace.final.true <= final.true
 
 
 @thorough(60)
@@ -97,41 +109,14 @@ def less_by_one_bit(schema: ActionSchema) -> Iterator[ActionSchema]:
 
 @thorough(60)
 @given(domains(), st.integers(1, 4), SEEDS)
-def test_a_model_explains_the_traces_of_any_agent_or_there_is_none(domain, count, seed):
-    traces = seen(domain, domain.model, count, seed)
+def test_a_model_is_admitted_exactly_if_it_is_expressible_and_explains_the_traces(domain, count, seed):
+    """Whatever the agent: there is a model that does, or none."""
+    traces, told = seen(domain, domain.model, count, seed), expressible(domain.model)
     learner = fitted(domain.model, traces)
     model = learner.learn(np.random.default_rng(seed))
-    if model is None:
-        assert not learner.admits(expressible(domain.model))
-    else:
-        assert all(explains(model, trace) for trace in traces)
-
-
-@thorough(60)
-@given(domains(), st.integers(1, 4), SEEDS)
-def test_a_model_is_admitted_exactly_if_it_is_expressible_and_explains_the_traces(domain, count, seed):
-    traces = seen(domain, domain.model, count, seed)
-    told = expressible(domain.model)
-    learner = fitted(domain.model, traces)
+    assert not learner.admits(told) if model is None else all(explains(model, trace) for trace in traces)
     assert learner.admits(told) == all(explains(told, trace) for trace in traces)
     assert not learner.admits(domain.model) or domain.model == told
-
-
-@thorough(40)
-@given(domains(), SEEDS)
-def test_testing_only_true_atoms_leaves_at_least_as_many_models(domain, seed):
-    truth = expressible(domain.model)
-    traces = seen(domain, truth, 3, seed)
-    model = fitted(truth, traces).learn(np.random.default_rng(seed))
-    loose = fitted(truth, traces, closed_world=False)
-    assert model is not None
-    assert loose.admits(model)
-    weaker = loose.learn(np.random.default_rng(seed))
-    assert weaker is not None
-    for trace in traces:
-        executed, final = weaker.run(trace.initial, trace.actions)
-        assert executed == len(trace.actions)
-        assert trace.final.true <= final.true
 
 
 @thorough(30)
@@ -145,15 +130,6 @@ def test_a_seed_gives_one_model_whatever_the_solver(domain, seed):
             patch.setattr(fama, "SOLVER", solver)
             models.append(learner.learn(np.random.default_rng(seed)))
     assert models == models[:1] * len(models)
-
-
-@thorough(40)
-@given(domains(), SEEDS, st.data())
-def test_unknown_atoms_rule_out_no_model(domain, seed, data):
-    truth = expressible(domain.model)
-    hidden = [_hidden(trace, data) for trace in seen(domain, truth, 2, seed)]
-    learner = fitted(truth, hidden)
-    assert learner.admits(truth)
 
 
 def _hidden(trace: Trace, data: st.DataObject) -> Trace:
@@ -172,25 +148,18 @@ def blocks(count: int, seed: int = 0) -> tuple[Model, list[Trace]]:
     return truth, random_traces(agent, count, rng)
 
 
-def test_enough_traces_leave_nothing_open_where_every_precondition_is_deleted():
+def test_enough_traces_leave_nothing_open_where_every_precondition_is_deleted_and_a_few_leave_much():
     truth, traces = blocks(50)
-    learner = fitted(truth, traces)
-    assert all(learner.learn(np.random.default_rng(seed)) == truth for seed in range(3))
-
-
-def test_a_few_traces_leave_much_to_the_solver():
-    truth, traces = blocks(2)
-    learner = fitted(truth, traces)
-    models = [learner.learn(np.random.default_rng(seed)) for seed in range(5)]
-    assert None not in models
-    assert len({str(model) for model in models}) > 1
-
-
-def test_traces_have_the_papers_form():
-    truth, traces = blocks(20)
-    assert [len(trace.actions) for trace in traces] == [3] * 20
+    assert [len(trace.actions) for trace in traces] == [3] * 50, "the paper's form"
     assert all(explains(truth, trace) for trace in traces)
     assert len({trace.initial for trace in traces}) > 3, "they start in many states"
+    few, all_of_them = (
+        [fitted(truth, some).learn(np.random.default_rng(seed)) for seed in range(5)]
+        for some in (traces[:2], traces)
+    )
+    assert all_of_them == [truth] * 5
+    assert None not in few
+    assert len({str(model) for model in few}) > 1
 
 
 def test_a_deletion_that_requires_nothing_has_no_model():

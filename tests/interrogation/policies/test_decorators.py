@@ -16,7 +16,7 @@ from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.completeness.indistinguishability import Closure
 from aam_vision.interrogation.evidence.graph import REFUSALS, Evidence, Node, supported
-from aam_vision.interrogation.evidence.moves import Aim, Ask, Move, Stop
+from aam_vision.interrogation.evidence.moves import Aim, Ask, Move, Policy, Stop
 from aam_vision.interrogation.evidence.transcript import evidence_of
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.hypotheses.models import Hypotheses
@@ -34,29 +34,17 @@ from aam_vision.interrogation.policies.economical import EconomicalPolicy
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.task.loop import DOUBTED, Budget, interrogate
 from aam_vision.interrogation.task.result import Result
-from aam_vision.model.query import Access, Agent, Query, Response, Situation, WalkStep
-from aam_vision.model.strips import (
-    ActionHeader,
-    ActionSchema,
-    Atom,
-    GroundAction,
-    LiftedAtom,
-    Model,
-    Objects,
-    Predicate,
-    State,
-    Types,
-    Vocabulary,
-)
+from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
+from aam_vision.model.strips import GroundAction, State
 from aam_vision.planning.planner import Limits
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.report import evaluation
 from experiments.random_domains import outcome
 from experiments.random_strips import random_domain
-from tests import domains
+from tests import domains, small
 from tests.domains import Domain
 from tests.interrogation.runs import AMPLE, assert_sound, walked
-from tests.profiles import promised, scaled, thorough
+from tests.profiles import scaled, thorough
 
 
 class Stopping:
@@ -69,64 +57,37 @@ class Stopping:
         return Stop(self._complete, "asks nothing", {})
 
 
-def _run(domain: Domain, access: Access) -> Result:
-    exhaustive = Exhaustive(Stopping(), access)
+def _economical(access: Access) -> Policy:
+    return policy_for(access, "economical", PyperplanPlanner())
+
+
+def _run(domain: Domain, access: Access, *, complete: bool = False) -> Result:
+    exhaustive = Exhaustive(Stopping(complete=complete), access)
     policy = Replaying(exhaustive) if access is Access.RESET else exhaustive
     agent = SymbolicAgent(domain.model, domain.problems, access, repeated=domain.repeated)
-    return interrogate(
-        agent, policy, np.random.default_rng(0), budget=Budget(steps=5000), repeated=domain.repeated
-    )
+    rng, budget = np.random.default_rng(0), Budget(steps=5000)
+    return interrogate(agent, policy, rng, budget=budget, repeated=domain.repeated)
 
 
 @pytest.mark.parametrize("access", Access)
 def test_nothing_is_left_to_ask_and_a_proof_is_left_alone(access: Access) -> None:
     for seed in range(scaled(30)):
         domain = random_domain(seed)
-        result = _run(domain, access)
-        ended, why = outcome(domain, access, result)
+        ended, why = outcome(domain, access, _run(domain, access))
         assert ended in ("proven", "unproven"), f"seed {seed}: {ended} ({why})"
         assert ended == "proven" or access is Access.TRAJECTORY or domain.model.vocabulary.constants, seed
-    domain = random_domain(0)
-    agent = SymbolicAgent(domain.model, domain.problems, access, repeated=domain.repeated)
-    policy = Exhaustive(Stopping(complete=True), access)
-    assert interrogate(agent, policy, np.random.default_rng(0)).counts.queries == 0
+    assert _run(random_domain(0), access, complete=True).counts.queries == 0
 
 
 def test_where_the_agent_stands_must_allow_the_question_under_trajectory_access() -> None:
-    domain = _one_way()
-    result = _run(domain, Access.TRAJECTORY)
-    ended, _ = outcome(domain, Access.TRAJECTORY, result)
+    """An action can be executed once, and there is no way to a second problem."""
+    model = small.model("shut: open -> not open, not lit")
+    domain = Domain(model, (small.state("o", "open, lit"), small.state("other", "lit")))
+    ended, _ = outcome(domain, Access.TRAJECTORY, _run(domain, Access.TRAJECTORY))
     assert ended == "unproven", "the first step leads to where nothing can be told of a precondition"
 
 
-def _one_way() -> Domain:
-    """An action that can be executed once, and a second problem to which there is no way."""
-    types = Types({})
-    vocabulary = Vocabulary("door", (Predicate("open", ()), Predicate("lit", ())), types)
-    header = ActionHeader("shut", (), ())
-    is_open, is_lit = LiftedAtom("open", ()), LiftedAtom("lit", ())
-    schema = ActionSchema(header, positive=frozenset([is_open]), delete=frozenset([is_open, is_lit]))
-    objects = Objects({"o": "object"}, types)
-    states = (
-        State(frozenset([Atom("open", ()), Atom("lit", ())]), objects),
-        State(frozenset([Atom("lit", ())]), Objects({"other": "object"}, types)),
-    )
-    return Domain(Model(vocabulary, (schema,)), states)
-
-
 # Asking again for what rests on too few refusals, once the policy has stopped.
-
-
-def _confirmed(domain: Domain, access: Access) -> tuple[Result, list[Move]]:
-    moves: list[Move] = []
-
-    def watch(move: Move, evidence: Evidence, agent: CountingAgent) -> None:
-        moves.append(move)
-
-    policy = Confirming(policy_for(access, "economical", PyperplanPlanner()), access)
-    agent = SymbolicAgent(domain.model, domain.problems, access)
-    rng = np.random.default_rng(0)
-    return interrogate(agent, policy, rng, budget=AMPLE, scrutiny=DOUBTED, watch=watch), moves
 
 
 @thorough(40)
@@ -134,10 +95,16 @@ def _confirmed(domain: Domain, access: Access) -> tuple[Result, list[Move]]:
 def test_wherever_one_can_go_back_to_all_is_confirmed_after_the_policy_has_stopped_and_nothing_too_often(
     domain: Domain, access: Access
 ) -> None:
-    result, moves = _confirmed(domain, access)
-    agent = SymbolicAgent(domain.model, domain.problems, access)
-    alone = policy_for(access, "economical", PyperplanPlanner())
-    plain = interrogate(agent, alone, np.random.default_rng(0), budget=AMPLE)
+    agent, moves = SymbolicAgent(domain.model, domain.problems, access), list[Move]()
+    plain = interrogate(agent, _economical(access), np.random.default_rng(0), budget=AMPLE)
+    result = interrogate(
+        agent,
+        Confirming(_economical(access), access),
+        np.random.default_rng(0),
+        budget=AMPLE,
+        scrutiny=DOUBTED,
+        watch=lambda move, evidence, agent: moves.append(move),
+    )
     own = len(plain.transcript.entries)
     assert result.transcript.entries[:own] == plain.transcript.entries, "the policy's own moves come first"
     *confirming, last = moves[own:]
@@ -161,12 +128,12 @@ def test_wherever_one_can_go_back_to_all_is_confirmed_after_the_policy_has_stopp
             assert action.violated(held, dim).within(claim.literals)
 
 
-@given(domains.domains(), st.booleans())
-@thorough(10)
-def test_an_agent_that_refuses_surely_is_not_asked_again(domain: Domain, surely: bool) -> None:
-    policy, planner = policy_for(Access.SNAPSHOT, "economical", PyperplanPlanner()), PyperplanPlanner()
-    agent = SymbolicAgent(domain.model, domain.problems, Access.SNAPSHOT, refuses_surely=surely)
-    assert (confirmed(policy, agent, planner) is policy) is surely
+@pytest.mark.parametrize("surely", [True, False])
+def test_an_agent_that_refuses_surely_is_not_asked_again(surely: bool) -> None:
+    model, start, _ = domains.bell_and_lamp()
+    agent = SymbolicAgent(model, [start], Access.SNAPSHOT, refuses_surely=surely)
+    policy = Stopping()
+    assert (confirmed(policy, agent, PyperplanPlanner()) is policy) is surely
 
 
 # Reset access: every question begins in an initial situation, or where the agent stands, and goes back by
@@ -231,11 +198,8 @@ class ReticentAgent(SymbolicAgent):
         return Response(len(query.plan), here)
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
-        return [
-            step
-            for step in super().walk(start, steps, rng)
-            if not self.reticent(step.before.state, step.action)
-        ]
+        walked = super().walk(start, steps, rng)
+        return [step for step in walked if not self.reticent(step.before.state, step.action)]
 
     def reticent(self, state: State, step: GroundAction) -> bool:
         """Whether it does not tell of this step from this state."""
@@ -243,14 +207,13 @@ class ReticentAgent(SymbolicAgent):
         return crc32(text.encode()) % self.one_in == 0
 
 
-@promised(60)
+@thorough(90)
 @given(domains.domains(), st.integers(2, 5), st.integers(0, 3))
 def test_what_is_not_told_is_not_asked_in_the_same_form_and_nothing_false_follows(
     domain: Domain, one_in: int, seed: int
 ) -> None:
-    agent = ReticentAgent(domain, one_in)
-    policy = policy_for(Access.SNAPSHOT, "economical", PyperplanPlanner())
-    result = interrogate(agent, policy, np.random.default_rng(seed), budget=AMPLE)
+    agent, rng = ReticentAgent(domain, one_in), np.random.default_rng(seed)
+    result = interrogate(agent, _economical(Access.SNAPSHOT), rng, budget=AMPLE)
     assert "budget of" not in result.why, "the interrogation does not end"
     assert "came up again" not in result.why
     assert_sound(result.hypotheses, domain.model)
@@ -278,25 +241,23 @@ def test_a_stop_is_complete_only_if_there_are_reasons_for_all_that_is_open(domai
         assert literal.within(stop.beyond[name][0]) is ((name, literal) != left_out)
 
 
-class Latch(Agent):
+class Latch(SymbolicAgent):
     """A latch that opens with the second turn, though nothing shows the first; each question begins with none."""
 
-    vocabulary = Vocabulary("latch", (Predicate("open", ()),), Types({}))
-    headers = (ActionHeader("turn", (), ()), ActionHeader("shut", (), ()))
-    access = Access.SETTABLE
-    refuses_surely = True
-
-    def initial(self) -> list[Situation]:
-        state = State(frozenset(), Objects({}, self.vocabulary.types))
-        return [Situation(state, state)]
+    def __init__(self) -> None:
+        model = small.model("turn", "shut", predicates="open/0")
+        super().__init__(model, [small.state("")], Access.SETTABLE, refuses_surely=True)
 
     def ask(self, query: Query) -> Response:
         true, turns = query.initial.state.true, 0
         for step in query.plan:
             turns = turns + 1 if step.name == "turn" else 0
-            true = frozenset([Atom("open", ())]) if turns > 1 else true if turns else frozenset()
+            true = small.atoms("open") if turns > 1 else true if turns else frozenset()
         state = State(true, query.initial.state.objects)
         return Response(len(query.plan), Situation(state, state))
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        return []
 
 
 def test_what_never_changed_anything_is_attempted_twice_before_a_stop() -> None:

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.evidence.graph import Evidence, Node
-from aam_vision.interrogation.evidence.moves import Ask, Move, Stop
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.evidence.moves import Ask, Move, Walk
 from aam_vision.interrogation.policies.trajectory import MAX_FRUITLESS, TrajectoryPolicy
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import interrogate
@@ -28,45 +27,27 @@ PEERS = {"gripper": 8, "blocksworld": 16, "miconic": 17, "satellite": 29, "logis
 """Steps that OLAM or information-gain-aml take to the correct model, the fewer of the two. Ours are means: seeds differ by half."""
 
 
-def _policy() -> TrajectoryPolicy:
-    """Searches are short, since there are many runs."""
-    return TrajectoryPolicy(limits=Limits(states=1000), work=3000)
-
-
-class Observed:
-    """The moves of a policy, and where the agent stood before each."""
-
-    def __init__(self) -> None:
-        self._policy = _policy()
-        self.moves: list[tuple[Move, Node, bool]] = []
-
-    def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
-        move = self._policy.next(evidence, rng)
-        asked = isinstance(move, Ask) and evidence.was_asked(move.start, move.plan)
-        self.moves.append((move, evidence.current, asked))
-        return move
-
-
 @thorough(30)
 @given(domains.domains(), st.sampled_from([0.0, 0.3]))
 def test_each_question_is_a_new_one_from_where_the_agent_stands(domain: Domain, hidden: float) -> None:
     """And no walk is ever made; it stops once too many questions in a row told nothing."""
-    observed = Observed()
+
+    class Observed(TrajectoryPolicy):
+        def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
+            move = super().next(evidence, rng)
+            assert not isinstance(move, Walk)
+            if isinstance(move, Ask):
+                assert move.start is evidence.current
+                assert move.plan
+                assert not evidence.was_asked(move.start, move.plan)
+            else:
+                told = "".join("01"[exchange.told] for exchange in evidence.exchanges)
+                assert max(map(len, told.split("1"))) <= MAX_FRUITLESS + 1
+            return move
+
+    observed = Observed(limits=Limits(states=1000), work=3000)
     agent = HidingAgent(Domain(domain.model, domain.problems[:1]), Access.TRAJECTORY, hidden)
-    told: list[bool] = []
-
-    def watch(move: Move, evidence: Evidence, agent: CountingAgent) -> None:
-        told[:] = [exchange.told for exchange in evidence.exchanges]
-
-    interrogate(agent, observed, np.random.default_rng(0), budget=AMPLE, watch=watch)
-    for move, current, asked in observed.moves[:-1]:
-        assert isinstance(move, Ask)
-        assert move.start is current
-        assert move.plan
-        assert not asked
-    assert isinstance(observed.moves[-1][0], Stop)
-    fruitless = "".join("01"[one] for one in told).split("1")
-    assert max(map(len, fruitless)) <= MAX_FRUITLESS + 1
+    interrogate(agent, observed, np.random.default_rng(0), budget=AMPLE)
 
 
 def _steps_to_the_correct_model(model: Model, problem: State, seed: int) -> int | None:

@@ -42,21 +42,18 @@ def test_states_are_made_in_turn_wherever_the_action_may_be_executed(domain: Dom
     evidence = walked(domain, seed, steps=6)
     start = evidence.nodes[0].state
     for name, action in evidence.hypotheses.actions.items():
-        left_out = list(left_false(action))
+        index, left_out = action.index, list(left_false(action))
         assert left_out[0] == 0
-        if len(action.index.atoms) <= FEW_ATOMS:
+        if len(index.atoms) <= FEW_ATOMS:
             assert left_out[1:] == list(bits(action.negative))
-        for row in domains.all_bindings(action.index.header, start.objects)[:3]:
-            if action.index.coinciding(row):
+        for row in domains.all_bindings(index.header, start.objects)[:3]:
+            if index.coinciding(row):
                 continue
-            expected = []
-            for off in left_out:
-                held = action.index.everything & ~off
-                if not action.certain_to_fail(action.violated(held, 0)):
-                    expected.append(held)
+            expected = [index.everything & ~off for off in left_out]
+            expected = [held for held in expected if not action.certain_to_fail(action.violated(held, 0))]
             made = list(constructed_states(action, start, row, left_out))
-            assert [action.index.values(state, row)[0] for state in made] == expected, name
-            facts = action.index.facts(action.index.everything, row)
+            assert [index.values(state, row)[0] for state in made] == expected, name
+            facts = index.facts(index.everything, row)
             assert all(state.true - facts == start.true - facts for state in made)
 
 
@@ -83,18 +80,12 @@ def test_what_has_to_hold_holds_where_a_plan_ends(domain: Domain, seed: int) -> 
     evidence, search = walked(domain, seed, steps=6), _search()
     for action in evidence.hypotheses.actions.values():
         likely = [Literals(bit, 0) for bit in bits(action.positive)]
-        assert all(
-            one.within(min(action.clauses, key=Literals.size)) for one in in_smallest_clause(action, likely)
-        )
+        for one in in_smallest_clause(action, likely):
+            assert one.within(min(action.clauses, key=Literals.size))
         for literal in likely[:2]:
-            for planned, state in planned_states(
-                evidence,
-                action,
-                KnownReachability().of(evidence),
-                first=[literal],
-                likely=[],
-                reach=search.reach,
-            ):
+            paths = KnownReachability().of(evidence)
+            found = planned_states(evidence, action, paths, first=[literal], likely=[], reach=search.reach)
+            for planned, state in found:
                 assert action.violated(*action.index.values(state, planned.step.objects), literal) == NOTHING
 
 
@@ -131,8 +122,7 @@ def test_probes_are_exactly_the_open_questions_about_the_suspects(
         suspects = Literals(undecided.positive & mask, undecided.negative & mask >> 7)
         expected = {}
         for row in domains.all_bindings(action.index.header, state.objects):
-            held, dim = action.index.values(state, row)
-            violated = action.violated(held, dim)
+            violated = action.violated(*action.index.values(state, row))
             if violated and violated.within(suspects) and not action.certain_to_fail(violated):
                 expected[row] = violated
         found = list(near_misses(action, StateIndex(state), suspects))
@@ -145,19 +135,15 @@ def test_probes_are_exactly_the_open_questions_about_the_suspects(
 def test_a_revealing_step_is_certain_to_succeed_and_to_show_the_effect(domain: Domain, seed: int) -> None:
     for action, state in _partly_learned(domain, seed):
         schema = domain.model.schema(action.index.header.name)
+        rows = domains.all_bindings(schema.header, state.objects)
+        certain = [row for row in rows if not action.violated(*action.index.values(state, row))]
         for atom, bit in action.index.bit.items():
             action.adds |= bit
             action.deletes &= ~bit
             action.keeps |= bit
             step = revealing_step(action, StateIndex(state), bit)
             if step is None:
-                possible = [
-                    row
-                    for row in domains.all_bindings(schema.header, state.objects)
-                    if not action.violated(*action.index.values(state, row))
-                    and atom.ground(row) not in state.true
-                ]
-                assert possible == []
+                assert all(atom.ground(row) in state.true for row in certain)
             else:
                 assert schema.applicable(state, step.objects)
                 assert atom.ground(step.objects) not in state.true

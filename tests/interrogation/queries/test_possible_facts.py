@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from unittest import mock
 
 from hypothesis import given
@@ -11,6 +12,7 @@ from aam_vision.interrogation.hypotheses.literals import Literals, union
 from aam_vision.interrogation.hypotheses.models import ActionHypotheses, GroundLiterals, Hypotheses
 from aam_vision.interrogation.queries import possible_facts
 from aam_vision.interrogation.queries.possible_facts import PossibleFacts
+from aam_vision.model.strips import Atom
 from aam_vision.planning.grounding import Grounding, ground
 from aam_vision.planning.interchangeable import PossibleOperator
 from aam_vision.planning.mutexes import Mutexes, always_one_of
@@ -27,36 +29,50 @@ questions = given(
 """A domain, which literals of its actions are true and which false, and how many literals exclusions tell apart."""
 
 
-def _reached(domain: Domain, max_literals: int) -> tuple[Grounding, Mutexes]:
+def _asked(
+    domain: Domain, positive: int, negative: int, max_literals: int, *, requiring: bool = False
+) -> Iterator[tuple[ActionHypotheses, Literals, PossibleFacts, Grounding, Mutexes, list[frozenset[Atom]]]]:
+    """For every action some literals, and what is possible beside what always holds, if that is asked for."""
     model, start = domain.model, domain.problems[0]
-    grounding = ground([domains.lifted_operator(s) for s in model.actions], start.true, start.objects)
+    operators = [domains.lifted_operator(schema) for schema in model.actions]
+    grounding = ground(operators, start.true, start.objects)
     possible = [PossibleOperator(o.positive, o.negative, o.add, o.delete) for o in grounding.operators]
-    return grounding, Mutexes(possible, [(start.true, frozenset())], max_literals)
+    mutexes = Mutexes(possible, [(start.true, frozenset())], max_literals)
+    one_of = always_one_of(operators, mutexes.facts, [start.true]) if requiring else []
+    facts = PossibleFacts(start.objects, grounding, mutexes)
+    facts = facts.requiring(one_of) if requiring else facts
+    for action in Hypotheses(model.vocabulary, model.headers).actions.values():
+        everything = action.index.everything
+        literals = Literals(positive & everything, negative & everything & ~positive)
+        yield action, literals, facts, grounding, mutexes, one_of
 
 
 @thorough(80)
 @questions
-def test_literals_hold_somewhere_exactly_if_some_arguments_allow_them(
+def test_literals_hold_somewhere_exactly_if_some_arguments_allow_them_and_the_nearest_are_some_of_these(
     domain: Domain, positive: int, negative: int, max_literals: int
 ) -> None:
-    model, start = domain.model, domain.problems[0]
-    grounding, mutexes = _reached(domain, max_literals)
-    facts = PossibleFacts(start.objects, grounding, mutexes)
-    hypotheses = Hypotheses(model.vocabulary, model.headers)
-    for action in hypotheses.actions.values():
-        everything = action.index.everything
-        literals = Literals(positive & everything, negative & everything & ~positive)
-        expected = {
-            row
-            for row in domains.all_bindings(action.index.header, start.objects)
-            if mutexes.possible(*GroundLiterals(action, row).holding(literals))
+    """Of things with one representative, exclusions alone know less."""
+    states = domains.reachable(domain.model, domain.problems, limit=100)
+    for action, literals, facts, grounding, mutexes, _ in _asked(domain, positive, negative, max_literals):
+        rows = domains.all_bindings(action.index.header, domain.problems[0].objects)
+        true = {row: GroundLiterals(action, row).holding(literals) for row in rows}
+        found = set(facts.where(action, literals))
+        expected = {row for row in rows if mutexes.possible(*true[row])}
+        assert found == expected if max_literals else found <= expected
+        for row, (holds, fails) in true.items():
+            if any({*holds} <= state.true and not {*fails} & state.true for state in states or ()):
+                assert row in found
+        assert list(facts.among(action, literals, rows)) == [row for row in rows if row in found]
+        assert facts.somewhere(action, literals) == bool(found)
+        # no others need fewer rounds of the relaxation for their facts
+        changing = {fact for operator in grounding.operators for fact in operator.add | operator.delete}
+        away = {
+            row: sum(grounding.reachable[fact] for fact in true[row][0] if fact in changing) for row in found
         }
-        assert set(facts.where(action, literals)) == expected
-        everything_bound = domains.all_bindings(action.index.header, start.objects)
-        assert list(facts.among(action, literals, everything_bound)) == [
-            row for row in everything_bound if row in expected
-        ]
-        assert facts.somewhere(action, literals) == bool(expected)
+        nearest = facts.nearest(action, literals, grounding.reachable, 3)
+        assert set(nearest) <= found
+        assert sorted(away[row] for row in nearest) == sorted(away.values())[:3]
 
 
 @thorough(80)
@@ -65,18 +81,11 @@ def test_of_what_always_holds_once_one_fact_must_be_possible_beside_the_literals
     domain: Domain, positive: int, negative: int, max_literals: int
 ) -> None:
     """Where a literal excludes one of these facts; what holds in a reachable state is never ruled out."""
-    model, start = domain.model, domain.problems[0]
-    grounding, mutexes = _reached(domain, max_literals)
-    operators = [domains.lifted_operator(schema) for schema in model.actions]
-    one_of = always_one_of(operators, mutexes.facts, [start.true])
-    facts = PossibleFacts(start.objects, grounding, mutexes).requiring(one_of)
-    states = domains.reachable(model, [start], limit=100)
-    hypotheses = Hypotheses(model.vocabulary, model.headers)
-    for action in hypotheses.actions.values():
-        everything = action.index.everything
-        literals = Literals(positive & everything, negative & everything & ~positive)
-        expected = set()
-        for row in domains.all_bindings(action.index.header, start.objects):
+    states = domains.reachable(domain.model, domain.problems, limit=100)
+    asked = _asked(domain, positive, negative, max_literals, requiring=True)
+    for action, literals, facts, _, mutexes, one_of in asked:
+        expected, reached = set(), set()
+        for row in domains.all_bindings(action.index.header, domain.problems[0].objects):
             true, false = map(frozenset, GroundLiterals(action, row).holding(literals))
             needed = [group for group in one_of if group & false]
             if mutexes.possible(true, false) and all(
@@ -84,37 +93,12 @@ def test_of_what_always_holds_once_one_fact_must_be_possible_beside_the_literals
             ):
                 expected.add(row)
             if any(true <= state.true and not false & state.true for state in states or ()):
-                assert row in expected
-        assert set(facts.where(action, literals)) == expected
-        others = list(Literals(everything, everything).singles())
+                reached.add(row)
+        assert reached <= expected
+        found = set(facts.where(action, literals))
+        assert found == expected if max_literals else reached <= found <= expected
+        others = list(Literals(*[action.index.everything] * 2).singles())
         together = [facts.somewhere(action, union([literals, other])) for other in others]
         for at_once in (1, possible_facts.TOGETHER):
             with mock.patch.object(possible_facts, "TOGETHER", at_once):
                 assert facts.beside(action, literals, others) == together
-
-
-@thorough(60)
-@questions
-def test_the_nearest_arguments_are_some_of_those_that_are_possible(
-    domain: Domain, positive: int, negative: int, max_literals: int
-) -> None:
-    """No others need fewer rounds of the relaxation for their facts."""
-    grounding, mutexes = _reached(domain, max_literals)
-    facts = PossibleFacts(domain.problems[0].objects, grounding, mutexes)
-    changing = {fact for operator in grounding.operators for fact in operator.add | operator.delete}
-    hypotheses = Hypotheses(domain.model.vocabulary, domain.model.headers)
-    for action in hypotheses.actions.values():
-        everything = action.index.everything
-        literals = Literals(positive & everything, negative & everything & ~positive)
-
-        def away(
-            row: tuple[str, ...], action: ActionHypotheses = action, literals: Literals = literals
-        ) -> int:
-            true, _ = GroundLiterals(action, row).holding(literals)
-            return sum(grounding.reachable[fact] for fact in true if fact in changing)
-
-        rows = set(facts.where(action, literals))
-        found = facts.nearest(action, literals, grounding.reachable, 3)
-        assert len(found) == min(3, len(rows))
-        assert set(found) <= rows
-        assert sorted(map(away, found)) == sorted(map(away, rows))[:3]

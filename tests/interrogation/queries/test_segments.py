@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
+from unittest import mock
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,7 +14,6 @@ from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.queries import segments
 from aam_vision.interrogation.queries.segments import (
     GROUP_RISK,
-    Segment,
     SegmentFinder,
     SituationTables,
     Standpoint,
@@ -26,42 +26,36 @@ from tests.interrogation.runs import agent_of, walked
 from tests.profiles import thorough
 
 
-def _segments(domain: Domain, seed: int) -> tuple[Evidence, Standpoint, dict[str, Segment | None]]:
-    evidence = walked(domain, seed)
+def _standpoint(domain: Domain, seed: int, steps: int = 24) -> tuple[Evidence, NaturalBeliefs, Standpoint]:
+    evidence = walked(domain, seed, steps)
     beliefs = NaturalBeliefs(evidence.hypotheses, evidence.nodes)
-    standpoint = Standpoint(evidence, evidence.hypotheses, evidence.nodes)
-    finder = SegmentFinder(beliefs)
-    segments = {"refutation": finder.refutation(standpoint), "proof": finder.proof(standpoint)}
-    for segment in segments.values():
-        if segment is not None:
-            action = evidence.hypotheses[segment.steps[-1].name]
-            assert segment.success == success(beliefs, segment.steps[-1].name, action, segment.violated)
-    return evidence, standpoint, segments
+    return evidence, beliefs, Standpoint(evidence, evidence.hypotheses, evidence.nodes)
 
 
 @thorough(50)
 @given(domains.domains(), st.integers(0, 10**6))
 def test_an_assumed_success_tells_what_a_real_one_would(domain: Domain, seed: int) -> None:
-    evidence, standpoint, segments = _segments(domain, seed)
-    refutation, proof = segments["refutation"], segments["proof"]
+    evidence, beliefs, standpoint = _standpoint(domain, seed)
+    finder = SegmentFinder(beliefs)
+    refutation, proof = finder.refutation(standpoint), finder.proof(standpoint)
     assert refutation is None or (refutation.violated and refutation.success >= GROUP_RISK)
     assert proof is None or proof.violated.size() == 1
-    for segment in filter(None, segments.values()):
+    for segment in filter(None, (refutation, proof)):
         name = segment.steps[-1].name
-        before = evidence.hypotheses[name].version
+        really, version = evidence.hypotheses[name], evidence.hypotheses[name].version
+        assert segment.success == success(beliefs, name, really, segment.violated)
         assumed = standpoint.after(segment)
-        assert evidence.hypotheses[name].version == before, "an assumption changes nothing that is known"
-        assert not segment.violated.within(assumed.hypotheses[name].candidates)
+        assert really.version == version, "an assumption changes nothing that is known"
+        thought = assumed.hypotheses[name]
+        assert not segment.violated.within(thought.candidates)
         assert segment.start.situation is not None
         query = Query(segment.start.situation, segment.steps)
         response = agent_of(domain).ask(query)
         if response.executed == len(segment.steps):
             evidence.take_in(Asked(query, response))
-            really, thought = evidence.hypotheses[name], assumed.hypotheses[name]
             assert (really.candidates, really.proven) == (thought.candidates, thought.proven)
             here = assumed.nodes[0].state
-            assert here.true <= response.final.state.true
-            assert response.final.state.true <= here.true | here.unknown
+            assert here.true <= response.final.state.true <= here.true | here.unknown
             break
 
 
@@ -69,10 +63,8 @@ def test_an_assumed_success_tells_what_a_real_one_would(domain: Domain, seed: in
 @given(domains.domains(max_problems=1), st.integers(0, 10**6))
 def test_what_was_scanned_in_vain_is_found_once_a_new_situation_allows_it(domain: Domain, seed: int) -> None:
     """The finder remembers fruitless scans; it must find as much as one that remembers nothing."""
-    evidence = walked(domain, seed, steps=6)
-    beliefs = NaturalBeliefs(evidence.hypotheses, evidence.nodes)
-    remembering = SegmentFinder(beliefs)
-    state = domain.problems[0]
+    evidence, beliefs, _ = _standpoint(domain, seed, steps=6)
+    remembering, state = SegmentFinder(beliefs), domain.problems[0]
     for _ in range(4):
         standpoint = Standpoint(evidence, evidence.hypotheses, evidence.nodes)
         found, fresh = remembering.proof(standpoint), SegmentFinder(beliefs).proof(standpoint)
@@ -80,8 +72,7 @@ def test_what_was_scanned_in_vain_is_found_once_a_new_situation_allows_it(domain
         options = domains.applicable(domain.model, state)
         if not options:
             break
-        start = Situation(state, state)
-        query = Query(start, (options[0],))
+        query = Query(Situation(state, state), (options[0],))
         evidence.take_in(Asked(query, agent_of(domain).ask(query)))
         state = domains.successor(domain.model, state, options[0])
 
@@ -117,13 +108,10 @@ def test_patterns_are_the_values_seen_in_each_situation(
 @thorough(40)
 @given(domains.domains(), st.integers(0, 10**6))
 def test_segments_are_the_same_with_tables_and_without(domain: Domain, seed: int) -> None:
-    evidence = walked(domain, seed)
-    beliefs = NaturalBeliefs(evidence.hypotheses, evidence.nodes)
-    standpoint = Standpoint(evidence, evidence.hypotheses, evidence.nodes)
+    _, beliefs, standpoint = _standpoint(domain, seed)
     found = []
     for few in (1, 10**6):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(segments, "FEW", few)
+        with mock.patch.object(segments, "FEW", few):
             finder = SegmentFinder(beliefs)
             found.append((finder.refutation(standpoint), finder.proof(standpoint)))
     assert found[0] == found[1]

@@ -10,7 +10,6 @@ from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Ask, Asked, Walked
 from aam_vision.interrogation.hypotheses.literals import Literals, bits
-from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.queries.settable_chains import (
     ArgumentChoices,
     BaseState,
@@ -21,35 +20,20 @@ from aam_vision.interrogation.queries.settable_chains import (
 )
 from aam_vision.interrogation.queries.undetermined_steps import constructed_step, reachable_step
 from aam_vision.model.query import Access, Query, Response, Situation
-from aam_vision.model.strips import Objects, State
+from aam_vision.model.strips import State
 from experiments.random_strips import ground_atoms, random_domain
 from tests import domains
 from tests.domains import Domain
-from tests.interrogation.runs import begun
+from tests.interrogation.runs import agent_of, begun, walked
 from tests.profiles import scaled, thorough
-
-
-def _walked(domain: Domain, seed: int) -> Evidence:
-    """What is known after a few walks."""
-    evidence = Evidence(Hypotheses(domain.model.vocabulary, domain.model.headers))
-    _walk(evidence, domain, seed)
-    return evidence
-
-
-def _walk(evidence: Evidence, domain: Domain, seed: int, steps: int = 3) -> None:
-    agent = SymbolicAgent(domain.model, domain.problems)
-    rng = np.random.default_rng(seed)
-    for situation in agent.initial():
-        evidence.begin(situation)
-        evidence.take_in(Walked(tuple(agent.walk(situation, steps, rng))))
 
 
 @thorough(100)
 @given(domains.domains(constants=True), st.data())
 def test_instructions_say_in_facts_what_hypotheses_say_in_atoms(domain: Domain, data: st.DataObject) -> None:
     """Whenever that is asked: candidates and effects are fewer after every walk."""
-    evidence = Evidence(Hypotheses(domain.model.vocabulary, domain.model.headers))
-    objects_of = domain.problems[0].objects
+    agent = agent_of(domain)
+    evidence, objects_of = begun(agent), domain.problems[0].objects
     action = evidence.hypotheses[data.draw(st.sampled_from(domain.model.headers)).name]
     index = action.index
     bindings = domains.all_bindings(index.header, objects_of)
@@ -72,24 +56,25 @@ def test_instructions_say_in_facts_what_hypotheses_say_in_atoms(domain: Domain, 
         for literal in action.candidates.singles():
             if literal != violated and (other := instruction.violating(literal)) is not None:
                 assert ChainStep(instruction, literal, *other).after(instruction.facts(held), before) is None
-        _walk(evidence, domain, seed, steps=5)
+        for situation in agent.initial():
+            evidence.take_in(Walked(tuple(agent.walk(situation, 5, np.random.default_rng(seed)))))
 
 
 @thorough(100)
 @given(domains.domains(), st.integers(0, 3), st.data())
 def test_every_step_violates_just_what_it_should(domain: Domain, seed: int, data: st.DataObject) -> None:
     """Replayed in states of atoms, which know nothing of how a chain is found."""
-    evidence = _walked(domain, seed)
+    evidence = walked(domain, seed, 3)
     actions = evidence.hypotheses.actions
     chain = Chain(evidence, BaseState(evidence.nodes[0].state))
+
+    def some(mask: int) -> int:
+        return sum(bit for bit in bits(mask) if data.draw(st.integers(0, 3)) == 0)
+
     for _ in range(6):
         name = data.draw(st.sampled_from(sorted(actions)))
-        candidates = actions[name].candidates
-        positive = sum(bit for bit in bits(candidates.positive) if data.draw(st.integers(0, 3)) == 0)
-        negative = sum(
-            bit for bit in bits(candidates.negative & ~positive) if data.draw(st.integers(0, 3)) == 0
-        )
-        violated = Literals(positive, negative)
+        positive = some(actions[name].candidates.positive)
+        violated = Literals(positive, some(actions[name].candidates.negative & ~positive))
         chain = chain.then(name, violated) or chain
     state = chain.state()
     for step, action in zip(chain.steps, chain.plan(), strict=True):
@@ -102,9 +87,8 @@ def test_every_step_violates_just_what_it_should(domain: Domain, seed: int, data
 @given(st.data())
 def test_arguments_differ_and_are_those_not_in_use_where_there_are_enough(data: st.DataObject) -> None:
     vocabulary = data.draw(domains.vocabularies())
-    state = data.draw(domains.states(vocabulary))
+    objects = data.draw(domains.states(vocabulary)).objects
     types = data.draw(domains.headers(vocabulary, "act")).types
-    objects: Objects = state.objects
     used = data.draw(st.sets(st.sampled_from(sorted(objects)))) if objects else set()
     fitting = [objects.of_type(kind) for kind in types]
     pinned = tuple((place, pool[0]) for place, pool in enumerate(fitting[:1]) if pool)
@@ -138,25 +122,19 @@ def _ask(agent: SymbolicAgent, evidence: Evidence, ask: Ask) -> tuple[Response, 
     return response, evidence.take_in(Asked(query, response), ask)
 
 
-def test_every_step_that_is_found_tells_something() -> None:
-    for seed in SEEDS:
-        agent, evidence = _evidence(random_domain(seed), Access.SNAPSHOT)
-        while (found := reachable_step(evidence, evidence.visited)).ask is not None:
-            assert not found.exhausted
-            known = len(evidence.visited), len(evidence.edges)
-            _, told = _ask(agent, evidence, found.ask)
-            assert told or known != (len(evidence.visited), len(evidence.edges)), f"seed {seed}"
-
-
-def test_steps_on_the_way_are_executed() -> None:
+def test_every_step_that_is_found_tells_something_and_steps_on_the_way_are_executed() -> None:
     lengths = set()
     for seed in SEEDS:
         agent, evidence = _evidence(random_domain(seed), Access.SNAPSHOT)
         initial = evidence.visited
-        while (found := reachable_step(evidence, initial)).ask is not None:
-            response, _ = _ask(agent, evidence, found.ask)
-            assert response.executed >= len(found.ask.plan) - 1, f"seed {seed}"
-            lengths.add(len(found.ask.plan))
+        for nodes in (lambda: initial, lambda: evidence.visited):
+            while (found := reachable_step(evidence, nodes())).ask is not None:
+                assert not found.exhausted
+                known = len(evidence.visited), len(evidence.edges)
+                response, told = _ask(agent, evidence, found.ask)
+                assert told or known != (len(evidence.visited), len(evidence.edges)), f"seed {seed}"
+                assert response.executed >= len(found.ask.plan) - 1, f"seed {seed}"
+                lengths.add(len(found.ask.plan))
     assert max(lengths) > 2
 
 
@@ -170,18 +148,13 @@ def test_states_are_made_until_every_outcome_is_known() -> None:
             assert asked < 500, f"seed {seed} does not end"
 
 
-def test_a_search_that_gives_up_proves_nothing() -> None:
-    _, evidence = _evidence(random_domain(1), Access.SNAPSHOT)
-    assert reachable_step(evidence, evidence.visited, looks=0) == (None, False)
-    assert constructed_step(evidence, looks=0) == (None, False)
-
-
-def test_a_state_that_is_not_fully_seen_proves_nothing() -> None:
+def test_a_search_that_gives_up_and_a_state_that_is_not_fully_seen_prove_nothing() -> None:
     domain = random_domain(1)
     _, evidence = _evidence(domain, Access.SNAPSHOT)
+    assert reachable_step(evidence, evidence.visited, looks=0) == (None, False)
+    assert constructed_step(evidence, looks=0) == (None, False)
     seen = domain.problems[0]
-    facts = ground_atoms(domain.model.vocabulary, seen.objects)
-    hidden = State(seen.true, seen.objects, unknown=frozenset(facts) - seen.true)
-    assert hidden.unknown
-    start = evidence.situation(Situation("hidden", hidden))
+    hidden = frozenset(ground_atoms(domain.model.vocabulary, seen.objects)) - seen.true
+    assert hidden
+    start = evidence.situation(Situation("hidden", State(seen.true, seen.objects, unknown=hidden)))
     assert reachable_step(evidence, [start]) == (None, False)

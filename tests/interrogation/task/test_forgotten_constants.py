@@ -18,6 +18,7 @@ from aam_vision.model.strips import Model, Vocabulary
 from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import assert_sound
+from tests.model.pddl.files import written
 from tests.profiles import first, some, thorough
 
 BAKERY = """(define (domain bakery)
@@ -49,9 +50,7 @@ class Forgetful(AgentDecorator):
 
 
 def _forgetful(folder: Path) -> tuple[Agent, Model]:
-    domain, problem = folder / "domain.pddl", folder / "problem.pddl"
-    domain.write_text(BAKERY)
-    problem.write_text(PROBLEM)
+    domain, problem = written(folder, BAKERY), written(folder, PROBLEM, "problem.pddl")
     model = read_domain(domain)
     start = read_problem(model, problem).initial
     return Forgetful(SymbolicAgent(model, [start], Access.TRAJECTORY, refuses_surely=True)), model
@@ -77,8 +76,7 @@ def test_a_contradiction_takes_no_more_steps_than_are_allowed(tmp_path: Path) ->
 
 @thorough(40)
 @given(domains.domains(max_problems=1))
-def test_where_no_constant_is_forgotten_none_is_found(domain: Domain) -> None:
-    """And what is learned meanwhile is as sound as ever."""
+def test_where_no_constant_is_forgotten_none_is_found_and_what_is_learned_is_sound(domain: Domain) -> None:
     agent = SymbolicAgent(domain.model, domain.problems, Access.TRAJECTORY, refuses_surely=True)
     result, constants = interrogated(agent, 50, np.random.default_rng(0))
     assert constants == ()

@@ -54,7 +54,7 @@ def moves_of(agent: Agent, exam: int | None, seed: int = 0) -> tuple[Result, lis
     return asked.run(np.random.default_rng(seed), observer=Observer(note)), moves
 
 
-@pytest.mark.parametrize(("domain", "access"), crossed(["gripper", "blocksworld"], SEVERAL))
+@pytest.mark.parametrize(("access", "domain"), crossed(SEVERAL, ["gripper", "blocksworld"]))
 def test_one_history_is_as_long_as_with_one_worker_with_looks_and_refusals(
     access: Access, domain: str
 ) -> None:
