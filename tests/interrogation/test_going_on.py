@@ -14,7 +14,7 @@ from aam_vision.model.query import Access, Agent
 from experiments.faults.registry import faulty_agent
 from experiments.faults.world import FaultyAgent
 from experiments.trust_runs import unpredicted
-from tests.profiles import crossed
+from tests.profiles import first
 from tests.refusals import told_by
 
 from .chance.agents import agent
@@ -54,7 +54,7 @@ def test_what_was_learned_is_what_the_agent_does(family: str, access: Access) ->
     assert unpredicted(found, asked, np.random.default_rng(0)) == 0
 
 
-@pytest.mark.parametrize("access", crossed([Access.RESET, Access.SNAPSHOT, Access.SETTABLE]))
+@pytest.mark.parametrize("access", first(1, [Access.SNAPSHOT, Access.RESET, Access.SETTABLE]))
 def test_what_is_hidden_is_learned_with_an_invented_fact(access: Access) -> None:
     found = interrogated(planted_agent("fact", access, 1))
     assert found.complete

@@ -1,3 +1,7 @@
+"""Models and problems of unified-planning, there and back."""
+
+from __future__ import annotations
+
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +16,8 @@ from aam_vision.model.query import Access, Query
 from aam_vision.model.strips import GroundAction, Model, Predicate, Vocabulary
 from aam_vision.model.unified import to_unified_planning
 from aam_vision.report.evaluation import sample_states
+from tests.model.pddl.files import written
+from tests.refusals import told_by
 
 
 @pytest.mark.parametrize("name", domains.DOMAINS)
@@ -58,15 +64,6 @@ def test_a_problem_is_interrogated_and_its_model_given_back() -> None:
     assert again.access is Access.SNAPSHOT
 
 
-def test_a_simulator_sets_no_states() -> None:
-    from unified_planning.engines import UPSequentialSimulator
-
-    simulator = UPSequentialSimulator(_problem())
-    assert aam_vision.agent_for(simulator).access is Access.SNAPSHOT
-    with pytest.raises(aam_vision.UnusableInput, match="give its problem instead"):
-        aam_vision.agent_for(simulator, access="settable")
-
-
 def test_a_simulator_that_fails_ends_the_interrogation_with_what_was_learned() -> None:
     from unified_planning.engines import UPSequentialSimulator
 
@@ -92,27 +89,21 @@ def test_numbers_are_left_out_with_a_warning() -> None:
     assert [one.name for one in agent.vocabulary.predicates] == ["lit"]
 
 
-@pytest.mark.parametrize("name", ["switch it", "(switch", "1st", "?x"])
-def test_names_that_pddl_forbids_are_refused(name: str) -> None:
-    with pytest.raises(aam_vision.UnusableInput, match="PDDL forbids this name"):
-        aam_vision.agent_for(_problem(action=name))
-    words = Vocabulary("d", (Predicate(name),))
-    with pytest.raises(aam_vision.UnusableInput, match="PDDL forbids this name"):
-        to_unified_planning(Model(words, ()))
+def test_what_cannot_be_used_is_refused(tmp_path: Path) -> None:
+    from unified_planning.engines import UPSequentialSimulator
 
-
-def test_what_is_neither_a_name_nor_a_problem_is_refused() -> None:
-    with pytest.raises(aam_vision.UnusableInput, match="give the name of an environment, or a problem"):
-        aam_vision.agent_for(3)
-    with pytest.raises(aam_vision.UnusableInput, match="no such object"):
-        aam_vision.agent_for(_problem(), constants=["middle"])
-
-
-def test_a_model_with_chance_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "coin.pddl"
-    file.write_text(
-        "(define (domain coin) (:predicates (heads))\n"
-        " (:action toss :parameters () :precondition (and) :effect (probabilistic 0.5 (heads))))"
-    )
-    with pytest.raises(aam_vision.UnusableInput, match="toss has outcomes by chance"):
-        to_unified_planning(read_domain(file, chance=True))
+    simulator = UPSequentialSimulator(_problem())
+    assert aam_vision.agent_for(simulator).access is Access.SNAPSHOT, "a simulator sets no states"
+    coin = "(define (domain coin) (:predicates (heads)) (:action toss :effect (probabilistic 0.5 (heads))))"
+    chance = read_domain(written(tmp_path, coin), chance=True)
+    for make, told in (
+        (lambda: aam_vision.agent_for(simulator, access="settable"), "give its problem instead"),
+        (lambda: aam_vision.agent_for(3), "give the name of an environment, or a problem"),
+        (lambda: aam_vision.agent_for(_problem(), constants=["middle"]), "no such object"),
+        (lambda: to_unified_planning(chance), "toss has outcomes by chance"),
+    ):
+        told_by(make, told)
+    for name in ("switch it", "(switch", "1st", "?x"):
+        told_by(lambda name=name: aam_vision.agent_for(_problem(action=name)), "PDDL forbids this name")
+        words = Vocabulary("d", (Predicate(name),))
+        told_by(lambda words=words: to_unified_planning(Model(words, ())), "PDDL forbids this name")

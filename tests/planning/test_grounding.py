@@ -69,7 +69,7 @@ def test_operators_with_unreachable_positive_preconditions_are_not_grounded(doma
         (["act x: not p x -> q x"], {"always": []}, "act(a) act(b)"),  # it is true in one of the starts only
     ],
 )
-def test_a_negative_precondition_on_a_fact_that_stays_drops_the_operator(
+def test_what_stays_and_must_be_false_drops_the_operator(
     actions: list[str], options: dict[str, Any], found: str
 ) -> None:
     grounding = _ground(small.model(*actions), small.atoms("p a"), small.objects("a b"), **options)

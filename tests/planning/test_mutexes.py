@@ -43,9 +43,7 @@ def _assert_possible(mutexes: Mutexes, states: Sequence[State], facts: Sequence[
 
 @thorough(120)
 @given(domains.domains(constants=True), st.sampled_from([0, MAX_LITERALS]), st.data())
-def test_only_a_start_that_changes_nothing_is_covered(
-    domain: Domain, max_literals: int, data: st.DataObject
-) -> None:
+def test_only_a_start_without_news_is_covered(domain: Domain, max_literals: int, data: st.DataObject) -> None:
     model, start = domain.model, domain.problems[0]
     other = data.draw(domains.states_of(model.vocabulary, start.objects))
     facts = domains.ground_atoms(model.vocabulary, start.objects)
@@ -72,9 +70,7 @@ def _pairs(mutexes: Mutexes, facts: Sequence[Fact]) -> list[bool]:
 
 @thorough(100)
 @given(domains.domains(constants=True, alike=True), st.sampled_from([0, MAX_LITERALS]), st.data())
-def test_literals_that_hold_together_in_a_reachable_state_are_not_mutex_whatever_is_unknown(
-    domain: Domain, max_literals: int, data: st.DataObject
-) -> None:
+def test_no_mutex_holds_in_a_reachable_state(domain: Domain, max_literals: int, data: st.DataObject) -> None:
     """Some true effects are only possible ones, some possible ones never happen, some facts are hidden."""
     model, start = domain.model, domain.problems[0]
     states = domains.reachable(model, domain.problems, limit=100)
@@ -190,9 +186,7 @@ def test_representatives_exclude_what_a_table_of_all_things_excludes() -> None:
 
 @thorough(60)
 @given(st.integers(3, 5), st.integers(0, 3), st.data())
-def test_things_that_can_be_unknown_or_start_apart_stay_possible(
-    things: int, free: int, data: st.DataObject
-) -> None:
+def test_things_unknown_or_apart_stay_possible(things: int, free: int, data: st.DataObject) -> None:
     """Representatives under several starts, hidden facts and things of which a different thing is true for ever."""
     operators, start, facts = _things_and_places(things, things + free)
     start |= small.atoms("marked x0") if data.draw(st.booleans()) else frozenset()

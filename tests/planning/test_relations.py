@@ -88,9 +88,7 @@ def _rows(relation: Relation, numbers: ObjectNumbers) -> list[tuple[str, ...]]:
 @pytest.mark.parametrize("large", [1000, 1])
 @thorough(80)
 @given(queries(repeated=False), st.data())
-def test_only_bindings_whose_literals_are_compatible_by_pairs_are_found(
-    large: int, query: Query, data: st.DataObject
-) -> None:
+def test_only_bindings_compatible_by_pairs_are_found(large: int, query: Query, data: st.DataObject) -> None:
     state, header, required, _ = query
     numbers, facts = ObjectNumbers(state.objects), sorted(state.true)
     size = len(facts) + 1

@@ -44,9 +44,7 @@ def test_atoms_are_true_in_the_grid_where_they_are_true_one_by_one() -> None:
 
 @thorough(60)
 @given(domains.domains(constants=True), st.integers(0, 10**6))
-def test_the_best_choice_is_as_good_as_the_best_of_all_and_violates_nothing_proven(
-    domain: Domain, seed: int
-) -> None:
+def test_the_best_choice_is_the_best_of_all_and_violates_nothing_proven(domain: Domain, seed: int) -> None:
     """With a beam so wide that nothing is left out, against every binding."""
     rng, state = np.random.default_rng(seed), domain.problems[0]
     for header in domain.model.headers:

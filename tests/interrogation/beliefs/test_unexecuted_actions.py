@@ -59,9 +59,7 @@ def _draw(seed: int = 0, **changes: object) -> np.ndarray:
 
 @thorough(50)
 @given(st.lists(masks, max_size=5), st.lists(masks, max_size=3), st.integers(0, 1000))
-def test_every_sample_satisfies_every_clause(
-    clauses: list[Literals], expected: list[Literals], seed: int
-) -> None:
+def test_samples_satisfy_every_clause(clauses: list[Literals], expected: list[Literals], seed: int) -> None:
     drawn = _draw(seed, clauses=clauses, expected=expected)
     assert drawn.shape == (POSTERIOR_SAMPLES, COUNT)
     for clause in clauses:

@@ -55,7 +55,7 @@ LOOKS = pytest.mark.parametrize("looks", [indistinguishability.MAX_LOOKS, 0], id
         ("a k", "p y", "p x", False),
     ],
 )
-def test_an_addition_may_undo_the_deletion_of_another_atom_that_is_the_same(
+def test_an_addition_may_undo_the_deletion_of_its_equal(
     row: str, adding: str, deleted: str, undone: bool
 ) -> None:
     model = small.model("act x y", predicates="p/1 q/0", constants="k")
@@ -107,7 +107,7 @@ def _asked(domain: Domain, seed: int, steps: int, queries: int) -> Evidence:
     st.integers(0, 40),
     st.sampled_from([0, indistinguishability.MAX_LOOKS]),
 )
-def test_no_question_called_closed_is_open_in_any_reachable_state(
+def test_no_question_called_closed_is_open_anywhere(
     domain: Domain, seed: int, walked: int, queries: int, looks: int
 ) -> None:
     """A probe is a step that violates the literal and is not certain to fail: brute force finds none."""
@@ -399,7 +399,7 @@ A question is of a literal of the precondition (``-p``: that p is false), or of 
 
 @LOOKS
 @pytest.mark.parametrize("case", CASES)
-def test_a_question_is_open_where_some_agent_could_tell(
+def test_a_question_is_open_where_one_could_tell(
     case: str, looks: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(indistinguishability, "MAX_LOOKS", looks)

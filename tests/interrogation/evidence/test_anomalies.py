@@ -75,7 +75,7 @@ def _transcript(*entries: Entry) -> Transcript:
         ("", "a", "|pb", ""),
     ],
 )
-def test_an_atom_of_which_not_all_objects_are_named_by_an_executed_step_stays(
+def test_an_atom_stays_unless_a_step_names_its_objects(
     before: str, steps: str, after: str, found: str
 ) -> None:
     was, now, wanted = _state(*before.split("|")), _state(*after.split("|")), sorted(_state(found).true)
@@ -132,7 +132,7 @@ WHOLE = (_state(), (ACT["a"], SEE), 2)
         ),
     ],
 )
-def test_a_plan_that_ends_otherwise_than_its_steps_elsewhere_is_named(
+def test_a_plan_that_ends_otherwise_than_its_steps_is_named(
     entries: tuple[Entry, ...], told: str | None
 ) -> None:
     evidence = evidence_of(_transcript())
@@ -144,9 +144,7 @@ def test_a_plan_that_ends_otherwise_than_its_steps_elsewhere_is_named(
 
 @thorough(60)
 @given(domains.domains(constants=True), st.integers(0, 10**6), st.data())
-def test_a_right_transcript_shows_nothing_and_a_misread_atom_shows(
-    domain: Domain, seed: int, data: st.DataObject
-) -> None:
+def test_a_misread_atom_shows_and_nothing_else_does(domain: Domain, seed: int, data: st.DataObject) -> None:
     agent, rng = agent_of(domain), np.random.default_rng(seed)
     initial = tuple(agent.initial())
     walks = [Walked(tuple(agent.walk(situation, 6, rng))) for situation in initial]
@@ -191,9 +189,7 @@ class Lying(SymbolicAgent):
 
 @thorough(60)
 @given(domains.domains(), st.integers(1, 4), st.sampled_from([Access.SNAPSHOT, Access.SETTABLE]))
-def test_answers_that_disagree_are_named_and_what_was_learned_is_kept(
-    domain: Domain, every: int, access: Access
-) -> None:
+def test_answers_that_disagree_are_named_all_else_is_kept(domain: Domain, every: int, access: Access) -> None:
     policy = SettablePolicy() if access is Access.SETTABLE else EconomicalPolicy()
     try:
         interrogate(Lying(domain, access, every), policy, np.random.default_rng(0), budget=AMPLE)

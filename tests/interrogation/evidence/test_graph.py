@@ -96,7 +96,7 @@ def _plan(domain: Domain, state: State, length: int, rng: np.random.Generator) -
 
 @promised(80)
 @given(domains.domains(), st.integers(0, 10**6), st.sampled_from([0.0, 0.1, 0.3, 0.6]))
-def test_hidden_atoms_never_exclude_the_true_model_and_are_recovered_right(
+def test_the_hidden_is_recovered_and_never_excludes_the_truth(
     domain: Domain, seed: int, share: float
 ) -> None:
     rng = np.random.default_rng(seed)
@@ -162,9 +162,7 @@ def test_an_effect_hidden_at_first_is_recovered_once_the_action_is_understood(ev
     assert evidence.hidden_effects() == []
 
 
-def test_a_value_hidden_before_a_step_is_recovered_from_what_the_step_cannot_have_done(
-    evidence: Evidence,
-) -> None:
+def test_a_value_hidden_before_is_recovered_from_what_a_step_cannot_have_done(evidence: Evidence) -> None:
     evidence.take_in(_walked(_at("a", WARM), _at("b", LIT, WARM)))
     evidence.take_in(_walked(_at("c"), _at("d", LIT)))  # so switching has no effect on the warmth
     for now in (True, False):
@@ -182,9 +180,7 @@ def test_several_unknown_values_are_recovered_beside_each_other(evidence: Eviden
     assert [_value(evidence, hidden, atom) for atom in (ELSEWHERE, WARM)] == [True, True]
 
 
-def test_an_equal_state_with_another_handle_is_the_same_node_unless_something_is_hidden(
-    evidence: Evidence,
-) -> None:
+def test_an_equal_state_of_another_handle_is_one_node_unless_it_hides_something(evidence: Evidence) -> None:
     first, second = (evidence.situation(_at(handle, LIT)) for handle in "ab")
     assert first is second
     third, fourth = (evidence.situation(_at(handle, unknown=LIT)) for handle in "cd")
@@ -192,9 +188,7 @@ def test_an_equal_state_with_another_handle_is_the_same_node_unless_something_is
     assert evidence.situation(_at("c", unknown=LIT)) is third
 
 
-def test_one_refusal_of_one_violated_literal_proves_it_and_contradictions_are_named(
-    evidence: Evidence,
-) -> None:
+def test_one_refusal_of_one_violated_literal_proves_it_contradictions_are_named(evidence: Evidence) -> None:
     evidence.take_in(_walked(_at("dark"), _at("b", LIT, WARM)))
     executed = Response(1, _at("t", LIT, WARM))
     assert evidence.take_in(Asked(Query(_at("s", WARM), (DO,)), executed))
@@ -246,9 +240,7 @@ def test_a_step_stays_known_when_more_is_learned_of_its_situation(evidence: Evid
     assert evidence.hypotheses["switch"].successes == successes, "the same step again is not another success"
 
 
-def test_a_question_is_known_by_where_it_starts_and_its_plan_unless_it_was_asked_again(
-    evidence: Evidence,
-) -> None:
+def test_a_question_is_known_by_its_start_and_its_plan_unless_asked_again(evidence: Evidence) -> None:
     start = evidence.situation(_at("dark"))
     entry = Asked(Query(_at("dark"), (DO,)), Response(1, _at("light", LIT)))
     evidence.take_in(entry, Ask(start, (DO,), "once more", again=True))

@@ -17,46 +17,33 @@ from aam_vision.interrogation.evidence.transcript import (
 )
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, bits
 from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
-from aam_vision.model.strips import (
-    ActionHeader,
-    Atom,
-    GroundAction,
-    Location,
-    Mode,
-    Objects,
-    State,
-    Types,
-    Vocabulary,
-)
-from tests import domains
+from aam_vision.model.strips import GroundAction, Location, Mode, State
+from tests import domains, small
 from tests.domains import Domain
 from tests.profiles import thorough
 
-ONE, TWO, THREE = (GroundAction(name, ()) for name in ("one", "two", "three"))
-S = [Situation(number, State(frozenset(), Objects({}, Types()))) for number in range(9)]
+MODEL = small.model("one", "two", "three")
+ONE, TWO, THREE = (GroundAction(header.name, ()) for header in MODEL.headers)
+S = [Situation(number, small.state("")) for number in range(9)]
 
 
 def _steps(*entries: Asked | Walked) -> list[AttemptedStep]:
-    headers = tuple(ActionHeader(action.name) for action in (ONE, TWO, THREE))
-    vocabulary = Vocabulary("d", ())
-    return list(attempted(Transcript(vocabulary, headers, Access.SNAPSHOT, (S[0],), entries)))
+    transcript = Transcript(MODEL.vocabulary, MODEL.headers, Access.SNAPSHOT, (S[0],), entries)
+    return list(attempted(transcript))
 
 
 def test_what_came_right_before_a_step_is_said_until_the_agent_is_put_elsewhere() -> None:
-    objects = Objects({"a": "object", "b": "object"}, Types({}))
-    one, other = State(frozenset(), objects), State(frozenset({Atom("on", ("a",))}), objects)
-    course = Course()
-    press, undo = GroundAction("press", ("a",)), GroundAction("undo", ("a",))
-    told = []
-    for state, action, executed, after in (
-        (one, press, True, one),
-        (one, undo, False, one),
-        (one, press, True, other),
-        (one, press, True, other),
-        (other, GroundAction("undo", ("b",)), True, one),
+    one, other = small.state("a b"), small.state("a b", "on a")
+    course, told = Course(), []
+    for state, step, executed, after in (
+        (one, "press a", True, one),
+        (one, "undo a", False, one),
+        (one, "press a", True, other),
+        (one, "press a", True, other),
+        (other, "undo b", True, one),
     ):
         course.begin(state)
-        when = course.step(action, executed=executed)
+        when = course.step(small.step(step), executed=executed)
         told.append({*when.before, when.turn})
         course.end(after)
     same = "the step of it before named the same #0", "the step right before named one of its objects"
@@ -90,7 +77,7 @@ def test_only_the_first_and_the_last_situation_of_a_plan_were_seen() -> None:
 
 @thorough(100)
 @given(domains.domains(constants=True, repeated=True), st.booleans(), st.booleans(), st.data())
-def test_a_step_rules_out_what_nothing_hidden_explains(
+def test_a_step_rules_out_the_inexplicable(
     domain: Domain, before_seen: bool, after_seen: bool, data: st.DataObject
 ) -> None:
     """For every atom by itself; of those that are one under the binding, effects are left out."""
@@ -107,16 +94,10 @@ def test_a_step_rules_out_what_nothing_hidden_explains(
         return State(frozenset(data.draw(st.lists(st.sampled_from(facts)))) - hidden, objects, hidden)
 
     before, after = some_state(), some_state()
-    step = AttemptedStep(
-        0,
-        0,
-        GroundAction(header.name, row),
-        True,
-        Situation(0, before) if before_seen else None,
-        Situation(1, after) if after_seen else None,
-    )
-    found = ruled_out(index, step)
-    refused = AttemptedStep(0, 0, step.action, False, Situation(0, before), None)
+    action, ends = GroundAction(header.name, row), (Situation(0, before), Situation(1, after))
+    seen_ends = [one if seen else None for one, seen in zip(ends, (before_seen, after_seen), strict=True)]
+    found = ruled_out(index, AttemptedStep(0, 0, action, True, *seen_ends))
+    refused = AttemptedStep(0, 0, action, False, ends[0], None)
     could_be_violated = violated(index, refused)
     shared = index.shared(row)
     for bit in bits(index.everything):

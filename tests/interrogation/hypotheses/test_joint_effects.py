@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from itertools import product
+from itertools import combinations, product
 
 import pytest
 from hypothesis import given
@@ -19,8 +18,9 @@ from aam_vision.interrogation.hypotheses.models import (
     explanation,
     joint_outcomes,
 )
-from aam_vision.model.strips import ActionHeader, LiftedAtom, Location, Mode, Predicate, Types, Vocabulary
+from aam_vision.model.strips import Location, Mode
 from aam_vision.planning.joins import Fact
+from tests import small
 from tests.profiles import thorough
 
 SIZE = 3
@@ -37,10 +37,10 @@ def _joint(modes: tuple[Mode, ...], value: bool) -> bool:
     return Mode.POSITIVE in modes or (value and Mode.NEGATIVE not in modes)
 
 
-SOME = [
-    [mode for mode, there in zip(Mode, taken, strict=True) if there] for taken in product((0, 1), repeat=3)
+POSSIBLE = [
+    [{*modes} for modes in some]
+    for some in product([modes for size in (1, 2, 3) for modes in combinations(Mode, size)], repeat=SIZE)
 ]
-POSSIBLE = [[{*modes} for modes in some] for some in product(filter(None, SOME), repeat=SIZE)]
 """All modes that the effects on a group of atoms may have."""
 
 
@@ -82,8 +82,8 @@ def test_a_certain_deletion_was_undone_by_the_one_that_may_add_and_without_any_n
 
 # --- an action whose arguments may name one object, or a constant ------------------------------------
 
-PAIR = Vocabulary("pair", (Predicate("p", ("object",)), Predicate("q")), Types(), {"k": "object"})
-TWO = AtomIndex(PAIR, ActionHeader("act", ("x", "y"), ("object", "object")), repeated=True)
+PAIR, PLAIN = (small.model("act x y", predicates="p/1 q/0", constants=one) for one in ("k", ""))
+TWO = AtomIndex(PAIR.vocabulary, PAIR.headers[0], repeated=True)
 ROWS = [("a", "b"), ("a", "a"), ("a", "k"), ("k", "a"), ("k", "k")]
 every_mode = st.lists(
     st.sets(st.sampled_from(Mode), min_size=1), min_size=len(TWO.atoms), max_size=len(TWO.atoms)
@@ -100,6 +100,10 @@ def _with_effects(possible: list[set[Mode]]) -> ActionHypotheses:
 def _after(modes: tuple[Mode, ...], facts: dict[int, Fact], true: set[Fact]) -> set[Fact]:
     added = {facts[1 << n] for n, mode in enumerate(modes) if mode is Mode.POSITIVE}
     return true - {facts[1 << n] for n, mode in enumerate(modes) if mode is Mode.NEGATIVE} | added
+
+
+def _truth(data: st.DataObject, possible: list[set[Mode]]) -> tuple[Mode, ...]:
+    return tuple(data.draw(st.sampled_from(sorted(modes, key=str))) for modes in possible)
 
 
 def _take(action: ActionHypotheses, row: tuple[str, str], true: set[Fact], truth: tuple[Mode, ...]) -> None:
@@ -139,7 +143,7 @@ def test_predictions_are_what_all_combinations_of_effects_agree_on(
 def test_what_atoms_that_are_one_did_together_is_learned_without_losing_the_truth(
     possible: list[set[Mode]], row: tuple[str, str], true: set[Fact], data: st.DataObject
 ) -> None:
-    truth = tuple(data.draw(st.sampled_from(sorted(modes, key=str))) for modes in possible)
+    truth = _truth(data, possible)
     facts = dict(TWO.grounded(row))
     after = _after(truth, facts, true)
     action = _with_effects(possible)
@@ -165,7 +169,7 @@ def test_steps_are_predicted_and_are_what_the_model_does_in_whatever_order_they_
     possible: list[set[Mode]], steps: list[tuple[tuple[str, str], set[Fact]]], data: st.DataObject
 ) -> None:
     """Although it may be open which of several effects brought them about, until others are excluded."""
-    truth = tuple(data.draw(st.sampled_from(sorted(modes, key=str))) for modes in possible)
+    truth = _truth(data, possible)
     action, other = _with_effects(possible), _with_effects(possible)
     for told, order in ((action, steps), (other, data.draw(st.permutations(steps)))):
         for row, true in order:
@@ -187,7 +191,7 @@ def test_steps_are_predicted_and_are_what_the_model_does_in_whatever_order_they_
 def test_steps_are_explained_by_changes_that_are_possible_and_all_that_are_certain(
     possible: list[set[Mode]], seen: list[tuple[int, bool, bool]], data: st.DataObject
 ) -> None:
-    truth = tuple(data.draw(st.sampled_from(sorted(modes, key=str))) for modes in possible)
+    truth = _truth(data, possible)
     steps = []
     for group, value, hidden in seen:
         together = tuple(mode for number, mode in enumerate(truth) if group >> number & 1)
@@ -219,21 +223,18 @@ def test_steps_that_contradict_each_other_are_explained_by_no_more_than_the_cert
 @pytest.mark.parametrize(
     ("true", "false", "undone"),
     [
-        ([], [], True),
-        ([("p", (0,))], [("p", (1,))], False),  # they are never one where the action can be executed
-        ([("p", (0,))], [("q", ())], True),
+        ("", "", True),
+        ("p x", "p y", False),  # they are never one where the action can be executed
+        ("p x", "q", True),
     ],
 )
-def test_an_addition_may_undo_a_deletion_where_both_atoms_can_be_one(
-    true: list[tuple[str, tuple[int, ...]]], false: list[tuple[str, tuple[int, ...]]], undone: bool
-) -> None:
-    index = AtomIndex(replace(PAIR, constants={}), TWO.header, repeated=True)
+def test_an_addition_may_undo_a_deletion_of_what_can_be_one(true: str, false: str, undone: bool) -> None:
+    index = AtomIndex(PLAIN.vocabulary, PLAIN.headers[0], repeated=True)
     action = ActionHypotheses(index)
-    p_x, p_y = (index.bit[LiftedAtom("p", (n,))] for n in (0, 1))
-    action.positive = sum(index.bit[LiftedAtom(*atom)] for atom in true)
-    action.negative = sum(index.bit[LiftedAtom(*atom)] for atom in false)
+    p_x, p_y = (index.bit[small.lifted(atom)] for atom in ("p x", "p y"))
+    action.positive, action.negative = (index.bit[small.lifted(one)] if one else 0 for one in (true, false))
     action.absent = index.everything & ~action.positive & ~action.negative
     action.adds, action.deletes, action.keeps = p_x, p_y, index.everything & ~p_x & ~p_y
     assert action.undoing == (p_x if undone else 0)
-    assert AtomIndex(PAIR, TWO.header).merges, "a constant may be an argument"
-    assert ActionHypotheses(AtomIndex(replace(PAIR, constants={}), TWO.header)).undoing == 0
+    assert AtomIndex(PAIR.vocabulary, TWO.header).merges, "a constant may be an argument"
+    assert ActionHypotheses(AtomIndex(PLAIN.vocabulary, TWO.header)).undoing == 0

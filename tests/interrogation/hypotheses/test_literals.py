@@ -65,9 +65,7 @@ def test_literals_are_told_in_the_order_of_the_atoms(domain: Domain, positive: i
 
 @thorough(100)
 @given(domains.domains(constants=True, repeated=True), st.booleans(), st.data())
-def test_atoms_have_the_values_that_they_have_in_the_state(
-    domain: Domain, repeated: bool, data: st.DataObject
-) -> None:
+def test_atoms_have_their_values_in_the_state(domain: Domain, repeated: bool, data: st.DataObject) -> None:
     vocabulary, whole = domain.model.vocabulary, domain.problems[0]
     facts = domains.ground_atoms(vocabulary, whole.objects)
     hidden = frozenset(data.draw(st.lists(st.sampled_from(facts), max_size=4))) if facts else frozenset()
@@ -117,9 +115,7 @@ kinds = st.lists(st.sampled_from(["object", "thing", "box", "place"]), min_size=
 
 @thorough(400)
 @given(kinds, st.booleans(), st.data())
-def test_atoms_unify_where_some_binding_makes_them_one(
-    chosen: list[str], repeated: bool, data: st.DataObject
-) -> None:
+def test_atoms_unify_where_they_may_be_one(chosen: list[str], repeated: bool, data: st.DataObject) -> None:
     header = ActionHeader("act", tuple("wxyz"[: len(chosen)]), tuple(chosen))
     atoms = lifted_atoms(NAMED, header, repeated=True)
     if not atoms:

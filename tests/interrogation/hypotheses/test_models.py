@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from itertools import product
+from operator import and_, or_
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals, bits
+from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals
 from aam_vision.interrogation.hypotheses.models import (
     ActionHypotheses,
     GroundLiterals,
@@ -16,16 +18,15 @@ from aam_vision.interrogation.hypotheses.models import (
     atoms,
     lifted,
 )
-from aam_vision.model.strips import ActionHeader, Location, Mode, PalTuple, Predicate, State, Vocabulary
+from aam_vision.model.strips import Location, Mode, PalTuple, State
 from aam_vision.support.errors import InconsistentAgent
-from tests import domains
+from tests import domains, small
 from tests.domains import Domain
 from tests.profiles import promised, thorough
 
 ATOMS = 3
-INDEX = AtomIndex(
-    Vocabulary("toy", tuple(Predicate(f"p{number}") for number in range(ATOMS))), ActionHeader("act")
-)
+TOY = small.model("act", predicates=" ".join(f"p{number}/0" for number in range(ATOMS)))
+INDEX = AtomIndex(TOY.vocabulary, TOY.headers[0])
 some_modes = st.sets(st.sampled_from(Mode), min_size=1)
 
 
@@ -43,148 +44,97 @@ def test_a_clause_is_kept_until_a_stronger_one_or_a_proof_explains_it_and_contra
         action.succeeded(0b101, 0)
 
 
-@thorough(100)
-@given(st.integers(0, 2**70))
-def test_bits_take_a_mask_apart(mask: int) -> None:
-    parts = list(bits(mask))
-    assert sum(parts) == mask
-    assert all(part.bit_count() == 1 for part in parts)
-    assert parts == sorted(parts)
-
-
-def _narrowed(
-    draw: st.DrawFn | st.DataObject, domain: Domain
-) -> tuple[Hypotheses, dict[PalTuple, set[Mode]]]:
+def _narrowed(data: st.DataObject, domain: Domain) -> tuple[Hypotheses, dict[PalTuple, set[Mode]]]:
     """Hypotheses with some modes left at every pal tuple, whatever they were learned from."""
     hypotheses = Hypotheses(domain.model.vocabulary, list(domain.model.headers))
-    left = {pal: draw.draw(some_modes) for pal in hypotheses.pal_tuples()}  # type: ignore[union-attr]
+    left = {pal: data.draw(some_modes) for pal in hypotheses.pal_tuples()}
     for name, action in hypotheses.actions.items():
-        masks = {
-            (location, mode): sum(
-                action.index.bit[atom]
-                for atom in action.index.atoms
-                if mode in left[PalTuple(atom, name, location)]
-            )
-            for location, mode in product(Location, Mode)
-        }
-        action.positive, action.negative, action.absent = (masks[Location.PRE, mode] for mode in Mode)
-        action.adds, action.deletes, action.keeps = (masks[Location.EFF, mode] for mode in Mode)
+        masks = [
+            sum(bit for atom, bit in action.index.bit.items() if mode in left[PalTuple(atom, name, location)])
+            for location, mode in product((Location.PRE, Location.EFF), Mode)
+        ]
+        action.positive, action.negative, action.absent = masks[:3]
+        action.adds, action.deletes, action.keeps = masks[3:]
         action.version += 1
     return hypotheses, left
 
 
 @thorough(100)
 @given(domains.domains(constants=True), st.data())
-def test_modes_are_counted_and_read_pal_tuple_by_pal_tuple(domain: Domain, data: st.DataObject) -> None:
+def test_modes_are_counted_and_the_model_is_cautious(domain: Domain, data: st.DataObject) -> None:
     hypotheses, left = _narrowed(data, domain)
+    model = hypotheses.model()
+    assert (model.vocabulary, model.headers) == (domain.model.vocabulary, domain.model.headers)
     assert hypotheses.headers == domain.model.headers
     assert {pal: set(hypotheses.modes(pal)) for pal in left} == left
     assert hypotheses.size == len(left)
     open_ones = 0
     for pal, modes in left.items():
+        schema, action = model.schema(pal.action), hypotheses[pal.action]
         if pal.location is Location.PRE:
             open_ones += len(modes) > 1
+            assert (pal.atom in schema.positive) is (Mode.POSITIVE in modes)
+            assert (pal.atom in schema.negative) is (modes == {Mode.NEGATIVE})
         else:
             required = left[pal._replace(location=Location.PRE)]
             # what restates a proven precondition changes nothing
             idle = {Mode.NEGATIVE} if required == {Mode.NEGATIVE} else set()
-            if required == {Mode.POSITIVE} and not hypotheses[pal.action].undoing & _bit(hypotheses, pal):
+            if required == {Mode.POSITIVE} and not action.undoing & action.index.bit[pal.atom]:
                 idle = {Mode.POSITIVE}
             open_ones += len(modes - idle) > 1
-    assert hypotheses.decided() == hypotheses.size - open_ones
-
-
-def _bit(hypotheses: Hypotheses, pal: PalTuple) -> int:
-    return hypotheses[pal.action].index.bit[pal.atom]
-
-
-@thorough(100)
-@given(domains.domains(constants=True), st.data())
-def test_the_cautious_model_requires_all_that_may_be_and_does_what_is_certain(
-    domain: Domain, data: st.DataObject
-) -> None:
-    hypotheses, left = _narrowed(data, domain)
-    model = hypotheses.model()
-    assert model.vocabulary == domain.model.vocabulary
-    assert tuple(schema.header for schema in model.actions) == domain.model.headers
-    for pal, modes in left.items():
-        schema = model.schema(pal.action)
-        if pal.location is Location.PRE:
-            assert (pal.atom in schema.positive) is (Mode.POSITIVE in modes)
-            assert (pal.atom in schema.negative) is (modes == {Mode.NEGATIVE})
-        else:
             assert (pal.atom in schema.add) is (modes == {Mode.POSITIVE})
             assert (pal.atom in schema.delete) is (modes == {Mode.NEGATIVE})
+    assert hypotheses.decided() == hypotheses.size - open_ones
     assert hypotheses.model() == model
 
 
 @thorough(60)
-@given(domains.domains(), st.booleans(), st.data())
-def test_what_if_a_step_were_executed_changes_its_action_in_a_copy_alone(
-    domain: Domain, hidden: bool, data: st.DataObject
+@given(domains.domains(repeated=True), st.booleans(), st.booleans(), st.data())
+def test_what_if_changes_an_action_in_a_copy_alone(
+    domain: Domain, hidden: bool, repeated: bool, data: st.DataObject
 ) -> None:
-    hypotheses = Hypotheses(domain.model.vocabulary, domain.model.headers)
-    name = data.draw(st.sampled_from([header.name for header in domain.model.headers]))
+    vocabulary, headers = domain.model.vocabulary, domain.model.headers
+    hypotheses, told = (Hypotheses(vocabulary, headers, repeated=repeated) for _ in "ab")
+    assert hypotheses.repeated is repeated
+    for header in headers:
+        assert hypotheses[header.name].index.atoms == AtomIndex(vocabulary, header, repeated=repeated).atoms
+    name = data.draw(st.sampled_from([header.name for header in headers]))
     everything = hypotheses[name].index.everything
     held = data.draw(st.integers(0, everything)) & everything
     dim = data.draw(st.integers(0, everything)) & everything & ~held if hidden else 0
     version, model = hypotheses.version, hypotheses.model()
     assumed = hypotheses.assuming(name, held, dim)
-    told = Hypotheses(domain.model.vocabulary, domain.model.headers)
     told[name].succeeded(held, dim)
     for pal in hypotheses.pal_tuples():
         assert hypotheses.modes(pal) == tuple(Mode)
         assert assumed.modes(pal) == told.modes(pal)
     assert (hypotheses.version, hypotheses.model()) == (version, model)
-    assert assumed.model() == told.model()
-    assert assumed.version == told.version
-
-
-@thorough(40)
-@given(domains.domains(repeated=True), st.booleans())
-def test_arguments_that_repeat_are_spoken_of_where_that_is_wanted(domain: Domain, repeated: bool) -> None:
-    hypotheses = Hypotheses(domain.model.vocabulary, domain.model.headers, repeated=repeated)
-    assert hypotheses.repeated is repeated
-    for header in domain.model.headers:
-        index = AtomIndex(domain.model.vocabulary, header, repeated=repeated)
-        assert hypotheses[header.name].index.atoms == index.atoms
-        twice = [atom for atom in index.atoms if len(set(atom.arguments)) < len(atom.arguments)]
-        assert repeated or not twice
+    assert (assumed.version, assumed.model()) == (told.version, told.model())
 
 
 @thorough(60)
 @given(domains.domains(constants=True), st.data())
-def test_ground_literals_are_the_facts_in_which_they_hold_or_are_violated(
-    domain: Domain, data: st.DataObject
-) -> None:
+def test_literals_hold_or_are_violated_in_their_facts(domain: Domain, data: st.DataObject) -> None:
     header, objects = domain.model.headers[0], domain.problems[0].objects
     action = ActionHypotheses(AtomIndex(domain.model.vocabulary, header))
-    everything = action.index.everything
+    index, everything = action.index, action.index.everything
     positive = data.draw(st.integers(0, everything)) & everything
     some = Literals(positive, data.draw(st.integers(0, everything)) & everything & ~positive)
-    assert set(atoms(action, some.positive)) == action.index.select(some.positive)
+    assert set(atoms(action, some.positive)) == index.select(some.positive)
     operator = lifted(action, some, everything, 0)
-    assert (set(operator.positive), set(operator.negative)) == (
-        action.index.select(some.positive),
-        action.index.select(some.negative),
-    )
-    assert (set(operator.add), operator.delete) == (set(action.index.atoms), ())
+    required = index.select(some.positive), index.select(some.negative)
+    assert (set(operator.positive), set(operator.negative)) == required
+    assert (set(operator.add), operator.delete) == (set(index.atoms), ())
     for row in domains.all_bindings(header, objects)[:20]:
         ground = GroundLiterals(action, row)
         assert ground.objects == row
-        for (true, false), violated in (
-            (ground.holding(some), Literals(0, 0)),
-            (ground.holding(some.opposite()), some),
-        ):
-            if set(true) & set(false):
+        for literals, violated in ((some, Literals(0, 0)), (some.opposite(), some)):
+            true, false = map(set, ground.holding(literals))
+            if true & false:
                 continue  # two atoms are one under this binding
-            state = State(
-                action.index.facts(sum(b for b, f in ground.facts.items() if f in true), row), objects
-            )
-            assert {*state.true} == {*true}
-            held, dim = action.index.values(state, row)
-            found = action.violated(held, dim, some)
-            assert found == violated
+            state = State(index.facts(sum(b for b, f in ground.facts.items() if f in true), row), objects)
+            assert {*state.true} == true
+            assert action.violated(*index.values(state, row), some) == violated
 
 
 # The factored hypotheses are exactly the models that agree with the answers: where an image hides atoms, all
@@ -218,12 +168,11 @@ def _mask(modes: Modes, wanted: Mode) -> int:
 
 
 def _admitted(action: ActionHypotheses, modes: Modes) -> bool:
-    positive, negative = _mask(modes, Mode.POSITIVE), _mask(modes, Mode.NEGATIVE)
-    return not (
-        positive & ~action.positive
-        or negative & ~action.negative
-        or _mask(modes, Mode.ABSENT) & ~action.absent
-        or any(not (clause.positive & positive or clause.negative & negative) for clause in action.clauses)
+    required = Literals(_mask(modes, Mode.POSITIVE), _mask(modes, Mode.NEGATIVE))
+    return (
+        required.within(Literals(action.positive, action.negative))
+        and not _mask(modes, Mode.ABSENT) & ~action.absent
+        and all(clause.common(required) for clause in action.clauses)
     )
 
 
@@ -246,9 +195,7 @@ def _asked(truth: Modes, situations: list[tuple[int, int]]) -> tuple[ActionHypot
 
 @promised(300)
 @given(st.sampled_from(MODES), seen_masks)
-def test_what_is_hidden_counts_neither_as_held_nor_as_violated(
-    truth: Modes, situations: list[tuple[int, int]]
-) -> None:
+def test_the_hidden_is_neither_held_nor_violated(truth: Modes, situations: list[tuple[int, int]]) -> None:
     action, consistent = _asked(truth, situations)
     assert truth in consistent
     assert [modes for modes in MODES if _admitted(action, modes)] == consistent
@@ -256,41 +203,30 @@ def test_what_is_hidden_counts_neither_as_held_nor_as_violated(
 
 @thorough(150)
 @given(st.sampled_from(MODES), seen_masks)
-def test_proven_undecided_and_possible_literals_are_those_of_all_some_and_any_models(
+def test_literals_are_proven_or_possible_by_all_models(
     truth: Modes, situations: list[tuple[int, int]]
 ) -> None:
     action, consistent = _asked(truth, situations)
     for literal in Literals(EVERYTHING, EVERYTHING).singles():
         share = {
-            bool(
-                literal.positive & _mask(modes, Mode.POSITIVE)
-                or literal.negative & _mask(modes, Mode.NEGATIVE)
-            )
+            bool(literal.common(Literals(_mask(modes, Mode.POSITIVE), _mask(modes, Mode.NEGATIVE))))
             for modes in consistent
         }
-        if literal.within(action.proven):
-            assert share == {True}
-        assert literal.within(action.candidates) or share == {False}
-        assert literal.within(action.undecided) == (
-            literal.within(action.candidates) and not literal.within(action.proven)
-        )
-    cautious = action.cautious
-    required = tuple(
-        Mode.POSITIVE
-        if cautious.positive >> number & 1
-        else Mode.NEGATIVE
-        if cautious.negative >> number & 1
-        else Mode.ABSENT
-        for number in range(ATOMS)
-    )
+        proven, possible = literal.within(action.proven), literal.within(action.candidates)
+        assert share == {True} or not proven
+        assert possible or share == {False}
+        assert literal.within(action.undecided) == (possible and not proven)
+    cautious, bold = action.cautious, action.bold
     assert not cautious.positive & cautious.negative or action.successes == 0
-    bold = action.bold
     assert bold.within(cautious)
     assert action.proven.within(bold)
     assert bold.positive == cautious.positive & (action.held | action.proven.positive)
     for world, dim in situations:
         if not _executable(truth, world) and not cautious.positive & cautious.negative:
-            assert any(not _executable(required, other) for other in _worlds(world & ~dim, dim))
+            assert any(
+                cautious.positive & ~other or cautious.negative & other
+                for other in _worlds(world & ~dim, dim)
+            )
 
 
 @thorough(150)
@@ -311,7 +247,7 @@ def test_a_step_fails_for_certain_only_where_it_does_in_all_models_and_worlds(
 
 @thorough(100)
 @given(st.sampled_from(MODES), seen_masks, masks, masks)
-def test_what_if_leaves_what_is_known_alone(
+def test_what_if_changes_a_copy(
     truth: Modes, situations: list[tuple[int, int]], world: int, dim: int
 ) -> None:
     if not _executable(truth, world):
@@ -331,15 +267,8 @@ def _outcome(effect: Modes, world: int) -> int:
 
 
 def _effects(action: ActionHypotheses) -> list[Modes]:
-    return [
-        modes
-        for modes in MODES
-        if not (
-            _mask(modes, Mode.POSITIVE) & ~action.adds
-            or _mask(modes, Mode.NEGATIVE) & ~action.deletes
-            or _mask(modes, Mode.ABSENT) & ~action.keeps
-        )
-    ]
+    left = dict(zip(Mode, (action.adds, action.deletes, action.keeps), strict=True))
+    return [modes for modes in MODES if not any(_mask(modes, mode) & ~left[mode] for mode in Mode)]
 
 
 @promised(200)
@@ -349,9 +278,7 @@ def test_an_effect_is_what_some_hidden_values_explain_and_predictions_are_what_a
 ) -> None:
     action, consistent = ActionHypotheses(INDEX), MODES
     for before, dim_before, dim_after in steps:
-        after, held = _outcome(truth, before), before & ~dim_before
-        shown = after & ~dim_after
-        known = _effects(action)
+        held, shown, known = before & ~dim_before, _outcome(truth, before) & ~dim_after, _effects(action)
         assert action.changed((held, dim_before), (shown, dim_after)) is (_effects(action) != known)
         consistent = [
             effect
@@ -361,6 +288,5 @@ def test_an_effect_is_what_some_hidden_values_explain_and_predictions_are_what_a
     assert _effects(action) == consistent
     held = world & ~dim
     outcomes = [_outcome(effect, other) for effect in consistent for other in _worlds(held, dim)]
-    always = [sum(1 << n for n in range(ATOMS) if all(o >> n & 1 for o in outcomes))]
-    ever = [sum(1 << n for n in range(ATOMS) if any(o >> n & 1 for o in outcomes))]
-    assert action.after(held, dim, ()) == (always[0], ever[0] & ~always[0])
+    always, ever = reduce(and_, outcomes), reduce(or_, outcomes)
+    assert action.after(held, dim, ()) == (always, ever & ~always)

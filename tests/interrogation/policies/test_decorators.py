@@ -92,9 +92,7 @@ def test_where_the_agent_stands_must_allow_the_question_under_trajectory_access(
 
 @thorough(40)
 @given(domains.domains(), st.sampled_from(Access))
-def test_wherever_one_can_go_back_to_all_is_confirmed_after_the_policy_has_stopped_and_nothing_too_often(
-    domain: Domain, access: Access
-) -> None:
+def test_all_is_confirmed_wherever_one_can_go_back_to_it(domain: Domain, access: Access) -> None:
     agent, moves = SymbolicAgent(domain.model, domain.problems, access), list[Move]()
     plain = interrogate(agent, _economical(access), np.random.default_rng(0), budget=AMPLE)
     result = interrogate(
@@ -142,9 +140,7 @@ def test_an_agent_that_refuses_surely_is_not_asked_again(surely: bool) -> None:
 
 @thorough(25)
 @given(domains.domains(), st.integers(0, 3))
-def test_a_replayed_prefix_leads_to_where_the_policy_wanted_to_ask_by_the_fewest_steps_that_were_made(
-    domain: Domain, seed: int
-) -> None:
+def test_a_replayed_prefix_leads_to_where_the_policy_wanted_to_ask(domain: Domain, seed: int) -> None:
     stood: list[Node | None] = [None]
     last: list[Evidence] = []
 
@@ -209,9 +205,7 @@ class ReticentAgent(SymbolicAgent):
 
 @thorough(90)
 @given(domains.domains(), st.integers(2, 5), st.integers(0, 3))
-def test_what_is_not_told_is_not_asked_in_the_same_form_and_nothing_false_follows(
-    domain: Domain, one_in: int, seed: int
-) -> None:
+def test_of_what_is_not_told_nothing_false_follows(domain: Domain, one_in: int, seed: int) -> None:
     agent, rng = ReticentAgent(domain, one_in), np.random.default_rng(seed)
     result = interrogate(agent, _economical(Access.SNAPSHOT), rng, budget=AMPLE)
     assert "budget of" not in result.why, "the interrogation does not end"

@@ -82,7 +82,7 @@ def test_a_fresh_policy_makes_the_same_move(access: str, policy: str, seed: int)
     st.sampled_from([0.1, 0.4]),
     st.integers(0, 3),
 )
-def test_so_it_does_where_situations_are_seen_in_part(
+def test_so_it_does_where_something_is_hidden(
     access: Access, domain: Domain, share: float, seed: int
 ) -> None:
     policy = ComparedPolicy(_afresh(access))

@@ -59,9 +59,7 @@ def test_states_are_made_in_turn_wherever_the_action_may_be_executed(domain: Dom
 
 @thorough(50)
 @given(domains.domains(), st.integers(0, 10**6))
-def test_a_plan_is_of_executed_actions_and_ends_where_the_action_may_be_executed(
-    domain: Domain, seed: int
-) -> None:
+def test_a_plan_is_of_executed_actions_and_ends_where_the_action_may_be(domain: Domain, seed: int) -> None:
     evidence = walked(domain, seed, steps=6)
     beliefs, paths = NaturalBeliefs(evidence.hypotheses, evidence.visited), KnownReachability().of(evidence)
     for name, action in evidence.hypotheses.actions.items():
@@ -114,9 +112,7 @@ def _partly_learned(domain: Domain, seed: int) -> Iterator[tuple[ActionHypothese
 
 @thorough(60)
 @given(domains.domains(max_problems=1), st.integers(0, 10**6), st.integers(0, 2**64))
-def test_probes_are_exactly_the_open_questions_about_the_suspects(
-    domain: Domain, seed: int, mask: int
-) -> None:
+def test_probes_are_the_open_questions_about_the_suspects(domain: Domain, seed: int, mask: int) -> None:
     for action, state in _partly_learned(domain, seed):
         undecided = action.undecided
         suspects = Literals(undecided.positive & mask, undecided.negative & mask >> 7)

@@ -49,7 +49,7 @@ def _asked(
 
 @thorough(80)
 @questions
-def test_literals_hold_somewhere_exactly_if_some_arguments_allow_them_and_the_nearest_are_some_of_these(
+def test_literals_hold_where_some_arguments_allow_them(
     domain: Domain, positive: int, negative: int, max_literals: int
 ) -> None:
     """Of things with one representative, exclusions alone know less."""
@@ -77,7 +77,7 @@ def test_literals_hold_somewhere_exactly_if_some_arguments_allow_them_and_the_ne
 
 @thorough(80)
 @questions
-def test_of_what_always_holds_once_one_fact_must_be_possible_beside_the_literals(
+def test_one_fact_of_an_invariant_must_be_possible_too(
     domain: Domain, positive: int, negative: int, max_literals: int
 ) -> None:
     """Where a literal excludes one of these facts; what holds in a reachable state is never ruled out."""

@@ -29,9 +29,7 @@ PATIENT = Limits(states=2000)
 
 @thorough(50)
 @given(domains.domains(), st.integers(0, 10**6))
-def test_what_is_gathered_can_hold_and_nothing_wanted_is_missing_and_a_plan_leads_there(
-    domain: Domain, seed: int
-) -> None:
+def test_what_is_gathered_can_hold_and_a_plan_leads_there(domain: Domain, seed: int) -> None:
     """Under the engine's own prediction; whether the agent then executes the path is another question."""
     evidence = walked(domain, seed)
     for nodes in by_problem(evidence):
@@ -56,9 +54,7 @@ def test_what_is_gathered_can_hold_and_nothing_wanted_is_missing_and_a_plan_lead
 
 @thorough(50)
 @given(domains.domains(), st.integers(0, 10**6), st.lists(st.integers(1, 6), min_size=1, max_size=4))
-def test_what_is_kept_from_earlier_moments_answers_as_what_is_worked_out_anew(
-    domain: Domain, seed: int, walks: list[int]
-) -> None:
+def test_what_is_kept_answers_as_what_is_worked_out_anew(domain: Domain, seed: int, walks: list[int]) -> None:
     agent, rng = agent_of(domain), np.random.default_rng(seed)
     evidence, kept = begun(agent), KnownReachability()
     for steps in walks:

@@ -82,9 +82,7 @@ def test_what_was_scanned_in_vain_is_found_once_a_new_situation_allows_it(domain
 
 @thorough(60)
 @given(domains.domains(constants=True), st.integers(0, 10**6), st.integers(0, 2**40), st.integers(0, 6))
-def test_patterns_are_the_values_seen_in_each_situation(
-    domain: Domain, seed: int, mask: int, begin: int
-) -> None:
+def test_patterns_are_the_values_in_each_situation(domain: Domain, seed: int, mask: int, begin: int) -> None:
     evidence = walked(domain, seed)
     tables = SituationTables()
     for count in (len(evidence.nodes) // 2, len(evidence.nodes)):  # the tables grow

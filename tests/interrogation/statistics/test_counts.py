@@ -27,9 +27,7 @@ from tests.profiles import thorough
 
 @thorough(60)
 @given(domains.domains(constants=True), st.integers(0, 3))
-def test_frame_atoms_are_counted_as_if_one_by_one_and_a_situation_once_however_often_it_is_looked_at(
-    domain: Domain, seed: int
-) -> None:
+def test_frame_atoms_are_counted_one_by_one_and_a_situation_once(domain: Domain, seed: int) -> None:
     rng, vocabulary = np.random.default_rng(seed), domain.model.vocabulary
     agent = UnreliableAgent(SymbolicAgent(domain.model, domain.problems), 0.3, 0.0, rng)
     state, schema = domain.problems[0], domain.model.actions[0]

@@ -71,9 +71,7 @@ def test_the_policy_follows_from_the_parts(parts: Any, sure: bool, wanted: type,
         (lambda: Budget(steps=-1), r"^max_steps -1: give a number from 0"),
     ],
 )
-def test_parts_that_do_not_fit_are_refused_before_anything_is_asked(
-    make: Callable[[], object], told: str
-) -> None:
+def test_parts_that_do_not_fit_are_refused_at_once(make: Callable[[], object], told: str) -> None:
     told_by(make, told)
 
 
@@ -125,9 +123,7 @@ def test_no_trial_is_made_in_surroundings_that_were_seen_with_its_arguments(doma
 
 @thorough(25)
 @given(domains.domains(), st.integers(0, 12), st.sampled_from([*range(61), 5000]))
-def test_a_budget_is_never_overdrawn_every_move_is_shown_and_what_was_learned_by_then_is_right(
-    domain: Domain, queries: int, steps: int
-) -> None:
+def test_no_budget_is_overdrawn_and_every_move_is_shown(domain: Domain, queries: int, steps: int) -> None:
     moves: list[Move] = []
     asked = set()
 

@@ -77,9 +77,7 @@ def test_an_addition_that_only_undoes_a_deletion_is_found() -> None:
 
 
 @pytest.mark.parametrize("access", Access)
-def test_what_no_query_can_attribute_to_one_of_several_effects_is_left_open_and_proven_to_be(
-    access: Access,
-) -> None:
+def test_what_no_query_can_attribute_to_one_of_several_effects_is_left_open(access: Access) -> None:
     """Where both arguments are one object, the atom is deleted and added; else nothing shows it."""
     model, start = small.model("act x y: p x x x -> p x x x, not p x x y"), small.state("a b", "p a a a")
     agent = SymbolicAgent(model, [start], access, repeated=True, refuses_surely=True)

@@ -117,7 +117,7 @@ def test_nothing_certain_is_wrong_and_no_budget_overdrawn_and_the_result_can_be_
         pytest.param(Access.SETTABLE, "blocksworld", (0.2, 0.0), marks=pytest.mark.nightly),
     ],
 )
-def test_a_packaged_domain_is_learned_as_from_an_agent_that_is_right(
+def test_a_packaged_domain_is_learned_all_the_same(
     access: Access, name: str, rates: tuple[float, float]
 ) -> None:
     """All that can be told under the access is, and not more."""

@@ -34,7 +34,7 @@ def learned(folder: Path, domain: str, *texts: str, raises: bool = True) -> Resu
 
 
 @given(domains.domains(constants=True), st.data())
-def test_nothing_that_is_certain_is_wrong_and_the_truth_is_never_excluded(
+def test_nothing_certain_is_wrong_and_the_truth_stays_possible(
     domain: domains.Domain, data: st.DataObject
 ) -> None:
     texts, attempted = [], 0
@@ -85,7 +85,7 @@ DARK = trace(
         ((DARK,), ["executed, and nothing changed", "+on(b)"], "not dusty(?r)"),
     ],
 )
-def test_what_no_strips_agent_does_is_diagnosed_with_the_two_situations(
+def test_what_no_strips_agent_does_is_diagnosed(
     texts: tuple[str, ...], outcomes: list[str], literal: str | None, tmp_path: Path
 ) -> None:
     result = learned(tmp_path, LAMP, *texts, raises=False)

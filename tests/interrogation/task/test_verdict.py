@@ -151,7 +151,7 @@ BUDGETS = st.builds(Budget, st.integers(0, 5), st.sampled_from([3, 5000])) | st.
 
 @thorough(60)
 @given(domains.domains(), BUDGETS)
-def test_what_cannot_matter_is_told_from_what_is_open_in_english_that_fits_the_terminal(
+def test_what_cannot_matter_is_told_from_what_is_open_in_fitting_english(
     domain: Domain, budget: Budget
 ) -> None:
     result = run(domain, budget=budget)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from functools import partial
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from aam_vision.model.strips import (
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.targets import naming
 from aam_vision.support.errors import AamWarning
+from tests import small
 from tests.refusals import told_by
 
 from .files import DOMAIN, PROBLEM, attempt, written
@@ -97,6 +97,7 @@ def test_case_does_not_matter(folder: Path, change: Any) -> None:
         (":precondition () ", ":precondition (and) "),
         (" - thing ?p", " -thing ?p"),
         ("box robot - thing place", "box - thing robot - thing place thing - object object"),
+        (":effect (busy)", ":effect (and (busy) (not (busy)))"),  # an added atom is not deleted
     ],
 )
 def test_the_same_domain_written_differently(folder: Path, old: str, new: str) -> None:
@@ -105,23 +106,10 @@ def test_the_same_domain_written_differently(folder: Path, old: str, new: str) -
 
 
 def test_a_sparse_problem(folder: Path) -> None:
-    domain = written(folder, DOMAIN)
-    problem = read_problem(
-        domain,
-        written(
-            folder,
-            "(define (problem p) (:init (not (busy))) (:objects dock - place)\n"
-            "(:metric minimize (total-time)) (:domain tiny))",
-            "p",
-        ),
-    )
+    text = "(define (problem p) (:init (not (busy))) (:objects dock - place) (:metric minimize (total-time)) (:domain tiny))"
+    problem = read_problem(written(folder, DOMAIN), written(folder, text, "p"))
     assert problem.initial.true == problem.goal == problem.goal_false == frozenset()
     assert dict(problem.initial.objects) == {"dock": "place"}
-
-
-def test_an_added_atom_is_not_deleted(folder: Path) -> None:
-    text = DOMAIN.replace(":effect (busy)", ":effect (and (busy) (not (busy)))")
-    assert read_domain(written(folder, text)) == read_domain(written(folder, DOMAIN, "1"))
 
 
 def test_names_that_unified_planning_cannot_have_or_takes_for_something_else(folder: Path) -> None:
@@ -147,57 +135,44 @@ def test_reading_prints_and_warns_nothing(folder: Path, capfd: pytest.CaptureFix
 # Effects with conditions and chance do what the file says in every state; mistakes are one line.
 
 
-NAMES = "abc"
 EFFECT = "(and (a) (when (b) (not (c))) (when (and (not (b)) (c)) (probabilistic 0.25 (d))))"
 
 
 def read(folder: Path, effect: str, precondition: str = "(and)") -> Model:
     facts = " ".join(f"(p{number})" for number in range(60))
-    path = folder / "domain.pddl"
-    path.write_text(
-        f"(define (domain d) (:predicates (a) (b) (c) (d) {facts})"
-        f" (:action act :precondition {precondition} :effect {effect}))"
-    )
-    return read_domain(path, chance=True)
+    text = f"(define (domain d) (:predicates (a) (b) (c) (d) {facts})"
+    text += f" (:action act :precondition {precondition} :effect {effect}))"
+    return read_domain(written(folder, text), chance=True)
 
 
 def successors(model: Model, held: str) -> dict[str, float]:
     """The states after the action, as the names of the facts that are true."""
-    state = State(frozenset(Atom(name, ()) for name in held), Objects({}, Types()))
-    found = model.schema("act").successors(state, ())
+    found = model.schema("act").successors(small.state("", ", ".join(held)), ())
     return {"".join(sorted(atom.predicate for atom in after.true)): share for after, share in found.items()}
 
 
-def test_every_state_leads_where_the_conditions_say(tmp_path: Path) -> None:
-    model = read(tmp_path, EFFECT)
-    assert successors(model, "") == {"a": 1}
-    assert successors(model, "b") == {"ab": 1}
-    assert successors(model, "bc") == {"ab": 1}
-    assert successors(model, "c") == {"ac": 0.75, "acd": 0.25}
-    assert len(model.schema("act").cases) == 3
+BOTH_WAYS = "(probabilistic 0.5 (and (a) (when (b) (c))))"
 
 
-def test_a_model_that_is_written_and_read_again_does_the_same(tmp_path: Path) -> None:
-    model = read(tmp_path, EFFECT)
+@pytest.mark.parametrize(
+    ("effect", "precondition", "cases", "expected"),
+    [
+        (EFFECT, "(and)", 3, {"": {"a": 1}, "b": {"ab": 1}, "bc": {"ab": 1}, "c": {"ac": 0.75, "acd": 0.25}}),
+        (EFFECT, "(b)", 0, {"bc": {"ab": 1}}),  # a condition that the precondition decides makes no cases
+        (BOTH_WAYS, "(and)", 2, {"b": {"b": 0.5, "abc": 0.5}, "": {"": 0.5, "a": 0.5}}),
+    ],
+)
+def test_every_state_leads_where_the_conditions_say_also_when_the_model_was_written_and_read_again(
+    tmp_path: Path, effect: str, precondition: str, cases: int, expected: dict[str, dict[str, float]]
+) -> None:
+    model = read(tmp_path, effect, precondition)
+    assert len(model.schema("act").cases) == cases
     text = domain_text(model)
-    assert ":conditional-effects" in text
-    (tmp_path / "again.pddl").write_text(text)
-    again = read_domain(tmp_path / "again.pddl", chance=True)
-    for values in product((False, True), repeat=3):
-        held = "".join(name for name, value in zip(NAMES, values, strict=True) if value)
-        assert successors(again, held) == pytest.approx(successors(model, held))
-
-
-def test_a_condition_that_the_precondition_decides_makes_no_cases(tmp_path: Path) -> None:
-    model = read(tmp_path, EFFECT, "(b)")
-    assert not model.schema("act").cases
-    assert successors(model, "bc") == {"ab": 1}
-
-
-def test_a_condition_may_stand_in_a_chance(tmp_path: Path) -> None:
-    model = read(tmp_path, "(probabilistic 0.5 (and (a) (when (b) (c))))")
-    assert successors(model, "b") == {"b": 0.5, "abc": 0.5}
-    assert successors(model, "") == {"": 0.5, "a": 0.5}
+    assert (":conditional-effects" in text) is bool(cases)
+    again = read_domain(written(tmp_path, text, "again.pddl"), chance=True)
+    for held, after in expected.items():
+        assert successors(model, held) == after
+        assert successors(again, held) == pytest.approx(after)
 
 
 HALVES = "(and {})".format(" ".join(f"(probabilistic 0.5 (p{number}))" for number in range(4)))
@@ -241,10 +216,7 @@ HOPS = """(define (problem p) (:domain hop) (:objects a b)
 
 
 def files(folder: Path, domain: str = HOP, problem: str = HOPS) -> tuple[Path, Path]:
-    paths = folder / "domain.pddl", folder / "problem.pddl"
-    paths[0].write_text(domain, encoding="utf-8")
-    paths[1].write_text(problem, encoding="utf-8")
-    return paths
+    return written(folder, domain), written(folder, problem, "problem.pddl")
 
 
 def names(model: Model) -> list[str]:
@@ -290,15 +262,12 @@ def test_the_command_says_what_is_left_out(tmp_path: Path, chance: bool) -> None
     assert [str(atom) for atom in sorted(target.agent.initial()[0].state.true)] == ["at(a)", "next(a, b)"]
 
 
-def test_a_misspelt_fact_is_refused_as_before(tmp_path: Path) -> None:
-    domain, problem = files(tmp_path, problem=HOPS.replace("(move b)", "(mvoe b)"))
-    said = attempt(lambda path: read_problem(domain, path), problem)
-    assert "undeclared predicate 'mvoe'" in str(said)
-    said = attempt(
-        lambda path: read_problem(domain, path),
-        files(tmp_path, problem=HOPS.replace("(:goal (at b", "(:goal (move b"))[1],
-    )
-    assert "undeclared predicate 'move'" in str(said)
+@pytest.mark.parametrize(
+    ("old", "new", "word"), [("(move b)", "(mvoe b)", "mvoe"), ("(:goal (at b", "(:goal (move b", "move")]
+)
+def test_a_misspelt_fact_is_refused_as_before(tmp_path: Path, old: str, new: str, word: str) -> None:
+    domain, problem = files(tmp_path, problem=HOPS.replace(old, new))
+    assert f"undeclared predicate '{word}'" in str(attempt(lambda path: read_problem(domain, path), problem))
 
 
 def test_pddlgym_s_files_are_read_or_refused_in_a_line() -> None:

@@ -18,7 +18,6 @@ from aam_vision.model.strips import (
     ROOT_TYPE,
     ActionHeader,
     ActionSchema,
-    LiftedAtom,
     Model,
     Objects,
     Predicate,
@@ -70,13 +69,18 @@ def models(draw: st.DrawFn, *, positive: bool = False) -> Model:
 
 @thorough(150)
 @given(model=models())
-def test_a_model_written_and_read_is_the_same(shared: Path, model: Model) -> None:
-    assert read_domain(written(shared, domain_text(model))) == model
-
-
-def test_types_that_only_predicates_headers_or_constants_name_are_declared_under_the_root(
-    folder: Path,
+def test_a_model_written_and_read_is_the_same_and_its_requirements_are_told(
+    shared: Path, model: Model
 ) -> None:
+    """Planners may refuse, or misread, what a domain does not declare."""
+    text = domain_text(model)
+    assert read_domain(written(shared, text)) == model
+    (requirements,) = (line.strip() for line in text.splitlines() if ":requirements" in line)
+    negative = any(schema.negative for schema in model.actions)
+    assert requirements == f"(:requirements :strips :typing{' :negative-preconditions' * negative})"
+
+
+def test_types_that_are_named_alone_are_declared_under_the_root(folder: Path) -> None:
     vocabulary = Vocabulary("d", (Predicate("p", ("box",)),), Types({}), {"dock": "place"})
     model = Model(vocabulary, (ActionSchema(ActionHeader("act", ("x",), ("robot",))),))
     read = read_domain(written(folder, domain_text(model)))
@@ -85,8 +89,10 @@ def test_types_that_only_predicates_headers_or_constants_name_are_declared_under
 
 
 @pytest.mark.parametrize("name", DOMAINS)
-def test_the_packaged_domains_round_trip(folder: Path, name: str) -> None:
-    assert read_domain(written(folder, domain_text(load(name)))) == load(name)
+def test_the_packaged_domains_round_trip_and_are_read_alike(folder: Path, name: str) -> None:
+    model, path = load(name), written(folder, domain_text(load(name)))
+    assert read_domain(path) == model
+    assert second_opinion(path) == own_opinion(model)
 
 
 @thorough(60)
@@ -126,50 +132,32 @@ def second_opinion(path: Path) -> dict[str, tuple[list[str], set[str], set[str],
 def own_opinion(model: Model) -> dict[str, tuple[list[str], set[str], set[str], set[str]]]:
     found = {}
     for schema in model.actions:
-
-        def texts(
-            atoms: frozenset[LiftedAtom], names: tuple[str, ...] = schema.header.parameters
-        ) -> set[str]:
-            return {atom.text(names).replace("?", "") if atom.arguments else atom.predicate for atom in atoms}
-
-        pre = texts(schema.positive) | {f"(not {text})" for text in texts(schema.negative)}
-        found[schema.header.name] = list(schema.header.types), pre, texts(schema.add), texts(schema.delete)
+        names = schema.header.parameters
+        true, false, add, delete = (
+            {atom.text(names).replace("?", "") if atom.arguments else atom.predicate for atom in part}
+            for part in (schema.positive, schema.negative, schema.add, schema.delete)
+        )
+        required = true | {f"(not {text})" for text in false}
+        found[schema.header.name] = list(schema.header.types), required, add, delete
     return found
 
 
-@pytest.mark.parametrize("name", DOMAINS)
-def test_unified_planning_reads_the_packaged_domains_alike(folder: Path, name: str) -> None:
-    model = load(name)
-    assert second_opinion(written(folder, domain_text(model))) == own_opinion(model)
-
-
-def test_unified_planning_reads_the_small_domain_alike(folder: Path) -> None:
-    assert second_opinion(written(folder, DOMAIN)) == own_opinion(read_domain(written(folder, DOMAIN)))
-
-
-def test_both_readers_agree_on_pddlgym_s_domains() -> None:
+def test_both_readers_agree_on_pddlgym_s_domains_and_their_problems_are_read(folder: Path) -> None:
     pddlgym = pytest.importorskip("pddlgym")
     paths = sorted((Path(pddlgym.__file__).parent / "pddl").glob("*.pddl"))
     read = 0
-    for path in paths:
+    for path in [written(folder, DOMAIN), *paths]:
         model = attempt(read_domain, path)
         if isinstance(model, str):
             continue
-        read += 1
         if read % 6 == 0 and not model.vocabulary.left_out:  # unified-planning takes its time
             assert second_opinion(path) == own_opinion(model), path
+        read += 1
+        if path.stem in ("sokoban", "doors"):
+            problems = sorted(path.with_suffix("").glob("*.pddl"))
+            assert problems
+            assert all(read_problem(model, problem).goal for problem in problems)
     assert read > 50
-
-
-def test_pddlgym_s_problems_are_read() -> None:
-    pddlgym = pytest.importorskip("pddlgym")
-    folder = Path(pddlgym.__file__).parent / "pddl"
-    for name in ("sokoban", "doors"):
-        model = read_domain(folder / f"{name}.pddl")
-        problems = sorted((folder / name).glob("*.pddl"))
-        assert problems
-        for path in problems:
-            assert read_problem(model, path).goal
 
 
 @thorough(40)
@@ -183,12 +171,3 @@ def test_pyperplan_reads_positive_models(shared: Path, model: Model) -> None:
         action = parsed.actions[schema.header.name]
         assert len(action.precondition) == len(schema.positive)
         assert {p.name for p in action.effect.addlist} == {atom.predicate for atom in schema.add}
-
-
-@thorough(60)
-@given(model=models())
-def test_negative_preconditions_are_declared_where_there_are_any_and_only_there(model: Model) -> None:
-    """Planners may refuse, or misread, what a domain does not declare."""
-    (requirements,) = (line.strip() for line in domain_text(model).splitlines() if ":requirements" in line)
-    negative = any(schema.negative for schema in model.actions)
-    assert requirements == f"(:requirements :strips :typing{' :negative-preconditions' * negative})"
