@@ -5,8 +5,7 @@ CLOSED is a proof: nowhere the agent can get may the question still be open.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from itertools import product
 from operator import or_
@@ -280,112 +279,69 @@ def test_agents_that_differ_in_closed_questions_alone_answer_alike(
 NAMED = small.model(*"abcde", predicates=" ".join(f"{letter}/0" for letter in "pqrstwxyz"))
 
 
-@dataclass(frozen=True)
-class Known:
-    """An action of which all is known but what is said to be possible: predicates without arguments, a letter each."""
+def _told(action: ActionHypotheses, known: str) -> None:
+    """Take this for what was learned: ``p`` and ``!p`` are required, ``+p`` and ``-p`` effects, ``?`` is perhaps, ``pQ`` a clause.
 
-    true: str = ""
-    false: str = ""
-    perhaps: str = ""
-    perhaps_not: str = ""
-    add: str = ""
-    delete: str = ""
-    may_add: str = ""
-    may_delete: str = ""
-    clauses: tuple[str, ...] = ()
-    """Capital letters are of what must be false."""
+    Of a clause, capital letters are of what must be false. All else is known not to be.
+    """
 
-    def told(self, action: ActionHypotheses) -> None:
-        """Take all this for what was learned of the action."""
+    def mask(*signs: str) -> int:
+        letters = [word[-1] for word in known.split() if word[:-1] in signs]
+        return sum(action.index.bit[LiftedAtom(letter, ())] for letter in letters)
 
-        def mask(letters: str) -> int:
-            return sum(action.index.bit[LiftedAtom(letter, ())] for letter in letters)
+    def literals(clause: str, sign: Callable[[str], bool]) -> int:
+        letters = map(str.lower, filter(sign, clause))
+        return sum(action.index.bit[LiftedAtom(letter, ())] for letter in letters)
 
-        action.positive, action.negative = mask(self.true + self.perhaps), mask(self.false + self.perhaps_not)
-        action.absent = action.index.everything & ~mask(self.true + self.false)
-        action.adds, action.deletes = mask(self.add + self.may_add), mask(self.delete + self.may_delete)
-        action.keeps = action.index.everything & ~mask(self.add + self.delete)
-        action.clauses = [
-            Literals(*(mask("".join(filter(sign, one)).lower()) for sign in (str.islower, str.isupper)))
-            for one in self.clauses
-        ]
-        action.version += 1
+    everything = action.index.everything
+    action.positive, action.negative = mask("", "?"), mask("!", "?!")
+    action.absent = everything & ~mask("", "!")
+    action.adds, action.deletes = mask("+", "?+"), mask("-", "?-")
+    action.keeps = everything & ~mask("+", "-")
+    clauses = [word for word in known.split() if len(word) > 1 and word.isalpha()]
+    action.clauses = [Literals(literals(one, str.islower), literals(one, str.isupper)) for one in clauses]
+    action.version += 1
 
 
-UNLOCKING = {
-    "b": Known(perhaps="r"),
-    "c": Known(false="q", delete="p"),
-    "d": Known(true="q", false="p", delete="r"),
-}
-TURNING = {
-    "b": Known(perhaps_not="t"),
-    "c": Known(true="x", add="z", delete="x"),
-    "e": Known(perhaps="xyzw", add="t", clauses=("xy", "zw")),
-}
-MAY_ADD = {"b": Known(perhaps_not="p"), "c": Known(false="r", perhaps="p"), "d": Known(true="q", add="p")}
-MAY_DELETE = Known(false="r", perhaps="p")
-FOR_ALL = {"a": Known(perhaps="pqr"), "b": Known(may_add="pqr")}
-ONE_OF_TWO = {"perhaps": "p", "perhaps_not": "q", "add": "r"}
-ONCE = {"a": Known(false="q", add="q", may_add="p")}
-TOOLS = {
-    "a": Known(false="q", perhaps_not="p", add="r"),
-    "b": Known(true="s", false="t", perhaps_not="r", add="t"),
-}
-CASES: dict[str, tuple[dict[str, Known], str, str, str]] = {
+TURNING = "b ?!t; c x +z -x; e ?x ?y ?z ?w +t xy zw"
+MAY_ADD = "b ?!p; c !r ?p; d q +p"
+FOR_ALL = "a ?p ?q ?r; b ?+p ?+q ?+r"
+TOOLS = "a !q ?!p +r; b s !t ?!r +t"
+CASES = {
     "not requiring p, a leads to where r can be lost": (
-        UNLOCKING | {"a": Known(perhaps="p", add="q")},
+        "a ?p +q; b ?r; c !q -p; d q !p -r",
         "pr",
         "a p, b r",
         "",
     ),
     "requiring p, it does not, which pairs of literals do not show": (
-        UNLOCKING | {"a": Known(true="p", add="q")},
+        "a p +q; b ?r; c !q -p; d q !p -r",
         "pr",
         "",
         "exhaustion: b r",
     ),
     "closed only if it is in every problem": (FOR_ALL, "pr qr pqr", "a p, a q, b +p, b +q", "a r, b +r"),
     "in whatever order they come": (FOR_ALL, "pqr pr qr", "a p, a q, b +p, b +q", "a r, b +r"),
-    "e needs x or y and z or w, and x turns into z and back": (
-        TURNING | {"d": Known(true="z", add="x", delete="z")},
-        "x",
-        "",
-        "b -t",
-    ),
-    "but if z stays, e is executed": (TURNING | {"d": Known(true="z", add="x")}, "x", "b -t, e y, e w", ""),
-    "a may add p, b is told about only if it does, and c only if not": (
-        MAY_ADD | {"a": Known(true="r", delete="r", may_add="p")},
+    "e needs x or y and z or w, and x turns into z and back": (f"{TURNING}; d z +x -z", "x", "", "b -t"),
+    "but if z stays, e is executed": (f"{TURNING}; d z +x", "x", "b -t, e y, e w", ""),
+    "a may add p, b tells only if it does, c only if not": (
+        f"{MAY_ADD}; a r -r ?+p",
         "r",
         "a +p, b -p, c p",
         "",
     ),
-    "a does not, and q never comes true": (MAY_ADD | {"a": Known(true="r", delete="r")}, "r", "c p", "b -p"),
-    "p was hidden, and a may have deleted it": (
-        {"a": Known(true="r", delete="r", may_delete="p"), "b": MAY_DELETE},
-        "rp",
-        "a +p, b p",
-        "",
-    ),
-    "it was not": ({"a": Known(true="r", delete="r"), "b": MAY_DELETE}, "rp", "", "b p"),
-    **{
-        f"{start} never changes, and a needs {sign}s": (
-            {"a": Known(true="" if sign else "s", false=sign and "s", add="p"), "b": Known(perhaps_not="p")},
-            start,
-            *(("b -p", "") if (start == "s") is not bool(sign) else ("", "b -p")),
-        )
-        for start in ("s", "q")
-        for sign in ("", "not ")
-    },
-    "nothing is undecided": ({}, "p", "", ""),
-    "whoever is not p is q, for ever": ({"a": Known(**ONE_OF_TWO)}, "p q", "a p, a -q", ""),
-    "two ways to say the same are closed once one of them was proven": (
-        {"a": Known(**ONE_OF_TWO, clauses=("pQ",))},
-        "p q",
-        "",
-        "a p, a -q",
-    ),
-    "an effect that can show only once is open while the action is still to come": (ONCE, "s", "a +p", ""),
-    "but not where it cannot show": (ONCE, "p", "", "a +p"),
+    "a does not, and q never comes true": (f"{MAY_ADD}; a r -r", "r", "c p", "b -p"),
+    "p was hidden, and a may have deleted it": ("a r -r ?-p; b !r ?p", "rp", "a +p, b p", ""),
+    "it was not": ("a r -r; b !r ?p", "rp", "", "b p"),
+    "s never changes, and a needs it": ("a s +p; b ?!p", "s", "b -p", ""),
+    "s never changes, and a needs that it is false": ("a !s +p; b ?!p", "s", "", "b -p"),
+    "s never comes true, and a needs it": ("a s +p; b ?!p", "q", "", "b -p"),
+    "s never comes true, and a needs that it is false": ("a !s +p; b ?!p", "q", "b -p", ""),
+    "nothing is undecided": ("", "p", "", ""),
+    "whoever is not p is q, for ever": ("a ?p ?!q +r", "p q", "a p, a -q", ""),
+    "two ways to say the same, of which one was proven": ("a ?p ?!q +r pQ", "p q", "", "a p, a -q"),
+    "an effect that can show only once is open before": ("a !q +q ?+p", "s", "a +p", ""),
+    "and closed where it cannot show": ("a !q +q ?+p", "p", "", "a +p"),
     # nobody can tell whether a requires that p is false, since q is true, too; so that is assumed, and must not be
     # taken for violated from the other start, where a and then b can be executed
     "what only one of two starts allows": (TOOLS, "pqs,s", "b -r", "a -p"),
@@ -405,8 +361,9 @@ def test_a_question_is_open_where_one_could_tell(
     monkeypatch.setattr(indistinguishability, "MAX_LOOKS", looks)
     actions, starts, open_, closed = CASES[case]
     hypotheses = Hypotheses(NAMED.vocabulary, NAMED.headers)
+    known = dict(one.split(" ", 1) for one in actions.split("; ") if one)
     for name, action in hypotheses.actions.items():
-        actions.get(name, Known()).told(action)
+        _told(action, known.get(name, ""))
     states = [[small.state("", ", ".join(true)) for true in one.split(",")] for one in starts.split(" ")]
     proofs = Indistinguishability(hypotheses, states)
     if closed.startswith("exhaustion: "):
