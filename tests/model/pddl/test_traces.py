@@ -65,6 +65,7 @@ TYPED = """(define (domain d) (:types car van - thing place) (:constants depot -
         (LAMP, trace(STARTS, GO, "(:state (lit a))"), ":4: the domain has no predicate 'lit'"),
         (LAMP, trace("(:state (robot ?a))"), ":2: expected an object, found '?a'"),
         (LAMP, trace("(:state (robot not))"), ":2: 'not' is a word of PDDL itself"),
+        (LAMP, trace("(:state robot)"), ":2: expected '(PREDICATE OBJECT...)', found 'robot'"),
         (LAMP, trace("(:state (not (robot a)))"), ":2: a state lists all that is true"),
         (
             TYPED,
