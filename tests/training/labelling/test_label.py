@@ -5,7 +5,9 @@ import json
 import pytest
 
 from aam_vision.classifiers.perception import BoardPerception
+from aam_vision.envs import board
 from aam_vision.envs.registry import board_domain
+from aam_vision.training import session
 from aam_vision.training.folder import labelled_images, read_labels
 from aam_vision.training.labelling import boards, pool
 from tests.commands import called
@@ -18,6 +20,8 @@ def label(monkeypatch, tmp_path):
     """Calls the command, with few pictures and steps; returns what it told on stderr."""
     for name, value in (("STEPS", 4), ("MOST_STEPS", 4), ("FREE", 6)):
         monkeypatch.setattr(boards, name, value)
+    monkeypatch.setattr(board, "SYNTHETIC", 8)
+    monkeypatch.setattr(session, "STATES", 20)
     monkeypatch.setattr(pool, "walked_problems", lambda domain: domain.walked[:2])
 
     def run(options, code=0):
