@@ -9,7 +9,7 @@ from aam_vision.envs.controlled import ControlledEnvironment
 from aam_vision.envs.grids import STEPS, board_scene
 from aam_vision.envs.sources import always, nowhere, of_look, somewhere, where
 
-from .grid import TYPES, Cell, Game, game, marked, name
+from .grid import TYPES, Cell, Game, game, laid_out, marked, name
 
 GATE = {"open": "an open gate", "closed": "a closed gate"}
 CRATES = {"red-crate": "red", "grey-crate": "grey"}
@@ -21,10 +21,7 @@ WITH_NUMBERS = {**TYPES, "number": "object"}
 class Levers(Game):
     """A lever opens a gate, and closes it."""
 
-    boards = (
-        ("#######", "#P..G.#", "#.L.#.#", "#######"),
-        ("######", "#.L..#", "##G###", "#..P.#", "######"),
-    )
+    boards = laid_out("####### #P..G.# #.L.#.# #######", "###### #.L..# ##G### #..P.# ######")
     controls = (*Game.controls, "pull")
     words = {"lever": "a lever", **GATE}
     signs = {"lever": "L"}
@@ -40,10 +37,7 @@ class Levers(Game):
 class Charge(Game):
     """A lever needs a charge, and uses it up; a gauge shows it."""
 
-    boards = (
-        ("g######", "#P.C..#", "#.#L#.#", "#...G.#", "#######"),
-        ("g#####", "#.L..#", "#C.PG#", "####.#", "######"),
-    )
+    boards = laid_out("g###### #P.C..# #.#L#.# #...G.# #######", "g##### #.L..# #C.PG# ####.# ######")
     controls = (*Game.controls, "use")
     words = {"lever": "a lever", "charger": "a charger", **GATE}
     words |= {"full": "the gauge is full", "empty": "the gauge is empty"}
@@ -67,9 +61,8 @@ class Charge(Game):
 class Warehouse(Game):
     """A lever toggles a gate when the player is charged and carries nothing; of two crates, one can be carried."""
 
-    boards = (
-        ("######", "#PrC.#", "#..L.#", "##G###", "#..k.#", "######"),
-        ("######", "#.L.P#", "#C.r.#", "##G###", "#k...#", "######"),
+    boards = laid_out(
+        "###### #PrC.# #..L.# ##G### #..k.# ######", "###### #.L.P# #C.r.# ##G### #k...# ######"
     )
     controls = (*Game.controls, "grab", "use")
     words = {"lever": "a lever", "charger": "a charger", **GATE, "charged": "the player glows"}
@@ -110,10 +103,7 @@ class Warehouse(Game):
 class Buttons(Game):
     """A gate is open while both buttons are pressed; a button that is pressed again comes out."""
 
-    boards = (
-        ("######", "#B.PB#", "#.#.##", "#..G.#", "######"),
-        ("######", "#P.B##", "#..#G#", "#B...#", "######"),
-    )
+    boards = laid_out("###### #B.PB# #.#.## #..G.# ######", "###### #P.B## #..#G# #B...# ######")
     controls = (*Game.controls, "press")
     words = {"button": "a button that is out", "pressed": "a pressed button", **GATE}
 
@@ -134,10 +124,7 @@ class Buttons(Game):
 class Oneway(Game):
     """Doors that let through to the right only; a way around leads back."""
 
-    boards = (
-        ("#######", "#P.>..#", "#.##>.#", "#.....#", "#######"),
-        ("######", "#..>.#", "#.#P.#", "#.>..#", "#....#", "######"),
-    )
+    boards = laid_out("####### #P.>..# #.##>.# #.....# #######", "###### #..>.# #.#P.# #.>..# #....# ######")
     words = {"door": "a door that lets through to the right"}
     signs = {"door": ">"}
     solid = "#>"
@@ -152,10 +139,7 @@ class Oneway(Game):
 class Ice(Game):
     """On ice one slides one cell further, unless a wall is there."""
 
-    boards = (
-        ("#######", "#P.i..#", "#.#.#i#", "#.i...#", "#######"),
-        ("######", "#.i..#", "#i.#.#", "#..iP#", "######"),
-    )
+    boards = laid_out("####### #P.i..# #.#.#i# #.i...# #######", "###### #.i..# #i.#.# #..iP# ######")
     words = {"ice": "ice"}
     signs = {"ice": "i"}
 
@@ -168,10 +152,7 @@ class Ice(Game):
 class Conveyor(Game):
     """Who waits on a belt is carried to the right; a switch stops the belts and starts them."""
 
-    boards = (
-        ("l######", "#P.bb.#", "#.#.#.#", "#Sb...#", "#######"),
-        ("l#####", "#.bb.#", "#.#.P#", "#S..b#", "######"),
-    )
+    boards = laid_out("l###### #P.bb.# #.#.#.# #Sb...# #######", "l##### #.bb.# #.#.P# #S..b# ######")
     controls = (*Game.controls, "wait", "switch")
     words = {"belt": "a belt", "knob": "a switch", "running": "the lamp shines: belts run"}
     words |= {"still": "the lamp is out: belts stand still"}
@@ -197,10 +178,7 @@ class Conveyor(Game):
 class Counter(Game):
     """Coins are counted; the gate takes two of them and opens."""
 
-    boards = (
-        ("n#####", "#P.c.#", "#c.K##", "##.G.#", "######"),
-        ("n######", "#.cK..#", "#P#.#G#", "#..c..#", "#######"),
-    )
+    boards = laid_out("n##### #P.c.# #c.K## ##.G.# ######", "n###### #.cK..# #P#.#G# #..c..# #######")
     controls = (*Game.controls, "take", "pay")
     words = {"coin": "a coin", "till": "where one pays", **GATE}
     heads = (*words, *(f"purse-{number}" for number in NUMBERS))
@@ -231,10 +209,7 @@ class Counter(Game):
 class Teleporters(Game):
     """From one pad one jumps to the other, as long as that one is lit; a knob lights it and puts it out."""
 
-    boards = (
-        ("#######", "#P.T#.#", "#.S.#.#", "#####T#", "#######"),
-        ("######", "#T.#.#", "#.S#T#", "#P.###", "######"),
-    )
+    boards = laid_out("####### #P.T#.# #.S.#.# #####T# #######", "###### #T.#.# #.S#T# #P.### ######")
     controls = (*Game.controls, "jump", "turn")
     words = {"lit": "a lit pad", "dark": "a dark pad", "knob": "a knob"}
     signs = {"knob": "S"}
@@ -258,10 +233,7 @@ class Teleporters(Game):
 class Signals(Game):
     """From a red spot one lights a beacon far away, from a blue spot one puts it out; while it shines, a gate is open."""
 
-    boards = (
-        ("#######", "#P.r.B#", "#.#.###", "#b..G.#", "#######"),
-        ("######", "#.r#B#", "#.P.##", "#b.G.#", "######"),
-    )
+    boards = laid_out("####### #P.r.B# #.#.### #b..G.# #######", "###### #.r#B# #.P.## #b.G.# ######")
     controls = (*Game.controls, "signal")
     words = {"red": "a red spot", "blue": "a blue spot", "shining": "the beacon shines"}
     words |= {"out": "the beacon is out", "gate": "a gate, open or shut", "barred": "a shut gate"}
@@ -286,10 +258,7 @@ class Signals(Game):
 class Trap(Game):
     """Who steps on a trap is caught and cannot walk until they struggle; the trap is sprung then."""
 
-    boards = (
-        ("######", "#P.t.#", "#.#..#", "#.t..#", "######"),
-        ("######", "#.t..#", "#..#t#", "#t.P.#", "######"),
-    )
+    boards = laid_out("###### #P.t.# #.#..# #.t..# ######", "###### #.t..# #..#t# #t.P.# ######")
     controls = (*Game.controls, "struggle", "arm")
     words = {"trap": "a trap", "sprung": "a sprung trap", "caught": "the player is caught"}
 
@@ -321,10 +290,7 @@ class Trap(Game):
 class Shop(Game):
     """A coin buys a hammer, which breaks a crack in the wall; the hammer can be sold again."""
 
-    boards = (
-        ("h######", "#P.cX.#", "#.#.###", "#...S.#", "#######"),
-        ("h#####", "#cS..#", "#.#P.#", "#..X.#", "######"),
-    )
+    boards = laid_out("h###### #P.cX.# #.#.### #...S.# #######", "h##### #cS..# #.#P.# #..X.# ######")
     controls = (*Game.controls, "take", "trade", "strike")
     words = {"coin": "a coin", "shop": "the shop", "crack": "a crack", "rich": "a coin in hand"}
     words |= {"armed": "a hammer in hand"}

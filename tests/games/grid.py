@@ -30,6 +30,11 @@ def name(cell: Cell) -> str:
     return f"cell-{cell[0]}-{cell[1]}"
 
 
+def laid_out(*boards: str) -> tuple[tuple[str, ...], ...]:
+    """Boards by their lines, which a space divides."""
+    return tuple(tuple(board.split()) for board in boards)
+
+
 class Game(gymnasium.Env[Any, Any]):
     """A board of characters: ``#`` is a wall, ``P`` where the player begins; a seed chooses one of several boards."""
 
