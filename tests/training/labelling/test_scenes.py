@@ -22,6 +22,7 @@ from aam_vision.training.labelling.scenes import SceneLearner, set_aside
 from aam_vision.training.labelling.session import label_walks
 from aam_vision.training.labelling.settings import RANDOM, Session, Way
 from aam_vision.training.pictures import read_pictures
+from tests.profiles import first
 from tests.training.labelling.table import SIZE, VOCABULARY, labelled
 
 
@@ -75,7 +76,7 @@ def _run(way):
     return *one.run(), knows
 
 
-@pytest.mark.parametrize("way", [CHOSEN, Way(choice=RANDOM, free=False, most=9)])
+@pytest.mark.parametrize("way", first(1, [CHOSEN, Way(choice=RANDOM, free=False, most=9)]))
 def test_no_more_pictures_are_labelled_than_allowed_and_none_twice(chosen, way):
     perception, found, knows = chosen if way is CHOSEN else _run(way)
     assert found.pictures == knows.asked
@@ -89,6 +90,7 @@ def test_no_more_pictures_are_labelled_than_allowed_and_none_twice(chosen, way):
     assert {head for head, yes in found.card.figures["positives"].items() if not yes} == {"dark"}
 
 
+@pytest.mark.nightly  # of boards by day
 def test_the_same_seed_gives_the_same_choice_and_weights(chosen):
     (_, one, _), (_, other, _) = chosen, _run(CHOSEN)
     assert one.pictures == other.pictures
