@@ -230,24 +230,25 @@ class _Person:
         if self.page.evaluate("chosen.at(-1)") != place:
             self.page.locator(f"[data-place='{place}']").click()
 
+    def point(self, place, mask):
+        self.choose(place)
+        box, spot = self.page.locator("#image").bounding_box(), _spot(mask)
+        self.page.mouse.click(box["x"] + spot["x"] * box["width"], box["y"] + spot["y"] * box["height"])
+        return self.settled()
+
     def number(self):
         return self.numbers[shown(self.page)]
 
     def answer(self):
         self.page.wait_for_function("() => view && view.kind === 'ask' && chosen.length", timeout=60_000)
-        number, box = self.number(), self.page.locator("#image").bounding_box()
+        number = self.number()
         one, view = TRUE[number], self.settled()
         for place, facts in enumerate(view["places"]):
             if facts["there"] and not facts["whole"]:
                 self.choose(place)
-                self.press("0")
+                view = self.press("0")
             if facts["name"] in SHOWS[number]:
-                self.choose(place)
-                spot = _spot(one.masks[facts["name"]])
-                self.page.mouse.click(
-                    box["x"] + spot["x"] * box["width"], box["y"] + spot["y"] * box["height"]
-                )
-        view = self.settled()
+                view = self.point(place, one.masks[facts["name"]])
         for _ in range(30):
             wrong = next(_wrong(view, one.true), None)
             if wrong is None:
