@@ -112,49 +112,56 @@ def _by_enumeration(
 MARK = Perceived(Predicate("marked", ("cell",)), Reading.THERE, {"": "mark"}, "a mark")
 
 
-def _marks(number: int, probabilities: list[float]) -> tuple[list[bool], list[bool]]:
-    """What is believed of cells that have so many marks in all."""
-    visual = VisualVocabulary("marks", (MARK,), TYPES, constraints=(Exactly("mark", number),))
-    sure, doubtful = _settle(visual, scene(len(probabilities), {}), np.array([probabilities], np.float32))
-    return sure[0].tolist(), doubtful[0].tolist()
+def _limited(
+    entries: tuple[Perceived, ...], low: float, high: float, rows: list[list[float]]
+) -> list[list[bool]]:
+    """What is sure of two cells of which one has the mark; all else is doubtful where it was not sure before."""
+    visual = VisualVocabulary("marks", entries, TYPES, constraints=(Exactly("mark", 1),))
+    limits = (np.full((len(rows), 1), limit, np.float32) for limit in (low, high))
+    sure, doubtful = Legality(visual, scene(2, {}), ["c0", "c1"]).settle(np.array(rows, np.float32), *limits)
+    assert not (sure & doubtful).any()
+    return [*sure.tolist(), *doubtful.tolist()]
 
 
 @pytest.mark.parametrize(("odds", "decided"), [(9, False), (100, False), (990, False), (1010, True)])
 def test_an_inferred_answer_is_a_thousand_times_as_likely_as_its_opposite(odds: float, decided: bool) -> None:
     """One of two cells has the mark."""
-    other = 0.2
-    chance = odds * other / (1 - other) / (1 + odds * other / (1 - other))
-    visual = VisualVocabulary("marks", (MARK,), TYPES, constraints=(Exactly("mark", 1),))
-    legality = Legality(visual, scene(2, {}), ["c0", "c1"])
-    low, high = np.array([[0.1]], np.float32), np.array([[0.9999]], np.float32)
-    sure, doubtful = legality.settle(np.array([[chance, other]], np.float32), low, high)
-    assert sure.tolist() == [[decided, False]]
-    assert doubtful.tolist() == [[not decided, not decided]]
+    likely = odds * 0.2 / (1 - 0.2)
+    found = _limited((MARK,), 0.1, 0.9999, [[likely / (1 + likely), 0.2]])
+    assert found == [[decided, False], [not decided, not decided]]
 
 
 @pytest.mark.parametrize(("chance", "believed"), [(0.0009, False), (0.0011, True)])
 def test_a_board_that_is_hardly_possible_is_not_believed_though_no_other_is_legal(
     chance: float, believed: bool
 ) -> None:
-    visual = VisualVocabulary("marks", (MARK, FREE), TYPES, constraints=(Exactly("mark", 1),))
-    legality = Legality(visual, scene(2, {}), ["c0", "c1"])
-    low, high = (np.full((2, 1), limit, np.float32) for limit in (0.0001, 0.9))
-    sure, doubtful = legality.settle(np.array([[chance, 0.0], [1, 1]], np.float32), low, high)
-    assert sure.tolist() == [[believed, False], [True, True]]
-    assert doubtful.tolist() == [[not believed, False], [False, False]]
+    found = _limited((MARK, FREE), 0.0001, 0.9, [[chance, 0.0], [1, 1]])
+    assert found == [[believed, False], [True, True], [not believed, False], [False, False]]
 
 
-@pytest.mark.parametrize(("cells", "believed"), [(12, True), (13, False)])
-def test_more_ways_than_can_be_gone_through_decide_nothing(cells: int, believed: bool) -> None:
+NONE = [False] * 3
+
+
+@pytest.mark.parametrize(
+    ("number", "probabilities", "sure", "doubtful"),
+    [
+        (12, [0.8] * 12, [True] * 12, [False] * 12),
+        (13, [0.8] * 13, [False] * 13, [True] * 13),  # more ways than can be gone through decide nothing
+        # a number that cannot be right makes its classifier unknown everywhere
+        (1, [1, 1, 0], NONE, [True] * 3),
+        (1, [1, 0, 0], [True, False, False], NONE),
+        (1, [0, 0, 0], NONE, [True] * 3),
+        (None, [LOW, HIGH, LOW - 0.01, HIGH + 0.01], [False, False, False, True], [True, True, False, False]),
+    ],
+)
+def test_so_many_marks_are_believed(
+    number: int | None, probabilities: list[float], sure: list[bool], doubtful: list[bool]
+) -> None:
     assert MOST_WAYS == 2**12
-    assert _marks(cells, [0.8] * cells) == ([believed] * cells, [not believed] * cells)
-
-
-def test_probabilities_at_the_limits_are_doubtful() -> None:
-    visual = VisualVocabulary("marks", (MARK,), TYPES)
-    sure, doubtful = _settle(visual, scene(4, {}), np.array([[LOW, HIGH, LOW - 0.01, HIGH + 0.01]]))
-    assert sure.tolist() == [[False, False, False, True]]
-    assert doubtful.tolist() == [[True, True, False, False]]
+    rules = () if number is None else (Exactly("mark", number),)
+    visual = VisualVocabulary("marks", (MARK,), TYPES, constraints=rules)
+    found = _settle(visual, scene(len(probabilities), {}), np.array([probabilities], np.float32))
+    assert [one[0].tolist() for one in found] == [sure, doubtful]
 
 
 def test_nothing_is_inferred_from_a_board_with_a_contradiction() -> None:
@@ -182,17 +189,6 @@ def test_places_of_all_kinds_are_inferred_together() -> None:
     sure, doubtful = _settle(visual, stage, np.full((2, 2), 0.5))
     assert sure.tolist() == [[True, False], [False, True]]
     assert not doubtful.any()
-
-
-@pytest.mark.parametrize(
-    ("probabilities", "believed"), [([1, 1, 0], False), ([1, 0, 0], True), ([0, 0, 0], False)]
-)
-def test_a_number_that_cannot_be_right_makes_its_classifier_unknown_everywhere(
-    probabilities: list[float], believed: bool
-) -> None:
-    sure, doubtful = _marks(1, probabilities)
-    assert doubtful == [not believed] * 3
-    assert sure == ([bool(chance) for chance in probabilities] if believed else [False] * 3)
 
 
 def test_nothing_is_counted_where_a_thing_s_look_was_not_stated() -> None:

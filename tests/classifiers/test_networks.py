@@ -1,11 +1,24 @@
-"""Every kind of network: the same questions, answered per cell, one classifier independent of the other."""
+"""Every kind of network and every backend: the same questions, answered per cell, one classifier independent of the other."""
+
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 import torch
 
 from aam_vision.classifiers.backends import BACKENDS, backend
-from aam_vision.classifiers.networks import KINDS, RESNET18, SEPARATE, SHARED, make_network, weights_of
+from aam_vision.classifiers.networks import (
+    KINDS,
+    RESNET18,
+    SEPARATE,
+    SHARED,
+    make_network,
+    normalised_pixels,
+    weights_of,
+)
+from aam_vision.classifiers.perception import BoardPerception
+from aam_vision.envs.registry import board_domain
 from aam_vision.support.errors import UnusableInput
 
 HEADS = ("a", "b", "c")
@@ -36,20 +49,22 @@ def _own_chance():
 def test_one_logit_per_classifier_and_cell_from_every_backend(kind):
     pytest.importorskip("onnxruntime")
     network = _network(kind)
-    boards = _boards(network)
-    with torch.inference_mode():
-        logits = network(boards / 255)
-    assert tuple(logits.shape) == (2, len(HEADS), 2, 3)
     assert network.kind == kind
-    for name in BACKENDS:
-        found = backend(name, weights_of(network))
-        assert np.allclose(found(boards.numpy()), logits, atol=1e-3, rtol=1e-3)
-        assert found(_boards(network, 1, 3, 2).numpy()).shape == (1, len(HEADS), 3, 2)
+    backends = [backend(name, weights_of(network)) for name in BACKENDS]
+    for number, rows, columns in ((2, 2, 3), (1, 3, 2)):
+        boards = _boards(network, number, rows, columns)
+        with torch.inference_mode():
+            logits = network(boards / 255)
+        assert tuple(logits.shape) == (number, len(HEADS), rows, columns)
+        for found in backends:
+            assert np.allclose(found(boards.numpy()), logits, atol=1e-3, rtol=1e-3)
 
 
-def test_an_unknown_network_is_refused():
+def test_an_unknown_network_or_backend_is_refused():
     with pytest.raises(UnusableInput, match="use one of shared, separate, resnet18"):
         make_network("oracle", HEADS)
+    with pytest.raises(UnusableInput, match="use one of numpy, torch, onnx"):
+        backend("abacus", weights_of(_network(SHARED)))
 
 
 def test_separate_classifiers_share_nothing():
@@ -84,3 +99,54 @@ def test_classifiers_are_taken_over_bit_by_bit_whatever_their_order(kind):
     assert torch.allclose(ours[:, [0, 2]], theirs[:, [2, 0]], atol=1e-5)
     assert torch.equal(new.head.weight[1], fresh.head.weight[1])
     assert torch.allclose(ours[:, 1], own[:, 1], atol=1e-5) == (kind == SEPARATE)
+
+
+def test_blank_boards_have_no_contrast_to_be_blown_up():
+    for value in (0, 128, 255):
+        boards = torch.full((2, 3, 32, 48), value, dtype=torch.uint8)
+        assert torch.allclose(normalised_pixels(boards), torch.zeros(()), atol=1e-2)
+
+
+@pytest.mark.parametrize("name", ["sokoban", "doors"])
+def test_all_backends_see_the_same_with_the_shipped_weights(name):
+    pytest.importorskip("onnx")
+    pytest.importorskip("onnxruntime")
+    domain = board_domain(name)
+    layout = domain.load(*domain.held_out[0])
+    frame, scene = domain.drawing(layout).frame(layout.initial), domain.scene(layout)
+    percepts = [
+        BoardPerception.load(domain.visual, name, backend=kind).look(frame, scene)
+        for kind in ("torch", "numpy", "onnx")
+    ]
+    assert percepts[0] == percepts[1] == percepts[2]
+
+
+def test_the_exported_file_is_a_model_with_its_card(tmp_path, capsys):
+    onnx = pytest.importorskip("onnx")
+    runtime = pytest.importorskip("onnxruntime")
+    from aam_vision.training.export import export
+
+    file = tmp_path / "doors.onnx"
+    export("doors", file)
+    onnx.checker.check_model(str(file))
+    session = runtime.InferenceSession(str(file), providers=["CPUExecutionProvider"])
+    (logits,) = session.run(None, {"boards": np.zeros((2, 3, 96, 112), np.float32)})
+    assert logits.shape == (2, 3, 6, 7)
+    assert '"thresholds"' in session.get_modelmeta().custom_metadata_map["card"]
+    assert [path.name for path in tmp_path.iterdir()] == ["doors.onnx"]
+    with pytest.raises(UnusableInput, match="name a file in a folder that exists"):
+        export("doors", tmp_path / "nowhere" / "x.onnx")
+
+
+def test_torchvision_is_imported_in_a_fresh_interpreter():
+    code = (
+        "from aam_vision.classifiers.torchvision_cure import cure_torchvision as cure\n"
+        "kept = cure()\n"
+        "assert cure() is kept\n"
+        "import torchvision, torch\n"
+        "from torchvision.transforms.v2 import functional\n"
+        "print(tuple(functional.gaussian_blur(torch.zeros(3, 8, 8), [3, 3]).shape))\n"
+    )
+    asked = [sys.executable, "-W", "error::RuntimeWarning", "-c", code]
+    done = subprocess.run(asked, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, "(3, 8, 8)"), done.stderr

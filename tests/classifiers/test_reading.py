@@ -77,83 +77,76 @@ def test_a_doubtful_answer_is_unknown_and_refused_where_it_could_have_been_seen(
     assert clear.state.true - lost == percept.state.true
 
 
-def test_where_a_thing_may_stand_it_may_hide_a_mark() -> None:
-    """The image refuses the pawn, and with it the mark of the cell where the pawn may be."""
-    percept = _read({**CLEAR, "pawn": "1..0", "mark": "1111"})
-    assert percept.state.unknown == _atoms("marked c0, marked c1, marked c2")
-    assert not percept.refused
-    assert percept.state.value(Atom("marked", ("c3",))) is True
+VANISHING = vocabulary(may_vanish={"rock": True})
+APART = {"p": "c0", "q": "c1", "r": "c2"}
+UNANCHORED = replace(STAGE, anchors={"p": "c0"})
 
 
-def test_things_that_are_not_told_apart_may_be_in_any_of_the_places() -> None:
-    before = {"p": "c0", "q": None, "r": None}
-    percept = _read(CLEAR, before, visual=vocabulary(may_vanish={"rock": True}))
-    assert percept.places == {"p": "c0"}
-    assert percept.refused
-    assert percept.state.unknown == _atoms("at q c1, at q c2, at r c1, at r c2, glows q, glows r, marked c0")
+@pytest.mark.parametrize(
+    ("given", "before", "more", "places", "unknown", "refused"),
+    [
+        # where a thing may stand it may hide a mark: the image refuses the pawn, and with it the mark of the cell
+        ({"pawn": "1..0", "mark": "1111"}, None, {}, None, "marked c0, marked c1, marked c2", False),
+        # things that are not told apart may be in any of the places
+        (
+            {},
+            {"p": "c0", "q": None, "r": None},
+            {"visual": VANISHING},
+            {"p": "c0"},
+            "at q c1, at q c2, at r c1, at r c2, glows q, glows r, marked c0",
+            True,
+        ),
+        # what vanished is nowhere, nothing is known of its glow, and no other image could show it
+        (
+            {"rock": "0100"},
+            APART,
+            {"visual": VANISHING},
+            {"p": "c0", "q": "c1", "r": None},
+            "marked c0, glows r",
+            False,
+        ),
+    ],
+)
+def test_where_things_may_be(given, before, more, places, unknown, refused) -> None:
+    percept = _read({**CLEAR, **given}, before, **more)
+    assert places is None or percept.places == places
+    assert percept.state.unknown == _atoms(unknown)
+    assert percept.refused is refused
 
 
 def test_a_number_that_cannot_be_leaves_every_place_of_the_look_unknown() -> None:
-    percept = _read({**CLEAR, "rock": "0111"}, {"p": "c0", "q": "c1", "r": "c2"})
+    percept = _read({**CLEAR, "rock": "0111"}, APART)
     everywhere = {Atom("at", (thing, f"c{cell}")) for thing in "qr" for cell in range(4)}
     assert {atom for atom in percept.state.unknown if atom.predicate == "at"} == everywhere
     assert percept.places == {"p": "c0"}
     assert percept.refused
-
-
-def test_what_vanished_is_nowhere_and_nothing_is_known_of_its_glow() -> None:
-    visual = vocabulary(may_vanish={"rock": True})
-    before = {"p": "c0", "q": "c1", "r": "c2"}
-    percept = _read({**CLEAR, "rock": "0100"}, before, visual=visual)
-    assert percept.places == {"p": "c0", "q": "c1", "r": None}
-    assert percept.state.unknown == _atoms("marked c0, glows r")
-    assert not percept.refused, "no other image could show it"
-    assert _read({**CLEAR, "rock": "0100"}, before).refused, "rocks that cannot vanish were misread"
-
-
-def test_things_that_may_vanish_may_be_missing_from_the_first_image() -> None:
-    stage = replace(STAGE, anchors={"p": "c0"})
-    percept = _read({**CLEAR, "rock": "0100"}, None, stage, vocabulary(may_vanish={"rock": True}))
-    at = {atom for atom in percept.state.unknown if atom.predicate == "at"}
+    assert _read({**CLEAR, "rock": "0100"}, APART).refused, "rocks that cannot vanish were misread"
+    first = _read({**CLEAR, "rock": "0100"}, None, UNANCHORED, VANISHING)
+    at = {atom for atom in first.state.unknown if atom.predicate == "at"}
     assert at == _atoms("at q c1, at r c1"), "one of them is there"
 
 
-@pytest.mark.parametrize(("boards", "moved"), [((0, 1, 2, 3), True), ((0, 2, 1, 3), False)])
-def test_things_are_followed_to_cells_that_lie_side_by_side(boards: tuple[int, ...], moved: bool) -> None:
-    """Both rocks moved; cells in a row make only one way short."""
-    stage = replace(
-        scene(6, LOOKS, anchors={}),
-        cells={f"c{n}": ((0, place),) for n, place in enumerate((*boards, 4, 5))},
-    )
-    given = {"pawn": "000001", "rock": "010010"}
-    before = {"p": "c5", "q": "c0", "r": "c3"}
-    percept = _read(given, before, stage)
-    assert percept.places == ({"p": "c5", "q": "c1", "r": "c4"} if moved else {"p": "c5"})
-
-
-def test_cells_in_a_column_are_side_by_side_too_and_corners_are_not() -> None:
-    def places(*cells: tuple[int, int]) -> Mapping[str, str | None]:
-        stage = replace(
-            scene(4, {"q": "rock", "r": "rock"}),
-            rows=9,
-            columns=9,
-            cells={f"c{n}": (cell,) for n, cell in enumerate(cells)},
-        )
-        return _read({"rock": "0011"}, {"q": "c0", "r": "c1"}, stage).places
-
-    assert places((0, 0), (5, 5), (1, 0), (5, 6)) == {"q": "c2", "r": "c3"}
-    assert places((1, 0), (5, 6), (0, 0), (5, 5)) == {"q": "c2", "r": "c3"}
-    assert places((0, 0), (5, 5), (1, 1), (6, 6)) == {}
-    assert places((0, 0), (5, 5), (2, 0), (5, 7)) == {}
-
-
-def test_a_large_place_is_beside_whatever_one_of_its_cells_is_beside() -> None:
-    stage = replace(
-        scene(4, {"q": "rock", "r": "rock"}),
-        columns=9,
-        cells={"c0": ((0, 0), (0, 1)), "c1": ((0, 8),), "c2": ((0, 2),), "c3": ((0, 7),)},
-    )
-    assert _read({"rock": "0011"}, {"q": "c0", "r": "c1"}, stage).places == {"q": "c2", "r": "c3"}
+@pytest.mark.parametrize(
+    ("cells", "told"),
+    [
+        ([[(0, 0)], [(0, 3)], [(0, 1)], [(0, 4)]], True),
+        ([[(0, 0)], [(0, 3)], [(0, 2)], [(0, 4)]], False),
+        ([[(0, 0)], [(5, 5)], [(1, 0)], [(5, 6)]], True),  # in a column, too
+        ([[(1, 0)], [(5, 6)], [(0, 0)], [(5, 5)]], True),
+        ([[(0, 0)], [(5, 5)], [(1, 1)], [(6, 6)]], False),  # corners are not side by side
+        ([[(0, 0)], [(5, 5)], [(2, 0)], [(5, 7)]], False),
+        (
+            [[(0, 0), (0, 1)], [(0, 8)], [(0, 2)], [(0, 7)]],
+            True,
+        ),  # beside whatever one of its cells is beside
+    ],
+)
+def test_things_are_followed_to_cells_that_lie_side_by_side(cells, told: bool) -> None:
+    """Both rocks moved from the first two cells to the others; there is only one short way."""
+    laid = {f"c{number}": tuple(own) for number, own in enumerate(cells)}
+    stage = replace(scene(4, {"q": "rock", "r": "rock"}), rows=9, columns=9, cells=laid)
+    found = _read({"rock": "0011"}, {"q": "c0", "r": "c1"}, stage).places
+    assert found == ({"q": "c2", "r": "c3"} if told else {})
 
 
 def test_things_hide_what_is_asked_of_things_too() -> None:
@@ -168,10 +161,8 @@ def test_things_hide_what_is_asked_of_things_too() -> None:
 
 
 def test_places_without_cells_and_things_without_looks_show_nothing() -> None:
-    stage = replace(
-        STAGE, cells={**STAGE.cells, "c3": ()}, looks={"p": "pawn", "q": "rock"}, anchors={"p": "c0"}
-    )
-    index = SceneIndex(vocabulary(may_vanish={"rock": True}), stage)
+    stage = replace(UNANCHORED, cells={**STAGE.cells, "c3": ()}, looks={"p": "pawn", "q": "rock"})
+    index = SceneIndex(VANISHING, stage)
     assert index.places == ("c0", "c1", "c2")
     assert index.cells == ((0,), (1,), (2,))
     percept = _read({"pawn": "100", "rock": "010", "free": "001"}, None, stage, vocabulary())
@@ -180,20 +171,14 @@ def test_places_without_cells_and_things_without_looks_show_nothing() -> None:
     anywhere = {Atom("at", ("r", f"c{cell}")) for cell in range(4)}
     assert percept.state.unknown == anywhere | _atoms("glows r, free c3, marked c3, marked c0")
     assert not percept.refused
-
-
-def test_a_place_is_read_from_all_of_its_cells_row_by_row() -> None:
-    stage = replace(scene(2, {}), rows=3, columns=5, cells={"c0": ((0, 0), (1, 2)), "c1": ((2, 4),)})
-    assert SceneIndex(vocabulary(), stage).cells == ((0, 7), (14,))
+    wide = replace(scene(2, {}), rows=3, columns=5, cells={"c0": ((0, 0), (1, 2)), "c1": ((2, 4),)})
+    assert SceneIndex(vocabulary(), wide).cells == ((0, 7), (14,)), "row by row"
 
 
 @pytest.mark.parametrize("cell", [(-1, 0), (1, 0), (0, -1), (0, 4)])
 def test_a_cell_outside_of_the_board_is_refused(cell: tuple[int, int]) -> None:
     with pytest.raises(UnusableInput, match=r"place c1 has cell .* outside of the 1x4 board"):
         SceneIndex(vocabulary(), replace(STAGE, cells={**STAGE.cells, "c1": (cell,)}))
-
-
-def test_an_anchor_that_is_no_place_is_refused() -> None:
     with pytest.raises(UnusableInput, match="anchor of p: nowhere is no place with cells"):
         SceneIndex(vocabulary(), replace(STAGE, anchors={"p": "nowhere"}))
 
@@ -214,19 +199,14 @@ FINE = Defined(Predicate("fine", ("cell",)), _beside_mark, "a marked cell")
 NEXT = Given(Predicate("next", ("cell", "cell")), "side by side")
 
 
-def test_what_the_user_states_and_defines_is_part_of_the_state() -> None:
+def test_what_the_user_states_and_defines_is_part_of_the_state_and_auxiliary_predicates_are_not() -> None:
     stage = replace(STAGE, facts=_atoms("next c0 c1, owns q c1"))
     visual = replace(vocabulary(), entries=(FREE, AT, MARKED, GLOWS, FINE, NEXT))
-    state = _read(CLEAR, stage=stage, visual=visual).state
-    plain = _read(CLEAR).state
+    state, plain = _read(CLEAR, stage=stage, visual=visual).state, _read(CLEAR).state
     assert state.true - plain.true == _atoms("next c0 c1, fine c1, fine c3")
     assert state.unknown - plain.unknown == _atoms("fine c0")
-
-
-def test_auxiliary_predicates_are_only_there_for_others_to_be_defined_over() -> None:
+    visual = replace(vocabulary(), entries=(FREE, AT, replace(MARKED, auxiliary=True), GLOWS, FINE))
     spots = Objects({**STAGE.objects}, TYPES)
-    hidden = replace(MARKED, auxiliary=True)
-    visual = replace(vocabulary(), entries=(FREE, AT, hidden, GLOWS, FINE))
     state = _read(CLEAR, stage=replace(STAGE, spots=spots), visual=visual).state
     assert not any(atom.predicate == "marked" for atom in state.true | state.unknown)
     assert _atoms("fine c1, fine c3") <= state.true
@@ -235,22 +215,15 @@ def test_auxiliary_predicates_are_only_there_for_others_to_be_defined_over() -> 
 
 def test_the_places_of_auxiliary_predicates_need_not_be_objects_of_the_problem() -> None:
     levels = Objects({"p": "thing", "low": "cell", "high": "cell"}, TYPES)
-    stage = Scene(
-        Objects({"p": "thing"}, TYPES),
-        2,
-        1,
-        {"high": ((0, 0),), "low": ((1, 0),)},
-        {"p": "pawn"},
-        spots=levels,
-    )
+    cells = {"high": ((0, 0),), "low": ((1, 0),)}
+    stage = Scene(Objects({"p": "thing"}, TYPES), 2, 1, cells, {"p": "pawn"}, spots=levels)
     entries = tuple(replace(entry, auxiliary=True) for entry in (FREE, AT, MARKED, GLOWS))
 
     def raised(scene: Scene, seen: State) -> tuple[list[Atom], list[Atom]]:
         return ([Atom("raised", ("p",))] if Atom("at", ("p", "high")) in seen.true else []), []
 
-    visual = replace(
-        vocabulary(), entries=(*entries, Defined(Predicate("raised", ("thing",)), raised, "on top"))
-    )
+    on_top = Defined(Predicate("raised", ("thing",)), raised, "on top")
+    visual = replace(vocabulary(), entries=(*entries, on_top))
     percept = _read({"pawn": "10"}, None, stage, visual)
     assert percept.places == {"p": "high"}
     assert percept.state == State(_atoms("raised p"), stage.objects)

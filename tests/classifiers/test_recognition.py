@@ -1,4 +1,4 @@
-"""Labelled looks: which places are recognised, and the file that holds them, which may be anybody's."""
+"""Labelled looks: which places are recognised, what is believed of them, and the file that holds them, which may be anybody's."""
 
 from dataclasses import replace
 
@@ -7,13 +7,13 @@ import pytest
 from safetensors.numpy import save as dump_tensors
 
 from aam_vision.classifiers.looks import LabelledLooks
-from aam_vision.classifiers.recognition import Recognition
+from aam_vision.classifiers.recognition import Familiarity, Recognition, unlike
 from aam_vision.classifiers.store import from_bytes, to_bytes
 from aam_vision.support.errors import UnusableInput
 from tests.refusals import told_by
 
 SIDE = 16
-RNG = np.random.default_rng(0)
+SURE = np.full((1, 1), 0.1, np.float32), np.full((1, 1), 0.9, np.float32)
 
 
 def _look(value):
@@ -40,49 +40,49 @@ def _label(known, *values, asked=True):
     return None if found is None else int(found[0])
 
 
-def test_a_cell_has_the_labels_of_the_nearest_look_unless_it_is_strange_or_between():
-    known = _known(([100], 0), ([140], 1))
-    assert [_label(known, value) for value in (100, 104, 138)] == [0, 0, 1]
-    assert _label(known, 120) is None  # as near to the one as to the other
-    assert _label(known, 200) is None  # like nothing
-    assert _label(known, 100, asked=False) is None  # other classifiers are asked
+TWO = _known(([100], 0), ([140], 1))
+SAME = _known(([100], 0), ([101], 1))
+NEAR, ALONE = _known(([100], 0), ([116], 1)), _known(([100], 0), ([200], 1))
+ROOMS = _known(([100, 100, 60], 1), ([100, 100], 1), ([100, 200], 0))
+"""Fences (200) are what tells; a cell with a player (60) was seen in an open room only."""
 
 
-def test_looks_that_are_the_same_but_for_their_labels_say_nothing():
-    known = _known(([100], 0), ([101], 1))
-    assert _label(known, 100) is None
-    assert _label(known, 101) is None
-
-
-def test_what_is_far_from_all_others_may_differ_more():
-    near, alone = _known(([100], 0), ([116], 1)), _known(([100], 0), ([200], 1))
-    assert _label(near, 108) is None
-    assert _label(alone, 108) == 0
-    assert _label(alone, 120) is None
-
-
-def test_a_place_of_several_cells_is_known_by_all_of_them():
-    """Fences (200) are what tells; a cell with a player (60) was seen in an open room only."""
-    known = _known(([100, 100, 60], 1), ([100, 100], 1), ([100, 200], 0))
-    assert _label(known, 100, 100, 100, 100) == 1
-    assert _label(known, 100, 60) == 1
-    assert _label(known, 100, 200, 200, 100) == 0
-    assert _label(known, 60, 200) is None  # neither looks like that
-    assert _label(known, 100, 30) is None
-    assert _label(known, 100) == 1
-
-
-def test_a_place_that_could_be_either_is_unknown():
-    """Every labelled place of either kind has something that this one lacks."""
-    assert _label(_known(([100, 60], 1), ([100, 200], 0)), 100, 100) is None
+@pytest.mark.parametrize(
+    ("known", "values", "label"),
+    [
+        (TWO, [100], 0),
+        (TWO, [104], 0),
+        (TWO, [138], 1),
+        (TWO, [120], None),  # as near to the one as to the other
+        (TWO, [200], None),  # like nothing
+        (SAME, [100], None),  # the same but for their labels
+        (SAME, [101], None),
+        (NEAR, [108], None),
+        (ALONE, [108], 0),  # what is far from all others may differ more
+        (ALONE, [120], None),
+        (ROOMS, [100, 100, 100, 100], 1),
+        (ROOMS, [100, 60], 1),
+        (ROOMS, [100, 200, 200, 100], 0),
+        (ROOMS, [60, 200], None),  # neither looks like that
+        (ROOMS, [100, 30], None),
+        (ROOMS, [100], 1),
+        (
+            _known(([100, 60], 1), ([100, 200], 0)),
+            [100, 100],
+            None,
+        ),  # all of either kind have what this lacks
+    ],
+)
+def test_a_place_has_the_labels_of_the_nearest_looks_unless_it_is_strange_or_between(known, values, label):
+    assert _label(known, *values) == label
+    assert _label(known, *values, asked=False) is None  # other classifiers are asked
 
 
 def test_a_network_is_believed_only_where_the_look_agrees():
-    known = Recognition(_known(([100], 0), ([140], 1)))
+    known = Recognition(TWO)
     cells = [_look(value)[None] for value in (103, 103, 137, 137, 250)]
     probabilities = np.array([[0.02, 0.97, 0.6, 0.01, 0.99]], np.float32)
-    sure = np.full((1, 1), 0.1, np.float32), np.full((1, 1), 0.9, np.float32)
-    found = known.doubted(probabilities, cells, np.ones((1, 5), bool), sure)
+    found = known.doubted(probabilities, cells, np.ones((1, 5), bool), SURE)
     assert found.tolist() == [[0.0, 0.5, 1.0, 0.5, 0.5]]
     assert probabilities[0, 1] == np.float32(0.97)
 
@@ -97,34 +97,66 @@ def test_where_the_network_contradicts_one_label_the_place_was_taken_for_another
 
 
 def test_the_pixels_of_a_labelled_cell_have_its_label_whatever_the_network_says():
-    """Unless something with the same pixels was labelled otherwise."""
-    sure = np.full((1, 1), 0.1, np.float32), np.full((1, 1), 0.9, np.float32)
-    against, asked = np.array([[0.99]], np.float32), np.ones((1, 1), bool)
-    known = Recognition(_known(([100], 0), ([140], 1)))
-    assert known.doubted(against, [_look(100)[None]], asked, sure) == 0.0
-    contradicting = Recognition(_known(([100], 0), ([101], 1)))
-    assert contradicting.doubted(against, [_look(100)[None]], asked, sure) == 0.5
-    rooms = Recognition(_known(([100, 100], 0), ([140, 140], 1)))  # only parts of what they are asked about
-    assert rooms.doubted(against, [np.stack([_look(100)] * 2)], asked, sure) == 0.5
+    """Unless something with the same pixels was labelled otherwise; of rooms, cells are only parts of what they are asked about."""
+    rooms = _known(([100, 100], 0), ([140, 140], 1))
+    for known, cells, found in ((TWO, 1, 0.0), (SAME, 1, 0.5), (rooms, 2, 0.5)):
+        places, asked = [np.stack([_look(100)] * cells)], np.ones((1, 1), bool)
+        assert Recognition(known).doubted(np.array([[0.99]], np.float32), places, asked, SURE) == found
+
+
+# --- classifiers that passed their test: what looks unlike everything learned from is left unknown ---
+
+
+def _doubted(known, probability, *values):
+    asked, cells = np.ones((1, 1), bool), np.stack([_look(value) for value in values])
+    found = Familiarity(known).doubted(np.array([[probability]], np.float32), [cells], asked, SURE)
+    assert bool(unlike(found, asked)[0]) == (found[0, 0] == 0.5)
+    return float(found[0, 0])
+
+
+@pytest.mark.parametrize(
+    ("known", "values", "probability", "left"),
+    [
+        (TWO, [100], 0.02, True),
+        (TWO, [104], 0.02, True),
+        (TWO, [104], 0.4, True),  # it is for the classifier to be unsure
+        (TWO, [104], 0.97, False),  # which is what no such look was
+        (TWO, [140], 0.97, True),
+        (TWO, [120], 0.02, False),  # like nothing
+        (TWO, [250], 0.97, False),
+        (SAME, [100], 0.02, True),  # equal looks were labelled otherwise: it sees beyond the pixels
+        (SAME, [100], 0.97, True),
+        (ROOMS, [100, 60, 100], 0.97, True),
+        (ROOMS, [100, 30], 0.97, False),  # every cell of a place must be familiar
+        (ROOMS, [100, 200], 0.97, False),  # so looked what was labelled no
+    ],
+)
+def test_a_classifier_is_believed_where_a_look_is_familiar_and_was_labelled_so(
+    known, values, probability, left
+):
+    assert _doubted(known, probability, *values) == (pytest.approx(probability) if left else 0.5)
+
+
+def test_places_that_are_asked_about_otherwise_are_not_compared_and_answers_are_remembered():
+    known = Familiarity(_known(([100], 0)))
+    asked, cells = np.array([[True, False, True]]), [_look(value)[None] for value in (100, 100, 30)]
+    for _ in range(2):
+        found = known.doubted(np.array([[0.02, 0.3, 0.02]], np.float32), cells, asked, SURE)
+        assert found.tolist() == [[pytest.approx(0.02), 0.5, 0.5]]
+        assert unlike(found, asked).tolist() == [False, False, True]
+
+
+# --- the file -------------------------------------------------------------------------------------
+
+PARTS = ("looks", "cells", "places", "asked", "labels", "limits")
 
 
 def test_the_file_gives_back_what_was_saved():
     known = _known(([100, 60], 1), ([100], 0))
     again = from_bytes(to_bytes(known), 1, SIDE)
-    for name in ("looks", "cells", "places", "asked", "labels", "limits"):
+    for name in PARTS:
         assert np.array_equal(getattr(known, name), getattr(again, name))
     assert to_bytes(again) == to_bytes(known)
-
-
-def _parts(known):
-    return {
-        "looks": known.looks,
-        "cells": known.cells,
-        "places": known.places,
-        "asked": known.asked.astype(np.uint8),
-        "labels": known.labels,
-        "limits": known.limits,
-    }
 
 
 @pytest.mark.parametrize(
@@ -143,24 +175,21 @@ def _parts(known):
     ],
 )
 def test_a_file_that_means_nothing_is_refused_in_one_line(name, value, told):
-    parts = _parts(_known(([100, 60], 1), ([100], 0)))
+    known = _known(([100, 60], 1), ([100], 0))
+    parts = {part: getattr(known, part) for part in PARTS} | {"asked": known.asked.astype(np.uint8)}
     from_bytes(dump_tensors(parts), 1, SIDE)
     parts = {key: part for key, part in (parts | {name: value}).items() if part is not None}
     told_by(lambda: from_bytes(dump_tensors(parts), 1, SIDE), told)
 
 
-@pytest.mark.parametrize("content", [b"", b"x" * 50, RNG.bytes(3000)])
+@pytest.mark.parametrize("content", [b"", b"x" * 50, np.random.default_rng(0).bytes(3000)])
 def test_what_is_no_such_file_is_refused(content):
     with pytest.raises(UnusableInput, match="safetensors"):
         from_bytes(content, 1, SIDE)
 
 
 def test_some_classifiers_alone():
-    known = _known(([100], 0), ([140], 1))
-    two = replace(
-        known,
-        asked=np.hstack([known.asked, ~known.asked]),
-        labels=np.hstack([known.labels, 1 - known.labels]),
-    )
-    assert np.array_equal(two.of_heads([0]).labels, known.labels)
-    assert np.array_equal(two.of_heads([1, 0]).asked[:, 1], known.asked[:, 0])
+    both = {"asked": np.hstack([TWO.asked, ~TWO.asked]), "labels": np.hstack([TWO.labels, 1 - TWO.labels])}
+    two = replace(TWO, **both)
+    assert np.array_equal(two.of_heads([0]).labels, TWO.labels)
+    assert np.array_equal(two.of_heads([1, 0]).asked[:, 1], TWO.asked[:, 0])

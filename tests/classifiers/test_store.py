@@ -1,4 +1,4 @@
-"""Weights on disk are checked before they are used, each failure in one clear line."""
+"""Weights on disk are checked before they are used, each failure in one clear line; poor ones are named by their own card."""
 
 import hashlib
 import json
@@ -24,6 +24,7 @@ from aam_vision.classifiers.store import (
     read_looks,
     save,
     to_bytes,
+    weaknesses,
 )
 from aam_vision.model.strips import Predicate, Types
 from aam_vision.support.errors import UnusableInput
@@ -39,19 +40,15 @@ VOCABULARY = VisualVocabulary(
 )
 
 
+def _card(name, vocabulary, heads, **more):
+    sure = dict.fromkeys(heads, 1.0), dict.fromkeys(heads, SURE)
+    return Card(name, vocabulary, "", "", 7, *sure, **more)
+
+
 @pytest.fixture
 def folder(tmp_path):
     heads = VOCABULARY.cell_heads()
-    card = Card(
-        name="toy",
-        vocabulary=describe(VOCABULARY),
-        weights_sha256="",
-        data_sha256="",
-        seed=7,
-        temperatures=dict.fromkeys(heads, 1.0),
-        thresholds=dict.fromkeys(heads, SURE),
-    )
-    save(make_network(SHARED, heads), card, tmp_path)
+    save(make_network(SHARED, heads), _card("toy", describe(VOCABULARY), heads), tmp_path)
     return tmp_path
 
 
@@ -68,14 +65,9 @@ def test_what_was_saved_is_loaded(folder):
     assert card.seed == 7
 
 
-def _cut(files):
-    files.weights.write_bytes(files.weights.read_bytes()[:1000])
-
-
-def _one_byte_changed(files):
-    content = bytearray(files.weights.read_bytes())
-    content[-1] ^= 1
-    files.weights.write_bytes(bytes(content))
+def _weights(change):
+    """Other weights, with the card as it was."""
+    return lambda files: files.weights.write_bytes(change(files.weights.read_bytes()))
 
 
 def _stamped(content):
@@ -110,63 +102,62 @@ def _unending(which):
     return damage
 
 
-def _of_another_shape():
+def _filled(name, tensor):
+    """Weights with another tensor in one place."""
     state = make_network(SHARED, VOCABULARY.cell_heads()).state_dict()
-    state["head.weight"] = torch.zeros(5, CHANNELS[-1], 1, 1)
-    return safetensors.torch.save(state)
-
-
-def _not_all_numbers(value):
-    state = make_network(SHARED, VOCABULARY.cell_heads()).state_dict()
-    name = next(name for name, tensor in state.items() if tensor.is_floating_point())
-    return safetensors.torch.save({**state, name: torch.full_like(state[name], value)})
+    return safetensors.torch.save({**state, name: tensor})
 
 
 def _header(text):
     return len(text).to_bytes(8, "little") + text.encode()
 
 
+def _promising(shape, offsets):
+    return _header(f'{{"a":{{"dtype":"F32","shape":{shape},"data_offsets":{offsets}}}}}')
+
+
+BROKEN = {
+    "no tensors": [b"", b"no tensors at all", b"\xff" * 100],
+    "a header that promises too much": [
+        _promising("[4611686018427387904,4611686018427387904]", "[0,0]"),
+        _promising("[1000000000000]", "[0,4000000000000]"),
+        _promising("[1]", "[-4,0]"),
+        _promising("[0,4611686018427387904]", "[0,0]"),
+        (2**63).to_bytes(8, "little") + b"{}",
+        _header("[" * 100_000),
+        _header("{" + ",".join(f'"{i}":7' for i in range(100_000)) + "}"),
+    ],
+}
+HEAD = f"head.weight: (5, {CHANNELS[-1]}, 1, 1) there, (2, {CHANNELS[-1]}, 1, 1) here"
+NO_CARDS = ["", "{", "[]", '{"name": "toy"}', "[" * 1_000_000]
 DAMAGED = {
     "no weights": (lambda files: files.weights.unlink(), "no classifiers at"),
     "no card": (lambda files: files.card.unlink(), "no classifiers at"),
     "weights that never end": (_unending("weights"), "no regular file"),
     "a card that never ends": (_unending("card"), "no regular file"),
-    "weights cut short": (_cut, "sha256"),
-    "one byte changed": (_one_byte_changed, "sha256"),
-    **{f"no tensors {n}": (_stamped(one), "no safetensors file") for n, one in enumerate([b"", b"no tensors at all", b"\xff" * 100])},
-    "another shape": (
-        _stamped(_of_another_shape()),
-        f"head.weight: (5, {CHANNELS[-1]}, 1, 1) there, (2, {CHANNELS[-1]}, 1, 1) here",
-    ),
-    "not a number": (_stamped(_not_all_numbers(float("nan"))), "no number"),
-    "infinite": (_stamped(_not_all_numbers(float("inf"))), "no number"),
-    **{
-        f"a header that promises too much {n}": (_stamped(one), "")
-        for n, one in enumerate(
-            [
-                _header('{"a":{"dtype":"F32","shape":[4611686018427387904,4611686018427387904],"data_offsets":[0,0]}}'),
-                _header('{"a":{"dtype":"F32","shape":[1000000000000],"data_offsets":[0,4000000000000]}}'),
-                _header('{"a":{"dtype":"F32","shape":[1],"data_offsets":[-4,0]}}'),
-                _header('{"a":{"dtype":"F32","shape":[0,4611686018427387904],"data_offsets":[0,0]}}'),
-                (2**63).to_bytes(8, "little") + b"{}",
-                _header("[" * 100_000),
-                _header("{" + ",".join(f'"{i}":7' for i in range(100_000)) + "}"),
-            ]
-        )
-    },
-    **{
-        f"a card that is none {n}": (lambda files, text=text: files.card.write_text(text), "damaged")
-        for n, text in enumerate(["", "{", "[]", '{"name": "toy"}', "[" * 1_000_000])
-    },
+    "weights cut short": (_weights(lambda content: content[:1000]), "sha256"),
+    "one byte changed": (_weights(lambda content: content[:-1] + bytes([content[-1] ^ 1])), "sha256"),
+    "another shape": (_stamped(_filled("head.weight", torch.zeros(5, CHANNELS[-1], 1, 1))), HEAD),
+    "not a number": (_stamped(_filled("head.bias", torch.full((2,), float("nan")))), "no number"),
+    "infinite": (_stamped(_filled("head.bias", torch.full((2,), float("inf")))), "no number"),
     "a temperature of 0": (_carded(temperatures={"ball": 0, "wet": 1}), "is damaged"),
     "a huge temperature": (_carded(temperatures={"ball": 10**400, "wet": 1}), "is damaged"),
-    "thresholds the wrong way round": (_carded(thresholds={"ball": [0.9, 0.1]}), "is damaged"),
-    "a huge threshold": (_carded(thresholds={"ball": [0.1, 10**400]}), "is damaged"),
+    "thresholds the wrong way round": (_carded(thresholds={"ball": [0.9, 0.1], "wet": [0, 1]}), "is damaged"),
+    "a huge threshold": (_carded(thresholds={"ball": [0.1, 10**400], "wet": [0, 1]}), "is damaged"),
     "no predicates": (_vocabulary(predicates=[]), "damaged"),
     "predicates that are none": (_vocabulary(predicates="at"), "damaged"),
     "no heads": (_vocabulary(heads=[]), "damaged"),
     "too many heads": (_vocabulary(heads=[f"h{i}" for i in range(2000)]), "damaged"),
-}  # fmt: skip
+}
+for _name, _contents in BROKEN.items():
+    for _number, _content in enumerate(_contents):
+        _told = "no safetensors file" if _name == "no tensors" else ""
+        DAMAGED[f"{_name} {_number}"] = (_stamped(_content), _told)
+for _number, _text in enumerate(NO_CARDS):
+    DAMAGED[f"a card that is none {_number}"] = (
+        lambda files, text=_text: files.card.write_text(text),
+        "damaged",
+    )
 
 
 @pytest.mark.parametrize("damage", DAMAGED)
@@ -206,43 +197,40 @@ def test_a_folder_that_cannot_be_written(folder):
 
 
 def _with_looks(folder):
-    """The weights with two labelled looks."""
+    """The weights with two labelled looks: these, the files, and the card that is read again."""
     network, card = load(VOCABULARY, "toy", folder)
-    looks = LabelledLooks(
-        np.arange(2 * 3 * 18 * 18, dtype=np.uint32).astype(np.uint8).reshape(2, 3, 18, 18),
-        np.arange(2, dtype=np.int32),
-        np.arange(2, dtype=np.int32),
-        np.ones((2, 2), bool),
-        np.array([[0, 1], [1, -1]], np.int8),
-        np.full(2, 5, np.float32),
-    )
-    return looks, save(network, card, folder, looks)
+    two = np.arange(2, dtype=np.int32)
+    pixels = np.arange(2 * 3 * 18 * 18, dtype=np.uint32).astype(np.uint8).reshape(2, 3, 18, 18)
+    labels = np.array([[0, 1], [1, -1]], np.int8)
+    looks = LabelledLooks(pixels, two, two, np.ones((2, 2), bool), labels, np.full(2, 5, np.float32))
+    files = save(network, card, folder, looks)
+    return looks, files, load(VOCABULARY, "toy", folder)[1]
 
 
 def test_labelled_looks_are_saved_beside_weights_and_named_by_the_card(folder):
     before = paths("toy", folder)
     assert not before.looks.exists()
     assert "looks" not in before.card.read_text()
-    looks, files = _with_looks(folder)
-    _, card = load(VOCABULARY, "toy", folder)
+    check_alone(load(VOCABULARY, "toy", folder)[1], "export")
+    looks, files, card = _with_looks(folder)
     assert card.looks_sha256 == hashlib.sha256(files.looks.read_bytes()).hexdigest()
     found = read_looks(card, folder)
     assert np.array_equal(found.looks, looks.looks)
     assert np.array_equal(found.labels, looks.labels)
+    # weights are not taken away from their looks
+    told_by(lambda: check_alone(card, "export"), r"^export: the weights of toy learned from few labels")
+    for shipped in SHIPPED.glob("*.json"):
+        assert "looks_sha256" not in json.loads(shipped.read_text())
 
 
 def test_looks_that_are_missing_changed_or_of_another_network_are_refused(folder):
-    _, files = _with_looks(folder)
-    _, card = load(VOCABULARY, "toy", folder)
-    content = files.looks.read_bytes()
-    other = to_bytes(read_looks(card, folder).of_heads([0]))
+    _, files, card = _with_looks(folder)
+    content, other = files.looks.read_bytes(), to_bytes(read_looks(card, folder).of_heads([0]))
     for written in (None, content[:-1] + b"x", other):
         files.looks.unlink()
         if written is not None:
             files.looks.write_bytes(written)
-        with pytest.raises(UnusableInput) as caught:
-            read_looks(card, folder)
-        assert "aam_vision.training.train --env toy" in str(caught.value)
+        assert "aam_vision.training.train --env toy" in told_by(lambda: read_looks(card, folder))
         files.looks.write_bytes(content)
     files.looks.write_bytes(other)
     named = replace(card, looks_sha256=hashlib.sha256(other).hexdigest())
@@ -250,14 +238,36 @@ def test_looks_that_are_missing_changed_or_of_another_network_are_refused(folder
         read_looks(named, folder)
 
 
-def test_weights_are_not_taken_away_from_their_looks(folder):
-    _, card = load(VOCABULARY, "toy", folder)
-    check_alone(card, "export")
-    _with_looks(folder)
-    _, card = load(VOCABULARY, "toy", folder)
-    told_by(lambda: check_alone(card, "export"), r"^export: the weights of toy learned from few labels")
+# --- what the card says of unseen pictures --------------------------------------------------------
 
 
-def test_shipped_weights_have_no_looks():
-    for card in SHIPPED.glob("*.json"):
-        assert "looks_sha256" not in json.loads(card.read_text())
+def _measured(arrow=0, exact=400, positives=(9, 1)):
+    classifiers = {"arrow": {"pictures": 400, "wrong": arrow}, "lamp": {"pictures": 400, "wrong": 0}}
+    unseen = {"states": 400, "exact": exact, "classifiers": classifiers}
+    return {"unseen": unseen, "positives": dict(zip(("arrow", "lamp"), positives, strict=True))}
+
+
+STRANGE = {"states": "400", "exact": None, "classifiers": {"arrow": 1, "lamp": {"wrong": []}}}
+
+
+@pytest.mark.parametrize(
+    ("figures", "told"),
+    [
+        (_measured(), None),
+        (_measured(arrow=4, exact=396), None),
+        (_measured(arrow=5), "classifier arrow of toy is wrong in 5 of 400 unseen pictures (1.2%)"),
+        (_measured(exact=390), "the classifiers of toy read 390 of 400 unseen states exactly (97.5%)"),
+        (_measured(positives=(3, 0)), "classifier lamp of toy never saw a positive example"),
+        ({}, None),
+        ([], None),
+        ({"unseen": 3, "positives": [0]}, None),
+        ({"unseen": STRANGE}, None),
+        ({"unseen": {"states": 400, "exact": 400}}, None),
+    ],
+)
+def test_only_what_is_poor_is_named_and_strange_cards_have_no_such_figures(figures, told):
+    card = _card("toy", {"heads": ["arrow", "lamp"], "predicates": {}}, (), figures=figures)
+    found = weaknesses(card)
+    assert len(found) == (told is not None)
+    for line in found:
+        assert line == told or ("positive" in told and line.startswith(told))

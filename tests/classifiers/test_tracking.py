@@ -9,32 +9,21 @@ from hypothesis import strategies as st
 from aam_vision.classifiers.tracking import Sighting, confirm, track
 from tests.profiles import thorough
 
-SIDE = 5
-
-
-def _name(row: int, column: int) -> str:
-    return f"p{row}{column}"
-
 
 def _neighbours(one: str, other: str) -> bool:
     return abs(int(one[1]) - int(other[1])) + abs(int(one[2]) - int(other[2])) == 1
 
 
 def _track(before, certain, doubtful=(), *, things=None, may_vanish=False):
-    return track(
-        things or list(before),
-        before,
-        Sighting(frozenset(certain), frozenset(doubtful)),
-        may_vanish=may_vanish,
-        neighbours=_neighbours,
-    )
+    seen = Sighting(frozenset(certain), frozenset(doubtful))
+    return track(things or list(before), before, seen, may_vanish=may_vanish, neighbours=_neighbours)
 
 
 def _first(anchors, certain, *, things=("a", "b"), may_vanish=False):
     return confirm(list(things), anchors, Sighting(frozenset(certain)), may_vanish=may_vanish)
 
 
-EVERYWHERE = {_name(row, column) for row in range(SIDE) for column in range(SIDE)}
+EVERYWHERE = {f"p{row}{column}" for row in range(5) for column in range(5)}
 cells = st.sampled_from(sorted(EVERYWHERE))
 
 
@@ -59,12 +48,7 @@ def test_what_is_decided_about_several_neighbouring_moves_is_true(start, data):
     places = {f"stone-{i}": cell for i, cell in enumerate(start)}
     taken, moved = set(start), {}
     for thing, cell in places.items():
-        free = [
-            _name(r, c)
-            for r in range(SIDE)
-            for c in range(SIDE)
-            if _neighbours(cell, _name(r, c)) and _name(r, c) not in taken
-        ]
+        free = [one for one in sorted(EVERYWHERE) if _neighbours(cell, one) and one not in taken]
         moved[thing] = data.draw(st.sampled_from([cell, *free]))
         taken.add(moved[thing])
     tracked = _track(places, moved.values())
@@ -74,71 +58,56 @@ def test_what_is_decided_about_several_neighbouring_moves_is_true(start, data):
 
 
 TWO, NEITHER = {"a": "p00", "b": "p11"}, {"a": None, "b": None}
+FAR, ONE, GONE = {"a": "p00", "b": "p44"}, {"a": "p00"}, {"a": None, "b": "p11"}
+
+
+def _either(*places, things="ab"):
+    return {thing: set(places) for thing in things}
 
 
 @pytest.mark.parametrize(
     ("tracked", "places", "undecided"),
     [
         # two that could have swapped ways, and a third one that stays
-        (partial(_track, TWO, {"p01", "p10"}), {}, {key: {"p01", "p10"} for key in "ab"}),
-        (
-            partial(_track, {**TWO, "c": "p33"}, {"p01", "p10", "p33"}),
-            {"c": "p33"},
-            {key: {"p01", "p10"} for key in "ab"},
-        ),
+        (partial(_track, TWO, {"p01", "p10"}), {}, _either("p01", "p10")),
+        (partial(_track, {**TWO, "c": "p33"}, {"p01", "p10", "p33"}), {"c": "p33"}, _either("p01", "p10")),
         # a can only have gone to p01; b and c may have swapped ways
         (
             partial(_track, {"a": "p00", "b": "p33", "c": "p44"}, {"p01", "p34", "p43"}),
             {"a": "p01"},
-            {key: {"p34", "p43"} for key in "bc"},
+            _either("p34", "p43", things="bc"),
         ),
         # only one way is short
-        (partial(_track, {"a": "p00", "b": "p44"}, {"p01", "p43"}), {"a": "p01", "b": "p43"}, {}),
+        (partial(_track, FAR, {"p01", "p43"}), {"a": "p01", "b": "p43"}, {}),
         # a wrong number of things
         (partial(_track, TWO, {"p00"}), {}, NEITHER),
         (partial(_track, TWO, {"p00", "p11", "p22"}), {}, NEITHER),
         # a doubtful place: one is missing, none is missing, there are as many places as things without it
-        (partial(_track, TWO, {"p00"}, {"p12"}), {"a": "p00"}, {"b": {"p12"}}),
-        (partial(_track, {"a": "p00"}, {"p00"}, {"p12"}), {"a": "p00"}, {}),
-        (
-            partial(_track, {"a": "p00", "b": "p44"}, {"p01", "p43"}, {"p22"}),
-            {},
-            {key: {"p01", "p43", "p22"} for key in "ab"},
-        ),
+        (partial(_track, TWO, {"p00"}, {"p12"}), ONE, {"b": {"p12"}}),
+        (partial(_track, ONE, {"p00"}, {"p12"}), ONE, {}),
+        (partial(_track, FAR, {"p01", "p43"}, {"p22"}), {}, _either("p01", "p43", "p22")),
         # what may vanish does, stays away, and has come back where it must have; moved or put back is undecided
-        (partial(_track, TWO, {"p11"}, may_vanish=True), {"a": None, "b": "p11"}, {}),
-        (partial(_track, {"a": None, "b": "p11"}, {"p11"}, may_vanish=True), {"a": None, "b": "p11"}, {}),
-        (
-            partial(_track, {"a": None, "b": "p11"}, {"p11", "p33"}, may_vanish=True),
-            {"a": "p33", "b": "p11"},
-            {},
-        ),
-        (
-            partial(_track, {"a": None, "b": "p11"}, {"p33"}, may_vanish=True),
-            {},
-            {key: {"p33"} for key in "ab"},
-        ),
+        (partial(_track, TWO, {"p11"}, may_vanish=True), GONE, {}),
+        (partial(_track, GONE, {"p11"}, may_vanish=True), GONE, {}),
+        (partial(_track, GONE, {"p11", "p33"}, may_vanish=True), {"a": "p33", "b": "p11"}, {}),
+        (partial(_track, GONE, {"p33"}, may_vanish=True), {}, _either("p33")),
         # equal things in one place cannot be counted
-        (
-            partial(_track, {"a": "p00", "b": "p00"}, {"p00"}, may_vanish=True),
-            {},
-            {key: {"p00"} for key in "ab"},
-        ),
+        (partial(_track, {"a": "p00", "b": "p00"}, {"p00"}, may_vanish=True), {}, _either("p00")),
         # a lost name is found by elimination, and may be anywhere
-        (partial(_track, {"a": "p00"}, {"p00", "p33"}, things=["a", "b"]), {"a": "p00", "b": "p33"}, {}),
+        (partial(_track, ONE, {"p00", "p33"}, things=["a", "b"]), {"a": "p00", "b": "p33"}, {}),
         (
-            partial(_track, {"a": "p00", "b": "p44"}, {"p01", "p22", "p43"}, things=["a", "b", "c"]),
+            partial(_track, FAR, {"p01", "p22", "p43"}, things=["a", "b", "c"]),
             {"a": "p01", "b": "p43", "c": "p22"},
             {},
         ),
         # in the first image names come from confirmed anchors; without any, only a single thing is named
         (partial(_first, TWO, {"p00", "p11"}), TWO, {}),
-        (partial(_first, TWO, {"p00", "p22"}), {"a": "p00"}, {"b": {"p11", "p22"}}),
-        (partial(_first, {}, {"p00"}, things=["a"]), {"a": "p00"}, {}),
+        (partial(_first, TWO, {"p00", "p22"}), ONE, {"b": {"p11", "p22"}}),
+        (partial(_first, {}, {"p00"}, things=["a"]), ONE, {}),
         (partial(_first, {}, set(), things=["a"], may_vanish=True), {"a": None}, {}),
-        (partial(_first, {}, {"p00", "p11"}), {}, {key: {"p00", "p11"} for key in "ab"}),
-        (partial(_first, {"a": "p00"}, {"p00", "p11", "p22"}), {}, NEITHER),
-        (partial(_first, {"a": "p00"}, {"p00"}), {}, NEITHER),
+        (partial(_first, {}, {"p00", "p11"}), {}, _either("p00", "p11")),
+        (partial(_first, ONE, {"p00", "p11", "p22"}), {}, NEITHER),
+        (partial(_first, ONE, {"p00"}), {}, NEITHER),
     ],
 )
 def test_names_are_kept_where_one_way_explains_all_and_else_undecided(tracked, places, undecided):
@@ -151,11 +120,6 @@ def test_names_are_kept_where_one_way_explains_all_and_else_undecided(tracked, p
 def test_so_many_things_are_matched_and_no_more(number, matched):
     before = {f"t{i}": f"p{i}0" for i in range(number)}
     after = {f"t{i}": f"p{i}1" for i in range(number)}
-    tracked = track(
-        list(before),
-        before,
-        Sighting(set(after.values())),
-        may_vanish=False,
-        neighbours=lambda one, other: one[:-1] == other[:-1],
-    )
+    beside = {"may_vanish": False, "neighbours": lambda one, other: one[:-1] == other[:-1]}
+    tracked = track(list(before), before, Sighting(set(after.values())), **beside)
     assert tracked.places == (after if matched else {})

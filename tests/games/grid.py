@@ -30,6 +30,11 @@ def name(cell: Cell) -> str:
     return f"cell-{cell[0]}-{cell[1]}"
 
 
+def laid_out(*boards: str) -> tuple[tuple[str, ...], ...]:
+    """Boards by their lines, which a space divides."""
+    return tuple(tuple(board.split()) for board in boards)
+
+
 class Game(gymnasium.Env[Any, Any]):
     """A board of characters: ``#`` is a wall, ``P`` where the player begins; a seed chooses one of several boards."""
 
@@ -38,8 +43,16 @@ class Game(gymnasium.Env[Any, Any]):
     observation_space = gymnasium.spaces.Discrete(1)
     boards: tuple[tuple[str, ...], ...]
     controls: tuple[str, ...] = ("up", "down", "left", "right")
+    words: dict[str, str] = {}
+    """The game's own words of cells, each with what it means."""
     heads: tuple[str, ...] = ()
-    """The classifiers of the game's own words, for its pictures."""
+    """The classifiers of the game's own words, for its pictures, if they are not the words."""
+    signs: dict[str, str] = {}
+    """Words that are always true of the cells of a character."""
+    solid = "#"
+    """Where nobody can stand."""
+    open = True
+    """Whether one can stand in a gate, ``G``."""
 
     def __init__(self) -> None:
         self.action_space = gymnasium.spaces.Discrete(len(self.controls))
@@ -54,22 +67,15 @@ class Game(gymnasium.Env[Any, Any]):
     def begin(self) -> None:
         """Set what a game has beside the player."""
 
-    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
-        getattr(self, self.controls[action])()
-        return 0, 0.0, False, False, {}
-
     def where(self, signs: str) -> list[Cell]:
         """The cells of these characters."""
-        return [
-            (row, column)
-            for row, line in enumerate(self.board)
-            for column, sign in enumerate(line)
-            if sign in signs
-        ]
+        board = [(row, column) for row in range(len(self.board)) for column in range(len(self.board[0]))]
+        return [cell for cell in board if self.board[cell[0]][cell[1]] in signs]
 
     def free(self, cell: Cell) -> bool:
         """Whether one can stand there."""
-        return self.board[cell[0]][cell[1]] != "#"
+        sign = self.board[cell[0]][cell[1]]
+        return sign not in self.solid and (self.open or sign != "G")
 
     def beside(self, way: str) -> Cell:
         """The next cell in a direction."""
@@ -92,9 +98,15 @@ class Game(gymnasium.Env[Any, Any]):
     def right(self) -> None:
         self.go("right")
 
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        getattr(self, self.controls[action])()
+        return 0, 0.0, False, False, {}
+
     def marks(self) -> Iterator[tuple[str, Cell]]:
         """The game's own words: what is true of which cell."""
-        yield from ()
+        yield from ((word, cell) for word, sign in self.signs.items() for cell in self.where(sign))
+        if "closed" in self.words:
+            yield from (("open" if self.open else "closed", cell) for cell in self.where("G"))
 
     def facts(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         """The atoms that its picture shows."""
@@ -106,7 +118,7 @@ class Game(gymnasium.Env[Any, Any]):
             yield word, (name(cell),)
 
     def render(self) -> Any:
-        words = ("at", "free", *self.heads)
+        words = ("at", "free", *(self.heads or self.words))
         image = np.zeros((len(self.board), DOT * len(words), len(self.board[0]), DOT, 3), np.uint8)
         for row, column in self.where("#"):
             image[row, :, column] = 60

@@ -10,7 +10,6 @@ import argparse
 from collections import Counter
 from copy import deepcopy
 from dataclasses import dataclass
-from importlib import import_module
 from time import process_time
 
 import aam_vision
@@ -19,16 +18,10 @@ from aam_vision.interrogation.controls.operators import Transition
 from aam_vision.interrogation.controls.result import ControlsResult
 from aam_vision.model.strips import GroundAction
 
-from . import GAMES
+from .boards import ENVIRONMENTS
 
 MOST = 4000
 """Situations of one game that are looked at."""
-
-
-def environment(name: str) -> ControlledEnvironment:
-    """The environment of a game."""
-    found: ControlledEnvironment = import_module(f"tests.games.{name}").ENVIRONMENT
-    return found
 
 
 def reachable(game: ControlledEnvironment) -> list[Transition]:
@@ -67,7 +60,7 @@ class Measured:
 
 def measure(name: str, seed: int, steps: list[Transition] | None = None) -> Measured:
     """Interrogate a game and compare what was learned with all that can happen."""
-    game, began = environment(name), process_time()
+    game, began = ENVIRONMENTS[name], process_time()
     result = aam_vision.interrogate_controls(game.bare_agent(), seed=seed)
     spent = process_time() - began
     steps = reachable(game) if steps is None else steps
@@ -80,12 +73,12 @@ def measure(name: str, seed: int, steps: list[Transition] | None = None) -> Meas
 def main() -> None:
     """Print a line for each run, then the totals."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("games", nargs="*", default=GAMES)
+    parser.add_argument("games", nargs="*", default=[*ENVIRONMENTS])
     parser.add_argument("--seeds", type=int, default=5)
     options = parser.parse_args()
     totals: Counter[str] = Counter()
-    for name in options.games or GAMES:
-        steps = reachable(environment(name))
+    for name in options.games:
+        steps = reachable(ENVIRONMENTS[name])
         kinds = len({one.kind for one in steps})
         for seed in range(options.seeds):
             one = measure(name, seed, steps)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib import import_module
 
 from aam_vision.envs.controlled import ControlledEnvironment
-from tests.games import GAMES
+from tests.games.boards import ENVIRONMENTS
 from tests.games.grid import Cell, Game, game, marked
 
 MIRRORED = {"left": "right", "right": "left", "up": "down", "down": "up"}
@@ -148,4 +147,4 @@ def all_worlds() -> Iterator[tuple[str, bool, ControlledEnvironment]]:
     """Every world: its name, whether something is hidden, and its environment."""
     yield from ((name, True, world(name, shown=False)) for name in HIDDEN)
     yield from ((f"{name}, shown", False, world(name, shown=True)) for name in VISIBLE)
-    yield from ((name, False, import_module(f"tests.games.{name}").ENVIRONMENT) for name in GAMES)
+    yield from ((name, False, one) for name, one in ENVIRONMENTS.items())

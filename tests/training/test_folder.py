@@ -1,4 +1,4 @@
-"""A user's own labelled images: read as they are, or refused in one line that says where."""
+"""A user's own labelled images: read as they are, or refused in one line that says where; what classifiers doubt is named."""
 
 import json
 import os
@@ -9,52 +9,59 @@ import pytest
 import torch
 from PIL import Image
 
-from aam_vision.agents.perception import Perceived
 from aam_vision.classifiers.architecture import CELL_PIXELS
+from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.envs import DOMAINS
 from aam_vision.envs.registry import board_domain
 from aam_vision.model.strips import State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.boards import examples
-from aam_vision.training.folder import labelled_images, perceived_atoms
+from aam_vision.training.folder import MOST, doubts, labelled_images, perceived_atoms, read_labels
+from aam_vision.training.folder import told as told_of
 from tests.refusals import told_by
 from tests.support.test_pictures import BAD
 
 DOMAIN = board_domain("sokoban")
+LAYOUT = DOMAIN.load("train", 0)
+FRAME = DOMAIN.drawing(LAYOUT).frame(LAYOUT.initial)
+TRUE = perceived_atoms(DOMAIN, DOMAIN.scene(LAYOUT), State(LAYOUT.initial, LAYOUT.objects))
+GOAL = next(atom for atom in TRUE if atom.startswith("is-goal"))
 
 
-def _line(layout, **changes):
-    perceived = {e.predicate.name for e in DOMAIN.visual.entries if isinstance(e, Perceived)}
-    true = [
-        f"{a.predicate}({', '.join(a.objects)})" for a in sorted(layout.initial) if a.predicate in perceived
-    ]
-    return {"image": "1.png", "problem": "train/0", "true": true, **changes}
+def _line(**changes):
+    return {"image": "1.png", "problem": "train/0", "true": TRUE, **changes}
+
+
+def _written(folder, *lines, **images):
+    """Labels in a folder, beside images by their names."""
+    (folder / "images").mkdir(exist_ok=True)
+    for name, frame in images.items():
+        Image.fromarray(frame).save(folder / "images" / f"{name[1:]}.png")
+    (folder / "labels.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
 @pytest.fixture
-def layout():
-    return DOMAIN.load("train", 0)
-
-
-@pytest.fixture
-def folder(tmp_path, layout):
-    (tmp_path / "images").mkdir()
-    Image.fromarray(DOMAIN.drawing(layout).frame(layout.initial)).save(tmp_path / "images" / "1.png")
-    (tmp_path / "labels.jsonl").write_text(json.dumps(_line(layout)) + "\n\n")
+def folder(tmp_path):
+    _written(tmp_path, _line(), _1=FRAME)
     return tmp_path
 
 
-def _refused(folder):
-    return told_by(lambda: labelled_images(DOMAIN, folder))
+def _refused(folder, match=None, domain=DOMAIN):
+    return told_by(lambda: labelled_images(domain, folder), match)
 
 
-def test_labelled_images_are_what_the_simulator_would_have_given(folder, layout):
-    (found,) = labelled_images(DOMAIN, folder)
-    picture = DOMAIN.drawing(layout)
-    state = State(layout.initial, layout.objects)
-    (wanted,) = examples(
-        DOMAIN.visual, DOMAIN.scene(layout), [(state, picture.frame(layout.initial))], CELL_PIXELS
-    )
+@pytest.mark.parametrize("name", DOMAINS)
+def test_a_label_file_can_say_what_the_simulator_says(name, tmp_path):
+    """In every domain, also where predicates are defined over what is seen in the cells."""
+    domain = board_domain(name)
+    problem = domain.walked[0]
+    layout = domain.load(*problem)
+    scene, state = domain.scene(layout), State(layout.initial, layout.objects)
+    frame = domain.drawing(layout).frame(layout.initial)
+    true = perceived_atoms(domain, scene, state)
+    _written(tmp_path, _line(problem="{}/{}".format(*problem), true=true), _1=frame)
+    (found,) = labelled_images(domain, tmp_path)
+    (wanted,) = examples(domain.visual, scene, [(state, frame)], CELL_PIXELS)
     assert torch.equal(found.pixels, wanted.pixels)
     assert torch.equal(found.labels, wanted.labels)
 
@@ -67,19 +74,41 @@ def test_labelled_images_are_what_the_simulator_would_have_given(folder, layout)
         ({"true": ["at(player-01)"]}, "takes 2 objects, not 1"),
         ({"true": ["at player-01"]}, "is no atom"),
         ({"true": []}, "no legal board"),
+        (
+            {"true": [*TRUE, "clear(pos-{stone})"]},
+            "a constraint excludes clear with stone, as at pos-{stone}",
+        ),
         ({"problem": "test/0"}, "not one for training"),
         ({"problem": "train/77"}, "not one for training"),
         ({"image": "2.png"}, "no image"),
         ({"true": 3}, "write {"),
         ({"image": "../labels.jsonl"}, "name of a file"),
         ({"image": "/etc/passwd"}, "name of a file"),
+        ({"true": None, "yes": ["ghost at pos-1-1"]}, "no classifier 'ghost'"),
+        ({"true": None, "yes": ["stone at moon"]}, "no such place"),
+        ({"true": None, "yes": ["stone"]}, "CLASSIFIER at PLACE"),
+        ({"true": None, "yes": "stone at pos-1-1"}, "write"),
+        ({"true": None, "yes": ["stone at pos-1-1"], "no": ["stone at pos-1-1"]}, "both yes and no"),
+        ({"true": None, "yes": ["stone at pos-1-1", "player at pos-1-1"]}, "constraints exclude"),
+        ({"true": None, "yes": ["player at pos-1-1", "player at pos-1-2"]}, "player is in 2 places"),
+        ({"true": [], "yes": []}, "give true if"),
+        ({"true": None, "skipped": True, "yes": []}, "whole image is skipped"),
+        ({"true": None, "skipped": True}, "all are skipped"),
+        ({"true": None, "withdrawn": ["stone at pos-1-1"]}, "no line above labels it"),
     ],
 )
-def test_labels_that_cannot_be(folder, layout, changes, told):
-    (folder / "labels.jsonl").write_text("\n" + json.dumps(_line(layout, **changes)))
+def test_labels_that_cannot_be(folder, changes, told):
+    place = next(atom for atom in TRUE if atom.startswith("at(stone")).split("pos-")[1].rstrip(")")
+    line = {name: value for name, value in _line(**changes).items() if value is not None}
+    (folder / "labels.jsonl").write_text("\n" + json.dumps(line).replace("{stone}", place))
     message = _refused(folder)
-    assert told in message
-    assert "line 2" in message
+    assert told.replace("{stone}", place) in message
+    assert re.search("lines? 2", message) or "skipped" in told
+
+
+def test_a_number_that_a_constraint_excludes_is_told(folder):
+    _written(folder, _line(true=[]))
+    _refused(folder, "a constraint says that player holds in 1 place, the label has 0", board_domain("doors"))
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "7", '{"image": "1.png"}', "[" * 1_000_000, "9" * 5000])
@@ -89,17 +118,14 @@ def test_lines_that_are_no_labels(folder, text):
 
 
 def test_a_folder_without_labels(tmp_path):
-    assert "cannot read" in _refused(tmp_path)
+    _refused(tmp_path, "cannot read")
     (tmp_path / "labels.jsonl").write_text("\n")
-    assert "labels no image" in _refused(tmp_path)
+    _refused(tmp_path, "labels no image")
     (tmp_path / "labels.jsonl").write_bytes(b"\xff\xfe\x00")
-    assert "cannot read" in _refused(tmp_path)
-
-
-def test_labels_that_never_end(folder):
-    (folder / "labels.jsonl").unlink()
-    os.mkfifo(folder / "labels.jsonl")
-    assert "no regular file" in _refused(folder)
+    _refused(tmp_path, "cannot read")
+    (tmp_path / "labels.jsonl").unlink()
+    os.mkfifo(tmp_path / "labels.jsonl")  # labels that never end
+    _refused(tmp_path, "no regular file")
 
 
 @pytest.mark.parametrize("name", BAD)
@@ -111,21 +137,43 @@ def test_images_that_cannot_be_used(folder, name):
     assert re.search(told, message)
 
 
-def test_images_that_are_too_small(folder):
-    Image.fromarray(np.zeros((3, 3, 3), np.uint8)).save(folder / "images" / "1.png")
-    assert "render larger images" in _refused(folder)
+def _two(folder, second, frame=FRAME):
+    """Another line, of the same picture or of another one."""
+    _written(folder, _line(), _line(image="2.png", **second), _2=frame)
 
 
-def _two(folder, layout, first=None, second=None, image=None):
-    """Two lines; the second is of a picture of the same state, or of another one."""
-    picture = image if image is not None else np.asarray(Image.open(folder / "images" / "1.png"))
-    Image.fromarray(picture).save(folder / "images" / "2.png")
-    lines = [_line(layout, **(first or {})), _line(layout, image="2.png", **(second or {}))]
-    (folder / "labels.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+@pytest.mark.parametrize(
+    ("second", "frame", "told"),
+    [
+        (
+            {"true": [atom for atom in TRUE if atom != GOAL]},
+            FRAME,
+            "line 2 (2.png) contradicts line 1 (1.png)",
+        ),
+        ({"true": [atom for atom in TRUE if atom != GOAL]}, FRAME, f"{GOAL} is false here, true there"),
+        (
+            {"true": [*TRUE, "at(player-01, pos-1-1)"]},
+            FRAME,
+            "contradict each other: a thing is in one place",
+        ),
+        ({"problem": "train/2"}, FRAME, "the problem is train/2 here, train/0 there"),  # of one shape
+        ({}, FRAME[:200, :200], "2.png has 200x200 pixels"),
+        ({}, FRAME[:200, :200], "1.png (line 1) of the same problem train/0 337x337"),
+        ({}, FRAME[:3, :3], "render larger images"),
+    ],
+)
+def test_pictures_that_contradict_each_other(folder, second, frame, told):
+    _two(folder, {})
+    assert len(labelled_images(DOMAIN, folder)) == 2
+    if "problem" in second:
+        other = DOMAIN.load("train", 2)
+        second["true"] = perceived_atoms(DOMAIN, DOMAIN.scene(other), State(other.initial, other.objects))
+    _two(folder, second, frame)
+    assert told in _refused(folder)
 
 
 def _message(folder):
-    """Why the labels of a folder are refused; None if they are not."""
+    """Why labels are refused; None if they are not."""
     try:
         labelled_images(DOMAIN, folder)
     except UnusableInput as error:
@@ -133,89 +181,41 @@ def _message(folder):
     return None
 
 
-def test_a_forgotten_atom_shows_by_its_look(folder, layout):
+def test_a_forgotten_atom_shows_by_its_look(folder):
     """Each atom that one label leaves out, where another picture of the problem shows the same cell."""
     simulator = DOMAIN.simulator(("train", 0))
     simulator.start()
     simulator.instruct(*simulator.choose(np.random.default_rng(0)))
     later = [f"{a.predicate}({', '.join(a.objects)})" for a in sorted(simulator.board.snapshot().dynamic)]
-    goals = [atom for atom in _line(layout)["true"] if atom.startswith("is-goal")]
-    whole = [a for a in later if a.split("(")[0] in ("at", "at-goal", "clear")] + goals
-    same = [atom for atom in whole if atom in _line(layout)["true"]]
-    assert len(same) > 20
+    whole = [atom for atom in later if atom.split("(")[0] in ("at", "at-goal", "clear")]
+    whole += [atom for atom in TRUE if atom.startswith("is-goal")]
+    _two(folder, {"true": whole}, simulator.frame())
+    assert len(labelled_images(DOMAIN, folder)) == 2
+    assert len(set(whole) & set(TRUE)) > 20
     missed = []
     for atom in whole:
-        _two(folder, layout, second={"true": [a for a in whole if a != atom]}, image=simulator.frame())
+        _two(folder, {"true": [other for other in whole if other != atom]}, simulator.frame())
         message = _message(folder)
         if message is None:
             missed.append(atom)
         else:
-            assert "no legal board" in message or (
-                ": line 1 (1.png) says " in message and "line 2 (2.png)" in message
-            )
-    assert len(set(missed) & set(same)) <= 4  # beside a cell that changed, where a pixel of it shows
-    _two(folder, layout, second={"true": whole}, image=simulator.frame())
-    assert len(labelled_images(DOMAIN, folder)) == 2
+            both = ": line 1 (1.png) says " in message and "line 2 (2.png)" in message
+            assert both or "no legal board" in message
+    assert len(set(missed) & set(TRUE)) <= 4  # beside a cell that changed, where a pixel of it shows
 
 
-def test_two_labels_of_one_picture_that_contradict_each_other(folder, layout):
-    whole = _line(layout)["true"]
-    goal = next(a for a in whole if a.startswith("is-goal"))
-    _two(folder, layout)
-    assert len(labelled_images(DOMAIN, folder)) == 2
-    _two(folder, layout, second={"true": [a for a in whole if a != goal]})
-    message = _refused(folder)
-    assert "line 2 (2.png) contradicts line 1 (1.png)" in message
-    assert f"{goal} is false here, true there" in message
-    _two(folder, layout, second={"true": [*whole, "at(player-01, pos-1-1)"]})
-    assert "contradict each other: a thing is in one place" in _refused(folder)
+def test_labels_that_the_classifiers_contradict_are_named_and_only_these(folder):
+    perception = BoardPerception.load(DOMAIN.visual, "sokoban")
 
+    def told(true):
+        _written(folder, _line(true=true))
+        heads = DOMAIN.visual.cell_heads()
+        return doubts(perception, [told_of(heads, one) for one in read_labels(DOMAIN, folder)])
 
-def test_one_picture_of_two_problems(folder, layout):
-    """Two problems of one shape."""
-    other = DOMAIN.load("train", 2)
-    _two(folder, layout, second={"problem": "train/2", "true": _line(other)["true"]})
-    assert "the problem is train/2 here, train/0 there" in _refused(folder)
-
-
-def test_pictures_of_different_sizes(folder, layout):
-    small = Image.open(folder / "images" / "1.png").resize((200, 200))
-    _two(folder, layout, image=np.asarray(small))
-    message = _refused(folder)
-    assert "2.png has 200x200 pixels" in message
-    assert "1.png (line 1) of the same problem train/0 337x337" in message
-
-
-def test_a_constraint_that_excludes_a_label_is_told(folder, layout):
-    whole = _line(layout)["true"]
-    stone = next(a for a in whole if a.startswith("at(stone"))
-    place = stone.split(", ")[1].rstrip(")")
-    (folder / "labels.jsonl").write_text(json.dumps(_line(layout, true=[*whole, f"clear({place})"])))
-    assert f"a constraint excludes clear with stone, as at {place}" in _refused(folder)
-    doors = board_domain("doors")
-    (folder / "labels.jsonl").write_text(json.dumps({"image": "1.png", "problem": "train/0", "true": []}))
-    with pytest.raises(
-        UnusableInput, match="a constraint says that player holds in 1 place, the label has 0"
-    ):
-        labelled_images(doors, folder)
-
-
-@pytest.mark.parametrize("name", DOMAINS)
-def test_a_label_file_can_say_what_the_simulator_says(name, tmp_path):
-    """In every domain, also where predicates are defined over what is seen in the cells."""
-    domain = board_domain(name)
-    problem = domain.walked[0]
-    layout = domain.load(*problem)
-    scene, state = domain.scene(layout), State(layout.initial, layout.objects)
-    (tmp_path / "images").mkdir()
-    frame = domain.drawing(layout).frame(layout.initial)
-    Image.fromarray(frame).save(tmp_path / "images" / "1.png")
-    line = {
-        "image": "1.png",
-        "problem": "{}/{}".format(*problem),
-        "true": perceived_atoms(domain, scene, state),
-    }
-    (tmp_path / "labels.jsonl").write_text(json.dumps(line))
-    (found,) = labelled_images(domain, tmp_path)
-    (wanted,) = examples(domain.visual, scene, [(state, frame)], CELL_PIXELS)
-    assert torch.equal(found.labels, wanted.labels)
+    assert told(TRUE) == []
+    (message,) = told([atom for atom in TRUE if atom != GOAL])
+    place = GOAL.split("(")[1].rstrip(")")
+    assert message.startswith(f"line 1 of the labels (1.png) says no to goal at {place}")
+    lines = told([atom for atom in TRUE if not atom.startswith(("clear", "is-goal"))])
+    assert len(lines) == MOST + 1
+    assert "further labels are contradicted" in lines[-1]

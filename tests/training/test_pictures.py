@@ -3,6 +3,7 @@
 import io
 import json
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,12 +13,13 @@ from aam_vision.model.strips import Atom
 from aam_vision.support.commandline import Progress
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.pictures import encode
-from aam_vision.training import pictures
+from aam_vision.training import assessment, pictures
 from aam_vision.training.evaluate import evaluate
 from aam_vision.training.outlines import outline_facts
 from aam_vision.training.pictures import domain_of
 from aam_vision.training.session import train_domain
 from aam_vision.training.settings import TrainingSettings
+from tests.refusals import told_by
 from tests.training.labelling.table import SIZE, VOCABULARY, labelled
 
 NAMED = "tests.classifiers.camera.piles:VOCABULARY"
@@ -55,18 +57,16 @@ def _never(*_):
     raise AssertionError("no environment is needed")
 
 
-def test_an_environment_without_pictures_is_never_made(folder, tmp_path, monkeypatch):
+def test_an_environment_without_pictures_is_never_made(folder, monkeypatch):
     bare = OwnEnvironment("piles", VOCABULARY, (), _never, _never)
-    module = type(sys)("own_hand")
-    module.BARE = bare
-    monkeypatch.setitem(sys.modules, "own_hand", module)
+    monkeypatch.setitem(sys.modules, "own_hand", SimpleNamespace(BARE=bare))
     domain = domain_of("own_hand:BARE", folder)
     assert domain.name == "piles"
     assert len(list(domain.examinations(9, 0)["unseen"])) == 20 // pictures.HELD
     assert domain_of(NAMED, folder).visual is VOCABULARY
 
 
-def test_pictures_are_made_of_those_that_teach_alone(folder):
+def test_pictures_are_made_of_those_that_teach_alone(folder, tmp_path):
     domain = domain_of(NAMED, folder)
     found = list(domain.lessons(np.random.default_rng(0), 50))
     held = [one.draw(one.states[0]) for one in domain.examinations(1, 0)["unseen"]]
@@ -74,9 +74,13 @@ def test_pictures_are_made_of_those_that_teach_alone(folder):
     assert len(found) == pictures.MADE // 50 + 16 * pictures.REPEATED
     assert not {one.tobytes() for one in held}.intersection(drawn)
     assert {len(one.masks(one.states[0])) for one in found} <= {1, 2, 3, 4}
+    bare = domain_of(NAMED, write(tmp_path / "bare", 10, outlined=False))
+    assert len(list(bare.lessons(np.random.default_rng(0)))) == 8 * pictures.REPEATED
 
 
-def test_training_and_evaluation_need_a_folder_and_a_vocabulary(folder, tmp_path, capsys):
+def test_training_and_evaluation_need_a_folder_and_a_vocabulary(folder, tmp_path, capsys, monkeypatch):
+    for module, name, value in ((pictures, "MADE", 200), (assessment, "ROUNDS", 1), (assessment, "TIMED", 4)):
+        monkeypatch.setattr(module, name, value)
     told = io.StringIO()
     settings = TrainingSettings(fast=True, images=folder)
     train_domain(domain_of(NAMED, folder), tmp_path / "eyes", settings, Progress(told))
@@ -88,26 +92,21 @@ def test_training_and_evaluation_need_a_folder_and_a_vocabulary(folder, tmp_path
     assert "of 20 states exact" in capsys.readouterr().out
 
 
-def test_without_outlines_the_labelled_pictures_themselves_teach(tmp_path):
-    domain = domain_of(NAMED, write(tmp_path / "labels", 10, outlined=False))
-    assert len(list(domain.lessons(np.random.default_rng(0)))) == 8 * pictures.REPEATED
-
-
-def test_what_is_not_pointed_at_does_not_show(folder):
-    for line in domain_of(NAMED, folder).lines:
+def test_what_is_not_pointed_at_does_not_show_and_a_thing_of_each_look_is_in_the_scene(folder):
+    lines = domain_of(NAMED, folder).lines
+    for line in lines:
         one = pictures.labelled(line)
         seen = {atom.objects[0] for atom in one.true if atom.predicate == "seen"}
         assert seen <= {thing for thing, mask in one.masks.items() if mask.any()}
-        assert set(one.masks) == set(line.scene.looks)
+        assert dict(line.scene.looks) == {look: look for look in one.masks}
+        assert set(one.masks) == {"red", "green", "blue", "ball"}
+    assert any(Atom("seen", (look,)) in lines[0].atoms for look in lines[0].scene.looks)
 
 
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        (
-            {"outlines": {"mug": [[1, 1, 3, 1, 3, 3]]}},
-            "outline of 'mug': no such thing: use one of red, green",
-        ),
+        ({"outlines": {"mug": [[1, 1, 3, 1, 3, 3]]}}, "outline of 'mug': no such thing: use one of red"),
         ({"outlines": {"red": [[1, 1, 300, 1, 3, 3]]}}, "outline of 'red': the point 300, 1 is outside"),
         ({"outlines": [[1, 1]]}, "outlines: write"),
         ({"true": ["held(mug)"]}, "no thing 'mug'"),
@@ -117,25 +116,15 @@ def test_what_is_not_pointed_at_does_not_show(folder):
 )
 def test_bad_labels_are_refused_in_one_line(tmp_path, changes, told):
     folder = write(tmp_path / "labels", 10, **changes)
-    with pytest.raises(UnusableInput, match=told) as caught:
-        _ = domain_of(NAMED, folder).lines
-    assert "labels.jsonl line 1: " in str(caught.value)
-    assert "\n" not in str(caught.value)
+    assert "labels.jsonl line 1: " in told_by(lambda: domain_of(NAMED, folder).lines, told)
 
 
 def test_too_few_and_none_are_refused(tmp_path):
     few = domain_of(NAMED, write(tmp_path / "few", pictures.LEAST - 1))
-    with pytest.raises(
-        UnusableInput, match="labels 9 pictures, and nothing else is learned from; label 10 at least"
-    ):
+    told = "labels 9 pictures, and nothing else is learned from; label 10 at least"
+    with pytest.raises(UnusableInput, match=told):
         list(few.lessons(np.random.default_rng(0)))
     with pytest.raises(UnusableInput, match="give a folder of them, --images DIR"):
         domain_of(NAMED, None)
     with pytest.raises(UnusableInput, match="name a folder"):
         few.classifiers(None)
-
-
-def test_a_thing_of_each_look_is_in_the_scene(folder):
-    (first, *_) = domain_of(NAMED, folder).lines
-    assert dict(first.scene.looks) == {look: look for look in ("red", "green", "blue", "ball")}
-    assert any(Atom("seen", (look,)) in first.atoms for look in first.scene.looks)

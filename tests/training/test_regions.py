@@ -1,4 +1,4 @@
-"""Regions grown from points: the pixels of what stands out around a point, and neither shadows nor neighbours."""
+"""Regions grown from points, neither shadows nor neighbours; and outlines in label files, which are COCO's."""
 
 import re
 
@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
+from aam_vision.support.errors import UnusableInput
+from aam_vision.training.outlines import outline_facts, read_outline
 from aam_vision.training.regions import Colours, Regions, middle, outline_path
 
 BEHIND = np.full((60, 80, 3), (195, 160, 120), np.uint8)
@@ -66,13 +69,9 @@ def test_what_was_outlined_before_tells_things_of_two_colours_apart():
     assert _overlap(found["one"], one) >= _overlap(before["one"], one)
 
 
-def test_a_further_point_extends_a_region():
-    regions = Regions(_drawn(), BEHIND)
-    both = regions.grown({"one": [(25, 35), (38, 39)]})["one"]
+def test_a_further_point_extends_a_region_and_one_beside_a_thing_leads_to_it():
+    both = Regions(_drawn(), BEHIND).grown({"one": [(25, 35), (38, 39)]})["one"]
     assert _overlap(both, _mask(ONE) | _mask(OTHER)) > 0.95
-
-
-def test_a_point_beside_a_thing_leads_to_it_and_one_at_nothing_stays():
     regions = Regions(_drawn(both=False), BEHIND)
     assert _overlap(regions.grown({"one": [(17, 35)]})["one"], _mask(ONE)) > 0.9
     assert regions.grown({"one": [(0, 0)]})["one"].sum() <= 9
@@ -80,14 +79,10 @@ def test_a_point_beside_a_thing_leads_to_it_and_one_at_nothing_stays():
 
 
 def test_large_pictures_are_looked_at_more_coarsely():
-    larger = 8
-    frame = _drawn(larger=larger)
-    behind = BEHIND.repeat(larger, 0).repeat(larger, 1)
-    found = Regions(frame, behind).grown(
-        {"one": [(25 * larger, 35 * larger)], "other": [(38 * larger, 39 * larger)]}
-    )
+    frame, behind = _drawn(larger=8), BEHIND.repeat(8, 0).repeat(8, 1)
+    found = Regions(frame, behind).grown({"one": [(25 * 8, 35 * 8)], "other": [(38 * 8, 39 * 8)]})
     assert found["one"].shape == frame.shape[:2]
-    assert _overlap(found["one"], _mask(ONE).repeat(larger, 0).repeat(larger, 1)) > 0.85
+    assert _overlap(found["one"], _mask(ONE).repeat(8, 0).repeat(8, 1)) > 0.85
 
 
 def test_the_middle_of_a_region_is_in_it_and_its_outline_around_it():
@@ -95,7 +90,55 @@ def test_the_middle_of_a_region_is_in_it_and_its_outline_around_it():
     assert mask[middle(mask)]
     numbers = np.array(re.findall(r"([\d.]+) ([\d.]+)", outline_path(mask)), float)
     rows, columns = np.nonzero(mask)
-    assert numbers[:, 1].min() * 60 == pytest.approx(rows.min(), abs=0.6)
-    assert numbers[:, 1].max() * 60 == pytest.approx(rows.max() + 1, abs=0.6)
-    assert numbers[:, 0].min() * 80 == pytest.approx(columns.min(), abs=0.6)
-    assert numbers[:, 0].max() * 80 == pytest.approx(columns.max() + 1, abs=0.6)
+    for found, size, own in ((numbers[:, 1], 60, rows), (numbers[:, 0], 80, columns)):
+        assert found.min() * size == pytest.approx(own.min(), abs=0.6)
+        assert found.max() * size == pytest.approx(own.max() + 1, abs=0.6)
+
+
+# --- outlines -------------------------------------------------------------------------------------
+
+
+@given(st.tuples(st.integers(1, 9), st.integers(1, 9)).flatmap(lambda size: arrays(bool, size)))
+def test_run_lengths_are_read_as_they_were_written(mask):
+    facts = outline_facts(mask)
+    assert sum(facts["counts"]) == mask.size
+    if mask.any():
+        assert (read_outline(facts, mask.shape) == mask).all()
+    else:
+        with pytest.raises(UnusableInput, match="no pixel"):
+            read_outline(facts, mask.shape)
+
+
+def test_a_column_comes_before_the_next_one():
+    mask = np.zeros((2, 3), bool)
+    mask[1, 0] = mask[0, 1] = True
+    assert outline_facts(mask) == {"size": [2, 3], "counts": [1, 2, 3]}
+
+
+def test_polygons_enclose_pixels():
+    found = read_outline([[2, 1, 5, 1, 5, 3, 2, 3], [0, 6, 1, 6, 1, 7]], (8, 9))
+    assert found[1:4, 2:6].all()
+    assert found[6:8].any()
+    assert found.sum() < 16
+
+
+@pytest.mark.parametrize(
+    ("facts", "told"),
+    [
+        ([[2, 1, 50, 1, 5, 3]], "the point 50, 1 is outside of the picture of 9x8 pixels"),
+        ([[2, 1, -1, 1, 5, 3]], "outside"),
+        ([[2, 1, float("nan"), 1, 5, 3]], "outside"),
+        ([[2, 1, 5, 1]], "three points at least"),
+        ([[2, 1, 5, 1, 5]], "three points at least"),
+        ([["2", 1, 5, 1, 5, 4]], "three points at least"),
+        ([], "write"),
+        ("all of it", "write"),
+        ({"size": [9, 8], "counts": [72]}, r"is for a picture of size \[9, 8\]"),
+        ({"size": [8, 9], "counts": [1, 2]}, "are of 3 pixels, and the picture has 72"),
+        ({"size": [8, 9], "counts": "0P1"}, "compressed ones are not read"),
+        ({"size": [8, 9], "counts": [-1, 73]}, "whole numbers"),
+    ],
+)
+def test_what_is_no_outline_is_refused(facts, told):
+    with pytest.raises(UnusableInput, match=told):
+        read_outline(facts, (8, 9))

@@ -11,37 +11,34 @@ import torch
 from torch import nn
 
 from aam_vision.classifiers.camera.network import fused, new_network, with_peaks
-from aam_vision.classifiers.camera.perception import CLEARLY, SAME_PLACE, Answers, CameraPerception, Sightings
-from aam_vision.classifiers.camera.plan import plan_of
-from aam_vision.classifiers.networks import weights_of
-from aam_vision.classifiers.store import describe
+from aam_vision.classifiers.camera.perception import CLEARLY, SAME_PLACE, Answers, Sightings
 from aam_vision.model.strips import Atom
 
-from .piles import VOCABULARY, random_state, scene
-from .test_perception import CARD
+from .piles import random_state, scene
+from .test_perception import PLAN, reader
 
-PLAN = plan_of(describe(VOCABULARY))
 REDS = ("thing-0", "thing-1", "thing-2")
 POINTS = {"thing-0": (0.2, 0.2), "thing-1": (0.5, 0.5), "thing-2": (0.8, 0.3)}
-FAR = SAME_PLACE * 1.5
 
 
-def _scene(points=POINTS):
-    return replace(scene("red", "red", "red", "ball"), points=points)
-
-
-def _told(places, before=None, *, possible=0, points=POINTS):
-    """Who is told apart, and where, if the reds are seen at these places, and perhaps at ``possible`` more."""
-    sightings = Sightings(PLAN, _scene(points))
-    return sightings, sightings.tell(*_seen(sightings, places, possible), before)
+THE_LAST = {"thing-2": (0.8, 0.31)}
+MIDDLE = (0.2, 0.2 + SAME_PLACE / 2)
+CLOSE = {**POINTS, "thing-1": (0.2, 0.2 + SAME_PLACE)}
+AROUND = [(MIDDLE[0] - 0.03, MIDDLE[1]), (MIDDLE[0] + 0.03, MIDDLE[1]), POINTS["thing-2"]]
+MOVED = [(0.9, 0.9), (0.51, 0.5), (0.8, 0.31)]
 
 
 def _seen(sightings, places, possible=0):
     positions = np.full((sum(sightings.numbers), 2), 0.5, np.float32)
     positions[: len(places)] = np.array(places).reshape(-1, 2)
-    found = np.arange(len(positions)) < len(places)
-    may_be = np.arange(len(positions)) < len(places) + possible
-    return found, may_be, positions
+    number = np.arange(len(positions))
+    return number < len(places), number < len(places) + possible, positions
+
+
+def _told(places, before=None, *, possible=0, points=POINTS):
+    """Who is told apart, and where, if the reds are seen at these places, and perhaps at ``possible`` more."""
+    sightings = Sightings(PLAN, replace(scene("red", "red", "red", "ball"), points=points))
+    return sightings, sightings.tell(*_seen(sightings, places, possible), before)
 
 
 def _where(told):
@@ -49,49 +46,48 @@ def _where(told):
 
 
 def test_whatever_the_order_of_the_peaks_things_are_named_by_where_the_user_points() -> None:
+    moved = {thing: tuple(np.round(np.add(POINTS[thing], (0.03, 0.04)), 3)) for thing in REDS}
     for order in permutations(POINTS):
-        sightings, told = _told([np.add(POINTS[thing], (0.03, 0.04)) for thing in order])
-        assert _where(told) == {
-            thing: tuple(np.round(np.add(POINTS[thing], (0.03, 0.04)), 3)) for thing in REDS
-        }
+        sightings, told = _told([moved[thing] for thing in order])
+        assert _where(told) == moved
         assert not told.doubtful.any()
         assert [int(told.rows[sightings.things.index(thing)]) for thing in order] == [0, 1, 2]
 
 
-def test_what_stayed_is_followed_and_the_only_one_that_moved_is_the_one_that_is_left() -> None:
-    now = [(0.9, 0.9), (0.51, 0.5), (0.8, 0.31)]
-    _, told = _told(now, POINTS)
-    assert _where(told) == dict(zip(REDS, now, strict=True))
-    _, told = _told([(0.9, 0.9), (0.1, 0.9), (0.8, 0.31)], POINTS)
-    assert _where(told) == {"thing-2": (0.8, 0.31)}  # two have moved: either may be the one or the other
-    assert told.doubtful.tolist() == [True, True, False, False]
-
-
-def test_nothing_is_believed_of_a_look_unless_all_of_its_things_are_seen() -> None:
-    for places, possible in (([(0.2, 0.2), (0.5, 0.5)], 0), ([(0.2, 0.2), (0.5, 0.5)], 1)):
-        sightings, told = _told(places, POINTS, possible=possible)
-        assert told.doubtful.tolist() == [True] * 3 + [False]
-        assert sightings.things[3] == "thing-3"
-        assert not told.places
-    _, told = _told([*POINTS.values(), (0.4, 0.9)], POINTS)  # more than there are
-    assert not told.places
-    assert told.doubtful[:3].all()
+@pytest.mark.parametrize(
+    ("places", "before", "more", "found", "doubtful"),
+    [
+        # what stayed is followed, and the only one that moved is the one that is left
+        (MOVED, POINTS, {}, dict(zip(REDS, MOVED, strict=True)), []),
+        ([(0.9, 0.9), (0.1, 0.9), (0.8, 0.31)], POINTS, {}, THE_LAST, REDS[:2]),  # either may be the one
+        # nothing is believed of a look unless all of its things are seen, and no more
+        ([(0.2, 0.2), (0.5, 0.5)], POINTS, {}, {}, REDS),
+        ([(0.2, 0.2), (0.5, 0.5)], POINTS, {"possible": 1}, {}, REDS),
+        ([*POINTS.values(), (0.4, 0.9)], POINTS, {}, {}, REDS),
+        # where the user points things are even if the first picture does not show them apart; without points none is
+        ([(0.2, 0.2), (0.6, 0.5)], None, {}, POINTS, REDS),
+        ([*POINTS.values()], None, {"points": {}}, {}, REDS),
+        # two that are close together are not told apart by points that fit both ways
+        (AROUND, None, {"points": CLOSE}, {"thing-2": POINTS["thing-2"]}, REDS[:2]),
+    ],
+)
+def test_things_of_one_look_are_told_apart_where_that_is_certain(
+    places, before, more, found, doubtful
+) -> None:
+    assert CLEARLY > 1
+    sightings, told = _told(places, before, **more)
+    assert _where(told) == found
+    assert [thing for thing, one in zip(sightings.things, told.doubtful, strict=True) if one] == [*doubtful]
 
 
 def test_after_one_was_not_seen_the_others_are_not_told_apart_by_where_they_were() -> None:
     _, told = _told([POINTS["thing-1"], POINTS["thing-2"]], POINTS)  # thing-0 stands behind thing-1
-    _, told = _told([(0.9, 0.9), POINTS["thing-1"], POINTS["thing-2"]], told.places)
-    assert told.doubtful[:3].all()  # thing-1 may be gone, and what shows there be thing-0
-    assert not told.places
-
-
-def test_where_the_user_points_things_are_even_if_the_first_picture_does_not_show_them_apart() -> None:
+    _, later = _told([(0.9, 0.9), POINTS["thing-1"], POINTS["thing-2"]], told.places)
+    assert later.doubtful[:3].all()  # thing-1 may be gone, and what shows there be thing-0
+    assert not later.places
     sightings, told = _told([(0.2, 0.2), (0.6, 0.5)])
-    assert told.places == POINTS
-    assert told.doubtful[:3].all()
     now = [(0.2, 0.2), (0.5, 0.5), (0.9, 0.9)]
-    told = sightings.tell(*_seen(sightings, now), told.places)
-    assert _where(told) == dict(zip(REDS, now, strict=True))
+    assert _where(sightings.tell(*_seen(sightings, now), told.places)) == dict(zip(REDS, now, strict=True))
 
 
 def test_what_is_beside_a_thing_that_is_not_seen_may_be_read_wrongly() -> None:
@@ -99,20 +95,6 @@ def test_what_is_beside_a_thing_that_is_not_seen_may_be_read_wrongly() -> None:
     assert told.beside(np.array(POINTS["thing-2"], np.float32))
     _, told = _told(list(POINTS.values()), POINTS)
     assert not any(told.beside(np.array(place, np.float32)) for place in POINTS.values())
-
-
-def test_two_that_are_close_together_are_not_told_apart_by_points_that_fit_both_ways() -> None:
-    points = {**POINTS, "thing-1": (0.2, 0.2 + SAME_PLACE)}
-    middle = [(0.2 - 0.03, 0.2 + SAME_PLACE / 2), (0.2 + 0.03, 0.2 + SAME_PLACE / 2), POINTS["thing-2"]]
-    assert CLEARLY > 1
-    _, told = _told(middle, points=points)
-    assert set(told.places) == {"thing-2"}
-
-
-def test_without_points_nothing_is_told_apart_in_the_first_picture() -> None:
-    _, told = _told(list(POINTS.values()), points={})
-    assert not told.places
-    assert told.doubtful[:3].all()
 
 
 def _bright(network, spots):
@@ -144,7 +126,7 @@ def test_every_peak_has_a_map_of_its_own_that_is_nowhere_but_near_it() -> None:
 
 
 def test_a_look_with_one_peak_is_answered_about_as_ever() -> None:
-    perception = CameraPerception(VOCABULARY, weights_of(new_network(PLAN, 0)), CARD)
+    perception = reader()
     frame = np.random.default_rng(0).integers(0, 256, (90, 120, 3), dtype=np.uint8)
     (usual,), own = perception._network([frame]), perception._network.peaks(frame, (1, 1, 1, 1))
     assert np.abs(usual.logits - own.logits).max() < 1e-4
@@ -154,8 +136,7 @@ def test_a_look_with_one_peak_is_answered_about_as_ever() -> None:
 
 @pytest.mark.parametrize("apart", [True, False])
 def test_what_is_told_apart_is_read_and_what_is_not_is_unknown(apart) -> None:
-    perception = CameraPerception(VOCABULARY, weights_of(new_network(PLAN, 0)), CARD)
-    one = _scene()
+    perception, one = reader(), replace(scene("red", "red", "red", "ball"), points=POINTS)
     sightings, told = _told(list(POINTS.values()) if apart else [(0.1, 0.9)], POINTS)
     atoms = perception._indexed(one).atoms
     rng = np.random.default_rng(3)

@@ -14,20 +14,20 @@ from aam_vision.agents.perception import Percept
 from aam_vision.classifiers.camera.backdrop import Backdrop, Sight, cells_of, learned
 from aam_vision.classifiers.camera.network import Raw, new_network
 from aam_vision.classifiers.camera.perception import MOVED, CameraPerception
-from aam_vision.classifiers.camera.plan import plan_of
 from aam_vision.classifiers.networks import weights_of
-from aam_vision.classifiers.store import BACKDROP, SURE, Card, describe, weaknesses
+from aam_vision.classifiers.store import BACKDROP, weaknesses
 from aam_vision.model.strips import Atom
 from aam_vision.support.errors import UnusableInput
 
 from .piles import LOOKS, VOCABULARY, scene
+from .test_perception import CARD, PLAN
 
-PLAN = plan_of(describe(VOCABULARY))
 SIZE = 128
 COLOURS = {"red": (210, 40, 40), "green": (40, 150, 60), "blue": (50, 70, 200), "ball": (230, 190, 40)}
 WOOD, WALL, PINK = (190, 160, 120), (120, 125, 130), (240, 130, 180)
 HALF = 8
 Picture = NDArray[np.float64]
+Spots = dict[str, tuple[int, int]]
 
 
 def _table(rng: np.random.Generator) -> Picture:
@@ -43,7 +43,7 @@ def _put(picture: Picture, colour: tuple[int, ...], row: int, column: int) -> No
     picture[own] = np.array(colour) * np.linspace(1, 0.7, 2 * HALF)[:, None, None]
 
 
-def _drawn(rng: np.random.Generator, *looks: str) -> tuple[Picture, dict[str, tuple[int, int]]]:
+def _drawn(rng: np.random.Generator, *looks: str) -> tuple[Picture, Spots]:
     """A picture with things in columns of their own, and where they are."""
     picture, spots = _table(rng), {}
     for look, column in zip(looks, rng.permutation([20, 48, 76, 104]).tolist(), strict=False):
@@ -56,7 +56,7 @@ def _cells(picture: Picture) -> NDArray[np.uint8]:
     return cells_of(torch.from_numpy(picture.clip(0, 255) / 255).permute(2, 0, 1)[None])[0]
 
 
-def _sights(spots: dict[str, tuple[int, int]]) -> list[Sight]:
+def _sights(spots: Spots) -> list[Sight]:
     return [(LOOKS.index(look), (column / SIZE, row / SIZE)) for look, (row, column) in spots.items()]
 
 
@@ -108,36 +108,20 @@ def test_a_thing_that_was_taken_for_another_one_is_strange(backdrop) -> None:
 
 
 def _perception(card_says: dict[str, object]) -> CameraPerception:
-    ones = dict.fromkeys(PLAN.heads, 1.0)
-    card = Card(
-        "piles",
-        describe(VOCABULARY),
-        "",
-        "",
-        0,
-        ones,
-        dict.fromkeys(PLAN.heads, SURE),
-        figures=card_says,
-        network="camera",
-        picture=(SIZE, SIZE),
-    )
+    card = replace(CARD, figures=card_says, picture=(SIZE, SIZE))
     return CameraPerception(VOCABULARY, weights_of(new_network(PLAN, 0)), card)
 
 
-def _read(
-    perception: CameraPerception, picture: Picture, spots: dict[str, tuple[int, int]], *looks: str
-) -> Percept:
+def _read(perception: CameraPerception, picture: Picture, spots: Spots, *looks: str) -> Percept:
     """The picture of a scene read by a network that finds the things where they are, each on the table and clear."""
-    atoms = {"on-table": 9.0, "clear": 9.0}
     logits = np.full(PLAN.size, -9, np.float32)
     positions = np.full((len(LOOKS), 2), 0.5, np.float32)
     for look, (across, down) in _sights(spots):
         logits[look], positions[look] = 9, (across, down)
-    for head, value in atoms.items():
-        logits[PLAN.places[head]] = value
-    raw = Raw(logits, positions, _cells(picture))
+    for head in ("on-table", "clear"):
+        logits[PLAN.places[head]] = 9
     one = scene(*looks)
-    return perception.read(perception._about(raw, one, None), one)
+    return perception.read(perception._about(Raw(logits, positions, _cells(picture)), one, None), one)
 
 
 def test_only_what_something_strange_may_hide_is_unknown_and_the_reason_is_told(backdrop) -> None:
@@ -174,21 +158,12 @@ def test_where_most_is_strange_the_camera_is_named_and_nothing_is_believed(backd
 
 
 def test_a_damaged_card_is_refused_and_one_without_a_backdrop_says_what_it_cannot_tell(backdrop) -> None:
-    known = backdrop.facts()
-    for wrong in (
-        [1],
-        {},
-        {**known, "colours": "AAAA"},
-        {**known, "tones": 3},
-        {**known, "most": None},
-        {**known, "most": "nan"},
-    ):
+    changes = {"colours": "AAAA"}, {"tones": 3}, {"most": None}, {"most": "nan"}
+    for wrong in ([1], {}, *({**backdrop.facts(), **changed} for changed in changes)):
         with pytest.raises(UnusableInput, match="the card of piles is damaged"):
             _perception({BACKDROP: wrong})
     without = _perception({})
-    assert any(
-        "a hand or an unknown thing in a picture is not noticed" in line for line in weaknesses(without.card)
-    )
+    assert "a hand or an unknown thing in a picture is not noticed" in " ".join(weaknesses(without.card))
     picture, spots = _drawn(np.random.default_rng(6), "red")
     _put(picture, PINK, 110, 60)
     assert _read(without, picture, spots, "red").unlike == ()

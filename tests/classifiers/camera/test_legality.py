@@ -9,14 +9,12 @@ import pytest
 
 from aam_vision.agents.perception import Exactly
 from aam_vision.classifiers.camera.legality import SceneLegality
-from aam_vision.classifiers.camera.plan import SceneAtoms, plan_of
-from aam_vision.classifiers.store import describe
+from aam_vision.classifiers.camera.plan import SceneAtoms
 from aam_vision.model.constraints import Number
 from aam_vision.support.errors import UnusableInput
 
 from .piles import LOOKS, VOCABULARY, random_state, scene
-
-PLAN = plan_of(describe(VOCABULARY))
+from .test_perception import PLAN
 
 
 def _laid_out(number):

@@ -22,30 +22,24 @@ from aam_vision.support.errors import AamWarning, UnusableInput
 from .piles import LOOKS, TYPES, VOCABULARY, random_state, scene
 
 PLAN = plan_of(describe(VOCABULARY))
-CARD = Card(
-    "piles",
-    describe(VOCABULARY),
-    "",
-    "",
-    0,
-    dict.fromkeys(PLAN.heads, 1.0),
-    dict.fromkeys(PLAN.heads, SURE),
-    network="camera",
-    picture=(90, 120),
-)
+USUAL = dict.fromkeys(PLAN.heads, 1.0), dict.fromkeys(PLAN.heads, SURE)
+CARD = Card("piles", describe(VOCABULARY), "", "", 0, *USUAL, network="camera", picture=(90, 120))
+
+
+def reader(**more):
+    """Untrained classifiers."""
+    return CameraPerception(VOCABULARY, weights_of(new_network(PLAN, 0)), CARD, **more)
 
 
 @pytest.fixture(scope="module")
 def perception():
-    return CameraPerception(VOCABULARY, weights_of(new_network(PLAN, 0)), CARD)
+    return reader()
 
 
 def _answers(atoms, state, *, hidden=(), unsure=()):
     """Perfect answers about a state; nothing is found of ``hidden`` things, and ``unsure`` atoms are in the middle."""
-    found = [
-        float(a.objects[0] not in hidden) if a.predicate == "seen" else a in state.true for a in atoms.atoms
-    ]
-    values = np.array(found, np.float32)
+    shows = {Atom("seen", (thing,)) for thing in state.objects if thing not in hidden}
+    values = np.array([atom in state.true | shows for atom in atoms.atoms], np.float32)
     values[[atom in unsure for atom in atoms.atoms]] = 0.5
     return Answers(values, np.full((len(LOOKS), 2), 0.25, np.float32))
 
@@ -116,28 +110,28 @@ def test_a_first_picture_that_does_not_show_a_thing_is_refused(monkeypatch, perc
     assert perception.look(frame, scene("red", "blue", "ball")).positions.keys() == {"thing-0", "thing-2"}
     with pytest.raises(UnusableInput, match=r"nowhere in the first picture: thing-1 \(green\); name things"):
         perception.look(frame, scene("red", "green", "blue"))
-    with pytest.raises(
-        UnusableInput, match="its look is 'striped', which the classifiers of piles do not know"
-    ):
+    unknown = "its look is 'striped', which the classifiers of piles do not know"
+    with pytest.raises(UnusableInput, match=unknown):
         perception.look(frame, scene("red", "striped"))
     later = perception.follow(perception.look(frame, scene("red")), frame, scene("red", "green"))
     assert Atom("clear", ("thing-1",)) in later.state.unknown  # later on it may be hidden
 
 
 def test_pictures_of_another_size_are_read_and_of_other_proportions_refused(monkeypatch) -> None:
-    perception = CameraPerception(VOCABULARY, weights_of(new_network(PLAN, 0)), CARD)
-    one, rng = scene("red", "ball"), np.random.default_rng(0)
-    small = rng.integers(0, 256, (90, 120, 3), dtype=np.uint8)
+    perception, one = reader(), scene("red", "ball")
+    small = np.random.default_rng(0).integers(0, 256, (90, 120, 3), dtype=np.uint8)
     large = small.repeat(2, 0).repeat(2, 1)
     first, again = (perception.read_many([small], one)[0] for _ in range(2))
     assert first == again == perception.follow(first, small, one)
     for frame in (small, large):
         assert perception.follow(first, frame, one).state.objects == one.objects
-    for wrong in (small[:, :90], small[::2, ::2]):
-        with pytest.raises(UnusableInput, match="were trained on pictures of 120x90"):
+    for wrong, told in (
+        (small[:, :90], "were trained on pictures of 120x90"),
+        (small[::2, ::2], "were trained on pictures of 120x90"),
+        (small.astype(np.float32), "float32: convert to uint8"),
+    ):
+        with pytest.raises(UnusableInput, match=told):
             perception.look(wrong, one)
-    with pytest.raises(UnusableInput, match="float32: convert to uint8"):
-        perception.look(small.astype(np.float32), one)
     _seeing(monkeypatch, perception, 9)
     with pytest.warns(AamWarning, match="pictures of 240x180 pixels: .* trained on pictures of 120x90"):
         perception.look(large, one)
@@ -164,10 +158,6 @@ def test_weights_come_back_from_disk_and_the_vocabulary_chooses_what_reads(tmp_p
         load_perception(VOCABULARY, "other", tmp_path)
 
 
-def _with(*entries):
-    return VisualVocabulary("odd", entries, TYPES)
-
-
 def test_vocabularies_that_cannot_be_read_off_pictures_are_refused() -> None:
     seen, on = VOCABULARY.entries[0], VOCABULARY.entries[5]
     board = Perceived(Predicate("at", ("thing", "thing")), Reading.WHERE, {"red": "red"}, "where it is")
@@ -179,19 +169,18 @@ def test_vocabularies_that_cannot_be_read_off_pictures_are_refused() -> None:
         ((seen, on, replace(on, predicate=Predicate("upon", ("thing", "thing")))), "give each its own"),
     ):
         with pytest.raises(UnusableInput, match=message):
-            plan_of(describe(_with(*entries)))
+            plan_of(describe(VisualVocabulary("odd", entries, TYPES)))
     with pytest.raises(UnusableInput, match="read all in one way"):
-        _ = _with(seen, board).cellless
+        _ = VisualVocabulary("odd", (seen, board), TYPES).cellless
 
 
 def test_onnx_says_what_torch_says(perception) -> None:
     pytest.importorskip("onnx")
     pytest.importorskip("onnxruntime")
-    other = CameraPerception(VOCABULARY, weights_of(new_network(PLAN, 0)), CARD, backend="onnx")
     frames = list(np.random.default_rng(0).integers(0, 256, (3, 90, 120, 3), dtype=np.uint8))
-    ours, theirs = (reader.answers(frames, scene(*LOOKS)) for reader in (perception, other))
-    for one, another in zip(ours, theirs, strict=True):
+    read = [one.answers(frames, scene(*LOOKS)) for one in (perception, reader(backend="onnx"))]
+    for one, another in zip(*read, strict=True):
         assert np.allclose(one.probabilities, another.probabilities, atol=1e-4)
         assert np.allclose(one.positions, another.positions, atol=1e-4)
     with pytest.raises(UnusableInput, match="use one of numpy, torch, onnx"):
-        CameraPerception(VOCABULARY, weights_of(new_network(PLAN, 0)), CARD, backend="abacus")
+        reader(backend="abacus")

@@ -18,6 +18,7 @@ from aam_vision.classifiers.loading import load_perception
 from aam_vision.classifiers.store import describe, read
 from aam_vision.support.commandline import Progress
 from aam_vision.support.errors import UnusableInput
+from aam_vision.training import assessment
 from aam_vision.training.assessment import evaluate_domain, speed
 from aam_vision.training.camera import Lessons, lessons
 from aam_vision.training.corruptions import CAMERA_CORRUPTIONS
@@ -25,7 +26,7 @@ from aam_vision.training.places import PictureBatches, PlaceTask
 from aam_vision.training.session import train_domain
 from aam_vision.training.trainer import CELLS, TrainingOptions, teach
 from tests.classifiers.camera.piles import VOCABULARY
-from tests.profiles import first
+from tests.profiles import first, some
 
 from .drawn import FEW_STEPS, SIZE, DrawnDomain
 
@@ -56,19 +57,26 @@ def test_masks_teach_where_things_are_in_few_steps() -> None:
         assert (true - read).abs().median() < 0.05 * size
 
 
-def test_evaluation_counts_every_picture_once_under_every_condition(trained) -> None:
-    domain = DrawnDomain()
+def test_evaluation_counts_every_picture_once_under_every_condition(trained, monkeypatch) -> None:
+    for name, value in (("ROUNDS", 1), ("TIMED", 4)):
+        monkeypatch.setattr(assessment, name, value)
+    domain, conditions = DrawnDomain(), dict(some(2, [*CAMERA_CORRUPTIONS.items()]))
     perception = load_perception(domain.visual, domain.name, trained, remembered=0)
-    scores = evaluate_domain(domain, perception, states=5, conditions=CAMERA_CORRUPTIONS)
-    assert scores.keys() == {"unseen", *(f"unseen, {name}" for name in CAMERA_CORRUPTIONS)}
+    scores = evaluate_domain(domain, perception, states=5, conditions=conditions)
+    assert scores.keys() == {"unseen", *(f"unseen, {name}" for name in conditions)}
     for found in scores.values():
         assert found.states == 5 == found.exact + found.refused + found.wrong
     assert speed(domain, perception).single_ms > 0
 
 
-def test_what_only_boards_have_is_refused(tmp_path) -> None:
-    with pytest.raises(UnusableInput, match="are for boards"):
-        train_domain(DrawnDomain(), tmp_path, replace(FEW_STEPS, network="separate"), Progress(io.StringIO()))
+def test_what_only_boards_have_and_what_is_found_is_not_trained(trained, tmp_path) -> None:
+    for told, changes in (
+        ("are for boards", {"network": "separate"}),
+        ("train all of them", {"only": "seen", "base": trained}),
+        ("not a perceived predicate", {"only": "free", "base": trained}),
+    ):
+        with pytest.raises(UnusableInput, match=told):
+            train_domain(DrawnDomain(), tmp_path, replace(FEW_STEPS, **changes), Progress(io.StringIO()))
 
 
 class _Poorer(DrawnDomain):
@@ -101,13 +109,6 @@ def test_a_predicate_is_added_and_all_others_stay_bit_by_bit(predicate, tmp_path
     weight = f"{layer}.weight"
     assert not torch.equal(network.state_dict()[weight][row], fresh.state_dict()[weight][row])
     assert all(after.thresholds[head] == before.thresholds[head] for head in others)
-
-
-def test_what_is_found_is_not_trained_by_itself(trained, tmp_path) -> None:
-    for only, told in (("seen", "train all of them"), ("free", "not a perceived predicate")):
-        settings = replace(FEW_STEPS, only=only, base=trained)
-        with pytest.raises(UnusableInput, match=told):
-            train_domain(DrawnDomain(), tmp_path, settings, Progress(io.StringIO()))
 
 
 def _weights(folder):

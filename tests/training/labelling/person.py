@@ -13,13 +13,11 @@ from io import StringIO
 from time import sleep
 
 import numpy as np
+import pytest
 
-from aam_vision.envs.labelled import label
-from aam_vision.envs.registry import board_domain
 from aam_vision.support.commandline import Progress
 from aam_vision.training.labelling import boards, pool, rounds
-from aam_vision.training.labelling.answers import SimulatorLabels
-from aam_vision.training.labelling.pool import walk
+from tests.training.labelling.truths import walked
 
 STEPS = 20
 QUICK = """
@@ -32,7 +30,7 @@ from aam_vision.training.label import label
 sys.exit(run_command(label))
 """
 SETTINGS = [
-    *((boards, name, value) for name, value in (("STEPS", 10), ("MOST_STEPS", 10), ("FREE", 6))),
+    *((boards, name, value) for name, value in (("STEPS", 4), ("MOST_STEPS", 4), ("FREE", 6))),
     (rounds, "IN_A_ROW", 1000),
     (pool, "walked_problems", lambda domain, *_: domain.walked[:2]),
 ]
@@ -95,17 +93,43 @@ def shown(page):
     )
 
 
+@contextmanager
+def started():
+    """A browser; the test is skipped where there is none."""
+    from tests.report.test_browser import CHROMIUM
+
+    pytest.importorskip("uvicorn")
+    playwright = pytest.importorskip("playwright.sync_api")
+    if CHROMIUM is None:
+        pytest.skip("no Chromium is installed")
+    with playwright.sync_playwright() as running:
+        browser = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def opened(browser, address, width=1280, **options):
+    """An opened page, on which nothing goes wrong and which asks nobody else."""
+    context, wrong = browser.new_context(viewport={"width": width, "height": 800}, **options), []
+    page, own = context.new_page(), (address.split("?")[0], "blob:", "data:")
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("request", lambda asked: asked.url.startswith(own) or wrong.append(asked.url))
+    page.goto(address)
+    yield page
+    assert wrong == []
+    context.close()
+
+
 class Truth:
-    """What the pictures of the walks of ``--env sokoban --steps STEPS`` show."""
+    """What the pictures of the walks of ``--env sokoban --steps STEPS`` in two problems show."""
 
     def __init__(self):
-        self.domain = board_domain("sokoban")
-        oracle = SimulatorLabels(self.domain)
-        self.answers = {}
-        for one in walk(self.domain, self.domain.walked[:2], np.random.default_rng([0, 81]), STEPS):
-            places = tuple(one.scene.cells)
-            yes = label(self.domain.visual, one.scene, places, oracle.label(one)) == 1
-            self.answers[one.problem, sha256(one.frame.tobytes()).digest()] = yes
+        self.domain, pool, truth = walked("sokoban", STEPS, 0, 1, seed=(0, 81))
+        self.answers = {
+            (one.problem, sha256(one.frame.tobytes()).digest()): labels == 1
+            for one, labels in zip(pool.walked, truth, strict=True)
+        }
 
 
 class Person:

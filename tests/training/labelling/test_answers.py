@@ -1,5 +1,7 @@
 """A simulator answers about a picture of a walk as it would have answered when the picture was taken."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -19,9 +21,8 @@ def test_worlds_tell_what_was_shown_then(name, package):
     simulator.start()
     pictures, then = [], []
     for _ in range(12):
-        pictures.append(
-            Walked(f"{split}/{number}", simulator.scene, simulator.frame().copy(), simulator.snapshot())
-        )
+        frame, token = simulator.frame().copy(), simulator.snapshot()
+        pictures.append(Walked(f"{split}/{number}", simulator.scene, frame, token))
         then.append(frozenset(Atom(*atom) for atom in domain.shown(simulator.present)))
         simulator.instruct(*simulator.choose(rng))
     labeller = SimulatorLabels(domain)
@@ -44,17 +45,9 @@ def test_a_taxi_looks_the_same_whatever_was_drawn_before():
     pytest.importorskip("pygame")
     domain = image_domain("taxi")
     drawn, other = domain.made(), domain.made()
-    drawn.reset(seed=0)
-    other.reset(seed=0)
-    for action in (
-        0,
-        4,
-        5,
-        1,
-        4,
-        3,
-        5,
-    ):  # the last one before the picture is no driving: the taxi stays turned
+    for env in (drawn, other):
+        env.reset(seed=0)
+    for action in (0, 4, 5, 1, 4, 3, 5):  # the last one is no driving: the taxi stays turned
         drawn.step(action)
         drawn.render()
         other.step(action)
@@ -62,8 +55,5 @@ def test_a_taxi_looks_the_same_whatever_was_drawn_before():
 
 
 def test_a_simulator_without_states_cannot_answer():
-    class Silent:
-        name = "silent"
-
     with pytest.raises(UnusableInput, match="silent tells no states: label its pictures by hand"):
-        SimulatorLabels(Silent())
+        SimulatorLabels(SimpleNamespace(name="silent"))

@@ -1,4 +1,8 @@
-"""Questions that wait for a person: answers, corrections, and what the rounds get to know of them."""
+"""Questions that wait for a person, about pictures or single atoms: answers, corrections, and what is kept on disk of them."""
+
+import json
+from threading import Event, Thread
+from time import monotonic, sleep
 
 import numpy as np
 import pytest
@@ -9,52 +13,103 @@ from aam_vision.envs.registry import board_domain
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.folder import labelled_images, read_labels
 from aam_vision.training.labelling.answers import SimulatorLabels
-from aam_vision.training.labelling.desk import Desk, Stale
+from aam_vision.training.labelling.desk import AtomSheets, Corrected, Desk, Stale
 from aam_vision.training.labelling.draft import PictureSheets
-from aam_vision.training.labelling.pool import LabelQuestion, Pool, walk
+from aam_vision.training.labelling.pool import AskedAtom, LabelQuestion, Pool, walk
 from aam_vision.training.labelling.record import LabelRecord
-from tests.training.labelling.asker import Asker
 
 DOMAIN = board_domain("sokoban")
 CLEAR, PLAYER, STONE, STONE_ON_GOAL, GOAL = range(5)
 
 
 @pytest.fixture(scope="module")
-def pictures():
-    return walk(DOMAIN, [("train", 0)], np.random.default_rng(3), 12)[:5]
+def pool():
+    return Pool(DOMAIN.visual, walk(DOMAIN, [("train", 0)], np.random.default_rng(3), 12)[:5], CELL_PIXELS)
+
+
+def _told(pool, states):
+    """The labels of pictures of which these states are known."""
+    pictures = zip(pool.walked, states, strict=True)
+    return [label(DOMAIN.visual, one.scene, tuple(one.scene.cells), state) for one, state in pictures]
 
 
 @pytest.fixture(scope="module")
-def pool(pictures):
-    return Pool(DOMAIN.visual, pictures, CELL_PIXELS)
+def truth(pool):
+    oracle = SimulatorLabels(DOMAIN, pool.walked)
+    return [labels == 1 for labels in _told(pool, map(oracle.label, pool.walked))]
 
 
-class _Asking(Asker):
-    """Rounds that ask about all pictures."""
+@pytest.fixture(scope="module")
+def atoms(truth):
+    """Some atoms that do not follow from each other: one is true, another one, and the last one is false."""
+    stone, clear = (int(np.flatnonzero(truth[0][head])[0]) for head in (STONE, CLEAR))
+    wall = int(np.flatnonzero(~truth[1][CLEAR])[0])
+    return [AskedAtom(0, stone, STONE), AskedAtom(0, clear, CLEAR), AskedAtom(1, wall, CLEAR)]
 
-    def __init__(self, pool, folder):
-        self.record = LabelRecord(DOMAIN, folder, pool)
-        desk = Desk(pool.walked, self.record, PictureSheets(DOMAIN.visual, pool), 10)
-        asked = [LabelQuestion(number) for number in range(len(pool.pictures))]
-        super().__init__(desk, lambda: [desk.answer(one) for one in asked], "ask")
 
-    def say(self, right, what="next"):
-        """Answer the present question as the truth says."""
-        view = self.question()
-        question = view["question"]
+class _Asking:
+    """Rounds that ask a desk about all pictures, or some atoms, in a thread, and begin again where they are told to."""
+
+    def __init__(self, pool, folder, atoms=None):
+        self.record = LabelRecord(DOMAIN, folder, pool, atoms=atoms is not None)
+        sheets = (
+            PictureSheets(DOMAIN.visual, pool)
+            if atoms is None
+            else AtomSheets(DOMAIN.visual, pool, self.record)
+        )
+        self.desk = Desk(pool.walked, self.record, sheets, 10)
+        self._asked = (
+            [LabelQuestion(number) for number in range(len(pool.pictures))] if atoms is None else atoms
+        )
+        self._kind = "ask" if atoms is None else "atom"
+        self.begun, self.found, self.ended = 0, None, Event()
+        Thread(target=self._run, daemon=True).start()
+
+    def _run(self):
+        while not self.ended.is_set():
+            self.begun += 1
+            try:
+                found = [self.desk.answer(one) for one in self._asked]
+                self.desk.settle()
+            except Corrected:
+                continue
+            self.found = found
+            self.ended.set()
+
+    def question(self):
+        """What the page shows, once something is asked."""
+        until = monotonic() + 10
+        while (view := self.desk.view())["kind"] != self._kind:
+            assert monotonic() < until
+            sleep(0.002)
+        return view
+
+    def act(self, *what):
+        """Press buttons, each about what is asked then; what the last one says."""
+        for one in what:
+            said = self.desk.act(one, {"question": self.question()["question"]})
+        return said
+
+    def say(self, right):
+        """Answer the present question about a picture as the truth says."""
+        question = self.question()["question"]
         for place in range(right.shape[1]):
             self.desk.act("clear", {"question": question, "places": [place]})
             for head in np.flatnonzero(right[:, place]).tolist():
                 if head not in self.desk.view()["places"][place]["yes"]:
                     self.desk.act("toggle", {"question": question, "places": [place], "head": head})
-        return self.desk.act(what, {"question": question})
+        return self.act("next")
 
     def undo(self):
         """Undo all that was said about the present question, and then the last answer."""
-        view = self.question()
-        while self.desk.act("undo", {"question": view["question"]}) == "Undone.":
+        while self.act("undo") == "Undone.":
             pass
         return self.question()
+
+    def confirm(self):
+        """Take what is shown, all of which was said before."""
+        assert not any(place["unsure"] for place in self.question()["places"])
+        self.act("next")
 
 
 @pytest.fixture
@@ -64,75 +119,63 @@ def asking(pool, tmp_path):
     made.record.close()
 
 
-@pytest.fixture(scope="module")
-def truth(pictures):
-    oracle = SimulatorLabels(DOMAIN)
-    return [
-        label(DOMAIN.visual, one.scene, tuple(one.scene.cells), oracle.label(one)) == 1 for one in pictures
-    ]
+@pytest.fixture
+def asking_atoms(pool, atoms, tmp_path):
+    made = _Asking(pool, tmp_path, atoms)
+    yield made
+    made.record.close()
 
 
 def _mistaken(right):
     """A stone on a goal for one that is not: nothing contradicts it while its look is the only one."""
     wrong = right.copy()
-    place = int(np.flatnonzero(wrong[STONE])[0])
-    wrong[[STONE_ON_GOAL, GOAL], place] ^= True
+    wrong[[STONE_ON_GOAL, GOAL], int(np.flatnonzero(wrong[STONE])[0])] ^= True
     return wrong
 
 
-def test_the_rounds_get_what_was_said(asking, truth, pictures, tmp_path):
-    for right in truth[:-1]:
+def _ended(asking, pool, truth, begun):
+    """Rounds have ended that began so often, and got what is true."""
+    assert asking.ended.wait(10)
+    assert asking.begun == begun
+    for found, right in zip(_told(pool, asking.found), truth, strict=True):
+        assert ((found == 1) == right).all()
+
+
+def test_the_rounds_get_what_was_said_and_an_answer_that_is_confirmed_changes_nothing(
+    asking, pool, truth, tmp_path
+):
+    for right in truth[:2]:
         assert "is labelled" in asking.say(right)
         assert asking.desk.view()["kind"] == "ask"  # a page need not wait for what is asked at once
-    asking.say(truth[-1])
-    assert asking.ended.wait(10)
-    assert asking.begun == 1
-    for state, right, one in zip(asking.found, truth, pictures, strict=True):
-        assert ((label(DOMAIN.visual, one.scene, tuple(one.scene.cells), state) == 1) == right).all()
+    asking.undo()
+    asking.confirm()
+    for right in truth[2:]:
+        asking.say(right)
+    _ended(asking, pool, truth, 1)
     assert len(read_labels(DOMAIN, tmp_path)) == len(truth)
 
 
-def test_a_corrected_answer_counts_as_if_it_had_never_been_wrong(asking, truth, pictures):
+def test_a_corrected_answer_counts_as_if_it_had_never_been_wrong(asking, pool, truth):
     asking.say(_mistaken(truth[0]))
-    shown = asking.undo()
-    assert shown["corrected"]
+    assert asking.undo()["corrected"]
     assert len(asking.record) == 0
     for right in truth:
         asking.say(right)
-    assert asking.ended.wait(10)
-    assert asking.begun == 2
-    for state, right, one in zip(asking.found, truth, pictures, strict=True):
-        assert ((label(DOMAIN.visual, one.scene, tuple(one.scene.cells), state) == 1) == right).all()
+    _ended(asking, pool, truth, 2)
 
 
-def test_an_answer_that_is_confirmed_changes_nothing(asking, truth):
-    for right in truth[:2]:
-        asking.say(right)
-    asking.undo()
-    view = asking.question()
-    assert not any(place["unsure"] for place in view["places"])
-    asking.desk.act("next", {"question": view["question"]})
-    for right in truth[2:]:
-        asking.say(right)
-    assert asking.ended.wait(10)
-    assert asking.begun == 1
-
-
-def test_undo_leads_back_to_the_first_picture_and_the_others_come_as_they_were_labelled(asking, truth):
+def test_undo_leads_back_to_the_first_picture_and_the_others_come_as_they_were_labelled(asking, pool, truth):
     for right in truth[:3]:
         asking.say(right)
     for left in (2, 1, 0):
         asking.undo()
         assert len(asking.record) == left
-    assert "nothing to undo" in asking.desk.act("undo", {"question": asking.question()["question"]})
+    assert "nothing to undo" in asking.act("undo")
     for _ in range(3):
-        view = asking.question()
-        assert not any(place["unsure"] for place in view["places"])
-        asking.desk.act("next", {"question": view["question"]})
+        asking.confirm()
     for right in truth[3:]:
         asking.say(right)
-    assert asking.ended.wait(10)
-    assert asking.begun == 2
+    _ended(asking, pool, truth, 2)
 
 
 def test_what_contradicts_is_not_taken(asking, truth):
@@ -149,22 +192,23 @@ def test_what_contradicts_is_not_taken(asking, truth):
 
 
 def test_pages_that_are_late_or_wrong_change_nothing(asking, truth):
-    view = asking.question()
+    late = asking.question()["question"]
     asking.say(truth[0])
-    asking.question()
-    with pytest.raises(Stale):
-        asking.desk.act("next", {"question": view["question"]})
-    with pytest.raises(Stale):
-        asking.desk.picture(view["question"])
     now = asking.question()["question"]
-    for facts in ({}, {"places": []}, {"places": [999]}, {"places": [True]}, {"places": 1}):
-        with pytest.raises(ValueError, match="places"):
-            asking.desk.act("clear", {"question": now, **facts})
-    for head in (-1, 5, "0", None):
-        with pytest.raises(ValueError, match="head"):
-            asking.desk.act("toggle", {"question": now, "places": [0], "head": head})
-    with pytest.raises(ValueError, match="dance"):
-        asking.desk.act("dance", {"question": now})
+    with pytest.raises(Stale):
+        asking.desk.act("next", {"question": late})
+    with pytest.raises(Stale):
+        asking.desk.picture(late)
+    wrong = [
+        ("clear", facts)
+        for facts in ({}, {"places": []}, {"places": [999]}, {"places": [True]}, {"places": 1})
+    ]
+    wrong += [("toggle", {"places": [0], "head": head}) for head in (-1, 5, "0", None)]
+    for what, facts in [*wrong, ("dance", {})]:
+        with pytest.raises(
+            ValueError, match="places" if what == "clear" else "head" if what == "toggle" else what
+        ):
+            asking.desk.act(what, {"question": now, **facts})
     assert len(asking.record) == 1
 
 
@@ -172,22 +216,65 @@ def test_a_picture_that_nobody_can_judge_is_left_out_and_comes_back_when_that_is
     asking, pool, truth, tmp_path
 ):
     view = asking.question()
-    assert "left out" in asking.desk.act("skip", {"question": view["question"]})
+    assert "left out" in asking.act("skip")
     asking.say(truth[1])
-    asking.undo()
-    assert asking.question()["corrected"]
-    again = asking.undo()  # the skip, too
-    assert again["problem"] == view["problem"]
+    assert asking.undo()["corrected"]
+    assert asking.undo()["problem"] == view["problem"]  # the skip, too
     assert len(asking.record) == 0
-    asking.desk.act("skip", {"question": again["question"]})
+    asking.act("skip")
     for right in truth[1:]:
         asking.say(right)
     assert asking.ended.wait(10)
-    assert asking.found[0] is None
-    assert all(state is not None for state in asking.found[1:])
-    assert len(asking.record) == len(truth) - 1
-    assert len(labelled_images(DOMAIN, tmp_path)) == len(truth) - 1
+    assert [state is None for state in asking.found] == [True, *[False] * (len(truth) - 1)]
+    assert len(asking.record) == len(labelled_images(DOMAIN, tmp_path)) == len(truth) - 1
     asking.record.close()
     record = LabelRecord(DOMAIN, tmp_path, pool)
     assert record[LabelQuestion(0)] is None
     record.close()
+
+
+# --- single atoms ---------------------------------------------------------------------------------
+
+
+def test_answers_are_kept_and_read_and_nothing_else_is_taken_for_false(asking_atoms, pool, atoms, tmp_path):
+    view = asking_atoms.question()
+    assert view["text"] == f"at(stone, {pool.pictures[0].index.places[atoms[0].place]})?"
+    assert len(view["boxes"]) == 1
+    asking_atoms.act("yes", "skip", "no")
+    assert asking_atoms.ended.wait(10)
+    assert asking_atoms.found == [True, None, False]
+    assert len(asking_atoms.record) == 2
+    assert len(read_labels(DOMAIN, tmp_path)) == 3
+    examples = labelled_images(DOMAIN, tmp_path)
+    assert [int((one.labels >= 0).sum()) for one in examples] == [1, 1]
+    assert examples[0].labels[STONE, atoms[0].place] == 1
+    asking_atoms.record.close()
+    with pytest.raises(UnusableInput, match="--ask atoms"):  # answers and whole labels do not mix
+        LabelRecord(DOMAIN, tmp_path, pool)
+    again = LabelRecord(DOMAIN, tmp_path, pool, atoms=True)
+    assert [again[one] for one in atoms] == [True, None, False]
+    again.close()
+
+
+def test_a_corrected_answer_about_an_atom_counts_as_if_it_had_never_been_wrong(asking_atoms, tmp_path):
+    asking_atoms.act("no", "yes", "undo")
+    assert asking_atoms.question()["corrected"]
+    asking_atoms.act("undo")
+    assert len(asking_atoms.record) == 0
+    asking_atoms.act("yes", "skip", "no")
+    assert asking_atoms.ended.wait(10)
+    assert (asking_atoms.begun, asking_atoms.found) == (2, [True, None, False])
+    lines = [json.loads(line) for line in (tmp_path / "labels.jsonl").read_text().splitlines()]
+    assert sum("withdrawn" in line for line in lines) == 2
+    assert len(read_labels(DOMAIN, tmp_path)) == 3
+
+
+def test_what_contradicts_another_atom_is_not_taken(pool, atoms, tmp_path):
+    asking = _Asking(pool, tmp_path, [atoms[0], AskedAtom(0, atoms[0].place, PLAYER)])
+    asking.act("yes")
+    with pytest.raises(UnusableInput, match="look the same"):
+        asking.act("yes")
+    asking.act("no")
+    assert asking.ended.wait(10)
+    assert asking.found == [True, False]
+    asking.record.close()

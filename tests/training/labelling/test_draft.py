@@ -23,13 +23,8 @@ TRUE = label(DOMAIN.visual, INDEX.scene, INDEX.places, State(LAYOUT.initial, LAY
 
 def _draft(yes=None, alike=None, index=INDEX, domain=DOMAIN):
     shape = len(domain.visual.cell_heads()), len(index.places)
-    number = shape[1]
-    return Draft(
-        domain.visual,
-        index,
-        Guess(np.zeros(shape, bool) if yes is None else yes, np.ones(number, bool)),
-        np.zeros((number, number), bool) if alike is None else alike,
-    )
+    guess = Guess(np.zeros(shape, bool) if yes is None else yes, np.ones(shape[1], bool))
+    return Draft(domain.visual, index, guess, np.zeros((shape[1],) * 2, bool) if alike is None else alike)
 
 
 def _yes(draft, place):
@@ -49,6 +44,11 @@ def test_a_place_takes_the_nearest_combination_that_constraints_allow():
     ):
         draft.toggle(head, [3])
         assert _yes(draft, 3) == wanted
+    draft = _draft()
+    draft.toggle(CLEAR, [1])
+    for wanted in ([CLEAR], []):  # several places are made the same first
+        draft.toggle(CLEAR, [1, 2])
+        assert _yes(draft, 1) == _yes(draft, 2) == wanted
 
 
 def test_places_that_look_alike_take_the_same_unless_somebody_spoke_of_them():
@@ -61,15 +61,6 @@ def test_places_that_look_alike_take_the_same_unless_somebody_spoke_of_them():
     assert draft.unsure[[0, 1, 2, 3, 4, 5]].tolist() == [True, False, False, False, False, True]
     draft.toggle(PLAYER, [3])  # there is one player only: no other place becomes one
     assert [_yes(draft, place) for place in (1, 3, 4)] == [[CLEAR], [PLAYER], [CLEAR]]
-
-
-def test_several_places_are_made_the_same_first():
-    draft = _draft()
-    draft.toggle(CLEAR, [1])
-    draft.toggle(CLEAR, [1, 2])
-    assert _yes(draft, 1) == _yes(draft, 2) == [CLEAR]
-    draft.toggle(CLEAR, [1, 2])
-    assert _yes(draft, 1) == _yes(draft, 2) == []
 
 
 def test_what_cannot_be_is_told_with_its_places():
@@ -103,13 +94,11 @@ def test_the_atoms_say_what_was_said(name):
     assert (found == wanted).all()
 
 
+PLACES = st.sets(st.integers(0, len(INDEX.places) - 1), min_size=1, max_size=3)
+
+
 @thorough(40)
-@given(
-    st.lists(
-        st.tuples(st.integers(-1, 4), st.sets(st.integers(0, len(INDEX.places) - 1), min_size=1, max_size=3)),
-        max_size=8,
-    )
-)
+@given(st.lists(st.tuples(st.integers(-1, 4), PLACES), max_size=8))
 def test_whatever_is_said_undo_leads_back_and_sound_answers_are_labels(said):
     draft, history = _draft(TRUE == 1), []
     for head, places in said:

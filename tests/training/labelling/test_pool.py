@@ -1,4 +1,4 @@
-"""Pictures of walks, their looks, and the labels that follow from others: compared with what the simulator knows."""
+"""Pictures of walks, their looks and sites, and what follows from labels or single answers: as the simulator knows it."""
 
 import numpy as np
 import pytest
@@ -7,37 +7,35 @@ from aam_vision.agents.perception import NO_LABEL
 from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.classifiers.looks import distances
 from aam_vision.classifiers.recognition import Recognition
-from aam_vision.envs.labelled import label
-from aam_vision.envs.registry import board_domain
+from aam_vision.support.errors import UnusableInput
 from aam_vision.training.labelling.answers import SimulatorLabels
+from aam_vision.training.labelling.atoms import most_telling_head, strangest_look
 from aam_vision.training.labelling.boards import Open, at_random, most_telling
-from aam_vision.training.labelling.pool import NO_LOOK, KnownLooks, Pool, rarest, walk
+from aam_vision.training.labelling.pool import NO_LOOK, AskedAtom, KnownLooks, SiteAnswers, rarest, walk
 from aam_vision.training.labelling.references import labelled_looks
 from aam_vision.training.labelling.rounds import least_labelled
+from tests.training.labelling import truths
+
+CLEAR, PLAYER, STONE, STONE_ON_GOAL, GOAL = range(5)
 
 
 @pytest.fixture(scope="module", params=["sokoban", "doors"])
 def walked(request):
     """A domain, its pool and the truth about every picture."""
-    domain = board_domain(request.param)
-    pictures = walk(domain, domain.walked[:2], np.random.default_rng(0), 30)
-    pool = Pool(domain.visual, pictures, CELL_PIXELS)
-    oracle = SimulatorLabels(domain)
-    truth = [
-        label(domain.visual, one.picture.scene, one.index.places, oracle.label(one.picture))
-        for one in pool.pictures
-    ]
-    return domain, pool, truth
+    return truths.walked(request.param, 30, 0, 1)
+
+
+@pytest.fixture(scope="module")
+def sokoban():
+    return truths.walked("sokoban", 30, 0, 1)
 
 
 def test_walks_give_different_pictures_and_the_same_again(walked):
     domain, pool, _ = walked
     again = walk(domain, domain.walked[:2], np.random.default_rng(0), 30)
     assert len(again) == len(pool.pictures) > 10
-    for one, other in zip(again, pool.pictures, strict=True):
-        assert np.array_equal(one.frame, other.picture.frame)
-    contents = [(one.problem, one.frame.tobytes()) for one in again]
-    assert len(set(contents)) == len(contents)
+    assert all(np.array_equal(one.frame, other.frame) for one, other in zip(again, pool.walked, strict=True))
+    assert len({(one.problem, one.frame.tobytes()) for one in again}) == len(again)
     assert {one.problem for one in again} == {"{}/{}".format(*problem) for problem in domain.walked[:2]}
 
 
@@ -45,31 +43,27 @@ def test_labels_of_the_simulator_are_those_of_legal_boards(walked):
     _, pool, truth = walked
     for pooled, labels in zip(pool.pictures, truth, strict=True):
         half = np.full((len(labels), 1), 0.5, np.float32)
-        answers = (labels == 1).astype(np.float32)
-        _, doubtful = pooled.index.legality.settle(answers, half, half)
-        assert not doubtful.any()
+        assert not pooled.index.legality.settle((labels == 1).astype(np.float32), half, half)[1].any()
 
 
 def test_labels_for_free_are_right(walked):
     """After any few answers, whatever follows from them is what the simulator says, or is hidden."""
     _, pool, truth = walked
-    known = KnownLooks(pool, len(truth[0]))
-    followed = 0
-    for number in np.random.default_rng(1).permutation(len(pool.pictures))[:4]:
-        known.answer(int(number), truth[number])
+    known, followed = KnownLooks(pool, len(truth[0])), 0
+    for number in np.random.default_rng(1).permutation(len(pool.pictures))[:4].tolist():
+        known.answer(number, truth[number])
         _, pictures = known.follow(Recognition(labelled_looks(pool, known.answers)))
-        for labels, wanted, other in zip(pictures, truth, range(len(truth)), strict=True):
+        for other, (labels, wanted) in enumerate(zip(pictures, truth, strict=True)):
             told = (labels != NO_LABEL) & (wanted != NO_LABEL)
             assert (labels[told] == wanted[told]).all()
             followed += int(told.sum()) * (other != number)
-        assert np.array_equal(pictures[int(number)], truth[number])
+        assert np.array_equal(pictures[number], truth[number])
     assert followed > 10_000
 
 
-def test_distances_forgive_a_shift_by_one_pixel_and_nothing_else(walked):
-    _, pool, _ = walked
-    board = pool.pictures[0].pixels
-    here, beside, far = (board[None, :, 8:26, start : start + 18] for start in (8, 9, 16))
+def test_distances_forgive_a_shift_by_one_pixel_and_nothing_else(sokoban):
+    _, pool, _ = sokoban
+    here, beside, far = (pool.pictures[0].pixels[None, :, 8:26, start : start + 18] for start in (8, 9, 16))
     assert distances(here, here)[0, 0] < 0.2
     assert distances(here, beside)[0, 0] < 0.2
     assert distances(here, far)[0, 0] > 2
@@ -78,23 +72,33 @@ def test_distances_forgive_a_shift_by_one_pixel_and_nothing_else(walked):
     assert distances(looks, looks[:7]).shape == (40, 7)
 
 
-def test_the_most_telling_picture_brings_all_looks_nearer_than_others(walked):
+def _left(pool, numbers):
+    """How far all looks are from those of some pictures, together."""
+    own = np.unique(np.concatenate([pool.pictures[number].looks for number in numbers]))
+    return float((np.minimum(pool.distances[:, own[own != NO_LOOK]].min(1), 30) ** 2).sum())
+
+
+def test_the_most_telling_pictures_bring_all_looks_nearer_than_others(walked):
     _, pool, truth = walked
-    known, nothing = KnownLooks(pool, len(truth[0])), Open(pool)
-    chosen = most_telling(pool, known, [], nothing)
-    assert _left(pool, [chosen]) == min(_left(pool, [number]) for number in range(len(pool.pictures)))
+    known, nothing, rng = KnownLooks(pool, len(truth[0])), Open(pool), np.random.default_rng(0)
     labelled = list(range(1, len(pool.pictures)))
-    assert most_telling(pool, known, labelled, nothing) == 0
-    assert most_telling(pool, known, [0, *labelled], nothing) is None
-    assert at_random(pool, labelled, np.random.default_rng(0)) == 0
-    assert at_random(pool, [0, *labelled], np.random.default_rng(0)) is None
+    assert most_telling(pool, known, labelled, nothing) == at_random(pool, labelled, rng) == 0
+    assert most_telling(pool, known, [0, *labelled], nothing) is at_random(pool, [0, *labelled], rng) is None
+    chosen = []
+    while len(chosen) < 4:
+        chosen.append(most_telling(pool, known, chosen, nothing))
+        known.answer(chosen[-1], truth[chosen[-1]])
+    assert len(set(chosen)) == 4
+    assert _left(pool, chosen[:1]) == min(_left(pool, [number]) for number in range(len(pool.pictures)))
+    others = [rng.choice(len(pool.pictures), 4, replace=False) for _ in range(20)]
+    assert _left(pool, chosen) < np.median([_left(pool, numbers) for numbers in others])
 
 
-def test_tests_are_of_the_layouts_that_are_labelled_least(walked):
-    _, pool, _ = walked
+def test_tests_are_of_the_layouts_that_are_labelled_least(sokoban):
+    _, pool, _ = sokoban
     first, other = (
-        [number for number, one in enumerate(pool.pictures) if one.picture.problem == problem]
-        for problem in dict.fromkeys(one.picture.problem for one in pool.pictures)
+        [number for number, one in enumerate(pool.walked) if one.problem == problem]
+        for problem in dict.fromkeys(one.problem for one in pool.walked)
     )
     rng = np.random.default_rng(0)
     assert all(least_labelled(pool.walked, first[:2], rng) in other for _ in range(5))
@@ -103,8 +107,7 @@ def test_tests_are_of_the_layouts_that_are_labelled_least(walked):
 
 
 def test_the_pictures_with_the_rarest_looks_are_kept(walked):
-    _, pool, _ = walked
-    pictures = [one.picture for one in pool.pictures]
+    pictures = [one.picture for one in walked[1].pictures]
     assert rarest(pictures, CELL_PIXELS, len(pictures)) == pictures
     kept = rarest(pictures, CELL_PIXELS, 12)
     assert len(kept) == 12
@@ -113,20 +116,56 @@ def test_the_pictures_with_the_rarest_looks_are_kept(walked):
     assert {one.problem for one in kept} == {one.problem for one in pictures}
 
 
-def test_a_few_chosen_pictures_leave_less_unlike_anything_labelled_than_random_ones(walked):
-    _, pool, truth = walked
-    known, nothing = KnownLooks(pool, len(truth[0])), Open(pool)
-    chosen = []
-    while len(chosen) < 4:
-        chosen.append(most_telling(pool, known, chosen, nothing))
-        known.answer(chosen[-1], truth[chosen[-1]])
-    assert len(set(chosen)) == 4
-    rng = np.random.default_rng(0)
-    others = [rng.choice(len(pool.pictures), 4, replace=False) for _ in range(20)]
-    assert _left(pool, chosen) < np.median([_left(pool, numbers) for numbers in others])
+# --- single answers -------------------------------------------------------------------------------
 
 
-def _left(pool, numbers):
-    """How far all looks are from those of some pictures, together."""
-    own = np.unique(np.concatenate([pool.pictures[number].looks for number in numbers]))
-    return float((np.minimum(pool.distances[:, own[own != NO_LOOK]].min(1), 30) ** 2).sum())
+def test_all_that_follows_from_answers_is_true_and_every_place_is_known_in_the_end(walked):
+    """Ask as the toolkit chooses, of looks and of rooms, until nothing is left."""
+    domain, pool, truth = walked
+    sites, oracle = pool.sites, SimulatorLabels(domain, pool.walked)
+    answers, nothing = SiteAnswers(sites, len(truth[0])), np.zeros(sites.looks, bool)
+    asked, distance = 0, np.inf
+    while True:
+        if (found := strangest_look(answers, nothing, set())) is not None:
+            assert found[1] <= distance  # farthest first
+            site, distance = found
+        else:
+            rooms = range(sites.looks, len(sites))
+            if (site := next((one for one in rooms if one not in answers.wholes), None)) is None:
+                break
+        while (head := most_telling_head(answers, site)) is not None:
+            atom = AskedAtom(*sites.members[site][0], head)
+            yes = oracle.answer(atom)
+            assert yes is not None, "what may be hidden is not asked"
+            answers.add(atom, yes=yes)
+            asked += 1
+        assert site in answers.wholes
+    assert all((answers.labels(number) == labels).all() for number, labels in enumerate(truth))
+    assert asked < sum(int((labels != NO_LABEL).sum()) for labels in truth) / 10
+
+
+def test_places_of_one_site_look_the_same():
+    _, pool, _ = truths.walked("doors", 30, 0, 1)
+    sites = pool.sites
+    assert any(len(own) > 1 for own in sites.members[sites.looks :])
+    for own in sites.members:
+        first, *others = [pool.cells(number, place) for number, place in own]
+        assert all(np.array_equal(first, other) for other in others)
+    for number, one in enumerate(pool.pictures):
+        assert (sites.of[number][one.index.legality.asked.any(0)] != NO_LOOK).all()
+
+
+def test_who_knows_where_the_player_is_knows_where_it_is_not_and_a_contradiction_changes_nothing(sokoban):
+    _, pool, (truth, *_) = sokoban
+    answers = SiteAnswers(pool.sites, 5)
+    (place,) = np.flatnonzero(truth[PLAYER] == 1).tolist()
+    answers.add(AskedAtom(0, place, PLAYER), yes=True)
+    before = answers.labels(0)
+    assert (before[PLAYER] == truth[PLAYER]).all()
+    assert before[GOAL, place] == NO_LABEL  # hidden
+    assert (answers.labels(0, whole=True)[:, place] == truth[:, place]).all()
+    free = int(np.flatnonzero(truth[CLEAR] == 1)[0])
+    for atom in (AskedAtom(0, place, STONE), AskedAtom(0, free, PLAYER)):
+        with pytest.raises(UnusableInput, match="look the same"):
+            answers.add(atom, yes=True)
+        assert (answers.labels(0) == before).all()

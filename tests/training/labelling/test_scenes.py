@@ -1,6 +1,7 @@
 """From no label to classifiers of pictures without cells: the rounds, with a labeller that knows."""
 
 import io
+import json
 
 import numpy as np
 import pytest
@@ -9,13 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.classifiers.camera.perception import CameraPerception
+from aam_vision.classifiers.camera.plan import SceneAtoms, plan_of
+from aam_vision.classifiers.store import describe
+from aam_vision.envs.registry import image_domain
 from aam_vision.support.commandline import Progress
 from aam_vision.support.errors import UnusableInput
-from aam_vision.training.labelling import rounds, scenes
+from aam_vision.training.labelling import pool, rounds, scenes
 from aam_vision.training.labelling.pool import Walked
 from aam_vision.training.labelling.rounds import LabellingRounds, pictures_needed
 from aam_vision.training.labelling.scenes import SceneLearner, set_aside
-from aam_vision.training.labelling.settings import RANDOM, Way
+from aam_vision.training.labelling.session import label_walks
+from aam_vision.training.labelling.settings import RANDOM, Session, Way
+from aam_vision.training.pictures import read_pictures
+from tests.profiles import first
 from tests.training.labelling.table import SIZE, VOCABULARY, labelled
 
 
@@ -41,9 +48,9 @@ class _Knows:
 @pytest.fixture(scope="module", autouse=True)
 def quick():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(SceneLearner, "WATCHED", 10)
+        patch.setattr(SceneLearner, "WATCHED", 6)
         patch.setattr(scenes, "AUDITED", 2)
-        patch.setattr(scenes, "USUAL", scenes.Effort(8, 4, 24, 4, 6))
+        patch.setattr(scenes, "USUAL", scenes.Effort(8, 4, 10, 2, 2))
         yield
 
 
@@ -53,8 +60,7 @@ CHOSEN = Way(most=10)
 @pytest.fixture(scope="module")
 def chosen():
     """What a run with these options found, and what it asked about."""
-    rounds, knows = _rounds(CHOSEN)
-    return *rounds.run(), knows
+    return _run(CHOSEN)
 
 
 def _rounds(way, looks=("red", "green", "blue", "ball"), number=30):
@@ -62,17 +68,17 @@ def _rounds(way, looks=("red", "green", "blue", "ball"), number=30):
     pictures = [labelled(rng, looks) for _ in range(number)]
     walked = [Walked(f"seed/{token % 3}", one.scene, one.frame, token) for token, one in enumerate(pictures)]
     knows = _Knows(pictures)
-    learner = SceneLearner(_Domain(), walked, way)
-    return LabellingRounds(learner, knows, Progress(io.StringIO())), knows
+    return LabellingRounds(SceneLearner(_Domain(), walked, way), knows, Progress(io.StringIO())), knows
 
 
-@pytest.mark.parametrize("way", [CHOSEN, Way(choice=RANDOM, free=False, most=9)])
+def _run(way):
+    one, knows = _rounds(way)
+    return *one.run(), knows
+
+
+@pytest.mark.parametrize("way", first(1, [CHOSEN, Way(choice=RANDOM, free=False, most=9)]))
 def test_no_more_pictures_are_labelled_than_allowed_and_none_twice(chosen, way):
-    if way is CHOSEN:
-        perception, found, knows = chosen
-    else:
-        one, knows = _rounds(way)
-        perception, found = one.run()
+    perception, found, knows = chosen if way is CHOSEN else _run(way)
     assert found.pictures == knows.asked
     assert len(found.pictures) == len(set(found.pictures)) == way.most
     assert not found.sure, "there are too few pictures for a test"
@@ -84,8 +90,9 @@ def test_no_more_pictures_are_labelled_than_allowed_and_none_twice(chosen, way):
     assert {head for head, yes in found.card.figures["positives"].items() if not yes} == {"dark"}
 
 
+@pytest.mark.nightly  # of boards by day
 def test_the_same_seed_gives_the_same_choice_and_weights(chosen):
-    (_, one, _), (_, other) = chosen, _rounds(CHOSEN)[0].run()
+    (_, one, _), (_, other, _) = chosen, _run(CHOSEN)
     assert one.pictures == other.pictures
     assert one.card == other.card
     for name, tensor in one.network.state_dict().items():
@@ -95,8 +102,7 @@ def test_the_same_seed_gives_the_same_choice_and_weights(chosen):
 def test_the_test_ends_the_rounds(monkeypatch):
     """Were every walked picture read as it is, no more would be asked than the test needs."""
     monkeypatch.setattr(SceneLearner, "passed", lambda self: True)
-    one, knows = _rounds(Way(most=20))
-    _, found = one.run()
+    _, found, knows = _run(Way(most=20))
     assert len(knows.asked) == len(found.pictures) == 8
 
 
@@ -111,8 +117,7 @@ def test_what_is_set_aside_suffices_for_a_test_and_leaves_what_is_to_be_labelled
 
 def test_pictures_that_were_set_aside_are_read_last_and_tell_how_many_are_misread(monkeypatch):
     monkeypatch.setattr(rounds, "MISREAD", 0.9)
-    one, knows = _rounds(Way(most=12))
-    _, found = one.run()
+    _, found, knows = _run(Way(most=12))
     apart, scores = set_aside(30, Way(most=12)), found.test.scores
     assert not set(knows.asked[:12]) & set(apart), "neither learned from nor chosen"
     assert knows.asked[12:] == apart[: len(knows.asked) - 12]
@@ -132,6 +137,28 @@ def test_a_look_that_was_never_labelled_is_unknown_and_not_absent():
     strange = labelled(np.random.default_rng(9), ("red", "ball"))
     percept = perception.look(strange.frame, strange.scene)
     (ball,) = (thing for thing, look in strange.scene.looks.items() if look == "ball")
-    about = [atom for atom in percept.state.true if ball in atom.objects]
-    assert not about
+    assert not any(ball in atom.objects for atom in percept.state.true)
     assert any(ball in atom.objects for atom in percept.state.unknown)
+
+
+def test_the_arm_is_labelled_by_its_simulator(tmp_path, monkeypatch):
+    """``training.label`` for the robot arm: the files are those that other commands read."""
+    monkeypatch.setattr(scenes, "USUAL", scenes.Effort(6, 3, 8, 2, 3))
+    monkeypatch.setattr(SceneLearner, "WATCHED", 4)
+    monkeypatch.setattr(pool, "SCENES", 1)
+    domain = image_domain("tabletop")
+    session = Session(labels="simulator", pictures=6, steps=3)
+    told = label_walks(domain, tmp_path, session, Progress(io.StringIO()))
+    plan = plan_of(describe(domain.visual))
+    lines = read_pictures(domain, plan, tmp_path)
+    assert len(lines) == told["labelled_pictures"] == 6
+    assert len({line.problem for line in lines}) == 4, "the pictures are of all scenes"
+    assert not told["sure"]
+    assert told["test"]["pictures"] + told["test"]["missing"] == 72
+    assert "other_layouts" not in told, "the looks of cells are for boards"
+    assert json.loads((tmp_path / "session.json").read_text())["steps"] == 3
+    perception = CameraPerception.load(domain.visual, "tabletop", tmp_path)
+    labels = sum(len(SceneAtoms(domain.visual, plan, line.scene).atoms) for line in lines)
+    assert labels // 2 < told["labelled_atoms"] <= labels
+    (percept,) = perception.read_many([lines[0].frame], lines[0].scene)
+    assert percept.state.objects == lines[0].scene.objects

@@ -1,13 +1,16 @@
-"""Bounds are exact, and the test is passed only by answers since the last mistake."""
+"""Bounds are exact, the test is passed only by answers since the last mistake, and how labelling ended is told."""
 
 import io
+import re
 from math import comb, prod
 from types import SimpleNamespace
 
 import pytest
 
+from aam_vision.model.strips import Objects, State, Types
 from aam_vision.support.commandline import Progress
-from aam_vision.training.labelling.pool import LabelQuestion
+from aam_vision.training.assessment import PerceptionScores
+from aam_vision.training.labelling.pool import AskedAtom, LabelQuestion
 from aam_vision.training.labelling.rounds import (
     ATTEMPTS,
     CONFIDENCE,
@@ -22,6 +25,7 @@ from aam_vision.training.labelling.rounds import (
     pictures_needed,
     upper_bound,
 )
+from aam_vision.training.labelling.session import ended
 from aam_vision.training.labelling.settings import Way
 
 
@@ -33,39 +37,28 @@ def test_the_bound_leaves_exactly_the_chance_that_it_says(wrong, number):
     assert upper_bound(0, 0) == upper_bound(5, 5) == 1.0
 
 
-def test_a_mistake_begins_the_test_anew():
+@pytest.mark.parametrize(
+    ("answers", "passed", "bounded"),
+    [
+        ([(400, 0, 0)] * (IN_A_ROW - 1), False, True),
+        ([(400, 0, 0)] * IN_A_ROW, True, True),
+        ([(400, 0, 0)] * IN_A_ROW + [(400, 1, 0)], False, False),  # a mistake begins the test anew
+        ([(400, 1, 0)] + [(400, 0, 0)] * IN_A_ROW, True, True),
+        ([(400, 0, 3)] * 5, False, True),  # what is refused is no mistake and no pass
+        ([(10, 0, 0)] * (IN_A_ROW + 1), False, False),  # few answers are not enough
+    ],
+)
+def test_so_many_answers_pass(answers, passed, bounded):
     test = Examination()
-    for _ in range(IN_A_ROW):
-        assert not test.passed
-        test.add(right=400, wrong=0, refused=0)
-    assert test.passed
-    assert test.bound <= TOLERATED
-    test.add(right=400, wrong=1, refused=0)
-    assert not test.passed
-    assert (test.answers, test.mistakes) == (0, 1)
-    for _ in range(IN_A_ROW):
-        test.add(right=400, wrong=0, refused=0)
-    assert test.passed
-    assert test.mistakes == 1
+    for right, wrong, refused in answers:
+        test.add(right=right, wrong=wrong, refused=refused)
+    assert (test.passed, test.bound <= TOLERATED) == (passed, bounded)
+    assert test.mistakes == sum(wrong for _, wrong, _ in answers)
+    if answers[-1][1]:
+        assert test.answers == 0
 
 
-def test_what_is_refused_is_no_mistake_and_no_pass():
-    test = Examination()
-    for _ in range(5):
-        test.add(right=400, wrong=0, refused=3)
-    assert not test.passed
-    assert test.bound <= TOLERATED
-
-
-def test_few_answers_are_not_enough():
-    test = Examination()
-    for _ in range(IN_A_ROW + 1):
-        test.add(right=10, wrong=0, refused=0)
-    assert test.whole > IN_A_ROW
-    assert not test.passed
-
-
-# The last test: whole pictures that were set aside.
+# --- the last test: whole pictures that were set aside ---------------------------------------------
 
 
 def test_classifiers_that_misread_too_much_hardly_ever_pass_in_all_attempts_together():
@@ -78,8 +71,7 @@ class _Sets(Learner[int]):
     """Sets pictures aside, of which some are misread until they are learned from, and knows how often it was trained."""
 
     FIRST = EACH = 1
-    WATCHED = 0
-    STREAM = 0
+    WATCHED = STREAM = 0
 
     def __init__(self, apart, misread):
         self.domain = SimpleNamespace(name="some")
@@ -150,9 +142,8 @@ def test_a_misread_picture_is_learned_from_and_others_are_read_at_the_next_attem
 
 
 def test_too_few_pictures_or_too_many_mistakes_do_not_pass():
-    _, _, _, few = _tested(range(1, 50))
+    few, none = (_tested(range(1, last))[3] for last in (50, 1))
     assert (few.sure, few.test.missing) == (False, 72 - 49)
-    _, _, _, none = _tested([])
     assert not none.sure
     learner, _, _, bad = _tested(range(1, 400), misread=range(400))
     assert (bad.sure, bad.test.attempt, bad.test.scores.wrong) == (False, ATTEMPTS, 1)
@@ -165,3 +156,32 @@ def test_what_nobody_can_tell_is_no_part_of_the_test():
     _, labeller, _, found = _tested(range(1, 200), skipped=[5, 6])
     assert found.sure
     assert len(labeller.missing) == 1 + 72 + 2
+
+
+# --- how it ended, in words -----------------------------------------------------------------------
+
+STATE = State(frozenset(), Objects({}, Types({})))
+PICTURES = [(LabelQuestion(0), STATE), (LabelQuestion(1), STATE)]
+ANSWERS = [(AskedAtom(0, 0, 0), True), (AskedAtom(0, 1, 0), None)]
+
+
+def _read(states, wrong=0):
+    scores = PerceptionScores(states, states - wrong, wrong=wrong)
+    return LabellingResult(PICTURES, test=PictureTest(1, scores))
+
+
+@pytest.mark.parametrize(
+    ("found", "most", "told"),
+    [
+        (LabellingResult(PICTURES, sure=True), 2, "stopped by its test"),
+        (LabellingResult(PICTURES), 2, "2 pictures without passing its test: a larger --pictures goes on"),
+        (LabellingResult([*PICTURES, (LabelQuestion(2), None)]), 10, "nothing is left to be labelled"),
+        (_read(72), 2, "72 of 72 pictures of the test read without a mistake: it is passed"),
+        (_read(30, 1), 2, "29 of 30 pictures .* a larger --pictures goes on"),
+        (_read(30), 2, "30 of 30 pictures .*, and 42 more are needed"),
+        (LabellingResult(ANSWERS), 1, "1 answer without .* a larger --answers"),
+        (LabellingResult(ANSWERS), 60, "nothing is left to be labelled"),
+    ],
+)
+def test_what_would_go_on_is_told(found, most, told):
+    assert re.search(told, ended(found, most))

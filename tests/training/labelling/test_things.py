@@ -1,11 +1,13 @@
 """Pictures without cells at the labelling page: things by a click, what is true of them by another one, and all of it undone again."""
 
+from contextlib import contextmanager
 from hashlib import sha256
 from threading import Thread
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.classifiers.camera.perception import CameraPerception
@@ -24,9 +26,9 @@ from aam_vision.training.labelling.settings import Session
 from aam_vision.training.labelling.things import WHOLE, ThingSheets
 from aam_vision.training.pictures import labelled, read_pictures
 from aam_vision.training.regions import middle
-from tests.report.test_browser import CHROMIUM
+from tests.profiles import thorough
 from tests.training.labelling import table
-from tests.training.labelling.person import Told, shown
+from tests.training.labelling.person import Told, opened, shown, started
 from tests.training.labelling.table import VOCABULARY
 
 PLAN = plan_of(describe(VOCABULARY))
@@ -66,51 +68,48 @@ def _spot(mask):
 
 
 def _said(sheet, number):
-    """Say all that is true of a picture; the number of clicks that it takes."""
-    one, clicks = TRUE[number], 0
+    """Say all that is true of a picture: every thing by a click."""
+    one = TRUE[number]
     for place, facts in enumerate(sheet.view(one.frame)["places"]):
         if facts["name"] in SHOWS[number]:
             sheet.change("point", {"places": [place], **_spot(one.masks[facts["name"]])})
-            clicks += 1
-    while wrong := next(_wrong(sheet.view(one.frame), one.true), None):
+    for _ in range(30):
+        if (wrong := next(_wrong(sheet.view(one.frame), one.true), None)) is None:
+            return sheet.answer("next")
         sheet.change("toggle", {"places": [wrong[0]], "head": wrong[1]})
-        clicks += 2
-        assert clicks < 60
-    return clicks
+    raise AssertionError("it cannot be said")
 
 
 @pytest.mark.parametrize("number", range(4))
-def test_what_is_said_is_the_label(number):
-    sheet = _sheets().sheet(LabelQuestion(number), None)
-    _said(sheet, number)
-    found = sheet.answer("next")
-    shown = {atom for atom in TRUE[number].true if set(atom.objects) <= SHOWS[number]}
-    assert found.true == shown
+def test_what_is_said_is_the_label_and_comes_again_as_it_was_when_it_is_withdrawn(number):
+    sheets, one = _sheets(), TRUE[number]
+    found = _said(sheets.sheet(LabelQuestion(number), None), number)
+    again = sheets.sheet(LabelQuestion(number), found).answer("next")
+    shown = {atom for atom in one.true if set(atom.objects) <= SHOWS[number]}
+    assert again.true == found.true == shown
     for thing in SHOWS[number]:
-        both = found.masks[thing] & TRUE[number].masks[thing]
-        assert both.sum() > 0.8 * (found.masks[thing] | TRUE[number].masks[thing]).sum()
+        mask, true = found.masks[thing], one.masks[thing]
+        assert (mask & true).sum() > 0.8 * (mask | true).sum()
+    assert all((again.masks[thing] == mask).all() for thing, mask in found.masks.items())
 
 
-@given(
-    st.lists(
-        st.tuples(st.sampled_from(["point", "toggle", "clear"]), st.integers(0, 4), st.integers(0, 8)),
-        max_size=8,
-    )
-)
-@settings(deadline=None)
+CHANGES = st.tuples(st.sampled_from(["point", "toggle", "clear"]), st.integers(0, 4), st.integers(0, 8))
+
+
+@given(st.lists(CHANGES, max_size=8))
+@thorough(100)
 def test_every_change_can_be_undone(changes):
     sheet = _sheets().sheet(LabelQuestion(0), None)
     views = [sheet.view(TRUE[0].frame)]
     for what, place, number in changes:
-        if what == "point" and views[-1]["places"][place]["whole"]:
-            continue
         facts = {
             "places": [place],
             "head": min(number, len(views[0]["heads"]) - 1),
             "x": number / 8,
             "y": 0.6,
         }
-        if what == "toggle" and facts["head"] not in views[-1]["places"][place]["asked"]:
+        now = views[-1]["places"][place]
+        if (what == "point" and now["whole"]) or (what == "toggle" and facts["head"] not in now["asked"]):
             continue
         sheet.change(what, facts)
         views.append(sheet.view(TRUE[0].frame))
@@ -155,9 +154,10 @@ def test_what_an_answer_excludes_is_taken_back_and_what_is_missing_is_told():
     assert not place(0)["wrong"]
 
 
-@pytest.mark.parametrize(
-    ("what", "facts"),
-    [
+def test_what_a_page_never_sends_is_refused():
+    sheet = _sheets().sheet(LabelQuestion(0), None)
+    assert [one["name"] for one in sheet.view(TRUE[0].frame)["places"]][4] == WHOLE
+    for what, facts in (
         ("point", {"places": [0], "x": 2, "y": 0}),
         ("point", {"places": [4], "x": 0.5, "y": 0.5}),
         ("point", {"places": [0], "x": "0", "y": 0}),
@@ -166,13 +166,9 @@ def test_what_an_answer_excludes_is_taken_back_and_what_is_missing_is_told():
         ("toggle", {"places": [9], "head": 0}),
         ("clear", {"places": []}),
         ("paint", {"places": [0]}),
-    ],
-)
-def test_what_a_page_never_sends_is_refused(what, facts):
-    sheet = _sheets().sheet(LabelQuestion(0), None)
-    assert [one["name"] for one in sheet.view(TRUE[0].frame)["places"]][4] == WHOLE
-    with pytest.raises(ValueError, match=r".*"):
-        sheet.change(what, facts)
+    ):
+        with pytest.raises(ValueError, match=r".*"):
+            sheet.change(what, facts)
 
 
 def test_what_is_mostly_true_is_guessed_before_anything_is_learned():
@@ -184,31 +180,20 @@ def test_what_is_mostly_true_is_guessed_before_anything_is_learned():
     facts = sheet.view(TRUE[8].frame)
     assert facts["places"][0]["unsure"]
     guessed = {facts["heads"][head]["name"] for head in facts["places"][0]["yes"]}
+    shown = [(one, thing) for one, shows in zip(TRUE[:8], SHOWS[:8], strict=True) for thing in shows]
     for predicate in ("held", "on-table", "clear"):
-        said = [
-            Atom(predicate, (thing,)) in one.true
-            for one, shows in zip(TRUE[:8], SHOWS, strict=False)
-            for thing in shows
-        ]
+        said = [Atom(predicate, (thing,)) in one.true for one, thing in shown]
         assert (predicate in guessed) == (np.mean(said) > 0.5)
     sheets.forget(None)
     assert not any(one["yes"] for one in sheets.sheet(LabelQuestion(8), None).view(TRUE[8].frame)["places"])
 
 
-def test_a_withdrawn_label_comes_again_as_it_was():
-    sheets = _sheets()
-    sheet = sheets.sheet(LabelQuestion(1), None)
-    _said(sheet, 1)
-    before = sheet.answer("next")
-    again = sheets.sheet(LabelQuestion(1), before).answer("next")
-    assert again.true == before.true
-    assert all((again.masks[thing] == mask).all() for thing, mask in before.masks.items())
+DOMAIN = SimpleNamespace(name="piles", visual=VOCABULARY)
 
 
 def test_answers_are_on_disk_and_contradictions_are_not(tmp_path):
-    domain = type("Domain", (), {"name": "piles", "visual": VOCABULARY})()
     walked = [Walked("pictures", SCENE, one.frame, None) for one in TRUE[:3]]
-    record = SceneRecord(domain, tmp_path, walked)
+    record = SceneRecord(DOMAIN, tmp_path, walked)
     record.add(LabelQuestion(0), TRUE[0])
     record.add(LabelQuestion(1), None)
     both = [Atom("seen", ("red",)), Atom("seen", ("green",))]
@@ -216,7 +201,7 @@ def test_answers_are_on_disk_and_contradictions_are_not(tmp_path):
     with pytest.raises(UnusableInput, match="no legal scene"):
         record.add(LabelQuestion(2), TRUE[2]._replace(true=frozenset(both)))
     record.close()
-    again = SceneRecord(domain, tmp_path, walked)
+    again = SceneRecord(DOMAIN, tmp_path, walked)
     assert len(again) == 1
     assert again[LabelQuestion(0)].true == TRUE[0].true
     assert (again[LabelQuestion(0)].masks["red"] == TRUE[0].masks["red"]).all()
@@ -227,10 +212,10 @@ def test_answers_are_on_disk_and_contradictions_are_not(tmp_path):
 
 
 class _Person:
-    """Labels in the browser, with mouse and keyboard, and counts."""
+    """Labels in the browser, with mouse and keyboard."""
 
     def __init__(self, page):
-        self.page, self.clicks = page, 0
+        self.page = page
         self.numbers = {sha256(one.frame.tobytes()).digest(): number for number, one in enumerate(TRUE)}
 
     def settled(self):
@@ -243,12 +228,10 @@ class _Person:
 
     def choose(self, place):
         if self.page.evaluate("chosen.at(-1)") != place:
-            self.clicks += 1
             self.page.locator(f"[data-place='{place}']").click()
 
     def point(self, place, mask):
         self.choose(place)
-        self.clicks += 1
         box, spot = self.page.locator("#image").bounding_box(), _spot(mask)
         self.page.mouse.click(box["x"] + spot["x"] * box["width"], box["y"] + spot["y"] * box["height"])
         return self.settled()
@@ -261,20 +244,16 @@ class _Person:
         number = self.number()
         one, view = TRUE[number], self.settled()
         for place, facts in enumerate(view["places"]):
-            if facts["name"] in SHOWS[number]:
-                if facts["there"]:
-                    self.choose(place)
-                    self.press("0")
-                view = self.point(place, one.masks[facts["name"]])
-            elif facts["there"] and not facts["whole"]:
+            if facts["there"] and not facts["whole"]:
                 self.choose(place)
                 view = self.press("0")
+            if facts["name"] in SHOWS[number]:
+                view = self.point(place, one.masks[facts["name"]])
         for _ in range(30):
             wrong = next(_wrong(view, one.true), None)
             if wrong is None:
                 return number
             self.choose(wrong[0])
-            self.clicks += 1
             view = self.press(view["heads"][wrong[1]]["key"])
         raise AssertionError("it cannot be said")
 
@@ -284,81 +263,56 @@ class _Person:
         assert self.page.evaluate("view.question") != before, self.page.inner_text("#said")
 
 
-@pytest.fixture
-def folder(tmp_path):
-    (tmp_path / "pics").mkdir()
-    for number, one in enumerate(TRUE):
-        (tmp_path / "pics" / f"{number}.png").write_bytes(encode(one.frame))
-    return tmp_path / "pics"
-
-
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
-def test_from_a_folder_and_a_vocabulary_to_classifiers_in_the_browser(folder, tmp_path, monkeypatch):
-    playwright = pytest.importorskip("playwright.sync_api")
+def test_from_a_folder_and_a_vocabulary_to_classifiers_in_the_browser(tmp_path, monkeypatch):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
-    pytest.importorskip("uvicorn")
-    monkeypatch.setattr(scenes, "WAITED_FOR", scenes.Effort(5, 2, 12, 2, 3))
+    folder, out = tmp_path / "pics", tmp_path / "out"
+    for made in (folder, out):
+        made.mkdir()
+    for number, one in enumerate(TRUE):
+        (folder / f"{number}.png").write_bytes(encode(one.frame))
+    monkeypatch.setattr(scenes, "WAITED_FOR", scenes.Effort(5, 2, 8, 2, 2))
     monkeypatch.setattr(scenes, "AUDITED", 1)
     monkeypatch.setattr(scenes.SceneLearner, "WATCHED", 3)
-    out, wrong = tmp_path / "out", []
-    out.mkdir()
 
-    def begun(pictures):
+    @contextmanager
+    def labelling(browser, pictures, width):
         told, found = Told(), []
         about = ("piles", VOCABULARY), folder, out, Session(pictures=pictures), told
         thread = Thread(target=lambda: found.append(label_pictures(*about)), daemon=True)
         thread.start()
-        return thread, found, told.address()
+        with opened(browser, told.address(), width) as page:
+            yield _Person(page)
+            page.wait_for_function("() => view.kind === 'done'", timeout=60_000)
+            thread.join(60)
+        assert found[0]["labelled_pictures"] == pictures
 
-    with playwright.sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        thread, found, address = begun(5)
-        page = browser.new_page(viewport={"width": 1280, "height": 800})
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.goto(address)
-        person = _Person(page)
-        first = person.answer()
-        assert page.locator("#lines path.thing").count() >= len(SHOWS[first])
-        assert [one["id"] for one in axe.Axe().run(page).response["violations"]] == []
-        person.next()
-        second = person.answer()
-        thing = person.settled()["places"].index(
-            next(one for one in person.settled()["places"] if one["there"] and not one["whole"])
-        )
-        person.choose(thing)
-        person.press("0")  # a mistake
-        assert not person.settled()["places"][thing]["there"]
-        person.press("u")
-        assert person.settled()["places"][thing]["there"]
-        person.next()
-        page.wait_for_function("() => view && view.kind === 'ask'")
-        while not page.evaluate("view.corrected"):
-            person.press("u")
-        assert person.number() == second, "back to the picture before"
-        assert not page.evaluate("view.problems.length")
-        person.next()
-        for _ in range(3):
-            person.answer()
+    with started() as browser:
+        with labelling(browser, 5, 1280) as person:
+            page, first = person.page, person.answer()
+            assert page.locator("#lines path.thing").count() >= len(SHOWS[first])
+            assert [one["id"] for one in axe.Axe().run(page).response["violations"]] == []
             person.next()
-        page.wait_for_function("() => view.kind === 'done'", timeout=60_000)
-        thread.join(60)
-        assert found[0]["labelled_pictures"] == 5
-        page.close()
-        thread, found, address = begun(7)  # the same command, and it goes on
-        page = browser.new_page(viewport={"width": 400, "height": 800})
-        page.on("pageerror", lambda error: wrong.append(str(error)))
-        page.goto(address)
-        person = _Person(page)
-        for _ in range(2):
-            person.answer()
+            second = person.answer()
+            places = person.settled()["places"]
+            thing = next(n for n, one in enumerate(places) if one["there"] and not one["whole"])
+            person.choose(thing)
+            assert not person.press("0")["places"][thing]["there"]  # a mistake
+            assert person.press("u")["places"][thing]["there"]
             person.next()
-        page.wait_for_function("() => view.kind === 'done'", timeout=60_000)
-        thread.join(60)
-        browser.close()
-    assert wrong == []
-    assert found[0]["labelled_pictures"] == 7
-    domain = type("Domain", (), {"name": "piles", "visual": VOCABULARY})()
-    lines = read_pictures(domain, PLAN, out)
+            page.wait_for_function("() => view && view.kind === 'ask'")
+            while not page.evaluate("view.corrected"):
+                person.press("u")
+            assert person.number() == second, "back to the picture before"
+            assert not page.evaluate("view.problems.length")
+            person.next()
+            for _ in range(3):
+                person.answer()
+                person.next()
+        with labelling(browser, 7, 400) as person:  # the same command, and it goes on
+            for _ in range(2):
+                person.answer()
+                person.next()
+    lines = read_pictures(DOMAIN, PLAN, out)
     assert len(lines) == 7
     for line in lines:
         number = person.numbers[sha256(line.frame.tobytes()).digest()]
