@@ -147,9 +147,7 @@ def test_thirty_lines_are_enough(left_out: tuple[str, ...], tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("left_out", first(0, [(("runs/poor",),), ((),)]), ids=["words", "and warning"])
-def test_the_words_that_a_warning_proposes_make_the_run_right(
-    left_out: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_words_that_a_warning_proposes_make_it_right(left_out: tuple[str, ...], tmp_path: Path) -> None:
     """By night: the runs take a minute."""
     _followed(POOR, tmp_path, *left_out)
     blocks = documentation.blocks(POOR)

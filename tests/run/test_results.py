@@ -109,9 +109,7 @@ def test_the_same_seed_gives_the_same_figures_in_another_process(runs: StartedRu
 
 
 @pytest.mark.parametrize("env", ["doors", "sokoban"])
-def test_a_plan_with_the_learned_model_reaches_the_goal_in_the_simulator(
-    runs: StartedRuns, env: str, tmp_path: Path
-) -> None:
+def test_a_plan_reaches_the_goal_in_the_simulator(runs: StartedRuns, env: str, tmp_path: Path) -> None:
     """PDDL files only, pyperplan's own parser, grounder and search, and PDDLGym to judge."""
     from pyperplan.grounding import ground
     from pyperplan.pddl.parser import Parser

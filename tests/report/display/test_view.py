@@ -88,7 +88,7 @@ class _Looking(SymbolicAgent):
 
 
 @pytest.mark.parametrize("every", [0.0, 1e6])
-def test_the_first_walk_is_announced_and_later_ones_are_told_now_and_then(
+def test_the_first_walk_is_announced_and_others_now_and_then(
     every: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(following, "EVERY", every)
