@@ -82,17 +82,14 @@ def test_limits_are_rounded_to_the_safe_side() -> None:
 def test_the_account_says_what_the_run_printed(account: ChanceAccount) -> None:
     run = account.run.folder
     for action in account.actions:
-        told = result_of(run)["outcomes"][action.name]
-        assert [round(one.way.found.probability, 6) for one in action.outcomes] == [
-            one["probability"] for one in told
-        ]
-        assert [one.way.found.hits for one in action.outcomes] == [one["hits"] for one in told]
-        assert [set(one.effects) for one in action.outcomes] == [set(one["effects"]) for one in told]
-        for one in action.outcomes:
+        for one, told in zip(action.outcomes, result_of(run)["outcomes"][action.name], strict=True):
+            assert round(one.way.found.probability, 6) == told["probability"]
+            assert one.way.found.hits == told["hits"]
+            assert {*one.effects} == {*told["effects"]}
             assert one.example is not None
-            assert {text.replace("+", "").replace("-", "not ") for text in one.example.changes} <= set(
-                one.effects
-            )
+            assert {text.replace("+", "").replace("-", "not ") for text in one.example.changes} <= {
+                *one.effects
+            }
     assert domain_text(account.model) == (run / "model.pddl").read_text()
 
 

@@ -129,9 +129,7 @@ class Forgetful(BareSymbolicAgent):
         return super().ask(query)
 
 
-def test_what_depends_on_something_unseen_is_shown_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_depends_on_something_unseen_is_shown_first(tmp_path, monkeypatch):
     usual = targets.of
 
     def forgetful(arguments: Arguments) -> targets.Target:

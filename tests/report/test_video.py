@@ -27,11 +27,8 @@ def _frames(gif: bytes) -> list[np.ndarray]:
 
 def test_every_attempted_step_is_a_frame_and_refused_ones_are_red(run_of: Runs) -> None:
     run = read_run(run_of("doors"))
-    queries = [
-        entry
-        for number, entry in enumerate(run.transcript.entries)
-        if isinstance(entry, Asked) and number not in run.examined
-    ]
+    entries = enumerate(run.transcript.entries)
+    queries = [one for number, one in entries if isinstance(one, Asked) and number not in run.examined]
     refused = sum(entry.response.executed < len(entry.query.plan) for entry in queries)
     made = video(run)
     assert made is not None
