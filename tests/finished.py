@@ -163,7 +163,7 @@ def chance_runs_of(place: Path) -> ChanceRuns:
         def make(made: Path) -> None:
             (made / "d.pddl").write_text(domain)
             (made / "p.pddl").write_text(problem)
-            given = {"within": 0.1, **options}
+            given = {"within": 0.15, **options}
             files = {"domain": made / "d.pddl", "problem": [str(made / "p.pddl")]}
             _finished(Arguments(**files, chance=True, out=made / "run", quiet=True, **given), made)
 

@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from importlib import import_module
@@ -29,17 +30,6 @@ STARTED_BY_PROGRAMS = {
 LIGHT = ("aam_vision.run", "aam_vision.training.train", "aam_vision.training.evaluate")
 """Commands that answer ``--help`` at once, though they import much for their work."""
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-
-
-def _started(module: str, *arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", module, *arguments],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "80", **environment},
-        check=False,
-    )
 
 
 def test_every_program_is_a_command_or_a_known_exception():
@@ -116,44 +106,31 @@ def test_help_loads_nothing_heavy(asked):
     assert not heavy & {*asked[1]}
 
 
-@pytest.fixture(scope="module")
-def a_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run whose output went into a pipe."""
-    folder = tmp_path_factory.mktemp("run")
-    done = _started("aam_vision.run", "--env", "gripper", "--out", "out", cwd=folder)
-    assert done.returncode == 0, done.stderr
-    assert "\x1b" not in done.stdout + done.stderr
-    return folder / "out"
-
-
 @pytest.mark.parametrize("why", [(), ("--why", "at_robby(?from) in pre of move")])
-def test_output_into_a_pipe_is_plain_text_of_80_columns(a_run, why):
-    done = _started("aam_vision.explain", str(a_run), *why, cwd=a_run)
-    assert done.returncode == 0, done.stderr
-    assert "\x1b" not in done.stdout + done.stderr
+def test_output_into_a_pipe_is_plain_text_of_80_columns(run_of, why, monkeypatch, tmp_path):
+    monkeypatch.setenv("COLUMNS", "80")
+    shutil.copytree(run_of("gripper"), tmp_path / "out")
+    done = called("aam_vision.explain", "out", *why, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\x1b" not in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
-@pytest.mark.parametrize("command", ["aam_vision.run --env gripper --out again", "aam_vision.explain out"])
-def test_no_color_is_heeded_on_a_terminal(a_run, command):
-    module, *arguments = command.split()
-    shown = _on_a_terminal(module, *arguments, cwd=a_run.parent, NO_COLOR="1")
-    assert shown.strip()
-    assert set(COLOUR.findall(shown)) <= {"\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[3m"}, (
-        "weight and slant at most"
-    )
+def test_no_color_is_heeded_on_a_terminal(tmp_path):
+    for arguments in (["run", "--env", "gripper", "--out", "out"], ["explain", "out"]):
+        shown = _on_a_terminal("aam_vision", *arguments, cwd=tmp_path, NO_COLOR="1")
+        assert shown.strip()
+        weight_and_slant = {"\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[3m"}
+        assert set(COLOUR.findall(shown)) <= weight_and_slant
 
 
 def _on_a_terminal(module: str, *arguments: str, cwd: Path, **environment: str) -> str:
     """Everything that a command writes to a terminal."""
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", module, *arguments],
-        stdout=theirs,
-        stderr=theirs,
-        cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "80", "TERM": "xterm-256color", **environment},
-    )
+    known = {"PYTHONPATH": str(ROOT), "COLUMNS": "80", "TERM": "xterm-256color"}
+    environment = {**os.environ, **known, **environment}
+    command = [sys.executable, "-m", module, *arguments]
+    process = subprocess.Popen(command, stdout=theirs, stderr=theirs, cwd=cwd, env=environment)
     os.close(theirs)
     shown = b""
     try:
@@ -169,42 +146,39 @@ def _on_a_terminal(module: str, *arguments: str, cwd: Path, **environment: str) 
 # ``aam-vision COMMAND``: the same commands under one name.
 
 
-def _said(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> int:
-    monkeypatch.setattr(sys, "argv", ["aam-vision", *arguments])
-    return main()
+@pytest.fixture
+def said(monkeypatch, capsys):
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["aam-vision", *arguments])
+        return main(), *capsys.readouterr()
+
+    return run
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_is_one_that_can_be_started_alone(
-    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_every_command_is_one_that_can_be_started_alone(name, said):
     module, function, _ = COMMANDS[name]
     assert f"aam_vision.{module}".removesuffix(".command") in commands()
     assert getdoc(getattr(import_module(f"aam_vision.{module}"), function))
-    assert _said([name, "--help"], monkeypatch) == 0
-    assert capsys.readouterr().out.startswith(f"Usage: aam-vision {name} [OPTIONS]")
+    code, printed, _ = said(name, "--help")
+    assert code == 0
+    assert printed.startswith(f"Usage: aam-vision {name} [OPTIONS]")
 
 
 @pytest.mark.parametrize("arguments", [[], ["--help"]])
-def test_without_a_command_all_are_listed(
-    arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert _said(arguments, monkeypatch) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines[3:]] == list(COMMANDS)
+def test_without_a_command_all_are_listed(arguments, said):
+    code, printed, _ = said(*arguments)
+    lines = printed.splitlines()
+    assert (code, [line.split()[0] for line in lines[3:]]) == (0, list(COMMANDS))
     assert max(map(len, lines)) <= 80
 
 
-def test_the_command_gets_the_other_arguments(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert _said(["run", "--env", "nowhere"], monkeypatch) == 2
-    assert "nowhere" in capsys.readouterr().err
+def test_the_command_gets_the_other_arguments(said):
+    code, _, told = said("run", "--env", "nowhere")
+    assert code == 2
+    assert "nowhere" in told
 
 
-def test_an_unknown_command_is_one_line_and_exit_code_2(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert _said(["teach"], monkeypatch) == 2
+def test_an_unknown_command_is_one_line_and_exit_code_2(said):
     told = "error: 'teach' is no command: use run, learn, explain, ask, compare, execute, label, train, evaluate\n"
-    assert capsys.readouterr() == ("", told)
+    assert said("teach") == (2, "", told)

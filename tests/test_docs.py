@@ -45,14 +45,7 @@ ELSEWHERE = {
 """Pages that take a test of their own."""
 PAGES = [page for page in pages() if blocks(page) and str(page.relative_to(ROOT)) not in ELSEWHERE]
 PROTOCOL = ROOT / "docs" / "agent-protocol.md"
-QUICK = {
-    "aam_vision.run",
-    "aam_vision.explain",
-    "aam_vision.compare",
-    "aam_vision.ask",
-    "aam_vision.execute",
-    "aam_vision.agents.check",
-}
+QUICK = {f"aam_vision.{name}" for name in ("run", "explain", "compare", "ask", "execute", "agents.check")}
 """Commands that are run; all others are parsed."""
 TOOLS = {"pytest", "ruff", "mypy"}
 """Of those who work on the toolkit: ``python -m TOOL PATH...``, whose paths have to be there."""
@@ -82,13 +75,11 @@ class Reader:
         self.names: dict[str, Any] = {"__name__": "page"}
         """The names that the Python blocks have defined so far."""
         self.unmade: set[str] = set()
+        """Files and folders that commands would have made which were parsed only."""
         self.short: set[str] = set()
         """Folders of runs that were made with few questions: their models make no plan."""
-        """Files and folders that commands would have made which were parsed only."""
-        self.domain: Path | None = None
+        self.domain: Model | None = None
         """The PDDL domain shown last."""
-        self.chance: Model | None = None
-        """What it states, if it has chance."""
         documentation.provide(folder)
 
     def follow(self, block: Block) -> None:
@@ -125,16 +116,10 @@ class Reader:
         path = self.folder / (block.title or "shown.pddl")
         path.write_text(block.body, encoding="utf-8")
         if "(:domain" not in block.body:
-            self.chance = read_domain(path, chance=True) if "(probabilistic" in block.body else None
-            if self.chance is None:
-                read_domain(path)
-            self.domain = path
+            self.domain = read_domain(path, chance="(probabilistic" in block.body)
         else:
             assert self.domain is not None, f"{block}: no domain comes before this problem"
-            if self.chance is None:
-                read_problem(self.domain, path)
-            else:
-                read_problem(self.chance, path)
+            read_problem(self.domain, path)
 
     def _script(self, block: Block) -> None:
         done = subprocess.run(["bash", "-n"], input=block.body, capture_output=True, text=True, check=False)
@@ -175,9 +160,8 @@ class Reader:
         codes = [code for line in command.shown for says, code in CODES.items() if line.startswith(says)]
         assert done.returncode == (codes or [0])[0], f"{where}\n{printed}"
         assert "\x1b" not in printed, where
-        assert is_shown(command.shown, printed), (
-            f"{where}\nshown:\n{os.linesep.join(command.shown)}\nis:\n{printed}"
-        )
+        shown = os.linesep.join(command.shown)
+        assert is_shown(command.shown, printed), f"{where}\nshown:\n{shown}\nis:\n{printed}"
 
 
 def _parsed(module: str, arguments: list[str], where: str) -> dict[str, Any]:
@@ -266,14 +250,7 @@ def test_the_agent_on_the_page_is_short_and_conforms(tmp_path: Path) -> None:
     assert "aam_vision" not in code, "it needs nothing of the toolkit"
     (tmp_path / "agent.py").write_text(code, encoding="utf-8")
     command = shlex.join([sys.executable, "-I", str(tmp_path / "agent.py")])
-    done = subprocess.run(
-        [sys.executable, "-m", "aam_vision.agents.check", command],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    called("aam_vision.agents.check", command, cwd=tmp_path, code=0)
 
 
 @pytest.mark.parametrize("block", [b for b in blocks(PROTOCOL) if b.language == "json"], ids=str)

@@ -80,11 +80,9 @@ def test_sound_inputs_are_read(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "data"),
     [
-        ("pddl", b"(" * 1_000_000),
-        ("pddl", b"(define " * 1_000_000),
+        *(("pddl", text * 1_000_000) for text in (b"(", b"(define ")),
         ("pddl", b"(define (domain d) (:types a - b b - a))"),
-        ("lines", b"[" * 1_000_000),
-        ("lines", b'{"id":' * 1_000_000),
+        *(("lines", text * 1_000_000) for text in (b"[", b'{"id":')),
         ("lines", b'{"id": ' + b"9" * 1_000_000 + b"}"),
         ("lines", b'{"id": 0, "protocol": ' + b"9" * 4000 + b"}"),
         ("image", SEEDS["image"][0][:33] * 100_000),

@@ -21,7 +21,7 @@ LINKED = ("envs", "classifiers", "training")
 def _build(source: Path, out: Path, *what: str) -> Path:
     """Build a distribution without the network, by the tools that are installed here."""
     command = [sys.executable, "-m", "build", "--no-isolation", *what, "--outdir", str(out), str(source)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     (built,) = out.iterdir()
     return built
@@ -38,10 +38,10 @@ def names(wheel: Path) -> list[str]:
         return archive.namelist()
 
 
-@pytest.fixture
-def installed(wheel: Path, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder that holds what the wheel holds, and nothing else."""
-    folder = tmp_path / "site"
+    folder = tmp_path_factory.mktemp("site")
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder)
     return folder
@@ -58,23 +58,14 @@ def foreign(tmp_path: Path) -> Path:
 
 
 def _python(cwd: Path, path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, *arguments],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        env={**os.environ, "PYTHONPATH": str(path)},
-        check=False,
-    )
+    environment, command = {**os.environ, "PYTHONPATH": str(path)}, [sys.executable, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment)
 
 
-def test_the_wheels_only_top_level_name_is_aam_vision(names):
+def test_the_wheel_holds_every_module_once_under_one_name(names):
     top = {name.split("/")[0] for name in names}
     assert {name for name in top if not name.endswith(".dist-info")} == {"aam_vision"}
     assert len(top) == 2
-
-
-def test_the_wheel_holds_every_module_once(names):
     modules = {
         path.relative_to(ROOT).as_posix()
         for folder in (ROOT / "aam_vision", *(ROOT / "aam_vision" / link for link in LINKED))
@@ -85,31 +76,15 @@ def test_the_wheel_holds_every_module_once(names):
     assert len(names) == len(set(names))
 
 
-def test_the_wheel_holds_the_weights_of_both_domains_their_cards_and_the_type_marker(names):
-    weights = {
-        f"aam_vision/classifiers/weights/{domain}.{kind}"
-        for domain in ("sokoban", "doors")
-        for kind in ("safetensors", "json")
-    }
-    assert weights | {"aam_vision/py.typed"} <= set(names)
+KINDS = {".py", ".json", ".md", ".pddl", ".safetensors", ".typed", ".html", ".css", ".js", ".svg", ".jinja"}
+
+
+def test_the_wheel_holds_weights_type_marker_and_licence_and_nothing_generated(names):
+    weights = {f"{domain}.{kind}" for domain in ("sokoban", "doors") for kind in ("safetensors", "json")}
+    assert {f"aam_vision/classifiers/weights/{name}" for name in weights} <= set(names)
+    assert "aam_vision/py.typed" in names
     assert any(name.endswith("/licenses/LICENSE") for name in names)
-
-
-def test_nothing_generated_is_shipped(names):
-    kinds = {Path(name).suffix for name in names if name.startswith("aam_vision/")}
-    assert kinds <= {
-        ".py",
-        ".json",
-        ".md",
-        ".pddl",
-        ".safetensors",
-        ".typed",
-        ".html",
-        ".css",
-        ".js",
-        ".svg",
-        ".jinja",
-    }
+    assert {Path(name).suffix for name in names if name.startswith("aam_vision/")} <= KINDS
 
 
 def test_the_source_archive_builds_the_same_wheel(wheel, names, tmp_path):
@@ -126,54 +101,47 @@ def test_the_source_archive_builds_the_same_wheel(wheel, names, tmp_path):
                 assert again.read(name) == first.read(name), name
 
 
-@pytest.mark.parametrize("module", ["run", "training.train", "training.evaluate"])
-def test_commands_work_in_a_folder_with_packages_of_our_folders_names(module, installed, foreign):
-    done = _python(foreign, installed, "-m", f"aam_vision.{module}", "--help")
+def test_a_command_works_in_a_folder_with_packages_of_our_folders_names(installed, foreign):
+    done = _python(foreign, installed, "-m", "aam_vision.training.train", "--help")
     assert done.returncode == 0, done.stderr
     assert "--env" in done.stdout
 
 
-def test_every_module_of_the_wheel_imports_beside_decoys(installed, foreign):
-    code = (
-        "import importlib, pkgutil, aam_vision\n"
-        "from aam_vision.classifiers.torchvision_cure import cure_torchvision\n"
-        "cure_torchvision()\n"
-        "found = [m.name for m in pkgutil.walk_packages(aam_vision.__path__, 'aam_vision.')]\n"
-        "found = [name for name in found if not name.startswith('aam_vision.integrations.')]\n"  # they need extras
-        "for name in found: print(importlib.import_module(name).__file__)\n"
-    )
-    done = _python(foreign, installed, "-c", code)
+ALL = """
+import importlib, pkgutil, aam_vision
+from aam_vision.classifiers.torchvision_cure import cure_torchvision
+cure_torchvision()
+for module in pkgutil.walk_packages(aam_vision.__path__, "aam_vision."):
+    if not module.name.startswith("aam_vision.integrations."):  # they need extras
+        print(importlib.import_module(module.name).__file__)
+from aam_vision.classifiers.perception import BoardPerception
+from aam_vision.envs.registry import board_domain
+for domain in map(board_domain, ("sokoban", "doors")):
+    BoardPerception.load(domain.visual, domain.name, None)
+"""
+
+
+def test_every_module_of_the_wheel_imports_beside_decoys_and_its_weights_fit(installed, foreign):
+    done = _python(foreign, installed, "-c", ALL)
     assert done.returncode == 0, done.stderr
     files = [Path(line) for line in done.stdout.splitlines()]
     assert len(files) > 40
     assert all(file.is_relative_to(installed) for file in files)
 
 
+WITHOUT = """
+import runpy, sys
+sys.modules["pddlgym"] = None  # what a plain installation on Python 3.12 amounts to
+sys.argv = ["run", "--env", "sokoban", "--out", "out"]
+runpy.run_module("aam_vision.run", run_name="__main__")
+"""
+
+
 def test_without_pddlgym_the_command_says_what_to_install(installed, foreign):
-    code = (
-        "import runpy, sys\n"
-        "sys.modules['pddlgym'] = None\n"  # what a plain installation on Python 3.12 amounts to
-        "sys.argv = ['run', '--env', 'sokoban', '--out', 'out']\n"
-        "runpy.run_module('aam_vision.run', run_name='__main__')\n"
-    )
-    done = _python(foreign, installed, "-c", code)
-    assert done.returncode == 2, done.stderr
-    assert done.stdout == ""
+    done = _python(foreign, installed, "-c", WITHOUT)
+    assert (done.returncode, done.stdout) == (2, ""), done.stderr
     assert "pip install --no-deps pddlgym==0.0.7" in done.stderr
     assert "Traceback" not in done.stderr
-
-
-def test_the_weights_of_the_wheel_are_found_and_fit(installed, foreign):
-    code = (
-        "from aam_vision.classifiers.perception import BoardPerception\n"
-        "from aam_vision.envs.registry import board_domain\n"
-        "for name in ('sokoban', 'doors'):\n"
-        "    domain = board_domain(name)\n"
-        "    BoardPerception.load(domain.visual, domain.name, None)\n"
-        "print('read')\n"
-    )
-    done = _python(foreign, installed, "-c", code)
-    assert done.stdout == "read\n", done.stderr
 
 
 def test_the_citation_names_the_version():

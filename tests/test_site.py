@@ -32,14 +32,9 @@ TEXT = re.compile(r"</?(?:span|code|td|tr|li|p|nav)\b[^<>]*>")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site, built without a warning."""
     folder = tmp_path_factory.mktemp("site") / "site"
-    done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
-        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
-        check=False,
-    )
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
 
@@ -78,18 +73,14 @@ def test_a_browser_makes_no_foreign_request_and_reports_no_error(site):
     playwright = pytest.importorskip("playwright.sync_api")
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     with _served(site) as address, playwright.sync_playwright() as running:
+        ours = (address, "data:")
         browser = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         for number, (scheme, width) in enumerate((("light", 1200), ("dark", 360))):
             context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": 900})
             page, wrong = context.new_page(), []
             page.on("console", lambda told, wrong=wrong: wrong.append(told.text))
             page.on("pageerror", lambda error, wrong=wrong: wrong.append(str(error)))
-            page.on(
-                "request",
-                lambda asked, wrong=wrong: (
-                    asked.url.startswith((address, "data:")) or wrong.append(asked.url)
-                ),
-            )
+            page.on("request", lambda got, wrong=wrong: got.url.startswith(ours) or wrong.append(got.url))
             page.on("response", lambda got, wrong=wrong: got.status < 400 or wrong.append(got.url))
             pages = ["reference/python", "concepts/interrogation", "architecture", "measurements"]
             for name in ["index", *(pages if NIGHTLY else pages[number::2])]:
@@ -125,24 +116,14 @@ def test_the_reference_has_every_command_and_the_architecture_every_layer(site):
     for module in commands():
         assert f"Usage: python -m {module}" in told
     page = (site / "architecture.html").read_text(encoding="utf-8")
-    for contract in tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"][
-        "contracts"
-    ]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    for contract in project["tool"]["importlinter"]["contracts"]:
         for name in re.split(r" \| ", " | ".join(contract.get("layers", []))):
             assert not name or f"<code>{name}</code>" in page
 
 
 def test_every_page_is_in_the_navigation(site):
-    first = (site / "index.html").read_text(encoding="utf-8")
-    for page in _pages():
+    first, docs = (site / "index.html").read_text(encoding="utf-8"), ROOT / "docs"
+    for path in docs.rglob("*.md"):
+        page = path.relative_to(docs).with_suffix(".html").as_posix().replace("README.html", "index.html")
         assert f'href="{page}"' in first or page == "index.html", f"{page}: put it into the nav of mkdocs.yml"
-
-
-def _pages() -> Iterator[str]:
-    for page in sorted((ROOT / "docs").rglob("*.md")):
-        yield (
-            page.relative_to(ROOT / "docs")
-            .with_suffix(".html")
-            .as_posix()
-            .replace("README.html", "index.html")
-        )

@@ -14,94 +14,59 @@ from aam_vision.support.errors import UnusableInput
 
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("aam_vision", "envs", "classifiers", "training", "experiments")
-RUN_CODE = {
-    *(
-        "pickle",
-        "cPickle",
-        "_pickle",
-        "cloudpickle",
-        "dill",
-        "marshal",
-        "shelve",
-        "jsonpickle",
-        "yaml",
-        "xml",
-    ),
-}
+PICKLES = {"pickle", "cPickle", "_pickle", "cloudpickle", "dill", "marshal", "shelve", "jsonpickle"}
+RUN_CODE = {*PICKLES, "yaml", "xml"}
 """Modules that may run code, or never end, on what they are to read."""
 ALLOWED = {
     ("training/trainer.py", "torch.load"): "weights_only=True",
     ("aam_vision/agents/launch.py", "os.execvp"): "the program that the user has named",
 }
-CALLS = {
-    "eval",
-    "exec",
-    "__import__",
-    "compile",
-    "torch.load",
-    "os.system",
-    "os.popen",
-    "os.execvp",
-    "os.execv",
-}
-
-
-def _sources() -> Iterator[tuple[str, ast.Module]]:
-    for folder in FOLDERS:
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            if not any((ROOT / part).is_symlink() for part in _parents(path)):
-                yield str(path.relative_to(ROOT)), ast.parse(path.read_text(encoding="utf-8"))
-
-
-def _parents(path: Path) -> list[Path]:
-    return [*path.relative_to(ROOT).parents]
-
-
-def _called(call: ast.Call) -> str:
-    return ast.unparse(call.func)
+SYSTEM = {"os.system", "os.popen", "os.execvp", "os.execv"}
+CALLS = {*SYSTEM, "eval", "exec", "__import__", "compile", "torch.load"}
+Nodes = list[tuple[str, ast.AST]]
 
 
 @pytest.fixture(scope="module")
-def sources() -> list[tuple[str, ast.Module]]:
-    found = list(_sources())
-    assert len(found) > 150
-    return found
+def nodes() -> Nodes:
+    """The nodes of all code, each with its file."""
+    sources = {
+        path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
+        for folder in FOLDERS
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        if not any((ROOT / part).is_symlink() for part in path.relative_to(ROOT).parents)
+    }
+    assert len(sources) > 150
+    return [(path, node) for path, tree in sources.items() for node in ast.walk(tree)]
 
 
-def test_nothing_that_runs_code_is_imported(sources: list[tuple[str, ast.Module]]) -> None:
-    for path, tree in sources:
-        for node in ast.walk(tree):
-            names = []
-            if isinstance(node, ast.Import):
-                names = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom):
-                names = [node.module or ""]
-            assert not RUN_CODE & {name.split(".")[0] for name in names}, f"{path}:{node.lineno}"  # type: ignore[attr-defined]
+def _calls(nodes: Nodes) -> Iterator[tuple[str, str, str, dict[str | None, str]]]:
+    """The file of every call, its place, what is called, and its keywords."""
+    for path, node in nodes:
+        if isinstance(node, ast.Call):
+            keywords = {keyword.arg: ast.unparse(keyword.value) for keyword in node.keywords}
+            yield path, f"{path}:{node.lineno}", ast.unparse(node.func), keywords
 
 
-def test_nothing_is_evaluated_and_no_shell_runs(sources: list[tuple[str, ast.Module]]) -> None:
-    for path, tree in sources:
-        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-            name, where = _called(call), f"{path}:{call.lineno}"
-            keywords = {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords}
-            assert keywords.get("shell", "False") == "False", where
-            assert keywords.get("allow_pickle", "False") == "False", where
-            if name in ("np.load", "numpy.load", "joblib.load", "pd.read_pickle"):
-                pytest.fail(f"{where}: {name}")
-            if name in CALLS and (reason := ALLOWED.get((path, name), "no")):
-                assert reason != "no", f"{where}: {name}"
-                assert name != "torch.load" or keywords.get("weights_only") == "True", where
+def test_nothing_that_runs_code_is_imported(nodes: Nodes) -> None:
+    for path, node in nodes:
+        names = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [node.module or ""]
+        assert not RUN_CODE & {name.split(".")[0] for name in names}, f"{path}: {names}"
 
 
-def test_images_are_opened_as_png_only(sources: list[tuple[str, ast.Module]]) -> None:
-    for path, tree in sources:
-        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-            if _called(call).endswith(("Image.open", "imread")):
-                formats = [
-                    ast.unparse(keyword.value) for keyword in call.keywords if keyword.arg == "formats"
-                ]
-                # our own frames are made worse by JPEG on purpose, in memory
-                assert formats == ["['PNG']"] or path == "training/corruptions.py", f"{path}:{call.lineno}"
+def test_nothing_is_evaluated_no_shell_runs_and_images_are_opened_as_png_only(nodes: Nodes) -> None:
+    for path, where, name, keywords in _calls(nodes):
+        assert keywords.get("shell", "False") == "False", where
+        assert keywords.get("allow_pickle", "False") == "False", where
+        assert name not in ("np.load", "numpy.load", "joblib.load", "pd.read_pickle"), where
+        assert name not in CALLS or (path, name) in ALLOWED, f"{where}: {name}"
+        assert name != "torch.load" or keywords.get("weights_only") == "True", where
+        if name.endswith(("Image.open", "imread")):
+            # our own frames are made worse by JPEG on purpose, in memory
+            assert keywords.get("formats") == "['PNG']" or path == "training/corruptions.py", where
 
 
 # --- limits -------------------------------------------------------------------------------------------

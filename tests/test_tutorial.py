@@ -130,26 +130,21 @@ def _followed(page: Path, folder: Path, *left_out: str) -> None:
 def test_thirty_lines_are_enough(left_out: tuple[str, ...], tmp_path: Path) -> None:
     """To train classifiers takes a minute: by night."""
     _followed(THIRTY, tmp_path, *left_out)
-    lines = [
-        line for line in (tmp_path / "two_doors.py").read_text(encoding="utf-8").splitlines() if line.strip()
-    ]
-    assert len([line for line in lines if not line.startswith(("import ", "from "))]) <= 30
+    lines = (tmp_path / "two_doors.py").read_text(encoding="utf-8").splitlines()
+    assert sum(bool(line.strip()) and not line.startswith(("import ", "from ")) for line in lines) <= 30
     for name in ("told", "seen"):
         if (tmp_path / "runs" / name).exists() or not left_out:
             result = result_of(tmp_path / "runs" / name)
             assert (result["native_equivalent"], result["unexplained"], result["diagnosis"]) == (1, 0, None)
-    poor = result_of(tmp_path / "runs" / "poor")
-    images = [
-        tmp_path / "runs" / "poor" / "frames" / f"{one['image']}.png" for one in poor["diagnosis"]["examples"]
-    ]
+    poor = tmp_path / "runs" / "poor"
+    examples = result_of(poor)["diagnosis"]["examples"]
+    images = [poor / "frames" / f"{one['image']}.png" for one in examples]
     assert all(image.is_file() for image in images)
     assert images[0] != images[1]
 
 
 @pytest.mark.parametrize("left_out", first(0, [(("runs/poor",),), ((),)]), ids=["words", "and warning"])
-def test_the_words_that_a_warning_proposes_make_the_run_right(
-    left_out: tuple[str, ...], tmp_path: Path
-) -> None:
+def test_words_that_a_warning_proposes_make_it_right(left_out: tuple[str, ...], tmp_path: Path) -> None:
     """By night: the runs take a minute."""
     _followed(POOR, tmp_path, *left_out)
     blocks = documentation.blocks(POOR)
@@ -161,9 +156,7 @@ def test_the_words_that_a_warning_proposes_make_the_run_right(
 
 
 def test_a_learned_policy_is_assessed_as_it_is(tmp_path: Path) -> None:
-    pytest.importorskip(
-        "stable_baselines3", reason="Stable-Baselines3 is not installed (the extra `policies`)"
-    )
+    pytest.importorskip("stable_baselines3", reason="the extra `policies` is not installed")
     blocks = documentation.blocks(LEARNED)
     for block in blocks:
         if block.title:
@@ -171,15 +164,9 @@ def test_a_learned_policy_is_assessed_as_it_is(tmp_path: Path) -> None:
             for number, smaller in SHORTER.items():
                 text = text.replace(number, smaller)
             (tmp_path / block.title).write_text(text, encoding="utf-8")
-    asked = [
-        command.words
-        for block in blocks
-        if block.language == "console"
-        for command in documentation.commands(block)
-    ]
-    assert [words[:2] for words in asked] == [
-        ("pip", "install"), ("python", "train.py"), ("python", "-m"), ("python", "check.py"),
-    ]  # fmt: skip
+    console = [block for block in blocks if block.language == "console"]
+    asked = [command.words for block in console for command in documentation.commands(block)]
+    assert [words[1] for words in asked] == ["install", "train.py", "-m", "check.py"]
     _done(tmp_path, "train.py")
     _done(tmp_path, *asked[2][1:], "--within", "0.12", "--quiet")
     told = result_of(tmp_path / "runs" / "skills")
@@ -195,6 +182,5 @@ def test_a_learned_policy_is_assessed_as_it_is(tmp_path: Path) -> None:
     fetch, unlock = model.actions
     assert (len(fetch.positive), len(fetch.negative)) == (0, 1), "not holding"
     assert len(unlock.positive) == 1, "holding"
-    assert len(unlock.negative) == any(one["effects"] for one in told["outcomes"]["unlock"]), (
-        "not open, if it ever was"
-    )
+    ever_open = any(one["effects"] for one in told["outcomes"]["unlock"])
+    assert len(unlock.negative) == ever_open, "not open, if it ever was"

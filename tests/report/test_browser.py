@@ -15,12 +15,8 @@ from aam_vision.report.recorded import read_run
 from tests.finished import Runs
 from tests.profiles import crossed, first
 from tests.report.diagnosed import diagnosed
-from tests.report.test_pursuits import ran
 
-CHROMIUM = next(
-    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))),
-    None,
-)
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="no Chromium is installed (apt-get install chromium)"
 )
@@ -40,7 +36,7 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])
-def test_clips_move_unless_nothing_is_to_move_and_then_show_the_end(browser: Any, motion: str) -> None:
+def test_clips_move_unless_nothing_is_to_move_and_then_show_the_end(browser, ran, motion):
     context = browser.new_context(reduced_motion=motion)
     opened = context.new_page()
     opened.goto((ran("SEEN") / "report.html").as_uri())
@@ -58,7 +54,9 @@ def test_clips_move_unless_nothing_is_to_move_and_then_show_the_end(browser: Any
 
 @pytest.fixture(scope="module")
 def report(run_of: Runs) -> Path:
-    return run_of("sokoban") / "report.html"
+    path = run_of("sokoban") / "report.html"
+    assert path.stat().st_size < 5_000_000
+    return path
 
 
 @pytest.fixture(
@@ -159,9 +157,8 @@ def _on_the_screen(part: Any, width: int) -> None:
     ("env", "width"), crossed(["sokoban", "doors", "gripper", "diagnosed", "controls"], [1280, 400])
 )
 def test_paragraph_picture_and_verdict_are_on_the_first_screen(browser, run_of, tmp_path, env, width):
-    folder = (
-        run_of("doors", controls=True) if env == "controls" else run_of({"diagnosed": "doors"}.get(env, env))
-    )
+    options = {"controls": True} if env == "controls" else {}
+    folder = run_of("doors" if env in ("diagnosed", "controls") else env, **options)
     path = folder / "report.html"
     if env == "diagnosed":
         path = tmp_path / "report.html"
@@ -193,7 +190,3 @@ def test_the_cases_of_a_control_are_one_click_away_in_words_and_pictures(browser
     assert opened.locator("#action-moveto").bounding_box()["y"] < 800
     assert as_wide_as_the_screen(opened)
     opened.close()
-
-
-def test_the_folder_of_a_sokoban_run_is_small(report):
-    assert report.stat().st_size < 5_000_000

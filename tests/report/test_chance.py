@@ -32,7 +32,7 @@ def account(chance_run_of: ChanceRuns) -> ChanceAccount:
 @pytest.fixture(scope="module")
 def doors(chance_run_of: ChanceRuns) -> ChanceAccount:
     """Of an agent whose actions do something else under conditions."""
-    return ChanceAccount(read_run(chance_run_of(DOORS, DOOR_PROBLEM, within=0.15, seed=1)))
+    return ChanceAccount(read_run(chance_run_of(DOORS, DOOR_PROBLEM, within=0.2, seed=1)))
 
 
 def block(*facts: str) -> State:
@@ -82,17 +82,14 @@ def test_limits_are_rounded_to_the_safe_side() -> None:
 def test_the_account_says_what_the_run_printed(account: ChanceAccount) -> None:
     run = account.run.folder
     for action in account.actions:
-        told = result_of(run)["outcomes"][action.name]
-        assert [round(one.way.found.probability, 6) for one in action.outcomes] == [
-            one["probability"] for one in told
-        ]
-        assert [one.way.found.hits for one in action.outcomes] == [one["hits"] for one in told]
-        assert [set(one.effects) for one in action.outcomes] == [set(one["effects"]) for one in told]
-        for one in action.outcomes:
+        for one, told in zip(action.outcomes, result_of(run)["outcomes"][action.name], strict=True):
+            assert round(one.way.found.probability, 6) == told["probability"]
+            assert one.way.found.hits == told["hits"]
+            assert {*one.effects} == {*told["effects"]}
             assert one.example is not None
-            assert {text.replace("+", "").replace("-", "not ") for text in one.example.changes} <= set(
-                one.effects
-            )
+            assert {text.replace("+", "").replace("-", "not ") for text in one.example.changes} <= {
+                *one.effects
+            }
     assert domain_text(account.model) == (run / "model.pddl").read_text()
 
 
@@ -120,9 +117,7 @@ def test_chance_comes_first_on_the_first_screen(account: ChanceAccount) -> None:
     assert told.beginning.startswith("It has 2 actions")
 
 
-def test_every_action_has_a_row_on_the_first_screen_and_a_bar_if_it_has_one_case(
-    doors: ChanceAccount,
-) -> None:
+def test_every_action_has_a_row_and_a_bar_if_it_has_one_case(doors: ChanceAccount) -> None:
     told = doors.screen.abilities
     cases = {action.name: {id(one.way.case) for one in action.outcomes or ()} for action in doors.actions}
     assert {deed.action for deed in told.deeds} == cases.keys()

@@ -129,9 +129,7 @@ class Forgetful(BareSymbolicAgent):
         return super().ask(query)
 
 
-def test_what_depends_on_something_unseen_is_shown_first_with_both_situations(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_depends_on_something_unseen_is_shown_first(tmp_path, monkeypatch):
     usual = targets.of
 
     def forgetful(arguments: Arguments) -> targets.Target:
@@ -154,9 +152,7 @@ def test_what_depends_on_something_unseen_is_shown_first_with_both_situations(
     assert f"{other.step}: {other.outcome}" in text
 
 
-def test_a_run_that_has_not_found_its_operators_is_refused_in_one_line(
-    lamps_run: Path, tmp_path: Path
-) -> None:
+def test_a_run_that_has_not_found_its_operators_is_refused(lamps_run: Path, tmp_path: Path) -> None:
     copy = copied(lamps_run, tmp_path, "result.json")
     with pytest.raises(UnusableInput, match="before its operators were known; go on with --resume"):
         read_run(copy)

@@ -33,11 +33,8 @@ def test_a_literal_is_a_clause_of_a_sentence(predicate, arguments, mode, words):
 
 
 def test_a_negative_effect_says_what_no_longer_holds():
-    assert english.effect(LiftedAtom("at", (0, 1)), Mode.NEGATIVE, PARAMETERS) == "?p is no longer at ?from"
-    assert (
-        english.effect(LiftedAtom("lies-in", (0, 1)), Mode.NEGATIVE, PARAMETERS)
-        == "?p no longer lies in ?from"
-    )
+    for predicate, words in (("at", "?p is no longer at ?from"), ("lies-in", "?p no longer lies in ?from")):
+        assert english.effect(LiftedAtom(predicate, (0, 1)), Mode.NEGATIVE, PARAMETERS) == words
 
 
 def test_parameters_are_listed_with_their_types():

@@ -67,15 +67,11 @@ WAREHOUSE = """(define (domain warehouse) (:requirements :strips :typing) (:type
     :effect (and (lift ?b) (not (lift ?a)))))"""
 
 
-def test_an_action_is_told_by_what_differs_from_the_others_and_last_by_what_always_holds(
-    tmp_path: Path,
-) -> None:
+def test_an_action_is_told_first_by_what_differs_from_the_others(tmp_path: Path) -> None:
     (tmp_path / "d.pddl").write_text(WAREHOUSE)
     model = read_domain(tmp_path / "d.pddl")
-    told = {
-        one.action: one.words
-        for one in abilities(model, [one.name for one in model.headers], complete=True).deeds
-    }
+    deeds = abilities(model, [one.name for one in model.headers], complete=True).deeds
+    told = {one.action: one.words for one in deeds}
     assert told["push"].startswith("if crate ?s is at cell ?b and ")
     assert "above cell ?a" in told["up"].partition(" and ")[0]
     assert "above cell ?b" in told["down"].partition(" and ")[0]
@@ -93,9 +89,7 @@ def test_nothing_is_claimed_of_an_action_that_was_never_done(domain: Domain, dat
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_page_and_terminal_begin_with_the_same_first_screen(
-    kind: str, run_of_kind: Callable[[str], Path]
-) -> None:
+def test_page_and_terminal_begin_alike(kind: str, run_of_kind: Callable[[str], Path]) -> None:
     account = account_of(read_run(run_of_kind(kind)))
     screen, text = account.screen, text_of(page(account))
     printed = in_terminal(account)
@@ -156,18 +150,11 @@ def test_a_diagnosis_without_pictures_is_told_in_words(env: str, run_of: Runs, t
 @pytest.mark.parametrize(
     "changed",
     [
-        {"family": "joke"},
-        {"family": None},
-        {"examples": {}},
-        {"seen": -1},
-        {"tried": "often"},
-        {"pixels_differ": "perhaps"},
-        {"why": ["x"]},
+        *({"family": "joke"}, {"family": None}, {"examples": {}}, {"seen": -1}),
+        *({"tried": "often"}, {"pixels_differ": "perhaps"}, {"why": ["x"]}),
     ],
 )
-def test_a_damaged_diagnosis_is_refused_in_one_line(
-    changed: dict[str, object], run_of: Runs, tmp_path: Path
-) -> None:
+def test_a_damaged_diagnosis_is_refused(changed: dict[str, object], run_of: Runs, tmp_path: Path) -> None:
     with pytest.raises(UnusableInput, match=r"result\.json: damaged.*\Z"):
         read_run(diagnosed(run_of("doors"), tmp_path, **changed))
 
@@ -193,9 +180,7 @@ def test_result_json_names_the_images_of_the_examples(run_of: Runs) -> None:
 @pytest.mark.parametrize(
     ("status", "today"), [("complete", "complete"), ("complete under its assumptions", "open")]
 )
-def test_a_run_of_an_earlier_version_is_told_as_far_as_it_goes(
-    status: str, today: str, run_of: Runs, tmp_path: Path
-) -> None:
+def test_a_run_of_an_earlier_version_is_told(status: str, today: str, run_of: Runs, tmp_path: Path) -> None:
     copy = copied(run_of("doors"), tmp_path)
     figures = result_of(copy) | {"status": status}
     for name in ("why", "missing", "proven", "exam_steps", "exam_wrong", "diagnosis"):

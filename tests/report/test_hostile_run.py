@@ -120,9 +120,7 @@ def whole(request: pytest.FixtureRequest, run_of: Runs, chance_run_of: ChanceRun
     return chance_run_of(within=0.3) if request.param == "chance" else run_of(request.param)
 
 
-def test_a_run_with_a_changed_value_is_read_or_refused(
-    whole: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_a_changed_run_is_read_or_refused(whole: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     @thorough(40)
     @given(st.data())
     def holds(data: st.DataObject) -> None:

@@ -19,6 +19,7 @@ from experiments.reassessment import changed
 from tests.commands import called, refused
 
 STATES, MOST = 60, 12
+Row = tuple[str, ...]
 
 
 def worse(before: Model, after: Model, initial: State, rng: np.random.Generator) -> set[str]:
@@ -29,16 +30,13 @@ def worse(before: Model, after: Model, initial: State, rng: np.random.Generator)
         for row in all_bindings(schema.header, initial.objects)[:MOST]:
             for _ in range(STATES):
                 state = _executing(schema, row, initial, atoms, rng)
-                if not rival.applicable(state, row) or rival.successor(state, row) != schema.successor(
-                    state, row
-                ):
+                after_it = schema.successor(state, row)
+                if not rival.applicable(state, row) or rival.successor(state, row) != after_it:
                     found.add(schema.header.name)
     return found
 
 
-def _executing(
-    schema: ActionSchema, row: tuple[str, ...], initial: State, atoms: list[Atom], rng: np.random.Generator
-) -> State:
+def _executing(schema: ActionSchema, row: Row, initial: State, atoms: list[Atom], rng: np.random.Generator):
     """A random state in which the first model executes the step."""
     true = {atom for atom in atoms if rng.random() < 0.5}
     true |= {atom.ground(row) for atom in schema.positive}
@@ -106,10 +104,8 @@ def test_what_a_run_left_open_excuses_no_other_model_in_its_folder(tmp_path: Pat
     domain = random_domain(0).model
     model = next(schema for schema in domain.actions if schema.positive)
     looser = replace(model, positive=frozenset())
-    atoms = [atom.text(model.header.parameters) for atom in model.positive]
-    told = [
-        {"action": model.header.name, "location": "pre", "group": [atom], "kind": "open"} for atom in atoms
-    ]
+    one = {"action": model.header.name, "location": "pre", "kind": "open"}
+    told = [one | {"group": [atom.text(model.header.parameters)]} for atom in model.positive]
     (tmp_path / "run").mkdir()
     for name in ("model", "other"):
         actions = tuple(looser if one is model else one for one in domain.actions)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from collections.abc import Callable
 from pathlib import Path
-from tempfile import mkdtemp
 
 import pytest
 
 from aam_vision.model.query import CLIP_IMAGES, objective
 from aam_vision.model.strips import ActionHeader, LiftedAtom, Predicate, Vocabulary
+from aam_vision.report.abilities import Deed
 from aam_vision.report.account import account_of
 from aam_vision.report.page import page
 from aam_vision.report.recorded import read_run
@@ -20,15 +20,15 @@ from tests.finished import copied, cut_short
 CLAIM = re.compile(r"claims to be done (\d+)% of the time, (\d+)% falsely \((\d+)-(\d+)%\)")
 
 
-@cache
-def ran(policy: str) -> Path:
-    folder = Path(mkdtemp())
-    given = ("--env", f"tests.policies.tower:{policy}", "--chance", "--within", "0.15", "--max-steps", "400")
-    called("aam_vision.run", *given, "--out", "run", "--quiet", cwd=folder, code=0)
-    return folder / "run"
+Ran = Callable[[str], Path]
 
 
-def test_each_condition_has_a_row_with_a_bar_and_its_rates_are_those_of_the_policy() -> None:
+def told(run: Path) -> tuple[Deed, ...]:
+    """The rows of the first screen."""
+    return account_of(read_run(run)).screen.abilities.deeds
+
+
+def test_each_condition_has_a_row_with_a_bar_and_its_rates_are_those_of_the_policy(ran: Ran) -> None:
     account = account_of(read_run(ran("CLUMSY")))
     rows = account.screen.abilities.deeds
     assert {row.action for row in rows} == {"achieve-on"}
@@ -47,9 +47,8 @@ def test_each_condition_has_a_row_with_a_bar_and_its_rates_are_those_of_the_poli
         assert ("%), in 1 step; it" in row.words) is (row.found.hits > 0)
 
 
-def test_only_pursuits_of_what_did_not_hold_count_and_what_changes_elsewhere_is_told_first() -> None:
-    run = read_run(ran("SHY"))
-    rows = account_of(run).screen.abilities.deeds
+def test_only_pursuits_of_what_did_not_hold_count_and_changes_elsewhere_are_told_first(ran: Ran) -> None:
+    run, rows = read_run(ran("SHY")), told(ran("SHY"))
     begun = [
         LiftedAtom("on", (0, 1)).ground(entry.query.plan[0].objects) in entry.query.initial.state.true
         for entry in run.transcript.entries
@@ -67,11 +66,11 @@ def test_only_pursuits_of_what_did_not_hold_count_and_what_changes_elsewhere_is_
         assert re.search(r"besides, [^;%]*another block", row.words), "what changes elsewhere stands first"
 
 
-def test_each_row_shows_a_pursuit_that_achieved_it_and_one_that_did_not_and_nothing_else_is_changed() -> None:
-    rows, plain = (account_of(read_run(ran(name))).screen.abilities.deeds for name in ("SEEN", "CLUMSY"))
+def test_each_row_shows_a_pursuit_that_achieved_it_and_one_that_did_not(ran: Ran) -> None:
+    rows, plain = told(ran("SEEN")), told(ran("CLUMSY"))
     assert [row.words for row in rows] == [row.words for row in plain]
     assert not any(row.clips for row in plain), "this one renders nothing"
-    told = page(account_of(read_run(ran("SEEN"))))
+    html = page(account_of(read_run(ran("SEEN"))))
     for row in rows:
         assert row.found is not None
         ends = [clip.words.partition(": ")[2] for clip in row.clips]
@@ -79,58 +78,41 @@ def test_each_row_shows_a_pursuit_that_achieved_it_and_one_that_did_not_and_noth
         assert ends == [end for end, times in wanted.items() if times]
         for clip in row.clips:
             assert 1 < len(clip.images) <= CLIP_IMAGES
-            assert all(f'<symbol id="frame-{name}"' in told for name in clip.images)
-    assert len(told) < len(page(account_of(read_run(ran("CLUMSY"))))) + 20_000
+            assert all(f'<symbol id="frame-{name}"' in html for name in clip.images)
+    assert len(html) < len(page(account_of(read_run(ran("CLUMSY"))))) + 20_000
 
 
-def test_what_a_policy_undoes_that_held_already_is_told_and_claimed_falsely() -> None:
-    (row,) = [
-        row
-        for row in account_of(read_run(ran("TOSSES"))).screen.abilities.deeds
-        if "holds already" in row.words
-    ]
+def test_what_a_policy_undoes_that_held_already_is_told_and_claimed_falsely(ran: Ran) -> None:
+    (row,) = [row for row in told(ran("TOSSES")) if "holds already" in row.words]
     assert row.found is not None
     kept = 0.3 + 0.7 * 0.7  # it is not taken, or put back
     assert row.found.low <= kept <= row.found.high
     claim = CLAIM.search(row.words)
     assert claim is not None
     assert int(claim[3]) <= 100 * (1 - kept) <= int(claim[4])
-    assert not [
-        row for row in account_of(read_run(ran("SHY"))).screen.abilities.deeds if "holds" in row.words
-    ]
+    assert not [row for row in told(ran("SHY")) if "holds" in row.words]
 
 
-def test_a_run_that_is_taken_up_again_shows_the_same_clips(tmp_path: Path) -> None:
+def test_a_run_that_is_taken_up_again_shows_the_same_clips(ran: Ran, tmp_path: Path) -> None:
     run = copied(ran("SEEN"), tmp_path)
     cut_short(run, 40)
-    called(
-        "aam_vision.run",
-        "--resume",
-        "run",
-        "--env",
-        "tests.policies.tower:SEEN",
-        "--quiet",
-        cwd=tmp_path,
-        code=0,
-    )
-    found, again = (account_of(read_run(one)).screen.abilities.deeds for one in (ran("SEEN"), run))
-    assert found == again
+    asked = ("--resume", "run", "--env", "tests.policies.tower:SEEN", "--quiet")
+    called("aam_vision.run", *asked, cwd=tmp_path, code=0)
+    assert told(run) == told(ran("SEEN"))
 
 
 @pytest.mark.parametrize(
-    ("name", "types", "told"),
+    ("name", "arity", "meant"),
     [
-        ("achieve-on", ("block", "block"), (LiftedAtom("on", (0, 1)), True)),
-        ("undo-on", ("block", "block"), (LiftedAtom("on", (0, 1)), False)),
-        ("achieve-on", ("block",), None),
-        ("achieve-above", ("block", "block"), None),
-        ("on", ("block", "block"), None),
+        ("achieve-on", 2, (LiftedAtom("on", (0, 1)), True)),
+        ("undo-on", 2, (LiftedAtom("on", (0, 1)), False)),
+        ("achieve-on", 1, None),
+        ("achieve-above", 2, None),
+        ("on", 2, None),
     ],
 )
-def test_an_action_is_an_objective_if_it_is_called_so_and_the_agent_claims(
-    name: str, types: tuple[str, ...], told: object
-) -> None:
+def test_an_action_is_an_objective_if_it_is_called_so_and_the_agent_claims(name, arity, meant):
     on, claimed = Predicate("on", ("block", "block")), Predicate("claimed", ())
-    header = ActionHeader(name, tuple(f"x{n}" for n in range(len(types))), types)
-    assert objective(header, Vocabulary("tower", (on, claimed))) == told
+    header = ActionHeader(name, ("x", "y")[:arity], ("block",) * arity)
+    assert objective(header, Vocabulary("tower", (on, claimed))) == meant
     assert objective(header, Vocabulary("tower", (on,))) is None

@@ -25,15 +25,10 @@ def _frames(gif: bytes) -> list[np.ndarray]:
     return found
 
 
-def test_every_attempted_step_of_every_query_is_a_frame_and_refused_ones_have_a_red_frame(
-    run_of: Runs,
-) -> None:
+def test_every_attempted_step_is_a_frame_and_refused_ones_are_red(run_of: Runs) -> None:
     run = read_run(run_of("doors"))
-    queries = [
-        entry
-        for number, entry in enumerate(run.transcript.entries)
-        if isinstance(entry, Asked) and number not in run.examined
-    ]
+    entries = enumerate(run.transcript.entries)
+    queries = [one for number, one in entries if isinstance(one, Asked) and number not in run.examined]
     refused = sum(entry.response.executed < len(entry.query.plan) for entry in queries)
     made = video(run)
     assert made is not None
@@ -45,9 +40,7 @@ def test_every_attempted_step_of_every_query_is_a_frame_and_refused_ones_have_a_
     assert len(made.gif) < module.MAX_BYTES
 
 
-def test_frames_beyond_the_limit_are_left_out_and_mentioned(
-    run_of: Runs, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_frames_beyond_the_limit_are_left_out(run_of: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_FRAMES", 6)
     monkeypatch.setattr(module, "MAX_BYTES", 10)
     made = video(read_run(run_of("doors")))

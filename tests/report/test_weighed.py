@@ -51,9 +51,8 @@ def test_the_answers_support_every_certain_palm_tuple(account: WeighedAccount) -
     for pal in pals:
         answers = account.weights.answers(pal)
         assert sum(one.weight for one in answers) > 0, pal
-        assert [abs(one.weight) for one in answers] == sorted(
-            (abs(one.weight) for one in answers), reverse=True
-        )
+        strengths = [abs(one.weight) for one in answers]
+        assert strengths == sorted(strengths, reverse=True)
 
 
 def test_every_pal_tuple_is_on_the_page_with_its_probability(run: Path, account: WeighedAccount) -> None:
@@ -68,13 +67,13 @@ def test_every_pal_tuple_is_on_the_page_with_its_probability(run: Path, account:
 
 def test_the_reason_is_given_in_words(account: WeighedAccount) -> None:
     said = in_terminal(account, "holding(?x) in eff of pick-up") + in_terminal(account)
-    assert (
-        "holding(?x) is made true with a probability of over 99.99%, if errors are independent from look to look."
-        in said
-    )
-    assert "Speaks for it: holding(?x) was seen true after pick-up in" in said
-    assert "times more probable" in said
-    assert "nothing is proven" in said
+    for text in (
+        "holding(?x) is made true with a probability of over 99.99%, if errors are independent from look to look.",
+        "Speaks for it: holding(?x) was seen true after pick-up in",
+        "times more probable",
+        "nothing is proven",
+    ):
+        assert text in said
 
 
 @pytest.mark.parametrize(

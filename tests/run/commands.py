@@ -9,32 +9,11 @@ from tests.commands import ROOT, called, refused
 
 WEIGHTS = ROOT / "aam_vision" / "classifiers" / "weights"
 PROMISED = [
-    "env",
-    "seed",
-    "access",
-    "policy",
-    "status",
-    "missing",
-    "predicates",
-    "actions",
-    "pal_tuples",
-    "queries",
-    "steps",
-    "failed_steps",
-    "walk_steps",
-    "resets",
-    "wall_s",
-    "cpu_s",
-    "interrogation_s",
-    "planner_s",
-    "perception_s",
-    "accuracy",
-    "exact",
-    "equivalent",
-    "undetermined",
-    "lower_bound",
+    "env", "seed", "access", "policy", "status", "missing", "predicates", "actions", "pal_tuples",
+    "queries", "steps", "failed_steps", "walk_steps", "resets", "wall_s", "cpu_s", "interrogation_s",
+    "planner_s", "perception_s", "accuracy", "exact", "equivalent", "undetermined", "lower_bound",
     "curve",
-]
+]  # fmt: skip
 
 
 def command(*arguments: str | Path, cwd: Path, code: int = 0) -> subprocess.CompletedProcess[str]:

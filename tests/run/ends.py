@@ -130,16 +130,11 @@ class Album:
         state = self._states[frame.tobytes()]
         things = [*scene.objects]
         where = np.random.default_rng(frame[0, 0]).integers(0, len(things), len(things))
+        lies = {one: int(at) for one, at in zip(things[1:], where[1:], strict=True)}
         if scene.cells:
-            standing = {
-                one: things[at] if at else None for one, at in zip(things[1:], where[1:], strict=True)
-            }
+            standing = {one: things[at] if at else None for one, at in lies.items()}
             return Percept(self.agent.blurred(state), standing)
-        points = {
-            one: (0.1 + 0.8 * at / len(things), 0.5)
-            for one, at in zip(things[1:], where[1:], strict=True)
-            if at
-        }
+        points = {one: (0.1 + 0.8 * at / len(things), 0.5) for one, at in lies.items() if at}
         return Percept(self.agent.blurred(state), {}, positions=points)
 
     def follow(self, before: Percept, frame: Frame, scene: Scene) -> Percept:
@@ -162,7 +157,6 @@ def finished(drawn: Drawn, folder: Path) -> int:
 
 def _target(drawn: Drawn) -> tuple[Target, Any]:
     """The agent of a run, and the truth about its chance where that is known."""
-    truth = None
     if drawn.family is not None:
         fault = faulty_agent(drawn.family, drawn.access, drawn.seed).fault
     else:
@@ -174,36 +168,25 @@ def _target(drawn: Drawn) -> tuple[Target, Any]:
     if drawn.mode == "chance" and drawn.family is None:
         model, domain = random_chance(drawn.seed)
         rng = np.random.default_rng([drawn.seed, 4])
-        return _with(
-            SymbolicAgent(model, fault.setting.problems, drawn.access, refuses_surely=True, chance=rng),
-            fault,
-            rng,
-        ), lambda: model
+        told = SymbolicAgent(model, fault.setting.problems, drawn.access, refuses_surely=True, chance=rng)
+        return _with(told, fault, rng), lambda: model
     agent = DrawnAgent(fault, drawn, drawn.access)
     if drawn.shown == "told" or drawn.access is Access.SETTABLE:
-        return _with(agent, fault), truth
+        return _with(agent, fault), None
     album = Album(agent)
     scenes = [_scene(state, drawn.shown) for state in fault.setting.problems]
-    seen = ImageAgent(
-        [
-            Pictured(agent, state, scene, album)
-            for state, scene in zip(fault.setting.problems, scenes, strict=True)
-        ],
-        album,
-        agent.vocabulary,
-        agent.headers,
-        drawn.access,
-    )
-    return _with(seen, fault, scenes=scenes), truth
+    shown = zip(fault.setting.problems, scenes, strict=True)
+    simulators = [Pictured(agent, state, scene, album) for state, scene in shown]
+    seen = ImageAgent(simulators, album, agent.vocabulary, agent.headers, drawn.access)
+    return _with(seen, fault, scenes=scenes), None
 
 
 def _scene(state: State, shown: str) -> Scene:
     """A board on which every object is a place, or things in a picture."""
     if shown == "scene":
         return Scene.of_things(state.objects, dict.fromkeys(state.objects, "thing"))
-    return Scene(
-        state.objects, len(state.objects), 1, {one: ((n, 0),) for n, one in enumerate(state.objects)}
-    )
+    cells = {one: ((number, 0),) for number, one in enumerate(state.objects)}
+    return Scene(state.objects, len(cells), 1, cells)
 
 
 def _with(

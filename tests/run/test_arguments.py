@@ -34,46 +34,33 @@ def test_paths_are_kept_for_every_working_directory(tmp_path: Path, monkeypatch:
     monkeypatch.chdir(tmp_path)
     given = Arguments(domain=Path("D.pddl"), problem=["P.pddl"], prior=Path("old.pddl"))
     kept = Arguments.from_json(given.json(), JOURNAL)
-    assert (kept.domain, kept.problem, kept.prior) == (
-        tmp_path / "D.pddl",
-        [str(tmp_path / "P.pddl")],
-        tmp_path / "old.pddl",
-    )
+    absolute = (tmp_path / "D.pddl", [str(tmp_path / "P.pddl")], tmp_path / "old.pddl")
+    assert (kept.domain, kept.problem, kept.prior) == absolute
 
 
 def test_a_run_is_resumed_with_its_own_options_and_the_display_of_the_new_command() -> None:
-    command = Arguments(resume=Path("run"), quiet=True, images=False, record=Path("a.gif"), cache=Path("c"))
-    kept = Arguments.from_json(CHANGED.json(), JOURNAL).resumed(command)
-    assert kept == replace(
-        CHANGED, resume=Path("run"), quiet=True, images=False, record=Path("a.gif"), cache=Path("c")
-    )
+    display = {
+        "resume": Path("run"),
+        "quiet": True,
+        "images": False,
+        "record": Path("a.gif"),
+        "cache": Path("c"),
+    }
+    kept = Arguments.from_json(CHANGED.json(), JOURNAL).resumed(Arguments(**display))
+    assert kept == replace(CHANGED, **display)
     shown = {"address", "out", "force", "cache", "resume", "quiet", "images", "record", "write_ppo"}
     shown |= {"max_seconds", "name"}  # nothing that is asked depends on these
-    asked_first = {
-        "label",
-        "labels",
-        "pictures",
-        "ask",
-        "answers",
-    }  # a run that has begun has its classifiers
+    # a run that has begun has its classifiers
+    asked_first = {"label", "labels", "pictures", "ask", "answers"}
     assert shown | asked_first == {one.name for one in fields(Arguments)} - set(CHANGED.json())
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("seed", -1),
-        ("seed", 2**63),
-        ("seed", True),
-        ("seed", None),
-        ("seed", "1"),
-        ("confirm", 1),
-        ("env", ["doors"]),
-        ("problem", [1]),
-        ("problem", ["0"] * 1001),
-        ("prior", 5),
-        ("image_noise", 0),
-        ("max_steps", 1.5),
+        *(("seed", value) for value in (-1, 2**63, True, None, "1")),
+        *(("confirm", 1), ("env", ["doors"]), ("problem", [1]), ("problem", ["0"] * 1001)),
+        *(("prior", 5), ("image_noise", 0), ("max_steps", 1.5)),
     ],
 )
 def test_a_value_of_another_kind_is_refused_by_its_option(name: str, value: object) -> None:
@@ -88,16 +75,15 @@ def test_other_options_than_those_of_this_version_are_refused(given: object) -> 
 
 
 def test_a_file_that_has_changed_has_another_digest(tmp_path: Path) -> None:
-    for name in ("D.pddl", "P.pddl", "old.pddl"):
-        (tmp_path / name).write_text(name)
-    given = Arguments(
-        domain=tmp_path / "D.pddl", problem=[str(tmp_path / "P.pddl")], prior=tmp_path / "old.pddl"
-    )
+    domain, problem, prior = files = [tmp_path / name for name in ("D.pddl", "P.pddl", "old.pddl")]
+    for file in files:
+        file.write_text(file.name)
+    given = Arguments(domain=domain, problem=[str(problem)], prior=prior)
     before = given.inputs()
-    assert list(before) == [str(tmp_path / name) for name in ("D.pddl", "P.pddl", "old.pddl")]
-    (tmp_path / "P.pddl").write_text("changed")
+    assert list(before) == [*map(str, files)]
+    problem.write_text("changed")
     after = given.inputs()
-    assert [path for path in before if before[path] != after[path]] == [str(tmp_path / "P.pddl")]
+    assert [path for path in before if before[path] != after[path]] == [str(problem)]
 
 
 def test_an_error_names_the_parameter_and_a_command_its_option() -> None:

@@ -25,33 +25,33 @@ from aam_vision.model.pddl import read_domain
 from aam_vision.report.differences import differences
 from aam_vision.run.checks import NOT_WITH_CHANCE, NOT_WITH_CONTROLS
 from experiments.trust_runs import ROBOT
-from tests.finished import Runs, cut_short, result_of, timeless
+from tests.finished import ChanceRuns, Runs, cut_short, result_of, timeless
 from tests.interrogation.chance.domains import PROBLEM as HANDS
 from tests.interrogation.chance.domains import SLIPPERY
-from tests.profiles import crossed
+from tests.profiles import crossed, first
 
 from .commands import ROOT, command, refusal
 from .test_controls import LAMP, PROBLEM
 
 AGENTS = {
-    "sokoban": ("--env", "sokoban"),
-    "doors' controls": ("--env", "doors", "--controls"),
-    "tabletop": ("--env", "tabletop"),
     "gripper": ("--env", "gripper"),
+    "doors' controls": ("--env", "doors", "--controls"),
+    "sokoban": ("--env", "sokoban"),
     "slippery": ("--domain", "d.pddl", "--problem", "p.pddl", "--chance", "--within", "0.2"),
     "explodingblocks": ("--env", "explodingblocks", "--problem", "0", "--chance", "--within", "0.2"),
     "program": ("--agent", shlex.join([sys.executable, reference_agent.__file__])),
+    "tabletop": ("--env", "tabletop"),
 }
 SHARED: dict[str, dict[str, Any]] = {"sokoban": {}, "doors' controls": {"controls": True}, "gripper": {}}
 """Agents of which other tests have a run, and the options of that."""
 AROUND = {
-    "exam": ("--exam", "60"),
-    "prior": ("--prior", "earlier"),
-    "max-steps": ("--max-steps", "40"),
-    "workers": ("--workers", "4"),
-    "flips": ("--flip-rate", "0.05"),
+    "workers": ("--workers", "2"),
     "record": ("--record", "film.gif"),
     "killed": (),
+    "flips": ("--flip-rate", "0.05"),
+    "max-steps": ("--max-steps", "40"),
+    "prior": ("--prior", "earlier"),
+    "exam": ("--exam", "60"),
 }
 LOOKED_AGAIN = {
     "doors' controls": ("--confirm",),
@@ -69,10 +69,12 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("agent", "around"), crossed(AGENTS, AROUND))
-def test_everything_goes_with_every_kind_of_agent(
-    agent: str, around: str, tmp_path: Path, run_of: Runs
-) -> None:
+STARTS_SLOWLY = first(0, [("tabletop", around) for around in AROUND])
+"""By day the tests of the page on this agent run it."""
+
+
+@pytest.mark.parametrize(("agent", "around"), [*crossed([*AGENTS][:-1], AROUND), *STARTS_SLOWLY])
+def test_all_goes_with_every_agent(agent: str, around: str, tmp_path: Path, run_of: Runs) -> None:
     _hands(tmp_path)
     given, run = AGENTS[agent], tmp_path / "run"
     if around in ("prior", "killed"):
@@ -105,6 +107,11 @@ def _hands(folder: Path) -> None:
     """Write the domain with chance and its problem."""
     (folder / "d.pddl").write_text(SLIPPERY, encoding="utf-8")
     (folder / "p.pddl").write_text(HANDS, encoding="utf-8")
+
+
+def _lamps(folder: Path) -> None:
+    (folder / "d.pddl").write_text(LAMP, encoding="utf-8")
+    (folder / "p.pddl").write_text(PROBLEM, encoding="utf-8")
 
 
 def _judge(run: Path, *, complete: bool) -> None:
@@ -141,20 +148,23 @@ def test_the_reference_says_why_what_is_refused_cannot_exist() -> None:
 
 KINDS = {
     "told": ("--env", "doors"),
-    "controls": ("--env", "maze", "--controls"),
-    "chance": ("--domain", "d.pddl", "--problem", "p.pddl", "--chance", "--within", "0.1"),
+    "controls": ("--env", "doors", "--controls"),
+    "chance": ("--domain", "d.pddl", "--problem", "p.pddl", "--chance", "--within", "0.15"),
 }
+
+BEHIND = ("--domain", "d.pddl", "--problem", "p.pddl", "--bare", "press(?l)=light,quench")
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_any_run_that_was_interrupted_goes_on_to_the_same_result(
-    kind: str, tmp_path: Path, run_of: Runs
+def test_an_interrupted_run_goes_on(
+    kind: str, tmp_path: Path, run_of: Runs, chance_run_of: ChanceRuns
 ) -> None:
     _hands(tmp_path)
-    if kind == "told":
-        shutil.copytree(run_of("doors"), tmp_path / "whole")
-    else:
-        command(*KINDS[kind], "--out", "whole", cwd=tmp_path)
+    whole = (
+        chance_run_of()
+        if kind == "chance"
+        else run_of("doors", **({"controls": True} if kind == "controls" else {}))
+    )
     started = subprocess.Popen(
         [sys.executable, "-m", "aam_vision.run", *KINDS[kind], "--out", "cut"],
         cwd=tmp_path,
@@ -170,7 +180,7 @@ def test_any_run_that_was_interrupted_goes_on_to_the_same_result(
     assert started.returncode == 130, said
     assert said.endswith("interrupted; go on with --resume cut\n")
     command("--resume", "cut", cwd=tmp_path)
-    assert timeless(tmp_path / "whole") == timeless(tmp_path / "cut")
+    assert timeless(whole) == timeless(tmp_path / "cut")
 
 
 def _recorded(folder: Path) -> int:
@@ -181,24 +191,17 @@ def _recorded(folder: Path) -> int:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_any_run_ends_at_a_budget_of_queries(kind: str, tmp_path: Path) -> None:
-    _hands(tmp_path)
-    done = command(*KINDS[kind], "--max-queries", "2", "--out", "run", cwd=tmp_path)
+    (_lamps if kind == "controls" else _hands)(tmp_path)
+    given = BEHIND if kind == "controls" else KINDS[kind]
+    done = command(*given, "--max-queries", "2", "--out", "run", cwd=tmp_path)
     found = result_of(tmp_path / "run")
     assert found["queries"] <= 2
     if kind == "told":
         assert found["missing"] == "the budget of 2 queries is spent"
         assert found["missing"] in done.stdout
         assert found["undetermined"]
-    # in a maze all is told without a query: every control is given in every situation
+    # of lamps all is told without a query: every control is given in every situation
     assert found["status"] == ("complete" if kind == "controls" else "budget")
-
-
-BEHIND = ("--domain", "d.pddl", "--problem", "p.pddl", "--bare", "press(?l)=light,quench")
-
-
-def _lamps(folder: Path) -> None:
-    (folder / "d.pddl").write_text(LAMP, encoding="utf-8")
-    (folder / "p.pddl").write_text(PROBLEM, encoding="utf-8")
 
 
 def test_a_domain_behind_controls_is_learned_though_it_is_misread(tmp_path: Path) -> None:
@@ -213,13 +216,11 @@ def test_a_domain_behind_controls_is_learned_though_it_is_misread(tmp_path: Path
     assert 0.04 < found["misread"] < 0.06
 
 
-@pytest.mark.parametrize("around", [("--workers", "2"), ("--cache", "answers")])
-def test_copies_and_a_cache_change_nothing_of_what_controls_are_given(
-    around: tuple[str, str], tmp_path: Path
-) -> None:
+def test_copies_and_a_cache_change_nothing_of_what_controls_are_given(tmp_path: Path) -> None:
     _lamps(tmp_path)
     command(*BEHIND, "--out", "alone", cwd=tmp_path)
-    for _ in range(2):  # the second time all answers are in the cache
+    cached = ("--cache", "answers")
+    for around in (("--workers", "2"), cached, cached):  # the second time all answers are in the cache
         command(*BEHIND, *around, "--out", "run", "--force", cwd=tmp_path)
         assert timeless(tmp_path / "run") == timeless(tmp_path / "alone")
 

@@ -22,9 +22,7 @@ def refusal(*arguments: str | Path, cwd: Path = ROOT, kept: Path | None = None) 
     return refused("aam_vision.execute", *arguments, cwd=cwd, kept=kept)
 
 
-def test_a_plan_may_name_the_control_as_one_action_with_conditional_effects(
-    lamps_run: Path, tmp_path: Path
-) -> None:
+def test_a_plan_may_name_the_control_as_one_action_with_cases(lamps_run: Path, tmp_path: Path) -> None:
     figures = json.loads((lamps_run / "result.json").read_text(encoding="utf-8"))
     assert [one["action"] for one in figures["conditional"]] == ["press(?l - lamp)"]
     assert "(:action press\n" in (lamps_run / "model-when.pddl").read_text(encoding="utf-8")
@@ -93,19 +91,14 @@ def test_what_comes_out_otherwise_is_named_and_ends_the_plan(lamps_run: Path, tm
         (("--goal", "(on a) (off a)"), "no plan of the learned operators"),
         (("--goal", "nowhere.pddl"), "--goal nowhere.pddl: no goal such as"),
         (("--plan", "nowhere.txt"), "cannot read nowhere.txt"),
-        (
-            ("--plan", "unknown.txt"),
-            "line 2: no action 'light'; the model has press-off, press-on",
-        ),
+        (("--plan", "unknown.txt"), "line 2: no action 'light'; the model has press-off, press-on"),
         (("--goal", "(on a)", "--problem", "3"), "--problem 3: the run has problems 0 to 0"),
         (("--goal", "(on a)", "--problem", "nowhere.pddl"), "nowhere.pddl"),
         (("--goal", "(on a)", "--planner", "guess"), "--planner guess: unknown"),
         (("--goal", "(on a)", "--record", "film.gif"), "shows no images"),
     ],
 )
-def test_what_cannot_be_used_is_one_line_and_nothing_is_done(
-    lamps_run: Path, tmp_path: Path, given: tuple[str, ...], said: str
-) -> None:
+def test_what_cannot_be_used_is_refused(lamps_run: Path, tmp_path: Path, given: tuple[str, ...], said: str):
     (tmp_path / "unknown.txt").write_text("(press-on b)\n(light a)\n", encoding="utf-8")
     assert said in refusal(lamps_run, *given, cwd=tmp_path, kept=lamps_run)
     assert [path.name for path in tmp_path.iterdir()] == ["unknown.txt"]

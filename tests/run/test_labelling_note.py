@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,10 +32,7 @@ def _noted(folder: Path, **told: object) -> Path:
 @pytest.mark.parametrize(
     ("note", "told"),
     [
-        (
-            {},
-            "the labels of 10 pictures and have not passed their test: they may misread pictures; label more",
-        ),
+        ({}, "labels of 10 pictures and have not passed their test: they may misread pictures; label more"),
         (
             {"refused": 0.25},
             "may misread pictures, and left something open in 25% of them on walks; label more",
@@ -49,9 +47,7 @@ def _noted(folder: Path, **told: object) -> Path:
         ({"test": []}, "may misread pictures; label more"),
     ],
 )
-def test_weights_that_have_not_passed_their_test_are_named(
-    tmp_path: Path, note: dict[str, object], told: str
-) -> None:
+def test_weights_that_have_not_passed_are_named(tmp_path: Path, note: dict[str, Any], told: str) -> None:
     _noted(tmp_path, sure=False, **note)
     (line,) = doubts(tmp_path)
     assert told in line
@@ -68,14 +64,10 @@ def test_other_weights_have_no_note(tmp_path: Path) -> None:
     assert not doubts(None)
 
 
-def test_a_diagnosis_by_weights_that_have_not_passed_their_test_names_the_other_cause(tmp_path: Path) -> None:
+def test_a_diagnosis_by_classifiers_that_have_not_passed_their_test_names_misreading(tmp_path: Path) -> None:
     found = Diagnosis(Family.CONDITIONAL, "move", "move: depends on the state")
     assert "pictures were misread" in with_other_cause(found, _noted(tmp_path, sure=False)).otherwise
     assert with_other_cause(found, _noted(tmp_path, sure=True)) == with_other_cause(found, None) == found
-
-
-def test_a_diagnosis_by_classifiers_that_failed_unseen_images_names_misreading() -> None:
-    found = Diagnosis(Family.CONDITIONAL, "move", "move: depends on the state")
     assert "read 397 of 400 unseen images" in with_other_cause(found, None, ImageTest(397, 400)).otherwise
     assert with_other_cause(found, None, ImageTest(400, 400)) == found
     unread = replace(found, unread=True)
@@ -105,13 +97,12 @@ def test_labels_pass_by_a_test_in_which_nothing_was_misread(tmp_path: Path) -> N
 
 
 def test_labels_of_boards_pass_by_their_own_test(tmp_path: Path) -> None:
-    assert untested(_noted(tmp_path, sure=True), ImageTest(0, 0)) == "", (
-        "their cards have no figures of whole states"
-    )
+    """Their cards have no figures of whole states."""
+    assert untested(_noted(tmp_path, sure=True), ImageTest(0, 0)) == ""
     (tmp_path / FILE).unlink()
     assert "0 of 0" in untested(tmp_path, ImageTest(0, 0))
 
 
 def test_images_that_were_read_exactly_bound_the_others(tmp_path: Path) -> None:
-    told = "the classifiers read 400 of 400 unseen images exactly, so that with 95% confidence at most 0.7% of such images are misread"
-    assert seen(tmp_path, ImageTest(400, 400)) == told
+    told = "read 400 of 400 unseen images exactly, so that with 95% confidence at most 0.7% of such images are misread"
+    assert seen(tmp_path, ImageTest(400, 400)) == f"the classifiers {told}"

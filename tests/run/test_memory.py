@@ -14,7 +14,7 @@ from aam_vision.model.pddl import read_domain
 from aam_vision.model.strips import LiftedAtom
 from tests.commands import called
 from tests.finished import copied, result_of
-from tests.profiles import first
+from tests.profiles import NIGHTLY, first
 
 from .commands import command
 from .reference import changed_program
@@ -33,6 +33,7 @@ TIRES = {
 """What the reference agent is given to remember: it takes nothing after it has put something down, until it goes."""
 
 FIT = TIRES | {
+    '("kitchen", "hall", "garden")': '("kitchen", "hall")',
     "    name, *things = action\n": '    name, *things = action\n    if name == "take" and not TIRED:\n        return None\n',
     "class Robot:": 'def rest(name: str) -> None:\n    """Going makes fit for taking."""\n    if name == "go":\n        TIRED.append(name)\n'
     '    elif name == "take":\n        TIRED.pop()\n\n\nclass Robot:',
@@ -60,23 +61,16 @@ def run(program: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_what_it_remembers_is_a_predicate_of_its_model(run: Path) -> None:
     result = result_of(run)
     assert result["status"] == "complete"
-    assert str(result["why"]).startswith("deterministic with one invented fact, memory-1")
+    assert result["why"].startswith("deterministic with one invented fact, memory-1")
     model = read_domain(run / "model.pddl")
     fact = next(p for p in model.vocabulary.predicates if p.name == "memory-1")
     assert fact.types == ()
+    invented = LiftedAtom("memory-1", ())
     changes = {
-        schema.header.name: [
-            {atom.predicate for atom in atoms} & {"memory-1"}
-            for atoms in (schema.add, schema.delete, schema.negative)
-        ]
+        schema.header.name: [invented in atoms for atoms in (schema.add, schema.delete, schema.negative)]
         for schema in model.actions
     }
-    none = set[str]()
-    assert changes == {
-        "go": [none, {"memory-1"}, none],
-        "put": [{"memory-1"}, none, none],
-        "take": [none, none, {"memory-1"}],
-    }
+    assert changes == {"go": [False, True, False], "put": [True, False, False], "take": [False, False, True]}
 
 
 def test_it_is_explained_with_the_diagnosis_and_two_histories(run: Path) -> None:
@@ -85,7 +79,6 @@ def test_it_is_explained_with_the_diagnosis_and_two_histories(run: Path) -> None
     assert "made true by put; made false by go; excluded by take" in text
     assert "In situations that look alike take(" in text
     diagnosis = result_of(run)["diagnosis"]
-    assert isinstance(diagnosis, dict)
     assert f"The run went on from a diagnosis: {diagnosis['why']}." in text
     assert diagnosis["family"] == "hidden"
     assert "memory-1" in (run / "report.html").read_text()
@@ -96,10 +89,8 @@ def test_two_models_with_the_same_fact_are_compared(run: Path) -> None:
     assert "no difference" in done.stdout
 
 
-@pytest.mark.parametrize("beyond", first(2, [0, 40, 1]))
-def test_ended_after_it_went_on_it_resumes_with_what_was_seen(
-    beyond: int, run: Path, program: str, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("beyond", first(1, [40, 0, 1]))
+def test_it_resumes_with_what_was_seen(beyond: int, run: Path, program: str, tmp_path: Path) -> None:
     folder = copied(run, tmp_path)
     shorten(folder, beyond)
     command("--agent", program, "--resume", folder, cwd=tmp_path)
@@ -137,14 +128,15 @@ def test_a_number_is_a_parameter_that_plans_reckon_with_and_runs_resume(tmp_path
     told = "memory-1 is an invented number: 0 when a history begins; counted up by go; counted down by take"
     assert told in explained(run)
     assert "at least 1 is needed by take" in explained(run)
-    asked = (run, "--agent", program, "--goal", "(and (lies-in red garden) (holds blue))")
+    asked = (run, "--agent", program, "--goal", "(and (lies-in red hall) (holds blue))")
     done = called("aam_vision.execute", *asked, cwd=tmp_path, code=0)
     assert done.stdout.splitlines()[-1].startswith("Goal reached")
     steps = [line.split(". ")[1] for line in done.stdout.splitlines() if ". " in line[:4]]
     names = [step.split("(")[0] for step in steps]
     assert all(names[:n].count("go") >= names[:n].count("take") for n in range(len(names) + 1))
     folder = copied(run, tmp_path / "again")
-    shorten(folder, 5)
+    if NIGHTLY:  # to find the number again takes long
+        shorten(folder, 5)
     command("--agent", program, "--resume", folder, "--name", "memory-1=strength", cwd=tmp_path)
     renamed = (run / "model.pddl").read_text().replace("memory-1", "strength")
     assert (folder / "model.pddl").read_text() == renamed
@@ -160,22 +152,16 @@ def test_a_number_is_a_parameter_that_plans_reckon_with_and_runs_resume(tmp_path
         (["--name", "memory-1=Two words"], "give memory-1=NAME, each once, with a name that PDDL allows"),
         (["--name", "memory-1=x", "--name", "memory-2=x"], "--name memory-2=x: give memory-1=NAME, each once"),
         (["--name", "memory-1=x", "--chance"], "--name: cannot be used with --chance: nothing is invented there"),
+        (["--env", "doors", "--name", "memory-1=loc"], "--name loc: is how objects are called already, loc-0-0; give"),
     ],
 )  # fmt: skip
-def test_a_name_that_nothing_can_have_is_refused(
+def test_a_name_nothing_can_have_is_refused(
     options: list[str], why: str, program: str, tmp_path: Path
 ) -> None:
-    done = called(
-        "aam_vision.run", "--agent", program, *options, "--out", tmp_path / "run", cwd=tmp_path, code=2
-    )
+    agent = () if "--env" in options else ("--agent", program)
+    done = command(*agent, *options, "--out", tmp_path / "run", cwd=tmp_path, code=2)
     assert why in done.stderr
     assert not (tmp_path / "run").exists()
-
-
-def test_a_name_that_objects_have_is_refused(tmp_path: Path) -> None:
-    asked = ("--env", "doors", "--name", "memory-1=loc", "--out", tmp_path / "run")
-    done = called("aam_vision.run", *asked, cwd=tmp_path, code=2)
-    assert "--name loc: is how objects are called already, loc-0-0; give another name" in done.stderr
 
 
 def test_a_name_for_what_was_not_invented_is_warned_of(run: Path, program: str, tmp_path: Path) -> None:
@@ -201,9 +187,7 @@ def test_what_no_picture_shows_is_learned_from_pictures(access: str, tmp_path: P
 @pytest.mark.nightly
 @pytest.mark.parametrize("access", ["snapshot", "reset"])
 @pytest.mark.parametrize("seed", ["0", "1", "2"])
-def test_a_key_that_has_to_be_turned_twice_is_learned_from_pictures(
-    access: str, seed: str, tmp_path: Path
-) -> None:
+def test_a_key_to_be_turned_twice_is_learned_from_pictures(access: str, seed: str, tmp_path: Path) -> None:
     folder = tmp_path / "run"
     asked = ("--env", "tests.run.stubborn_door:ENVIRONMENT", "--seed", seed, "--access", access)
     called("aam_vision.run", *asked, "--out", folder, "--quiet", cwd=tmp_path, code=0)
@@ -228,14 +212,6 @@ def test_what_the_pixels_show_is_not_laid_to_how_they_are_read(tmp_path: Path) -
 def test_an_agent_that_began_to_remember_is_not_said_to_be_as_before(program: str, tmp_path: Path) -> None:
     before = changed_program(tmp_path, {})
     command("--agent", before, "--out", tmp_path / "before", cwd=tmp_path)
-    now = command(
-        "--agent",
-        program,
-        "--prior",
-        tmp_path / "before",
-        "--out",
-        tmp_path / "now",
-        cwd=tmp_path,
-        code=4,
-    )
+    asked = ("--agent", program, "--prior", tmp_path / "before", "--out", tmp_path / "now")
+    now = command(*asked, cwd=tmp_path, code=4)
     assert "none in the lines of the model, which do not explain the agent" in " ".join(now.stdout.split())

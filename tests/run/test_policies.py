@@ -36,9 +36,7 @@ ENVIRONMENT = ControlledEnvironment("lane", WORDS, (DRIVE, back()), Lane, scene,
 
 
 @pytest.mark.parametrize("stuck", ["sleep(1e6)", "while True: pass"])
-def test_a_policy_that_never_returns_ends_the_run_and_the_run_goes_on_without_it(
-    tmp_path: Path, stuck: str
-) -> None:
+def test_a_policy_that_never_returns_ends_the_run(tmp_path: Path, stuck: str) -> None:
     (tmp_path / "lane.py").write_text(LANE.replace("{stuck}", stuck), encoding="utf-8")
     (tmp_path / "broken").touch()
     given = ("--env", "lane:ENVIRONMENT", "--chance", "--access", "reset", "--within", "0.2", "--quiet")

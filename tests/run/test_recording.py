@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
-
 from aam_vision.report.display import Display
 from aam_vision.report.recorded import read_run
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.command import INTERRUPTED, interrogate_agent
 
 
-def test_an_interrupted_run_leaves_a_video_and_resuming_it_makes_the_whole_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_interrupted_run_leaves_a_video_and_resuming_it_makes_the_whole_one(tmp_path, monkeypatch, capsys):
     first, second, whole = (tmp_path / name for name in ("first.gif", "second.gif", "whole.gif"))
     watch, few = Display.watch, {"max_queries": 4, "quiet": True}
 

@@ -4,30 +4,25 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from aam_vision.agents.journal import Journal
+from aam_vision.run.arguments import Arguments
 from aam_vision.support.commandline import NOT_EXPLAINED
-from tests.finished import Run, StartedRuns, timeless
+from tests.finished import StartedRuns, result_of, timeless
 
 from .commands import command, refusal
 
 
-@pytest.mark.parametrize("env", ["doors"])
-def test_a_run_that_has_ended_can_be_made_again_from_its_transcript_alone(
-    runs: StartedRuns, env: str, tmp_path: Path
-) -> None:
-    run = runs[env]
-    folder = tmp_path / "moved"
-    folder.mkdir()
-    (folder / "transcript.sqlite").write_bytes((run.folder / "transcript.sqlite").read_bytes())
-    done = command("--resume", folder, "--quiet", cwd=tmp_path)
-    again = Run(env, done, folder)
-    assert again.model.read_bytes() == run.model.read_bytes()
-    assert timeless(folder) == timeless(run.folder)
-    assert again.figures["perception_s"] == 0, "no image was looked at again"
+def test_an_ended_run_can_be_made_again_from_its_transcript_alone(runs: StartedRuns, tmp_path: Path) -> None:
+    run = runs["doors"].folder
+    (tmp_path / "transcript.sqlite").write_bytes((run / "transcript.sqlite").read_bytes())
+    command("--resume", tmp_path, "--quiet", cwd=tmp_path)
+    assert (tmp_path / "model.pddl").read_bytes() == (run / "model.pddl").read_bytes()
+    assert timeless(tmp_path) == timeless(run)
+    assert result_of(tmp_path)["perception_s"] == 0, "no image was looked at again"
 
 
 @pytest.mark.parametrize(
@@ -45,21 +40,16 @@ def test_a_run_that_has_ended_can_be_made_again_from_its_transcript_alone(
         (["--env", "gripper", "--out", "here"], "unfinished run"),
     ],
 )
-def test_what_cannot_be_gone_on_with_is_refused_in_one_line(
-    arguments: Sequence[str], told: str, tmp_path: Path
-) -> None:
-    from aam_vision.agents.journal import Journal
-    from aam_vision.run.arguments import Arguments
-
+def test_what_cannot_be_gone_on_with_is_refused(arguments: list[str], told: str, tmp_path: Path) -> None:
     (tmp_path / "d.pddl").write_text("(define (domain d))")
     given = Arguments(domain=str(tmp_path / "d.pddl"))
-    (tmp_path / "here").mkdir()
-    Journal.create(tmp_path / "here", given.json(), given.inputs()).close()
-    (tmp_path / "program").mkdir()
-    program = Arguments(agent="touch marker")  # of a stranger: it must not run
-    Journal.create(tmp_path / "program", program.json(), {}).close()
-    (tmp_path / "foreign").mkdir()
-    Journal.create(tmp_path / "foreign", {**given.json(), "seed": -1}, {}).close()
+    for name, options, inputs in (
+        ("here", given.json(), given.inputs()),
+        ("program", Arguments(agent="touch marker").json(), {}),  # of a stranger: it must not run
+        ("foreign", {**given.json(), "seed": -1}, {}),
+    ):
+        (tmp_path / name).mkdir()
+        Journal.create(tmp_path / name, options, inputs).close()
     (tmp_path / "d.pddl").write_text("(define (domain other))")
     assert told in refusal(*arguments, cwd=tmp_path)
 

@@ -49,9 +49,7 @@ def test_a_run_is_watched_with_its_images_and_ctrl_c_leaves_the_terminal_as_it_w
     [({"NO_COLOR": "1"}, True), ({"TERM": "dumb"}, False)],
     ids=["no colour", "dumb"],
 )
-def test_no_color_is_heeded_and_a_dumb_terminal_gets_plain_lines(
-    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], escapes: bool
-) -> None:
+def test_no_color_and_dumb_terminals_are_heeded(monkeypatch, variables, escapes):
     for name, value in {"TERM": "xterm-256color", **variables}.items():
         monkeypatch.setenv(name, value)
     rng = np.random.default_rng(0)

@@ -23,11 +23,8 @@ OBJECTS = Objects({"a": "object", "b": "object"}, Types())
 
 
 def _state(*atoms: tuple[str, ...], unknown: tuple[tuple[str, ...], ...] = ()) -> State:
-    return State(
-        frozenset(Atom(name, names) for name, *names_ in atoms for names in [tuple(names_)]),
-        OBJECTS,
-        frozenset(Atom(name, tuple(names)) for name, *names in unknown),
-    )
+    true, hidden = ({Atom(name, tuple(names)) for name, *names in told} for told in (atoms, unknown))
+    return State(frozenset(true), OBJECTS, frozenset(hidden))
 
 
 BEFORE = _state(("on", "a", "b"), ("clear", "a"), unknown=(("hot", "a"),))
@@ -88,9 +85,7 @@ class _Looking(SymbolicAgent):
 
 
 @pytest.mark.parametrize("every", [0.0, 1e6])
-def test_the_first_walk_is_announced_and_later_ones_are_told_now_and_then(
-    every: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_first_walk_is_announced_and_others_now_and_then(every, monkeypatch):
     monkeypatch.setattr(following, "EVERY", every)
     stream = io.StringIO()
     with Display(stream=stream) as display:

@@ -96,9 +96,7 @@ def _mixed_up(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("spoil", [_unreadable, _mixed_up])
-def test_what_is_not_read_or_misread_is_unknown_and_makes_nothing_certain_that_is_not_so(
-    spoil: Callable[[Path], None], copied: Path
-) -> None:
+def test_what_is_not_read_or_misread_is_unknown(spoil: Callable[[Path], None], copied: Path) -> None:
     whole = learned(copied)
     spoil(copied)
     with pytest.warns(AamWarning, match="what they show is unknown"):
@@ -130,9 +128,7 @@ def test_the_command_leaves_a_run_as_any_other(copied: Path) -> None:
         (ACTIONS, "(move-up t1)", f"{ACTIONS}:1: move-up(t1) does not name objects of the types"),
     ],
 )
-def test_a_folder_that_is_no_trace_is_refused_in_one_line(
-    file: str, text: str | None, told: str, copied: Path
-) -> None:
+def test_a_folder_that_is_no_trace_is_refused(file: str, text: str | None, told: str, copied: Path) -> None:
     if text is None:
         (copied / file).unlink()
     else:
