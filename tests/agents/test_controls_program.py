@@ -46,11 +46,7 @@ def test_what_the_controls_of_a_program_do_is_found_out(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     told = result_of(tmp_path / "run")
-    assert (told["status"], told["unexplained"], told["native_equivalent"]) == (
-        "complete",
-        0,
-        None,
-    )
+    assert (told["status"], told["unexplained"], told["native_equivalent"]) == ("complete", 0, None)
     model = read_domain(tmp_path / "run" / "model.pddl")
     assert [header.name for header in model.headers] == ["go-west", "go-east", "magnet-empty", "magnet-free"]
     again = command("--resume", tmp_path / "run", "--agent", _program(tmp_path), "--quiet", cwd=tmp_path)

@@ -25,15 +25,7 @@ from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
 from aam_vision.envs.meaning import intended as schema
 from aam_vision.envs.own import Instruction, Labelled, OwnEnvironment
 from aam_vision.model.query import Access
-from aam_vision.model.strips import (
-    ActionHeader,
-    Atom,
-    Model,
-    Objects,
-    Predicate,
-    State,
-    Types,
-)
+from aam_vision.model.strips import ActionHeader, Atom, Model, Objects, Predicate, State, Types
 
 LENGTH, SIDE = 4, 16
 LEFT, RIGHT, LIGHT = range(3)

@@ -43,12 +43,7 @@ def shown(env: Any) -> list[Atom]:
 
 def bare(env: Any = Corridor, **more: Any) -> ControlledEnvironment:
     return bare_environment(
-        "corridor",
-        more.pop("visual", vocabulary()),
-        env,
-        lambda env: SCENE,
-        more.pop("shown", shown),
-        **more,
+        "corridor", more.pop("visual", vocabulary()), env, lambda env: SCENE, more.pop("shown", shown), **more
     )
 
 

@@ -133,12 +133,7 @@ def test_snapshots_bring_the_environment_back() -> None:
 
 @pytest.mark.parametrize(
     ("new", "verdict"),
-    [
-        (Arm(), KEPT),
-        (Arm(checks=False), KEPT),
-        (Arm(unable=("c",)), LOST),
-        (Arm(clears=False), LOST),
-    ],
+    [(Arm(), KEPT), (Arm(checks=False), KEPT), (Arm(unable=("c",)), LOST), (Arm(clears=False), LOST)],
 )
 def test_the_gate_finds_what_was_lost_and_shows_it(new: Arm, verdict: str) -> None:
     old, other = agent(Arm().pursue, slips=0.1), agent(new.pursue, slips=0.1)

@@ -45,10 +45,7 @@ def test_every_field_becomes_an_option_between_the_other_parameters() -> None:
     ],
 )
 def test_the_function_gets_the_options_as_one_value(
-    words: list[str],
-    expected: Drawing,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    words: list[str], expected: Drawing, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.argv", ["draw", *words])
     assert run_command(draw) == 0
