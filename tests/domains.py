@@ -172,10 +172,14 @@ def lifted_operator(schema: ActionSchema) -> LiftedOperator:
     return LiftedOperator(schema.header, *(tuple(sorted(part, key=str)) for part in parts))
 
 
-def instances(headers: Iterable[ActionHeader], objects: Objects, most: int = 8) -> list[GroundAction]:
+def instances(
+    headers: Iterable[ActionHeader], objects: Objects, most: int = 8, *, repeated: bool = False
+) -> list[GroundAction]:
     """Of every instruction a few instances, whether or not they can be carried out."""
     return [
-        GroundAction(header.name, row) for header in headers for row in all_bindings(header, objects)[:most]
+        GroundAction(header.name, row)
+        for header in headers
+        for row in all_bindings(header, objects, repeated=repeated)[:most]
     ]
 
 

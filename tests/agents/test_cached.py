@@ -15,18 +15,16 @@ from hypothesis import given
 from aam_vision.agents.cached import Cache, CachedAgent
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.task.budget import Budget
-from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
 from aam_vision.model import domains as packaged
 from aam_vision.model.query import Access, Agent, Query, Response, Situation
-from aam_vision.planning.pyperplan import PyperplanPlanner
-from aam_vision.support.errors import UnusableInput
 from tests import domains
 from tests.domains import Domain
 from tests.profiles import thorough
 from tests.refusals import told_by
+
+from .programs import learned
 
 
 class Listening(AgentDecorator):
@@ -42,8 +40,7 @@ class Listening(AgentDecorator):
 
 
 def _run(agent: Agent) -> Result:
-    policy = policy_for(agent.access, "economical", PyperplanPlanner())
-    return interrogate(agent, policy, np.random.default_rng(0), budget=Budget(100, 500))
+    return learned(agent, Budget(100, 500))
 
 
 def _cached(domain: Domain, path: Path, identity: str) -> tuple[Result, Listening]:
@@ -96,9 +93,8 @@ def _gripper(path: Path) -> None:
 def test_a_changed_file_is_refused_in_one_line(filled: Path, tmp_path: Path, change: str, told: str) -> None:
     path = tmp_path / "answers"
     shutil.copy(filled, path)
-    connection = sqlite3.connect(path, isolation_level=None)
-    connection.executescript(change)
-    connection.close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.executescript(change)
     told_by(lambda: _gripper(path), told)
 
 
@@ -112,10 +108,9 @@ def test_two_runs_may_have_it_open(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("access", [Access.SNAPSHOT, Access.TRAJECTORY])
-def test_an_agent_with_other_handles_is_refused(access: Access) -> None:
+def test_an_agent_with_other_handles_is_refused(access: Access, tmp_path: Path) -> None:
     problem = packaged.generate("gripper", 2, np.random.default_rng(0))
     agent = SymbolicAgent(packaged.load("gripper"), [problem.initial], access)
-    with TemporaryDirectory() as folder, closing(Cache(Path(folder) / "answers")) as cache:
+    with closing(Cache(tmp_path / "answers")) as cache:
         cached = CachedAgent(agent, cache, "gripper")
-        with pytest.raises(UnusableInput, match=r"^cache: needs"):
-            cached.ask(Query(Situation(3, problem.initial), ()))
+        told_by(lambda: cached.ask(Query(Situation(3, problem.initial), ())), r"^cache: needs")

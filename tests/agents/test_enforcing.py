@@ -21,10 +21,9 @@ from tests.profiles import thorough
 
 
 def _exchanged(agent: Agent, start: Situation, plan: tuple[GroundAction, ...] | None, seed: int) -> Any:
-    """The answer to a plan, or without one a walk."""
-    return (
-        agent.walk(start, 3, np.random.default_rng(seed)) if plan is None else agent.ask(Query(start, plan))
-    )
+    if plan is None:
+        return agent.walk(start, 3, np.random.default_rng(seed))
+    return agent.ask(Query(start, plan))
 
 
 @thorough(120)

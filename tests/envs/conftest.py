@@ -14,18 +14,11 @@ from aam_vision.envs.board import Layout
 from aam_vision.envs.pddlgym_world import Outcome, SimulatedState, World
 from aam_vision.envs.registry import board_domain, make_simulator
 
-PROBLEMS = {"sokoban": {"train": 5, "test": 4}, "doors": {"train": 3, "test": 10}}
-ALL = [
-    (name, split, index)
-    for name, splits in PROBLEMS.items()
-    for split, count in splits.items()
-    for index in range(count)
-]
+ALL = [("sokoban", split, index) for split, count in (("train", 5), ("test", 4)) for index in range(count)]
+ALL += [("doors", split, index) for split, count in (("train", 3), ("test", 10)) for index in range(count)]
 ALL += [
     (name, *problem)
-    for name in DOMAINS
-    if name not in PROBLEMS
-    for domain in [board_domain(name)]
+    for name, domain in ((name, board_domain(name)) for name in DOMAINS[2:])
     for problem in (*domain.interrogated[:2], domain.held_out[-1], *domain.trained_on[:1])
 ]
 

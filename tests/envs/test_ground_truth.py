@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
+
 import pytest
 
 from aam_vision.envs import DOMAINS
@@ -14,9 +15,7 @@ from tests.envs.test_vocabulary import rebuilt
 
 
 @pytest.mark.parametrize(("name", "split", "index"), ALL)
-def test_model_and_vocabulary_agree_with_pddlgyms_transitions(
-    name: str, split: str, index: int, rng: np.random.Generator
-) -> None:
+def test_model_and_vocabulary_agree_with_pddlgyms(name: str, split: str, index: int, rng: Any) -> None:
     model, layout = ground_truth_model(name), load(name, split, index)
     world, scene = board_domain(name).world(layout), board_domain(name).scene(layout)
     assert rebuilt(name, scene, layout.initial) == (layout.initial, set())
@@ -36,16 +35,14 @@ def test_model_and_vocabulary_agree_with_pddlgyms_transitions(
     assert executed > (1 if name == "hanoi" else 5)  # where hardly any move is possible
 
 
-@pytest.mark.parametrize(
-    ("name", "sum_of_preconditions"),
-    [("sokoban", 20), ("doors", 6), ("maze", 12), ("slidetile", 28), ("hanoi", 4), ("blocks", 11)],
-)
-def test_the_model_has_the_known_size_and_lies_within_the_vocabulary(
-    name: str, sum_of_preconditions: int
-) -> None:
+SIZES = {"sokoban": 20, "doors": 6, "maze": 12, "slidetile": 28, "hanoi": 4, "blocks": 11}
+
+
+@pytest.mark.parametrize(("name", "preconditions"), SIZES.items())
+def test_the_model_has_the_known_size_and_lies_within_the_vocabulary(name: str, preconditions: int) -> None:
     model = ground_truth_model(name)
     assert model.headers == board_domain(name).headers
-    assert sum(len(schema.positive) for schema in model.actions) == sum_of_preconditions
+    assert sum(len(schema.positive) for schema in model.actions) == preconditions
     for schema in model.actions:
         pool = set(lifted_atoms(model.vocabulary, schema.header))
         assert schema.positive | schema.add | schema.delete <= pool

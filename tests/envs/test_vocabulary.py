@@ -37,31 +37,25 @@ def rebuilt(name: str, scene: Scene, atoms: frozenset[Atom]) -> tuple[set[Atom],
 
 
 @pytest.mark.parametrize("name", DOMAINS)
-def test_sampled_states_and_boards_are_consistent_with_the_definitions(
-    name: str, rng: np.random.Generator
-) -> None:
-    for layout in islice(board_domain(name).random_layouts(board_domain(name).shapes, rng), 8):
-        scene = board_domain(name).scene(layout)
-        for state in [
-            layout.initial,
-            *[s.true for s in islice(board_domain(layout.domain).states(layout, rng), 5)],
-        ]:
-            assert rebuilt(name, scene, state) == (state, set())
+def test_sampled_states_are_consistent_with_the_definitions(name: str, rng: np.random.Generator) -> None:
+    domain = board_domain(name)
+    for layout in islice(domain.random_layouts(domain.shapes, rng), 8):
+        states = [layout.initial, *(one.true for one in islice(domain.states(layout, rng), 5))]
+        for state in states:
+            assert rebuilt(name, domain.scene(layout), state) == (state, set())
 
 
 @pytest.mark.parametrize("name", DOMAINS)
 def test_predicates_and_headers_are_pddlgyms(name: str) -> None:
-    domain = board_domain(name)
-    spec = parsed(name)
+    domain, spec = board_domain(name), parsed(name)
     actions = {getattr(action, "name", action) for action in spec.actions}
     theirs = {
-        own: tuple(map(str, one.var_types)) for own, one in spec.predicates.items() if own not in actions
+        own: tuple("object" if str(kind) == UNTYPED else str(kind) for kind in one.var_types)
+        for own, one in spec.predicates.items()
+        if own not in actions
     }
     ours = {one.name: one.types for one in domain.visual.vocabulary().predicates}
-    assert list(ours) == list(theirs)
-    assert all(
-        ours[own] == tuple("object" if kind == UNTYPED else kind for kind in theirs[own]) for own in ours
-    )
+    assert [*ours.items()] == [*theirs.items()]
     operators = domain_operators(name)
     assert domain.truth().actions == operators
     assert domain.headers == tuple(operator.header for operator in operators)
@@ -93,11 +87,8 @@ def test_a_definition_is_unknown_exactly_where_what_it_rests_on_is() -> None:
     scene = board_domain("sokoban").scene(layout)
     place = next(a.objects[0] for a in sorted(layout.initial) if a.predicate == "clear")
     doubt = frozenset([Atom("clear", (place,)), Atom("is-goal", (place,))])
-    seen = State(
-        frozenset(a for a in layout.initial if a.predicate in ("at", "clear", "is-goal")) - doubt,
-        scene.objects,
-        doubt,
-    )
+    shown = frozenset(a for a in layout.initial if a.predicate in ("at", "clear", "is-goal"))
+    seen = State(shown - doubt, scene.objects, doubt)
     true, unknown = move_dir(scene, seen)
     steps = {atom for atom in layout.initial if atom.predicate == "move-dir"}
     assert set(true) == {atom for atom in steps if place not in atom.objects}

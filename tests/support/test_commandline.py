@@ -37,16 +37,8 @@ def test_a_file_gets_plain_lines():
     ("error", "code", "told"),
     [
         (KeyboardInterrupt(), 130, "interrupted\n"),
-        (
-            AgentFailed("knock() has not returned within 60 s"),
-            3,
-            "error: knock() has not returned within 60 s\n",
-        ),
-        (
-            UnusableInput("no \x1b[2Jtable \udcff of\nthis \x07name"),
-            2,
-            "error: no ?[2Jtable ? of this ?name\n",
-        ),
+        (AgentFailed("knock() has not returned"), 3, "error: knock() has not returned\n"),
+        (UnusableInput("a \x1b[2Jtable \udcff\nof \x07name"), 2, "error: a ?[2Jtable ? of ?name\n"),
     ],
 )
 def test_whatever_ends_a_command_is_one_plain_line_and_an_exit_code(capsys, monkeypatch, error, code, told):

@@ -27,14 +27,8 @@ def test_the_intended_model_is_found_in_few_queries(seed: int) -> None:
     """By day, test_shipped.py finds it from images alone."""
     table = replace(world(), make=lambda: TabletopEnv("rgb_array", size=SMALL))
     told, simulators = table.told(), [table.simulator(problem) for problem in table.interrogated]
-    agent = ImageAgent(
-        [told.of(one) for one in simulators],
-        told,
-        table.visual.vocabulary(),
-        table.headers,
-        Access.SNAPSHOT,
-        refuses_surely=True,
-    )
+    words, seen = table.visual.vocabulary(), [told.of(one) for one in simulators]
+    agent = ImageAgent(seen, told, words, table.headers, Access.SNAPSHOT, refuses_surely=True)
     result = aam_vision.interrogate(agent, seed=seed, exam=12)
     held_out = []
     for number in table.held_out or ():

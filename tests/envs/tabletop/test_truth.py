@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,10 +26,7 @@ def expected(seed: int) -> frozenset[Atom]:
     for pile in layout.piles:
         atoms.add(Atom("on-table", (names[pile.things[0]],)))
         atoms.add(Atom("clear", (names[pile.things[-1]],)))
-        atoms.update(
-            Atom("on", (names[upper], names[lower]))
-            for lower, upper in zip(pile.things, pile.things[1:], strict=False)
-        )
+        atoms |= {Atom("on", (names[upper], names[lower])) for lower, upper in pairwise(pile.things)}
     return frozenset(atoms)
 
 
