@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections import Counter
 from collections.abc import Callable
+from itertools import count
+from time import sleep
 from typing import Any
 
 import gymnasium
@@ -15,6 +18,7 @@ from aam_vision.agents.image import ChanceImageAgent, Passage
 from aam_vision.agents.perception import Scene
 from aam_vision.envs.controlled import ControlledEnvironment
 from aam_vision.envs.gymnasium_simulator import ChanceSimulator, check_refusals, check_restore
+from aam_vision.envs.meaning import BoundedCalls, TookTooLong
 from aam_vision.envs.own import Instruction, instruction
 from aam_vision.envs.restoring import in_order
 from aam_vision.envs.sources import found, shown, vocabulary
@@ -320,3 +324,61 @@ def test_a_later_process_goes_where_chance_led_by_trying_again(access: Access) -
     later.resume([begun, Passage(first, (told,), after, earlier.memo(after))])
     later.ask(Query(after, (told,)))
     assert later.ask(Query(first, (told,))).executed == 1
+
+
+def test_results_and_exceptions_come_through_from_one_other_thread() -> None:
+    calls = BoundedCalls()
+    assert calls(60, divmod, 7, 2) == (3, 1)
+    with pytest.raises(ZeroDivisionError):
+        calls(60, divmod, 7, 0)
+    with pytest.raises(SystemExit):
+        calls(60, exit, 3)
+    first, second = (calls(60, threading.current_thread) for _ in range(2))
+    assert first is second is not threading.current_thread()
+
+
+def test_a_call_has_the_context_of_the_caller() -> None:
+    calls = BoundedCalls()
+    calls(60, int)
+    with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
+        calls(60, np.divide, 1.0, np.float64(0))
+    with np.errstate(divide="ignore"):
+        assert calls(60, np.divide, 1.0, np.float64(0)) == np.inf
+
+
+def test_a_call_that_never_returns_is_given_up_and_so_are_all_after_it() -> None:
+    calls, never = BoundedCalls(), threading.Event()
+    assert calls(60, int) == 0
+    with pytest.raises(TookTooLong, match=r"did not return within 0\.05 s"):
+        calls(0.05, never.wait)
+    with pytest.raises(TookTooLong, match="earlier call"):
+        calls(60, int)
+    never.set()
+    with pytest.raises(TookTooLong, match="earlier call"):  # what it returned late is nobody's result
+        calls(60, int)
+
+
+def test_a_call_that_is_stuck_in_python_takes_no_more_time() -> None:
+    calls, asked = BoundedCalls(), count()
+
+    def forever() -> None:
+        for _ in asked:
+            pass
+
+    with pytest.raises(TookTooLong):
+        calls(0.05, forever)
+    for _ in range(50):
+        before = next(asked)
+        sleep(0.05)
+        if next(asked) == before + 1:  # nobody else has counted for a while
+            return
+    pytest.fail("it goes on")
+
+
+def test_the_thread_ends_with_its_owner() -> None:
+    calls = BoundedCalls()
+    thread = calls(60, threading.current_thread)
+    del calls
+    gc.collect()
+    thread.join(10)
+    assert not thread.is_alive()

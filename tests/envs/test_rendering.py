@@ -1,4 +1,4 @@
-"""Composited frames are PDDLGym's own, pixel for pixel."""
+"""Composited frames are PDDLGym's own, pixel for pixel, whatever the shape of the board."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from aam_vision.envs.pddlgym_drawing import reference_frame
+from aam_vision.envs import rendering, sheet
+from aam_vision.envs.pddlgym_drawing import FigureSheet, reference_frame
 from aam_vision.envs.registry import board_domain
 from aam_vision.envs.rendering import OverlappingTiles
 from aam_vision.envs.sheet import SpriteStacks
@@ -30,9 +31,9 @@ def test_frames_of_every_problem_are_pddlgyms(name: str, split: str, index: int,
 
 
 SHAPES = {
-    "sokoban": [(5, 12), (12, 12), (5, 5)],
-    "doors": [(6, 6), (7, 9)],
-    "maze": [(5, 12), (5, 5), (14, 13)],
+    "sokoban": [(5, 12), (11, 7), (12, 12), (5, 5)],
+    "doors": [(6, 6), (7, 9), (9, 7)],
+    "maze": [(14, 13), (5, 12), (12, 5), (5, 5)],
 }
 
 
@@ -104,3 +105,22 @@ def test_sprites_that_let_others_show_through_are_refused(monkeypatch: pytest.Mo
     monkeypatch.setattr("aam_vision.envs.pddlgym_drawing.stacks", lambda domain: glass)
     codes = np.full((3, 3), glass.code(0), np.uint8)
     told_by(lambda: OverlappingTiles("slidetile", 3, 3).frame(codes), "shows what is below it")
+
+
+SPRITE = np.linspace(0, 1, 200 * 200 * 4, dtype=np.float32).reshape(200, 200, 4)
+
+
+def test_where_matplotlib_lacks_the_function_figures_draw_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none() -> None:
+        raise ImportError("not here")
+
+    codes = np.zeros((5, 6), np.uint8)
+    pictures = []
+    for lacking in (False, True):
+        if lacking:
+            monkeypatch.setattr(sheet, "_resampler", none)
+        board = rendering.BoardRenderer("sokoban", 5, 6)
+        assert isinstance(board._paper, FigureSheet) == lacking
+        monkeypatch.setattr(board, "_stack", lambda code: (SPRITE,))
+        pictures.append(board.frame(codes))
+    assert np.array_equal(*pictures)
