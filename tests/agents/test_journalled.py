@@ -151,7 +151,7 @@ def _packaged(name: str, access: Access, *seed: int) -> SymbolicAgent:
 
 
 @thorough(30)
-@given(domains.domains(), st.sampled_from(Access), st.lists(st.integers(0, 12), max_size=4))
+@given(domains.domains(), st.sampled_from(Access), st.lists(st.integers(0, 12), max_size=2))
 def test_a_symbolic_agent_is_asked_nothing_twice(domain: Domain, access: Access, lives: list[int]) -> None:
     problems = domain.problems[:1] if access is Access.TRAJECTORY else domain.problems
     _assert_goes_on(lambda: (SymbolicAgent(domain.model, problems, access), ()), lives)

@@ -64,9 +64,10 @@ def test_the_intended_model_is_what_the_simulator_does(name: str) -> None:
 @pytest.mark.parametrize("name", TASKS)
 def test_what_is_seen_says_what_is_true(name: str) -> None:
     world, rng = task(name), np.random.default_rng(1)
-    env = world.make().unwrapped
+    made: Any = world.make()
     for seed in some(8, range(20)):
-        env.reset(seed=seed)
+        made.reset(seed=seed)
+        env = made.unwrapped
         scene = world.scene(env)
         world.shake(env, rng)
         index, true = SceneIndex(world.visual, scene), world.true_state(env, scene)
