@@ -18,15 +18,12 @@ import pytest
 
 import aam_vision
 from aam_vision.agents.perception import Exactly, Scene
-from aam_vision.classifiers.perception import BoardPerception
-from aam_vision.classifiers.store import read
 from aam_vision.envs.controlled import ControlledEnvironment, bare_environment
 from aam_vision.envs.grids import board_scene
 from aam_vision.envs.own import OwnEnvironment
 from aam_vision.envs.sources import there, vocabulary
 from aam_vision.model.strips import Atom
 from aam_vision.run.command import interrogate_agent
-from aam_vision.run.targets.images import check_known
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import AamWarning
 from aam_vision.training.label import label
@@ -284,6 +281,8 @@ def test_two_names_of_one_action_and_a_seed_that_is_forgotten_are_refused() -> N
 
 
 def test_classifiers_refuse_cells_of_another_size_than_they_learned_from(weights: Path) -> None:
+    from aam_vision.classifiers.perception import BoardPerception
+
     perception = BoardPerception.load(VOCABULARY, "robot", weights)
     assert perception.card.figures["cell_pixels"] == [[PIXELS, PIXELS]] * 2
     simulator = robot().controlled(("seed", 0))
@@ -294,6 +293,10 @@ def test_classifiers_refuse_cells_of_another_size_than_they_learned_from(weights
 
 
 def test_pictures_in_which_nothing_is_known_are_refused(weights: Path) -> None:
+    from aam_vision.classifiers.perception import BoardPerception
+    from aam_vision.classifiers.store import read
+    from aam_vision.run.targets.images import check_known
+
     network, card = read(VOCABULARY, "robot", weights)
     doubtful = replace(card, thresholds=dict.fromkeys(card.thresholds, (0.0, 1.0)))
     simulator = robot().controlled(("seed", 0))
