@@ -29,7 +29,7 @@ def test_hidden_history_is_never_called_complete_beyond_its_bound(name: str) -> 
     assert not measure(world(name, shown=False), 0).false
 
 
-@pytest.mark.parametrize(("name", "seed"), first(2, [("every second", 1), ("rests", 12), ("worn legs", 1)]))
+@pytest.mark.parametrize(("name", "seed"), first(2, [("worn legs", 1), ("rests", 12), ("every second", 1)]))
 def test_what_is_refuted_again_and_again_or_in_the_end_is_no_strips(name: str, seed: int) -> None:
     assert measure(world(name, shown=False), seed).result.status == "not-strips"
 
