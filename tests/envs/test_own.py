@@ -14,7 +14,7 @@ from aam_vision.support.commandline import run_command
 from aam_vision.training import assessment
 from aam_vision.training.evaluate import evaluate
 from aam_vision.training.train import train
-from tests.commands import refused
+from tests.commands import called, refused
 from tests.refusals import told_by
 from tests.run.commands import command
 
@@ -129,5 +129,5 @@ def test_what_an_environment_lacks_or_does_wrong_is_named(installed: Path, tmp_p
     assert untrained.classifiers(tmp_path) == tmp_path
     told_by(lambda: untrained.simulator(("seed", 0)), r"make\(\) raised ZeroDivisionError")
     asked = ("--env", "untrained", "--out", "weights")
-    told = refused("aam_vision.training.train", *asked, cwd=installed)
-    assert "untrained: its labelled images raised ZeroDivisionError" in told
+    done = called("aam_vision.training.train", *asked, cwd=installed, code=2)
+    assert "untrained: its labelled images raised ZeroDivisionError" in done.stderr
