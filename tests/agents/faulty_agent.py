@@ -34,39 +34,39 @@ class NamedRobot(Robot):
         return {**super().run(question), "snapshot": json.dumps(sorted(self.state))}
 
 
+CHANGED: dict[str, dict[str, Any]] = {
+    "other-id": {"id": 10**6},
+    "too-far": {"executed": 1000},
+    "negative": {"executed": -1},
+    "stranger": {"state": {"true": [["holds", "grail"]]}},
+    "shape": {"state": [], "steps": {}, "problems": 7},
+}
+"""Answers that fit JSON and not the question."""
+
+
 def _misbehave(fault: str, line: str) -> None:
     out = sys.stdout
-    half = line[: len(line) // 2]
     match fault:
         case "crash":
             os._exit(3)
         case "killed":
             os.kill(os.getpid(), 9)
-        case "hang":
-            time.sleep(1000)
-        case "half":
-            out.write(half)
+        case "half" | "half-hang":
+            out.write(line[: len(line) // 2])
             out.flush()
-            os._exit(0)
-        case "half-hang":
-            out.write(half)
-            out.flush()
-            time.sleep(1000)
+            if fault == "half":
+                os._exit(0)
         case "garbage":
             print("Welcome to the agent! Loading...", flush=True)
         case "utf8":
             out.buffer.write(b'{"id": 1, "name": "\xff\xfe"}\n')
             out.flush()
-        case "flood":
+        case "flood" | "flood-lines":
             while True:
-                out.buffer.write(b"x" * (1 << 20))
-        case "flood-lines":
-            while True:
-                out.buffer.write(b"{}\n" * (1 << 16))
+                out.buffer.write(b"x" * (1 << 20) if fault == "flood" else b"{}\n" * (1 << 16))
         case "stderr":
             for _ in range(2000):  # far more than a pipe holds
                 sys.stderr.write("help " * 1000 + "\n")
-            time.sleep(1000)
         case "memory":
             hoard = [bytearray(1 << 24) for _ in range(10_000)]
             print(len(hoard), flush=True)
@@ -76,28 +76,26 @@ def _misbehave(fault: str, line: str) -> None:
             os.write(1, f"{line}\n{line}\n".encode())  # at once, however this process buffers
         case "closed":
             os.close(1)
-            time.sleep(1000)
-        case "other-id":
-            print(json.dumps({**json.loads(line), "id": 10**6}), flush=True)
-        case "too-far":
-            print(json.dumps({**json.loads(line), "executed": 1000}), flush=True)
-        case "negative":
-            print(json.dumps({**json.loads(line), "executed": -1}), flush=True)
-        case "stranger":
-            print(json.dumps({**json.loads(line), "state": {"true": [["holds", "grail"]]}}), flush=True)
-        case "shape":
-            print(json.dumps({**json.loads(line), "state": [], "steps": {}, "problems": 7}), flush=True)
         case "children":
             if os.fork() == 0:
                 time.sleep(1000)
             os._exit(0)
+        case "hang":
+            pass
+        case _:
+            print(json.dumps({**json.loads(line), **CHANGED.get(fault, {})}), flush=True)
+    if fault in ("hang", "half-hang", "stderr", "closed"):
+        time.sleep(1000)
 
 
 def main() -> None:
     fault, at, counter, access, *always = sys.argv[1:]
     path = Path(counter)
-    hello = {**HELLO, "access": access}
+    hello = {**HELLO, "access": access, **({"copies": 1} if fault == "once" else {})}
     robot = NamedRobot() if access == "snapshot" else Robot()
+    if fault == "differs":  # no two processes are the same
+        room = ("kitchen", "hall", "garden")[os.getpid() % 3]
+        robot.shown = lambda: {"true": [["robot-in", room]]}  # type: ignore[method-assign]
     for received in sys.stdin:
         with path.open("a") as file:
             file.write(received)

@@ -11,31 +11,17 @@ from time import process_time
 import numpy as np
 
 from aam_vision.agents.perception import Frame, Percept, Scene
+from aam_vision.model import strips
 from aam_vision.model.query import Situation
-from aam_vision.model.strips import (
-    ActionHeader,
-    Atom,
-    GroundAction,
-    Objects,
-    Predicate,
-    State,
-    Types,
-    Vocabulary,
-)
+from aam_vision.model.strips import Atom, GroundAction, Objects, Predicate, State, Types
 
 LENGTH = 6
 TYPES = Types({"cell": "object"})
-OBJECTS = Objects({f"cell-{number}": "cell" for number in range(LENGTH)}, TYPES)
-SCENE = Scene(
-    OBJECTS,
-    1,
-    LENGTH,
-    {f"cell-{number}": ((0, number),) for number in range(LENGTH)},
-    looks={"pawn": "pawn"},
-    anchors={"pawn": "cell-0"},
-)
-VOCABULARY = Vocabulary("line", (Predicate("at", ("cell",)), Predicate("was", ("cell",))), TYPES)
-HEADERS = (ActionHeader("left"), ActionHeader("right"))
+CELLS = {f"cell-{number}": ((0, number),) for number in range(LENGTH)}
+OBJECTS = Objects(dict.fromkeys(CELLS, "cell"), TYPES)
+SCENE = Scene(OBJECTS, 1, LENGTH, CELLS, looks={"pawn": "pawn"}, anchors={"pawn": "cell-0"})
+VOCABULARY = strips.Vocabulary("line", (Predicate("at", ("cell",)), Predicate("was", ("cell",))), TYPES)
+HEADERS = (strips.ActionHeader("left"), strips.ActionHeader("right"))
 LEFT, RIGHT = GroundAction("left", ()), GroundAction("right", ())
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,7 +11,8 @@ import pytest
 import aam_vision
 from aam_vision.agents.by_hand import SetUp
 from aam_vision.agents.image import ImageAgent
-from aam_vision.agents.shown import Conversation, ProgramSimulator, WaryPerception
+from aam_vision.agents.program import ProgramLimits
+from aam_vision.agents.shown import ProgramSimulator, WaryPerception
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.envs.registry import board_domain
 from aam_vision.model.query import Access
@@ -21,34 +20,31 @@ from aam_vision.support.errors import AgentFailed
 from aam_vision.support.pictures import decode
 from tests.profiles import some
 
+from .programs import conversing, program
+
 
 @contextmanager
 def robot(
-    folder: Path, seed: int, mistakes: float, told: list[str], *, listens: bool = True
+    folder: Path, seed: int, mistakes: float, told: list[str], listens: bool = True
 ) -> Iterator[ImageAgent]:
     """The robot, and the person, who hears what is told if they ``listen``."""
     domain, asked = board_domain("doors"), folder / "asked"
     asked.touch()  # the hand is in the first picture
     perception = WaryPerception(BoardPerception.load(domain.visual, "doors"))
-    words = ["-m", "tests.agents.hand_program", str(asked), str(seed), str(mistakes)]
-    conversation = Conversation(shlex.join([sys.executable, *words]))
     names = [entry.predicate.name for entry in domain.visual.perceived]
-    set_up = SetUp(perception, conversation.hello.shown[0].scene, names, wait=lambda: None, looks=50)
 
     def tell(text: str) -> None:
         told.append(text)
         if listens and text.startswith("set up"):
             asked.touch()
 
-    set_up.tell = tell
-    simulator = ProgramSimulator(
-        conversation, 0, Access.RESET, lambda png, size: decode(png, size=size), set_up
-    )
-    vocabulary, headers = domain.visual.vocabulary(), conversation.hello.headers
-    try:
-        yield ImageAgent([simulator], perception, vocabulary, headers, Access.RESET)
-    finally:
-        conversation.close()
+    command = program("tests.agents.hand_program", asked, seed, mistakes)
+    with conversing(command, ProgramLimits()) as talk:
+        set_up = SetUp(perception, talk.hello.shown[0].scene, names, wait=lambda: None, looks=50)
+        set_up.tell = tell
+        simulator = ProgramSimulator(talk, 0, Access.RESET, lambda png, size: decode(png, size=size), set_up)
+        vocabulary = domain.visual.vocabulary()
+        yield ImageAgent([simulator], perception, vocabulary, talk.hello.headers, Access.RESET)
 
 
 @pytest.mark.parametrize("seed", some(1, range(20)))

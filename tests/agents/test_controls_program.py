@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +10,6 @@ from aam_vision.agents.encoding import Malformed
 from aam_vision.agents.process import process_agent
 from aam_vision.agents.program import ProgramLimits
 from aam_vision.agents.protocol import read_executed, read_hello
-from aam_vision.agents.shown import Conversation
 from aam_vision.model.pddl import read_domain
 from aam_vision.model.query import Access, Query
 from aam_vision.model.strips import GroundAction
@@ -22,46 +19,29 @@ from tests.documentation import ROOT, blocks
 from tests.finished import result_of
 from tests.run.commands import command
 
+from .programs import conversing, program, written
+
 CRANE = next(block.body for block in blocks(ROOT / "docs" / "agent-protocol.md") if block.title == "crane.py")
-HELLO = {
-    "protocol": 1,
-    "name": "lamp",
-    "access": "snapshot",
-    "controls": True,
-    "predicates": {"on": []},
-    "actions": {"press": []},
-    "problems": [{"objects": {}}],
-}
+HELLO = {"protocol": 1, "name": "lamp", "access": "snapshot", "controls": True, "predicates": {"on": []}}
+HELLO |= {"actions": {"press": []}, "problems": [{"objects": {}}]}
 PRESS = (GroundAction("press", ()),)
 
 
-def _program(folder: Path, code: str = CRANE) -> str:
-    (folder / "program.py").write_text(code, encoding="utf-8")
-    return shlex.join([sys.executable, str(folder / "program.py")])
-
-
 def test_what_the_controls_of_a_program_do_is_found_out(tmp_path: Path) -> None:
-    done = command(
-        "--agent", _program(tmp_path), "--controls", "--out", tmp_path / "run", "--quiet", cwd=tmp_path
-    )
+    asked = "--agent", written(tmp_path, CRANE), "--quiet"
+    done = command(*asked, "--controls", "--out", tmp_path / "run", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     told = result_of(tmp_path / "run")
-    assert (told["status"], told["unexplained"], told["native_equivalent"]) == (
-        "complete",
-        0,
-        None,
-    )
+    assert (told["status"], told["unexplained"], told["native_equivalent"]) == ("complete", 0, None)
     model = read_domain(tmp_path / "run" / "model.pddl")
     assert [header.name for header in model.headers] == ["go-west", "go-east", "magnet-empty", "magnet-free"]
-    again = command("--resume", tmp_path / "run", "--agent", _program(tmp_path), "--quiet", cwd=tmp_path)
+    again = command("--resume", tmp_path / "run", *asked, cwd=tmp_path)
     assert again.returncode == 0, again.stderr
 
 
 def test_a_program_that_shows_images_may_offer_controls(tmp_path: Path) -> None:
-    program = shlex.join(
-        [sys.executable, "-m", "aam_vision.envs.program", "doors", "snapshot", "2", "--controls"]
-    )
-    given = ("--env", "doors", "--agent", program, "--controls", "--max-steps", "100", "--out", "run")
+    shows = program("aam_vision.envs.program", "doors", "snapshot", 2, "--controls")
+    given = ("--env", "doors", "--agent", shows, "--controls", "--max-steps", "100", "--out", "run")
     done = command(*given, "--quiet", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     told = result_of(tmp_path / "run")
@@ -69,20 +49,15 @@ def test_a_program_that_shows_images_may_offer_controls(tmp_path: Path) -> None:
     assert told["unexplained"] == 0
 
 
+SILENT, RESET = CRANE.replace('"controls": True,', ""), CRANE.replace("snapshot", "reset", 1)
+
+
 @pytest.mark.parametrize(
     ("code", "options", "said"),
     [
         (CRANE, (), "its actions are controls; give --controls, too"),
-        (
-            CRANE.replace('"controls": True,', ""),
-            ("--controls",),
-            "its actions are instructions; let its hello say",
-        ),
-        (
-            CRANE.replace("snapshot", "reset", 1),
-            ("--controls",),
-            "reset access with controls: they need snapshot",
-        ),
+        (SILENT, ("--controls",), "its actions are instructions; let its hello say"),
+        (RESET, ("--controls",), "reset access with controls: they need snapshot"),
         (CRANE, ("--controls", "--access", "reset"), "--access reset: cannot be used"),
         (CRANE, ("--controls", "--policy", "aia"), "--policy: cannot be used with --controls"),
     ],
@@ -90,7 +65,7 @@ def test_a_program_that_shows_images_may_offer_controls(tmp_path: Path) -> None:
 def test_a_program_that_cannot_be_used_is_told_in_one_line(
     tmp_path: Path, code: str, options: tuple[str, ...], said: str
 ) -> None:
-    asked = "--agent", _program(tmp_path, code), *options, "--out", "run"
+    asked = "--agent", written(tmp_path, code), *options, "--out", "run"
     assert said in refused("aam_vision.run", *asked, cwd=tmp_path)
 
 
@@ -108,11 +83,8 @@ def test_an_answer_need_not_say_that_controls_were_carried_out() -> None:
 
 def test_a_control_that_is_refused_ends_the_program(tmp_path: Path) -> None:
     code = CRANE.replace('{"state": {"true": true', '{"executed": 0, "state": {"true": true')
-    conversation = Conversation(_program(tmp_path, code), ProgramLimits(retries=0))
-    try:
+    with conversing(written(tmp_path, code), ProgramLimits(retries=0)) as conversation:
         agent = process_agent(conversation, Access.SNAPSHOT, [0])
         (start,) = agent.initial()
         with pytest.raises(AgentFailed, match="0 of 1 control executed: all can always be given"):
             agent.ask(Query(start, (GroundAction("magnet", ()),)))
-    finally:
-        conversation.close()

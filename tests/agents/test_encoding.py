@@ -2,50 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.agents.encoding import (
-    MAX_DEPTH,
-    MAX_PARTS,
-    MAX_PLACES,
-    MAX_TYPES,
-    Malformed,
-    dumps,
-    loads,
-    parts,
-    plan_json,
-    read_plan,
-    read_state,
-    read_vocabulary,
-    show,
-    state_json,
-    typed,
-    vocabulary_json,
-)
+from aam_vision.agents import encoding
+from aam_vision.agents.encoding import MAX_DEPTH, MAX_PARTS, MAX_PLACES, MAX_TYPES, Malformed, dumps, loads
 from aam_vision.agents.image import points
-from aam_vision.model.strips import (
-    ActionHeader,
-    Atom,
-    GroundAction,
-    Objects,
-    Predicate,
-    State,
-    Types,
-    Vocabulary,
-)
+from aam_vision.model.strips import ActionHeader, Atom, Objects, Predicate, State, Types, Vocabulary
 from tests import domains
 from tests.domains import Domain
 from tests.profiles import thorough
 
 TYPES = Types({"box": "thing", "thing": "object"})
 OBJECTS = Objects({"a": "box", "b": "thing"}, TYPES)
-VOCABULARY = Vocabulary(
-    "d", (Predicate("p", ("box",)), Predicate("q", ("thing", "box")), Predicate("r")), TYPES
-)
+PREDICATES = Predicate("p", ("box",)), Predicate("q", ("thing", "box")), Predicate("r")
+VOCABULARY = Vocabulary("d", PREDICATES, TYPES)
 HEADERS = {"go": ActionHeader("go", ("x", "y"), ("box", "thing")), "wait": ActionHeader("wait")}
 
 
@@ -53,29 +28,29 @@ HEADERS = {"go": ActionHeader("go", ("x", "y"), ("box", "thing")), "wait": Actio
 @given(domains.domains(constants=True), st.data())
 def test_vocabularies_states_and_plans_survive_json(domain: Domain, data: st.DataObject) -> None:
     model, whole = domain.model, domain.problems[0]
-    told = loads(dumps(vocabulary_json(model.vocabulary, model.headers)))
-    assert read_vocabulary(told) == (model.vocabulary, model.headers)
-    assert typed(loads(dumps(dict(whole.objects))), model.vocabulary.types) == dict(whole.objects)
-    facts = domains.ground_atoms(model.vocabulary, whole.objects)
+    vocabulary, objects = model.vocabulary, whole.objects
+    told = loads(dumps(encoding.vocabulary_json(vocabulary, model.headers)))
+    assert encoding.read_vocabulary(told) == (vocabulary, model.headers)
+    assert encoding.typed(loads(dumps(dict(objects))), vocabulary.types) == dict(objects)
+    facts = domains.ground_atoms(vocabulary, objects)
     hidden = frozenset(data.draw(st.lists(st.sampled_from(facts), max_size=3))) if facts else frozenset()
-    state = State(whole.true - hidden, whole.objects, hidden)
-    assert read_state(loads(dumps(state_json(state))), model.vocabulary, whole.objects) == state
-    assert [*map(list, state_json(state)["unknown"])] == [[a.predicate, *a.objects] for a in sorted(hidden)]
+    state = State(whole.true - hidden, objects, hidden)
+    told = loads(dumps(encoding.state_json(state)))
+    assert encoding.read_state(told, vocabulary, objects) == state
+    assert told["unknown"] == [[atom.predicate, *atom.objects] for atom in sorted(hidden)]
     headers = {header.name: header for header in model.headers}
-    plan = tuple(
-        GroundAction(header.name, row)
-        for header in model.headers
-        for row in domains.all_bindings(header, whole.objects, repeated=True)[:3]
-    )
-    assert read_plan(loads(dumps(plan_json(plan))), headers, whole.objects) == plan
+    plan = tuple(domains.instances(model.headers, objects, 3, repeated=True))
+    assert encoding.read_plan(loads(dumps(encoding.plan_json(plan))), headers, objects) == plan
 
 
 def test_what_may_be_left_out() -> None:
-    vocabulary, headers = read_vocabulary({"name": "d", "predicates": {"p": []}, "actions": {"a": []}})
+    vocabulary, headers = encoding.read_vocabulary(
+        {"name": "d", "predicates": {"p": []}, "actions": {"a": []}}
+    )
     assert vocabulary == Vocabulary("d", (Predicate("p"),))
     assert headers == (ActionHeader("a"),)
-    assert read_vocabulary({"name": "d", "actions": {"a": []}}, least=0)[0].predicates == ()
-    assert read_state({"true": []}, VOCABULARY, OBJECTS) == State(frozenset(), OBJECTS)
+    assert encoding.read_vocabulary({"name": "d", "actions": {"a": []}}, least=0)[0].predicates == ()
+    assert encoding.read_state({"true": []}, VOCABULARY, OBJECTS) == State(frozenset(), OBJECTS)
 
 
 SOUND: dict[str, Any] = {
@@ -85,14 +60,28 @@ SOUND: dict[str, Any] = {
     "predicates": {"p": ["box"]},
     "actions": {"go": [["x", "box"], ["y", "object"]]},
 }
+MOST = [f"n{number}" for number in range(50_000)]
+MANY = MOST[:5000]
 
 
-MANY = [f"n{number}" for number in range(5000)]
+def _vocabulary(change: dict[str, Any]) -> object:
+    return encoding.read_vocabulary({**SOUND, **change})
 
 
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
+def _state(value: object) -> State:
+    return encoding.read_state(value, VOCABULARY, OBJECTS)
+
+
+def _plan(value: object) -> object:
+    return encoding.read_plan(value, HEADERS, OBJECTS)
+
+
+def _positions(value: object) -> object:
+    return points({"positions": value}, "positions")
+
+
+REFUSED: dict[Callable[[Any], object], list[tuple[Any, str]]] = {
+    _vocabulary: [
         ({"name": 3}, "'name' is 3, which is not a text"),
         ({"name": "Upper"}, '"Upper" cannot name the name of the domain'),
         ({"name": "a b"}, "use small letters"),
@@ -121,45 +110,11 @@ MANY = [f"n{number}" for number in range(5000)]
         ({"actions": {"go": [["X", "box"]]}}, '"X" cannot name a parameter of action go'),
         ({"actions": {"go": [["x", "crate"]]}}, 'action go has the type "crate"'),
         ({"actions": {"go": [["x", "box"], ["x", "box"]]}}, "two parameters of action go have one name"),
-        (
-            {"predicates": {name: [] for name in MANY}, "actions": {name: [] for name in MANY}},
-            "too many together",
-        ),
-        (
-            {"types": dict.fromkeys(MANY, "object"), "constants": dict.fromkeys(MANY, "object")},
-            "too many together",
-        ),
-        (
-            {"predicates": {"p": ["object"] * 16}, "constants": {f"c{i}": "object" for i in range(50_000)}},
-            "more than 100000",
-        ),
+        ({name: {one: [] for one in MANY} for name in ("predicates", "actions")}, "too many together"),
+        ({name: dict.fromkeys(MANY, "object") for name in ("types", "constants")}, "too many together"),
+        ({"predicates": {"p": ["box"] * 16}, "constants": dict.fromkeys(MOST, "box")}, "more than 100000"),
     ],
-)
-def test_a_vocabulary_that_cannot_be_is_refused(change: dict[str, Any], told: str) -> None:
-    read_vocabulary(SOUND)
-    with pytest.raises(Malformed) as refused:
-        read_vocabulary({**SOUND, **change})
-    assert told in str(refused.value)
-    assert str(refused.value).isprintable()
-
-
-def test_limits_are_what_they_say() -> None:
-    read_vocabulary({**SOUND, "name": "x" * 200, "predicates": {"p": ["box"] * 3}})
-    chain = {f"t{n}": f"t{n + 1}" for n in range(MAX_DEPTH - 1)} | {f"t{MAX_DEPTH - 1}": "object"}
-    told = {**SOUND, "types": {**SOUND["types"], **chain}}
-    assert len(read_vocabulary(told)[0].types.parents) == MAX_DEPTH + 1
-    longer = {f"t{n}": f"t{n + 1}" for n in range(MAX_DEPTH)} | {f"t{MAX_DEPTH}": "object"}
-    with pytest.raises(Malformed, match=f"has more than {MAX_DEPTH}"):
-        read_vocabulary({**SOUND, "types": {**SOUND["types"], **longer}})
-    many = {f"t{n}": "object" for n in range(2000)}
-    with pytest.raises(Malformed, match="600 objects of 2000 types are too many together"):
-        typed({f"o{n}": "object" for n in range(600)}, Types(many))
-    assert len(typed({f"o{n}": "object" for n in range(500)}, Types(many))) == 500
-
-
-@pytest.mark.parametrize(
-    ("value", "told"),
-    [
+    _state: [
         ([], "there is no 'true'"),
         ({"true": {}}, "'true' is {}, which is not a list"),
         ({"true": ["p"]}, '"p" is not an atom: [name, object, ...]'),
@@ -173,36 +128,14 @@ def test_limits_are_what_they_say() -> None:
         ({"true": [["p", "a"]], "unknown": [["p", "a"]]}, "p(a) is true and unknown"),
         ({"true": [], "unknown": 1}, "'unknown' is 1, which is not a list"),
     ],
-)
-def test_a_state_that_cannot_be_is_refused(value: object, told: str) -> None:
-    assert read_state({"true": [["q", "b", "a"], ["r"]]}, VOCABULARY, OBJECTS).true == {
-        Atom("q", ("b", "a")),
-        Atom("r", ()),
-    }
-    with pytest.raises(Malformed) as refused:
-        read_state(value, VOCABULARY, OBJECTS)
-    assert told in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    ("value", "told"),
-    [
+    _plan: [
         ({}, "{} is not a list of actions"),
         (["go"], '"go" is not an action: [name, object, ...]'),
         ([["run"]], '"run" is none of the actions'),
         ([["wait"], ["go", "a"]], '["go", "a"] has 1 argument instead of 2'),
         ([["go", "b", "a"]], '"b" is not a box of the problem'),
     ],
-)
-def test_a_plan_that_cannot_be_is_refused(value: object, told: str) -> None:
-    with pytest.raises(Malformed) as refused:
-        read_plan(value, HEADERS, OBJECTS)
-    assert told in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
+    loads: [
         (b"\xff", "no UTF-8"),
         ("{", "no JSON"),
         ("[NaN]", "NaN is not a number of JSON"),
@@ -213,37 +146,49 @@ def test_a_plan_that_cannot_be_is_refused(value: object, told: str) -> None:
         ("", "no JSON"),
         ("[" + "1," * MAX_PARTS + "1]", f"JSON of more than {MAX_PARTS} parts"),
     ],
-)
-def test_what_is_not_json_is_refused(text: str | bytes, told: str) -> None:
+    _positions: [(wrong, "") for wrong in ([], {"red-1": 3}, {"red-1": [1]}, {"red-1": ["a", 0.5]}, None)],
+}
+ROWS = [(read, value, told) for read, table in REFUSED.items() for value, told in table]
+
+
+@pytest.mark.parametrize(("read", "value", "told"), ROWS, ids=[told for *_, told in ROWS])
+def test_what_cannot_be_is_refused(read: Callable[[Any], object], value: Any, told: str) -> None:
     with pytest.raises(Malformed) as refused:
-        loads(text)
+        read(value)
     assert told in str(refused.value)
+    assert str(refused.value).isprintable()
+
+
+def test_what_is_sound_is_read() -> None:
+    encoding.read_vocabulary(SOUND)
+    assert _state({"true": [["q", "b", "a"], ["r"]]}).true == {Atom("q", ("b", "a")), Atom("r", ())}
+    assert _positions({"red-1": [0.25, 1]}) == {"red-1": (0.25, 1.0)}
+    assert points({"places": {}}, "positions") == {}
+
+
+def test_limits_are_what_they_say() -> None:
+    encoding.read_vocabulary({**SOUND, "name": "x" * 200, "predicates": {"p": ["box"] * 3}})
+    chain = {f"t{n}": f"t{n + 1}" for n in range(MAX_DEPTH - 1)} | {f"t{MAX_DEPTH - 1}": "object"}
+    told = {**SOUND, "types": {**SOUND["types"], **chain}}
+    assert len(encoding.read_vocabulary(told)[0].types.parents) == MAX_DEPTH + 1
+    longer = {f"t{n}": f"t{n + 1}" for n in range(MAX_DEPTH)} | {f"t{MAX_DEPTH}": "object"}
+    with pytest.raises(Malformed, match=f"has more than {MAX_DEPTH}"):
+        encoding.read_vocabulary({**SOUND, "types": {**SOUND["types"], **longer}})
+    many = {f"t{n}": "object" for n in range(2000)}
+    with pytest.raises(Malformed, match="600 objects of 2000 types are too many together"):
+        encoding.typed({f"o{n}": "object" for n in range(600)}, Types(many))
+    assert len(encoding.typed({f"o{n}": "object" for n in range(500)}, Types(many))) == 500
 
 
 def test_json_is_on_one_line_and_may_be_long() -> None:
     value = {"a": [1, {"b": "x\ny"}], "long": "x" * (MAX_PARTS + 1)}
-    assert "\n" not in dumps(value)
-    assert " " not in dumps(value)
+    assert not {"\n", " "} & {*dumps(value)}
     assert loads(dumps(value)) == loads(dumps(value).encode()) == value
-    assert parts(dumps({"a": [1, 2, {}]})) == 6
+    assert encoding.parts(dumps({"a": [1, 2, {}]})) == 6
 
 
 def test_a_value_is_shown_short() -> None:
-    assert show(["x", 1]) == '["x", 1]'
-    assert show("x" * 58) == f'"{"x" * 58}"'
-    assert show("x" * 59) == f'"{"x" * 56}...'
-    assert show({1, 2}) == "set"
-
-
-# Positions that a transcript holds are read back, and what is something else is refused.
-
-
-def test_positions_come_back() -> None:
-    assert points({"positions": {"red-1": [0.25, 1]}}, "positions") == {"red-1": (0.25, 1.0)}
-    assert points({"places": {}}, "positions") == {}
-
-
-@pytest.mark.parametrize("wrong", [[], {"red-1": 3}, {"red-1": [1]}, {"red-1": ["a", 0.5]}, None])
-def test_what_is_something_else_is_refused(wrong: object) -> None:
-    with pytest.raises(Malformed):
-        points({"positions": wrong}, "positions")
+    assert encoding.show(["x", 1]) == '["x", 1]'
+    assert encoding.show("x" * 58) == f'"{"x" * 58}"'
+    assert encoding.show("x" * 59) == f'"{"x" * 56}...'
+    assert encoding.show({1, 2}) == "set"

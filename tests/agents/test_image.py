@@ -1,10 +1,10 @@
-"""An image agent: situations are snapshots, what they show is perceived, and the truth stays behind."""
+"""An image agent: situations are snapshots, what they show is perceived, the truth stays behind, and it goes on where another process has ended."""
 
 from __future__ import annotations
 
 import gc
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from time import process_time
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -16,7 +16,21 @@ from hypothesis import strategies as st
 
 from aam_vision import agent_for
 from aam_vision.agents.counting import CountingAgent
-from aam_vision.agents.image import LOOKS, ImageAgent, Passage, digests, image_test, unlike
+from aam_vision.agents.encoding import dumps, loads
+from aam_vision.agents.image import (
+    LOOKS,
+    ImageAgent,
+    Passage,
+    Seen,
+    Ways,
+    digests,
+    image_test,
+    led_back,
+    memo_of,
+    remembered,
+    unlike,
+)
+from aam_vision.agents.perception import Percept
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.envs.registry import board_domain, make_simulator
 from aam_vision.interrogation.evidence.graph import Evidence
@@ -24,46 +38,41 @@ from aam_vision.interrogation.evidence.moves import Move
 from aam_vision.interrogation.policies.economical import EconomicalPolicy, Walker
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import interrogate
-from aam_vision.model.query import Access, Query, Situation
-from aam_vision.model.strips import GroundAction, Model, State
+from aam_vision.model.query import Access, Course, Query, Response, Situation, WalkRequest
+from aam_vision.model.strips import GroundAction, Model, Objects, State
+from aam_vision.support.errors import AgentFailed, UnusableInput
 from tests.envs.ground_truth import ground_truth_model
 from tests.profiles import thorough
 
 from .image_agents import agent_on, assert_true
-from .line import LEFT, LENGTH, RIGHT, Line, Reader, cell_of, seen
+from .line import LEFT, LENGTH, RIGHT, TYPES, Line, Reader, cell_of, seen
 
 
-def _agent(env: str, count: int) -> ImageAgent:
-    domain = board_domain(env)
-    simulators = [make_simulator(env, *problem) for problem in domain.interrogated[:count]]
+@pytest.fixture(scope="module")
+def simulators() -> list[Any]:
+    return [make_simulator("doors", *problem) for problem in board_domain("doors").interrogated[:2]]
+
+
+@pytest.fixture(scope="module")
+def doors(simulators: list[Any]) -> ImageAgent:
+    domain = board_domain("doors")
     perception = BoardPerception.load(domain.visual, domain.name)
     return ImageAgent(simulators, perception, domain.visual.vocabulary(), domain.headers)
 
 
-@pytest.fixture(scope="module")
-def doors() -> ImageAgent:
-    return _agent("doors", 2)
-
-
-def _true_state(agent: ImageAgent, problem: int) -> State:
-    """What the simulator itself would say; for this test only."""
-    board = agent._simulators[problem].board  # type: ignore[attr-defined]
-    return State(board._world.static | board._node.dynamic, board.layout.objects)
-
-
 def _assert_perceived_right(perceived: State, truth: State) -> None:
     assert perceived.objects == truth.objects
-    assert perceived.true - truth.true == frozenset()
-    assert truth.true - perceived.true <= perceived.unknown
+    assert perceived.true <= truth.true <= perceived.true | perceived.unknown
 
 
-def test_walks_and_answers_are_what_happens_in_the_simulator(doors: ImageAgent) -> None:
+def test_walks_and_answers_are_what_happens_in_the_simulator(doors: ImageAgent, simulators: Any) -> None:
     truth = ground_truth_model("doors")
     one, start = doors.initial()
-    for number, situation in enumerate((one, start)):
-        _assert_perceived_right(situation.state, _true_state(doors, number))
+    for simulator, situation in zip(simulators, (one, start), strict=True):
+        layout = simulator.board.layout
+        state = State(layout.initial, layout.objects)
+        _assert_perceived_right(situation.state, state)
     assert doors.perception_s > 0
-    state = _true_state(doors, 1)
     walked = doors.walk(start, 12, np.random.default_rng(3))
     assert len(walked) == 12
     for step in walked:
@@ -117,37 +126,23 @@ def _tells_the_truth(value: object) -> bool:
     )
 
 
-def test_the_walk_over_objects_finds_a_truth_where_there_is_one(doors: ImageAgent) -> None:
-    assert any(map(_tells_the_truth, _reachable({"deep": [lambda: doors]})))
-    found = {type(value).__module__ for value in _reachable(doors)}
-    assert any(module.startswith("pddlgym") for module in found)
-
-
-def test_neither_evidence_nor_policy_can_reach_the_true_model_or_the_simulator(doors: ImageAgent) -> None:
+def test_neither_evidence_nor_policy_nor_anybody_else_can_reach_the_true_model(doors: ImageAgent) -> None:
+    assert any(map(_tells_the_truth, _reachable({"deep": [lambda: doors]}))), "it is found where it is"
+    assert any(type(value).__module__.startswith("pddlgym") for value in _reachable(doors))
     known: list[Evidence] = []
 
     def watch(move: Move, evidence: Evidence, agent: CountingAgent) -> None:
         known[:] = [evidence]
 
     policy = EconomicalPolicy(walker=Walker(limit=80))
-    rng = np.random.default_rng(0)
-    result = interrogate(doors, policy, rng, budget=Budget(queries=8), watch=watch)
+    interrogate(doors, policy, np.random.default_rng(0), budget=Budget(queries=8), watch=watch)
     assert known[0].edges
-    assert result.counts.queries > 0
     within = list(_reachable(known, policy))
     assert any(value is known[0].nodes[0] for value in within), "the walk sees into the evidence"
-    assert [type(value) for value in within if _tells_the_truth(value)] == []
-
-
-def test_the_agent_exposes_no_model_and_no_simulator(doors: ImageAgent) -> None:
     public = [getattr(doors, name) for name in dir(doors) if not name.startswith("_")]
-    assert not any(_tells_the_truth(value) for value in public if not isinstance(value, MethodType))
-    assert not any(_tells_the_truth(value) for value in _reachable(doors.vocabulary, doors.headers))
-    for situation in doors.initial():
-        assert not any(_tells_the_truth(value) for value in _reachable(situation))
-
-
-# Situations of an image agent: gone back to as the access allows, looked at until they are clear.
+    public = [value for value in public if not isinstance(value, MethodType)]
+    within += [*public, *_reachable(doors.vocabulary, doors.headers, doors.initial())]
+    assert [type(value) for value in within if _tells_the_truth(value)] == []
 
 
 RNG = np.random.default_rng(0)
@@ -225,25 +220,17 @@ def test_without_snapshot_access_no_snapshot_is_taken(access: Access) -> None:
     assert line.told == ["start"]
 
 
-# --- walks ----------------------------------------------------------------------------------------
-
-
 def test_a_walk_is_as_long_as_was_asked_for_and_ends_where_the_agent_can_do_nothing() -> None:
     line = Line(1)
     agent = agent_on(line)
     (start,) = agent.initial()
     walked = agent.walk(start, 2, RNG)
-    assert [(cell_of(step.before), step.action, cell_of(step.after)) for step in walked] == [
-        (1, RIGHT, 2),
-        (2, RIGHT, 3),
-    ]
+    steps = [(cell_of(step.before), step.action, cell_of(step.after)) for step in walked]
+    assert steps == [(1, RIGHT, 2), (2, RIGHT, 3)]
     assert walked[-1].after.state == seen(3, 2)
     assert len(agent.walk(start, 50, RNG)) == LENGTH - 2
     line.broken = True
     assert agent.walk(start, 50, RNG) == []
-
-
-# --- looking --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -281,9 +268,6 @@ def test_all_time_spent_on_reading_is_counted_and_no_other() -> None:
     assert 0.02 <= agent.perception_s <= process_time() - begun
 
 
-# --- images told apart ----------------------------------------------------------------------------
-
-
 @thorough(40)
 @given(st.lists(plans, max_size=4))
 def test_situations_have_the_same_pixels_if_and_only_if_a_steady_camera_shows_the_same(
@@ -301,28 +285,22 @@ def test_situations_have_the_same_pixels_if_and_only_if_a_steady_camera_shows_th
 
 
 def test_every_further_look_at_a_situation_adds_the_pixels_that_it_shows() -> None:
-    agent = agent_on(Line())  # no two of its images are equal
+    agent: Any = agent_on(Line())  # no two of its images are equal
     (start,) = agent.initial()
     there = agent.ask(Query(start, (RIGHT,))).final
-    assert not (agent.pixels(start) or frozenset()) & (agent.pixels(there) or frozenset())
+    assert not agent.pixels(start) & agent.pixels(there)
     for looks in range(1, 4):
-        before = agent.pixels(start) or frozenset()
+        before = agent.pixels(start)
         assert len(before) == looks
         agent.ask(Query(start, ()))
-        assert before < (agent.pixels(start) or frozenset())
-    assert len(agent.pixels(there) or ()) == 1
+        assert before < agent.pixels(start)
+    assert len(agent.pixels(there)) == 1
 
 
-@pytest.mark.parametrize(
-    "memo", [None, 3, ["pixels"], {}, {"pixels": "0a"}, {"pixels": ["0a", 1, None, ["0b"]]}]
-)
-def test_digests_are_read_from_whatever_a_transcript_holds(memo: object) -> None:
-    assert digests(memo) == (
-        frozenset({"0a"}) if memo == {"pixels": ["0a", 1, None, ["0b"]]} else frozenset()
-    )
-
-
-# --- images that are kept -------------------------------------------------------------------------
+def test_digests_are_read_from_whatever_a_transcript_holds() -> None:
+    assert digests({"pixels": ["0a", 1, None, ["0b"]]}) == {"0a"}
+    for memo in (None, 3, ["pixels"], {}, {"pixels": "0a"}):
+        assert digests(memo) == frozenset()
 
 
 def test_the_images_of_a_plan_are_kept_under_their_names_in_order() -> None:
@@ -359,3 +337,225 @@ def test_of_an_agent_that_shows_no_images_nothing_is_said_of_them() -> None:
     for agent in (agent_for("gripper"), CountingAgent(agent_for("gripper"))):
         assert unlike(agent) == []
         assert image_test(agent) is None
+
+
+def _passage(before: Situation | None, steps: tuple[GroundAction, ...], number: int, cell: int) -> Passage:
+    memo = {"problem": 0, "places": {"pawn": f"cell-{cell}"}, "refused": False, "pixels": ["0a"]}
+    return Passage(before, steps, Situation(number, seen(cell, None)), memo)
+
+
+def _resumed(line: Line, access: Access = Access.SNAPSHOT) -> tuple[ImageAgent, Situation, Situation]:
+    """An agent that went two steps to the right in another process."""
+    agent = agent_on(line, access=access)
+    start = _passage(None, (), 0, 0)
+    end = _passage(start.after, (RIGHT, RIGHT), 1, 2)
+    agent.resume([start, end])
+    return agent, start.after, end.after
+
+
+def test_a_memo_gives_back_what_was_seen() -> None:
+    percept = Percept(seen(1, None), {"pawn": "cell-1"}, False, {"pawn": (0.25, 0.5)}, ("cell-2",))
+    told = loads(dumps(memo_of(Seen(0, None, percept, "after.png", ("before.png",), frozenset({"0a"})))))
+    assert remembered(Passage(None, (), Situation(0, percept.state), told), [Line()]) == (0, percept)
+    assert (told["image"], told["passed"], told["pixels"]) == ("after.png", ["before.png"], ["0a"])
+
+
+@pytest.mark.parametrize("access", list(Access)[:3])
+def test_the_steps_that_led_to_a_situation_are_done_again_when_it_is_needed(access: Access) -> None:
+    line = Line()
+    agent, _, end = _resumed(line, access)
+    assert line.told == [], "not before it is needed"
+    response = agent.ask(Query(end, (RIGHT,)))
+    assert response == Response(1, Situation(2, seen(3, 2)))
+    assert_true(agent.ask(Query(response.final, (RIGHT,))), response.final, (RIGHT,))
+    assert line.told.count("start") == 1
+    if access is Access.SNAPSHOT:
+        assert line.told == ["start", "snapshot", "snapshot", "restore", "snapshot"]
+        middle = agent.ask(Query(end, ())).final
+        assert line.told[5:] == ["restore"], "led back once, restored from then on"
+        further = _passage(middle, (RIGHT,), 5, 3)
+        agent.resume([further])
+        assert_true(agent.ask(Query(further.after, (RIGHT,))), further.after, (RIGHT,))
+        assert line.told[6:] == ["restore", "snapshot", "snapshot"], "the nearest snapshot is gone on from"
+
+
+def test_an_agent_knows_where_it_stands_after_it_went_back() -> None:
+    """To the beginning, and then again to where it had been; test_image.py has the property for snapshots."""
+    agent, start, end = _resumed(Line(), Access.RESET)
+    for situation in (end, start, end, start):
+        assert_true(agent.ask(Query(situation, ())), situation, ())
+        assert_true(agent.ask(Query(situation, (RIGHT,))), situation, (RIGHT,))
+        agent.ask(Query(situation, (RIGHT, RIGHT)))
+    agent.ask(Query(start, ()))
+    assert_true(agent.ask(Query(end, (LEFT,))), end, (LEFT,))
+
+
+def test_an_agent_that_cannot_do_again_what_it_did_has_failed() -> None:
+    line = Line()
+    agent, _, end = _resumed(line)
+    line.broken = True
+    with pytest.raises(AgentFailed, match=r"the agent did right\(\) in an earlier process"):
+        agent.ask(Query(end, ()))
+
+
+def test_nothing_that_was_resumed_is_forgotten() -> None:
+    agent = agent_on(Line(), Line())
+    first = _passage(None, (), 0, 0)
+    memo = {**first.memo, "problem": 1, "image": "a", "refused": True}
+    known = Passage(None, (), Situation(1, seen(0, None)), memo)
+    odd = _passage(first.after, (RIGHT,), 7, 1)
+    odd.memo["image"] = ["no", "name"]
+    agent.resume([first, known, odd])
+    assert agent.memo(known.after) == known.memo
+    assert "image" not in agent.memo(odd.after)
+    assert agent.ask(Query(known.after, (RIGHT,))).final.handle == 8
+    for places in ({"pawn": None}, {}):  # it vanished, or was not told apart
+        first.memo["places"] = places
+        agent = agent_on(Line())
+        agent.resume([first])
+        assert agent.memo(first.after)["places"] == places
+    agent = agent_on(Line())
+    agent.resume([])
+    assert agent.initial()[0].handle == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"problem": 1}, "there is no problem 1"),
+        ({"problem": -1}, "there is no problem -1"),
+        ({"problem": "0"}, "problem"),
+        ({"places": {"rook": "cell-0"}}, "other things than those of problem 0"),
+        ({"places": {"pawn": "cell-9"}}, "other places than those of problem 0"),
+        ({"places": {"pawn": 3}}, "other places than those of problem 0"),
+        ({"places": ["pawn"]}, "places"),
+        ({"refused": "no"}, "refused"),
+    ],
+)
+def test_what_was_kept_of_something_else_is_refused(change: dict[str, Any], why: str) -> None:
+    passage = _passage(None, (), 0, 0)
+    passage.memo.update(change)
+    with pytest.raises(UnusableInput, match="start a new run") as caught:
+        agent_on(Line()).resume([passage])
+    assert why in str(caught.value)
+    other = State(frozenset(), Objects({"cell-0": "cell"}, TYPES))
+    with pytest.raises(UnusableInput, match="other things than those of problem 0"):
+        agent_on(Line()).resume([Passage(None, (), Situation(0, other), _passage(None, (), 0, 0).memo)])
+
+
+class Wanderer(Line):
+    """A line on which the pawn chooses its steps by chance; ``done`` has every step, and where it began."""
+
+    def __init__(self, first: int = 0) -> None:
+        super().__init__(first)
+        self.done: list[tuple[int, GroundAction]] = []
+        self.expected: list[tuple[int, GroundAction]] = []
+
+    def instruct(self, name: str, objects: tuple[str, ...]) -> bool:
+        self.done.append((self.at, GroundAction(name, objects)))
+        return super().instruct(name, objects)
+
+    def choose(self, rng: np.random.Generator) -> tuple[str, tuple[str, ...]] | None:
+        """Left or right, or now and then nothing."""
+        return (None, ("left", ()), ("right", ()), ("right", ()))[int(rng.integers(4))]
+
+
+class Foreseen(Wanderer):
+    """Does in advance, on another line, what it is told to expect: ``expected`` has those steps."""
+
+    def expect(self, snapshot: object, *plans: Sequence[GroundAction]) -> None:
+        copy = Wanderer()
+        copy.restore(snapshot)
+        for plan in plans:
+            for step in plan:
+                if not copy.instruct(step.name, step.objects):
+                    break
+        self.expected += copy.done
+
+    def expect_walk(self, snapshot: object, steps: int, rng: np.random.Generator) -> None:
+        copy = Wanderer()
+        copy.restore(snapshot)
+        for _ in range(steps):
+            chosen = copy.choose(rng)
+            if chosen is None or not copy.instruct(*chosen):
+                break
+        self.expected += copy.done
+
+
+starts = st.integers(0, 3)
+questions = st.one_of(
+    st.tuples(st.just(Query), starts, plans),
+    st.tuples(st.just(Course), starts, st.lists(plans, max_size=3).map(tuple)),
+    st.tuples(st.just(WalkRequest), starts, st.integers(0, 4), st.integers(0, 9)),
+)
+
+
+@thorough(60)
+@given(st.lists(questions, max_size=5))
+def test_simulators_are_told_in_advance_exactly_the_steps_that_are_then_asked_of_them(
+    drawn: list[tuple[Any, ...]],
+) -> None:
+    lines = Wanderer(1), Foreseen(2), Foreseen(4)
+    agent = agent_on(*lines)
+    known = list(agent.initial())
+    known.append(agent.ask(Query(known[2], (LEFT,))).final)
+    lines[2].done.clear()
+    asked = [kind(known[start], *rest) for kind, start, *rest in drawn]
+    agent.expect(asked)
+    for question in asked:
+        if isinstance(question, WalkRequest):
+            agent.walk(question.start, question.steps, np.random.default_rng(question.seed))
+        elif isinstance(question, Course):
+            at = question.start
+            for plan in question.plans:
+                at = agent.ask(Query(at, plan)).final
+        else:
+            agent.ask(question)
+    assert [line.expected for line in lines[1:]] == [line.done for line in lines[1:]]
+
+
+@pytest.mark.parametrize("access", [Access.RESET, Access.TRAJECTORY])
+def test_a_simulator_that_cannot_be_brought_back_is_told_nothing_in_advance(access: Access) -> None:
+    line = Foreseen()
+    agent = agent_on(line, access=access)
+    (start,) = agent.initial()
+    agent.expect([Query(start, (RIGHT,)), WalkRequest(start, 2, 0), Course(start, ((RIGHT,), ()))])
+    assert line.expected == []
+
+
+UP = (GroundAction("up", ()),)
+
+
+@pytest.mark.parametrize(("kept", "most"), [(True, 40), (False, 400)])
+def test_a_way_is_gone_again_passage_by_passage(kept: bool, most: int) -> None:
+    """A ladder whose rungs hold half of the time; who falls begins at the last rung that is kept, or on the ground."""
+    rng, ways = np.random.default_rng(3), Ways()
+    for rung in range(5):
+        ways.came(rung + 1, rung, UP)
+    here, taken, begun = -1, 0, []
+
+    def begin(at: int) -> None:
+        nonlocal here
+        here = at
+        begun.append(at)
+
+    def take(steps: tuple[GroundAction, ...], to: int) -> bool:
+        nonlocal here, taken
+        assert steps == UP
+        assert to == here + 1
+        taken += 1
+        here = to if (holds := bool(rng.random() < 0.5)) else -1
+        return holds
+
+    passages = ways.passages(5, lambda rung: rung == 0)
+    assert [to for _, _, to in passages] == [1, 2, 3, 4, 5]
+    assert led_back(passages, begin, take, kept=kept)
+    assert here == 5
+    assert taken <= most
+    assert kept == any(begun)
+
+
+def test_a_way_that_leads_nowhere_any_more_is_given_up() -> None:
+    ways = Ways()
+    ways.came(1, 0, UP)
+    assert not led_back(ways.passages(1, lambda _: False), lambda _: None, lambda *_: False, kept=True)

@@ -1,4 +1,4 @@
-"""A journal survives its process."""
+"""A journal and a cache of answers survive their process, and those of a stranger do nothing but be refused in one line."""
 
 from __future__ import annotations
 
@@ -8,25 +8,66 @@ import shutil
 import sqlite3
 import struct
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.agents.cached import Cache
+from aam_vision.agents.cached import Cache, CachedAgent
+from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.journal import MAX_BYTES, NAME, WENT_ON, Journal, NothingRecorded, Row
-from aam_vision.interrogation.task.loop import Interrupted
+from aam_vision.agents.journalled import JournalledAgent
+from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.interrogation.policies.economical import EconomicalPolicy, Walker
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.loop import Interrupted, interrogate
+from aam_vision.interrogation.task.result import Result
+from aam_vision.interrogation.task.resuming import Recorded
+from aam_vision.model import domains as packaged
+from aam_vision.model.query import Access, Agent, Query, Response, Situation
 from aam_vision.support.errors import AccessViolation, UnusableInput
+from tests import domains
+from tests.commands import contents
+from tests.domains import Domain
 from tests.profiles import thorough
 from tests.refusals import told_by
 
-from .recorded import act, copy, replay
+from .programs import learned
+
+BUDGET = Budget(queries=2, steps=200)
+
+
+def run(journal: Journal) -> None:
+    """A short interrogation, or what the journal holds of it once more."""
+    problem = packaged.generate("gripper", 2, np.random.default_rng(0))
+    agent = SymbolicAgent(packaged.load("gripper"), [problem.initial], Access.SNAPSHOT)
+    journalled = JournalledAgent(agent, journal)
+    policy = Recorded(EconomicalPolicy(walker=Walker(limit=20)), journalled)
+    interrogate(journalled, policy, np.random.default_rng(0), budget=BUDGET)
+
+
+def act(folder: Path) -> None:
+    with Journal.create(folder, {"seed": 1}, {}) as journal:
+        run(journal)
+
+
+def replay(folder: Path) -> None:
+    with Journal.open(folder) as journal:
+        journal.about("arguments")
+        run(journal)
+
+
+def copy(recorded: Path, to: Path) -> sqlite3.Connection:
+    shutil.copy(recorded / NAME, to / NAME)
+    return sqlite3.connect(to / NAME, isolation_level=None)
 
 
 def test_an_entry_is_there_as_soon_as_it_is_written(tmp_path: Path) -> None:
-    """Whatever comes after it: the file is copied as a crash would leave it, the connection still open."""
+    """The file is copied as a crash would leave it, the connection still open."""
     row = Row("query", {"from": [1, 1]}, {"executed": 0}, [None])
     with Journal.create(tmp_path / ".", {}, {}) as journal:
         for number in (1, 2, 3):
@@ -47,10 +88,8 @@ def test_an_earlier_run_is_overwritten_by_force_only(tmp_path: Path, finished: b
     if finished:
         with Journal.open(tmp_path) as journal:
             journal.note("finished", "complete")
-    with pytest.raises(
-        UnusableInput, match="holds a finished run; name" if finished else "unfinished run; resume"
-    ):
-        Journal.create(tmp_path, {}, {})
+    why = "holds a finished run; name" if finished else "unfinished run; resume"
+    told_by(lambda: Journal.create(tmp_path, {}, {}), why)
     with Journal.open(tmp_path) as journal:
         assert journal.rows() != []
     with Journal.create(tmp_path, {"seed": 2}, {}, force=True) as journal:
@@ -58,21 +97,24 @@ def test_an_earlier_run_is_overwritten_by_force_only(tmp_path: Path, finished: b
 
 
 def test_a_journal_in_use_is_refused(tmp_path: Path) -> None:
-    with Journal.create(tmp_path, {}, {}), pytest.raises(UnusableInput, match="another process"):
-        Journal.open(tmp_path)
+    with Journal.create(tmp_path, {}, {}):
+        told_by(lambda: Journal.open(tmp_path), "another process")
 
 
 def test_a_run_that_never_began_is_said_to_have_nothing_recorded(tmp_path: Path) -> None:
-    with pytest.raises(NothingRecorded, match="nothing is recorded"):
-        Journal.open(tmp_path)
-    (tmp_path / NAME).touch()
-    with pytest.raises(NothingRecorded):
-        Journal.open(tmp_path)
-    connection = sqlite3.connect(tmp_path / NAME)
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.close()
-    with pytest.raises(NothingRecorded):
-        Journal.open(tmp_path)
+    for begin in (
+        lambda: None,
+        (tmp_path / NAME).touch,
+        lambda: _changed(tmp_path, "PRAGMA journal_mode = WAL"),
+    ):
+        begin()
+        with pytest.raises(NothingRecorded, match="nothing is recorded"):
+            Journal.open(tmp_path)
+
+
+def _changed(folder: Path, change: str) -> None:
+    with closing(sqlite3.connect(folder / NAME, isolation_level=None)) as connection:
+        connection.executescript(change)
 
 
 def test_what_a_run_was_asked_for_is_kept_with_the_versions(tmp_path: Path) -> None:
@@ -81,8 +123,8 @@ def test_what_a_run_was_asked_for_is_kept_with_the_versions(tmp_path: Path) -> N
     with Journal.open(tmp_path) as journal:
         assert (journal.about("arguments"), journal.about("inputs")) == (asked, {"d.pddl": "abc"})
         versions = journal.about("versions")
-        assert set(versions) == {"aam-vision", "numpy", "python"}
-        assert versions["numpy"] == np.__version__
+    assert set(versions) == {"aam-vision", "numpy", "python"}
+    assert versions["numpy"] == np.__version__
 
 
 def test_a_run_that_has_gone_on_counts_as_one_with_chance_if_that_explained_it(tmp_path: Path) -> None:
@@ -103,11 +145,10 @@ def test_the_limit_on_the_size_of_a_file_is_the_largest_that_is_read(
     monkeypatch.setattr("aam_vision.agents.journal.MAX_BYTES", size)
     Journal.open(tmp_path).close()
     monkeypatch.setattr("aam_vision.agents.journal.MAX_BYTES", size - 1)
-    with pytest.raises(UnusableInput, match="larger than"):
-        Journal.open(tmp_path)
+    told_by(lambda: Journal.open(tmp_path), "larger than")
 
 
-# A journal of a stranger does nothing but be refused in one line.
+# --- a journal of a stranger does nothing but be refused in one line ---------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -119,6 +160,15 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 _BOMB = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i, '', '', '', '' FROM n"
+_ANSWERS = [
+    ("'import os'", "no JSON"),
+    ("'[1e999]'", "damaged"),
+    ("'{\"executed\": NaN}'", "NaN"),
+    ('\'{"executed": 99, "final": []}\'', "99 steps of"),
+    ('\'{"executed": true, "final": []}\'', "executed"),
+    ("'{\"executed\": 0}'", "damaged"),
+    ("zeroblob(1000000)", "damaged"),
+]
 
 
 @pytest.mark.parametrize(
@@ -131,79 +181,55 @@ _BOMB = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT 
         (f"DROP TABLE entries; CREATE VIEW entries AS {_BOMB}", "its tables"),
         ("DELETE FROM entries WHERE number = 2", "entry 2 is missing"),
         ("DELETE FROM states WHERE number = 2", "damaged"),
-        ("UPDATE entries SET answer = 'import os' WHERE kind = 'query'", "no JSON"),
-        ("UPDATE entries SET answer = '[1e999]' WHERE kind = 'query'", "damaged"),
-        ("UPDATE entries SET answer = '{\"executed\": NaN}' WHERE kind = 'query'", "NaN"),
-        (
-            "UPDATE entries SET answer = '{\"executed\": 99, \"final\": []}' WHERE kind = 'query'",
-            "99 steps of",
-        ),
-        (
-            "UPDATE entries SET answer = '{\"executed\": true, \"final\": []}' WHERE kind = 'query'",
-            "executed",
-        ),
-        ("UPDATE entries SET answer = '{\"executed\": 0}' WHERE kind = 'query'", "damaged"),
+        *((f"UPDATE entries SET answer = {one} WHERE kind = 'query'", told) for one, told in _ANSWERS),
         ("UPDATE entries SET question = '{}' WHERE kind = 'query'", "not what is asked|no 'from'"),
         ("UPDATE entries SET kind = 'eval' WHERE kind = 'query'", "not what is asked"),
         ("UPDATE entries SET random = '[{\"bit_generator\": \"os.system\"}]' WHERE kind = 'walk'", "random"),
         ("UPDATE entries SET random = '[{}]' WHERE kind = 'walk'", "random"),
-        ("UPDATE entries SET answer = zeroblob(1000000) WHERE kind = 'query'", "damaged"),
         ('UPDATE states SET content = \'{"true": [["at"]]}\'', "arguments instead of"),
         ('UPDATE states SET content = \'{"true": [["is-god"]]}\'', "not a predicate"),
         ("UPDATE states SET objects = 7", "no number 7"),
         ('UPDATE objects SET content = \'{"ball1": "weapon"}\'', "not declared"),
     ],
 )
-def test_a_changed_journal_is_refused_in_one_line(
-    recorded: Path, tmp_path: Path, change: str, told: str
-) -> None:
-    connection = copy(recorded, tmp_path)
-    connection.executescript(change)
-    connection.close()
+def test_a_changed_journal_is_refused(recorded: Path, tmp_path: Path, change: str, told: str) -> None:
+    copy(recorded, tmp_path).close()
+    _changed(tmp_path, change)
     told_by(lambda: replay(tmp_path), told)
 
 
+def _both_refuse(folder: Path, why: str | None) -> None:
+    told_by(lambda: Journal.open(folder), why)
+    told_by(lambda: Journal.create(folder, {}, {}), why)
+
+
 @pytest.mark.parametrize(
-    "write",
+    ("write", "told"),
     [
-        lambda path: path.write_bytes(b"not a database, but long enough to be taken for one" * 100),
-        lambda path: path.write_bytes(b"SQLite format 3\x00" + bytes(2000)),
-        lambda path: path.mkdir(),
+        (lambda path: path.write_bytes(b"not a database, but long enough to be taken for one" * 100), None),
+        (lambda path: path.write_bytes(b"SQLite format 3\x00" + bytes(2000)), None),
+        (lambda path: path.mkdir(), None),
+        (lambda path: _changed(path.parent, "CREATE TABLE precious (a)"), "no transcript"),
     ],
 )
-def test_another_file_is_refused_and_left_alone(tmp_path: Path, write: Callable[[Path], None]) -> None:
-    path = tmp_path / NAME
-    write(path)
-    before = path.read_bytes() if path.is_file() else None
-    told_by(lambda: Journal.open(tmp_path))
-    assert (path.read_bytes() if path.is_file() else None) == before
-
-
-def test_another_programs_database_is_refused_and_left_alone(tmp_path: Path) -> None:
-    connection = sqlite3.connect(tmp_path / NAME)
-    connection.execute("CREATE TABLE precious (a)")
-    connection.commit()
-    connection.close()
-    before = (tmp_path / NAME).read_bytes()
-    for use in (lambda: Journal.open(tmp_path), lambda: Journal.create(tmp_path, {}, {})):
-        with pytest.raises(UnusableInput, match="no transcript"):
-            use()
-    assert (tmp_path / NAME).read_bytes() == before
+def test_another_file_is_refused_and_left_alone(
+    tmp_path: Path, write: Callable[[Path], None], told: str | None
+) -> None:
+    write(tmp_path / NAME)
+    before = contents(tmp_path)
+    _both_refuse(tmp_path, told)
+    assert contents(tmp_path) == before
     assert [path.name for path in tmp_path.iterdir()] == [NAME]
 
 
 @pytest.mark.parametrize("ending", ["", "-wal", "-journal"])
-def test_links_that_lead_out_of_the_folder_are_not_followed(
-    recorded: Path, tmp_path: Path, ending: str
-) -> None:
+def test_links_out_of_the_folder_are_not_followed(recorded: Path, tmp_path: Path, ending: str) -> None:
     copy(recorded, tmp_path).close()
     outside = tmp_path / "outside"
     (tmp_path / NAME).rename(outside) if not ending else outside.write_text("precious")
     (tmp_path / (NAME + ending)).symlink_to(outside)
     before = outside.read_bytes()
-    for use in (lambda: Journal.open(tmp_path), lambda: Journal.create(tmp_path, {}, {})):
-        with pytest.raises(UnusableInput, match="symbolic link"):
-            use()
+    _both_refuse(tmp_path, "symbolic link")
     assert outside.read_bytes() == before
 
 
@@ -224,20 +250,16 @@ def test_a_rollback_journal_is_never_played_back(recorded: Path, tmp_path: Path,
     run.mkdir()
     connection = copy(recorded, run)
     if large:
-        connection.executemany(
-            "INSERT INTO objects VALUES (?, ?)", [(n, "x" * 4000) for n in range(1000, 1030)]
-        )
+        rows = [(number, "x" * 4000) for number in range(1000, 1030)]
+        connection.executemany("INSERT INTO objects VALUES (?, ?)", rows)
     connection.execute("PRAGMA journal_mode = DELETE")
     connection.close()
     (run / f"{NAME}-journal").write_bytes(_hot_journal(precious))
-    with pytest.raises(UnusableInput, match="-journal" if large else "nothing is recorded"):
-        Journal.open(run)
+    told_by(lambda: Journal.open(run), "-journal" if large else "nothing is recorded")
     if not large:
         Journal.create(run, {}, {}).close()
-    assert precious.read_text() == "precious"
     (tmp_path / "cache-journal").write_bytes(_hot_journal(precious))
-    with pytest.raises(UnusableInput, match="a trap"):
-        Cache(tmp_path / "cache")
+    told_by(lambda: Cache(tmp_path / "cache"), "a trap")
     assert precious.read_text() == "precious"
 
 
@@ -247,12 +269,10 @@ def test_files_that_are_too_large_or_none_are_not_opened(recorded: Path, tmp_pat
     path = tmp_path / (NAME + ending)
     with path.open("ab") as file:
         file.truncate(MAX_BYTES + 1)
-    with pytest.raises(UnusableInput, match="larger than"):
-        Journal.open(tmp_path)
+    told_by(lambda: Journal.open(tmp_path), "larger than")
     path.unlink()
     os.mkfifo(path)
-    with pytest.raises(UnusableInput, match="no file"):
-        Journal.open(tmp_path)
+    told_by(lambda: Journal.open(tmp_path), "no file")
 
 
 def test_more_values_than_memory_holds_are_refused(
@@ -260,8 +280,8 @@ def test_more_values_than_memory_holds_are_refused(
 ) -> None:
     copy(recorded, tmp_path).close()
     monkeypatch.setattr("aam_vision.agents.journal.MAX_PARTS", 100)
-    with Journal.open(tmp_path) as journal, pytest.raises(UnusableInput, match="more than 100 values"):
-        journal.rows()
+    with Journal.open(tmp_path) as journal:
+        told_by(journal.rows, "more than 100 values")
 
 
 def _replay_or_refuse(folder: Path) -> None:
@@ -288,38 +308,112 @@ def test_no_damage_to_the_bytes_is_more_than_a_refusal(
     _replay_or_refuse(folder)
 
 
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-3, 10) | st.sampled_from(["at", "ball1", "room1", "query", ""]),
-    lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.dictionaries(
-            st.sampled_from(["from", "plan", "executed", "final", "steps", "true", "unknown"]),
-            inner,
-            max_size=4,
-        )
-    ),
-    max_leaves=8,
+VALUES = (
+    st.none() | st.booleans() | st.integers(-3, 10) | st.sampled_from(["at", "ball1", "room1", "query", ""])
 )
+KEYS = st.sampled_from(["from", "plan", "executed", "final", "steps", "true", "unknown"])
+JSON = st.recursive(
+    VALUES, lambda one: st.lists(one, max_size=4) | st.dictionaries(KEYS, one, max_size=4), max_leaves=8
+)
+COLUMNS = ["entries SET question", "entries SET answer", "entries SET random", "states SET content"]
 
 
 @thorough(150)
-@given(
-    st.sampled_from(
-        [("entries", "question"), ("entries", "answer"), ("entries", "random"), ("states", "content")]
-    ),
-    st.integers(1, 8),
-    JSON,
-)
+@given(st.sampled_from(COLUMNS), st.integers(1, 8), JSON)
 def test_no_json_of_a_stranger_is_more_than_a_refusal(
-    recorded: Path,
-    tmp_path_factory: pytest.TempPathFactory,
-    where: tuple[str, str],
-    number: int,
-    value: object,
+    recorded: Path, tmp_path_factory: pytest.TempPathFactory, column: str, number: int, value: object
 ) -> None:
     folder = tmp_path_factory.mktemp("strange")
     connection = copy(recorded, folder)
-    table, column = where
-    connection.execute(f"UPDATE {table} SET {column} = ? WHERE number = ?", (json.dumps(value), number))
+    connection.execute(f"UPDATE {column} = ? WHERE number = ?", (json.dumps(value), number))
     connection.close()
     _replay_or_refuse(folder)
+
+
+class Listening(AgentDecorator):
+    """Hears what reaches the agent."""
+
+    def __init__(self, agent: Agent) -> None:
+        super().__init__(agent)
+        self.asked: list[Query] = []
+
+    def ask(self, query: Query) -> Response:
+        self.asked.append(query)
+        return self.agent.ask(query)
+
+
+def _run(agent: Agent) -> Result:
+    return learned(agent, Budget(100, 500))
+
+
+def _cached(domain: Domain, path: Path, identity: str) -> tuple[Result, Listening]:
+    listening = Listening(SymbolicAgent(domain.model, domain.problems))
+    with closing(Cache(path)) as cache:
+        return _run(CachedAgent(listening, cache, identity)), listening
+
+
+@thorough(25)
+@given(domains.domains())
+def test_a_kept_answer_is_not_asked_for_in_another_run(one: Domain) -> None:
+    plain = _run(SymbolicAgent(one.model, one.problems))
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "answers"
+        _cached(one, path, "other")
+        first, asked = _cached(one, path, "one")
+        assert len(asked.asked) == plain.counts.queries, "answers of another agent are none of this one"
+        again, silence = _cached(one, path, "one")
+    assert silence.asked == []
+    for result in (first, again):
+        assert result.transcript == plain.transcript
+        assert (result.model, result.counts) == (plain.model, plain.counts)
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("cache") / "answers"
+    _gripper(path)
+    return path
+
+
+def _gripper(path: Path) -> None:
+    problem = packaged.generate("gripper", 2, np.random.default_rng(0))
+    with closing(Cache(path)) as cache:
+        _run(CachedAgent(SymbolicAgent(packaged.load("gripper"), [problem.initial]), cache, "gripper"))
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("PRAGMA user_version = 2", "newer"),
+        ("PRAGMA application_id = 7", "no cache"),
+        ("CREATE TRIGGER t AFTER INSERT ON answers BEGIN DELETE FROM answers; END", "its tables"),
+        ("UPDATE answers SET answer = 'exit()'", "no JSON"),
+        ("UPDATE answers SET answer = '{\"executed\": 5}'", "steps of"),
+        ('UPDATE answers SET answer = \'{"executed": 0, "state": {"true": [["at"]]}}\'', "arguments"),
+        ("UPDATE answers SET answer = zeroblob(100)", "damaged"),
+    ],
+)
+def test_a_changed_file_is_refused_in_one_line(filled: Path, tmp_path: Path, change: str, told: str) -> None:
+    path = tmp_path / "answers"
+    shutil.copy(filled, path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.executescript(change)
+    told_by(lambda: _gripper(path), told)
+
+
+def test_two_runs_may_have_it_open(tmp_path: Path) -> None:
+    path = tmp_path / "answers"
+    with closing(Cache(path)) as one, closing(Cache(path)) as other:
+        one.put("a", "1")
+        assert other.get("a") == "1"
+        other.put("a", "2")
+        assert one.get("a") == "1"
+
+
+@pytest.mark.parametrize("access", [Access.SNAPSHOT, Access.TRAJECTORY])
+def test_an_agent_with_other_handles_is_refused(access: Access, tmp_path: Path) -> None:
+    problem = packaged.generate("gripper", 2, np.random.default_rng(0))
+    agent = SymbolicAgent(packaged.load("gripper"), [problem.initial], access)
+    with closing(Cache(tmp_path / "answers")) as cache:
+        cached = CachedAgent(agent, cache, "gripper")
+        told_by(lambda: cached.ask(Query(Situation(3, problem.initial), ())), r"^cache: needs")

@@ -31,7 +31,6 @@ from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.resuming import Recorded
 from aam_vision.interrogation.task.robust import Setup, interrogate_robustly
-from aam_vision.model import domains as packaged
 from aam_vision.model.query import Access, Agent, Query, Response, Situation, WalkStep
 from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.support.errors import UnusableInput
@@ -40,6 +39,8 @@ from tests.domains import Domain
 from tests.profiles import crossed, first, thorough
 
 AMPLE = Budget(queries=100, steps=500)
+Make = Callable[[], tuple[Agent, Sequence[np.random.Generator]]]
+"""An agent, and the generators that its answers depend on."""
 
 
 class Killed(BaseException):
@@ -83,12 +84,7 @@ def _journal(folder: Path) -> Iterator[Journal]:
         yield journal
 
 
-def _run(
-    make: Callable[[], tuple[Agent, Sequence[np.random.Generator]]],
-    folder: Path,
-    lives: int | None,
-    policy: str,
-) -> tuple[Result | None, Mortal]:
+def _run(make: Make, folder: Path, lives: int | None, policy: str) -> tuple[Result | None, Mortal]:
     """A run in one process, which goes on with the folder's journal and may be ended early."""
     agent, generators = make()
     mortal = Mortal(agent, lives)
@@ -105,10 +101,9 @@ def _interrogated(agent: Agent, record: JournalledAgent | None, name: str) -> Re
     def asked_of_the_present(policy: Policy) -> Policy:
         return policy if record is None else OfThePresent(policy, record)
 
+    confirming = Confirming(_policy(agent.access, name), agent.access, PyperplanPlanner())
     setup = Setup(
-        asked_of_the_present(Confirming(_policy(agent.access, name), agent.access, PyperplanPlanner())),
-        lambda: asked_of_the_present(_policy(agent.access)),
-        AMPLE,
+        asked_of_the_present(confirming), lambda: asked_of_the_present(_policy(agent.access)), AMPLE
     )
     return interrogate_robustly(agent, setup, np.random.default_rng(5), record=record)
 
@@ -128,19 +123,12 @@ class OfThePresent:
 
 
 def _assert_same(one: Result, other: Result) -> None:
-    assert one.transcript == other.transcript
-    assert one.model == other.model
-    assert one.counts == other.counts
-    assert one.curve == other.curve
-    assert (one.proven, one.why, one.undetermined) == (other.proven, other.why, other.undetermined)
-    assert (one.doubt, one.assessment is None) == (other.doubt, other.assessment is None)
+    for name in ("transcript", "model", "counts", "curve", "proven", "why", "undetermined", "doubt"):
+        assert getattr(one, name) == getattr(other, name), name
+    assert (one.assessment is None) == (other.assessment is None)
 
 
-def _assert_goes_on(
-    make: Callable[[], tuple[Agent, Sequence[np.random.Generator]]],
-    lives: Sequence[int],
-    policy: str = "economical",
-) -> None:
+def _assert_goes_on(make: Make, lives: Sequence[int], policy: str = "economical") -> None:
     """Processes that end after so many exchanges of their own, one after the other, and one that does not."""
     agent, _ = make()
     whole = Mortal(agent, None)
@@ -159,12 +147,11 @@ def _assert_goes_on(
 
 
 def _packaged(name: str, access: Access, *seed: int) -> SymbolicAgent:
-    problem = packaged.generate(name, 2, np.random.default_rng(seed or 0)).initial
-    return SymbolicAgent(packaged.load(name), [problem], access)
+    return SymbolicAgent(*domains.packaged(name, seed=seed or 0), access)
 
 
 @thorough(30)
-@given(domains.domains(), st.sampled_from(Access), st.lists(st.integers(0, 12), max_size=4))
+@given(domains.domains(), st.sampled_from(Access), st.lists(st.integers(0, 12), max_size=2))
 def test_a_symbolic_agent_is_asked_nothing_twice(domain: Domain, access: Access, lives: list[int]) -> None:
     problems = domain.problems[:1] if access is Access.TRAJECTORY else domain.problems
     _assert_goes_on(lambda: (SymbolicAgent(domain.model, problems, access), ()), lives)
@@ -193,11 +180,9 @@ def test_the_papers_policy_goes_on_where_its_algorithm_stood(access: Access) -> 
 
 def test_problems_with_the_same_objects_stay_apart_and_in_their_order() -> None:
     """Their states share the objects in memory once they are read from a journal."""
-    rng = np.random.default_rng([0, 1])
-    problems = [packaged.generate("blocksworld", 2, rng).initial for _ in range(3)]
+    model, problems = domains.packaged("blocksworld", 3, seed=[0, 1])
     assert problems[0].objects == problems[1].objects
     assert problems[0].objects is not problems[1].objects
-    model = packaged.load("blocksworld")
     _assert_goes_on(lambda: (SymbolicAgent(model, problems, Access.SNAPSHOT), ()), [1, 8])
 
 
@@ -206,11 +191,9 @@ def test_a_run_that_weighs_its_answers_goes_on(access: Access, lives: list[int])
     """Wherever it is ended: before it doubts, while it asks again, and while it weighs."""
 
     def make() -> tuple[Agent, Sequence[np.random.Generator]]:
-        faults = np.random.default_rng(3)
-        agent: Agent = _packaged("gripper", access)
-        if access is not Access.SETTABLE:
-            agent = NumberedAgent(agent)
-        return UnreliableAgent(agent, 0.05, 0.02, faults), (faults,)
+        faults, agent = np.random.default_rng(3), _packaged("gripper", access)
+        numbered = agent if access is Access.SETTABLE else NumberedAgent(agent)
+        return UnreliableAgent(numbered, 0.05, 0.02, faults), (faults,)
 
     _assert_goes_on(make, lives)
 
@@ -227,17 +210,14 @@ def test_simulators_are_led_back_to_where_they_were(access: Access, sigma: float
         noise = np.random.default_rng(7)
         chosen = domain.interrogated[: 1 if access is Access.TRAJECTORY else 2]
         simulators = [NoisySimulator(make_simulator("doors", *one), sigma, noise) for one in chosen]
-        return ImageAgent(simulators, perception, domain.visual.vocabulary(), domain.headers, access), (
-            noise,
-        )
+        vocabulary = domain.visual.vocabulary()
+        return ImageAgent(simulators, perception, vocabulary, domain.headers, access), (noise,)
 
     _assert_goes_on(make, [1, 3, 5])
 
 
 def test_what_limits_in_time_decide_otherwise_does_not_change_what_was_asked(tmp_path: Path) -> None:
-    """A policy that would have done something else does not undo the recorded moves: it goes on from there."""
-    rng = np.random.default_rng(0)
-    model, problems = packaged.load("blocksworld"), [packaged.generate("blocksworld", 3, rng).initial]
+    model, problems = domains.packaged("blocksworld", size=3)
     agent = Mortal(SymbolicAgent(model, problems, Access.SNAPSHOT), 12)
     with _journal(tmp_path) as journal:
         journalled = JournalledAgent(agent, journal)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -18,7 +16,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.agents import reference_agent
 from aam_vision.agents.encoding import Malformed, dumps, loads, typed
 from aam_vision.agents.image import ImageAgent
 from aam_vision.agents.journal import Journal
@@ -26,20 +23,19 @@ from aam_vision.agents.journalled import JournalledAgent
 from aam_vision.agents.perception import Frame, Given, Percept, Perception, Scene
 from aam_vision.agents.program import ProgramLimits
 from aam_vision.agents.protocol import read_hello, read_shown, shown_json
-from aam_vision.agents.shown import Conversation, ProgramSimulator, WaryPerception
+from aam_vision.agents.shown import ProgramSimulator, WaryPerception
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.envs import DOMAINS
 from aam_vision.envs.registry import board_domain, make_simulator
-from aam_vision.interrogation.policies.registry import policy_for
-from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
 from aam_vision.model.query import Access, Query
 from aam_vision.model.strips import Atom, GroundAction, Objects, Predicate, State, Types, Vocabulary
-from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.support.errors import AamError, AgentFailed, UnusableInput
 from aam_vision.support.pictures import decode
 from tests.agents.walker_program import CELLS, drawn, hello
-from tests.profiles import thorough
+from tests.profiles import first, thorough
+
+from .programs import REFERENCE, SCHEMA, asked_of, conversing, learned, program
 
 PATIENT = ProgramLimits(seconds=60.0, memory=4 << 30)
 FAULTS = ("crash", "truncated", "larger", "bomb", "text", "accent", "missing")
@@ -58,38 +54,20 @@ class Eyes:
 
 
 def _walker(counter: Path, access: str, fault: str = "none", at: int = 10**6, *always: str) -> str:
-    words = ["-m", "tests.agents.walker_program", access, fault, str(at), str(counter), *always]
-    return shlex.join([sys.executable, *words])
+    return program("tests.agents.walker_program", access, fault, at, counter, *always)
 
 
 @contextmanager
 def _agent(
-    command: str,
-    perception: Perception,
-    vocabulary: Vocabulary,
-    access: Access | None = None,
-    limits: ProgramLimits = PATIENT,
+    command: str, perception: Perception, vocabulary: Vocabulary, limits: ProgramLimits = PATIENT
 ) -> Iterator[ImageAgent]:
-    conversation = Conversation(command, limits)
-    try:
-        allowed = access or conversation.hello.access
+    with conversing(command, limits) as talk:
+        hello = talk.hello
         simulators = [
-            ProgramSimulator(conversation, number, allowed, lambda png, size: decode(png, size=size))
-            for number in range(len(conversation.hello.shown))
+            ProgramSimulator(talk, number, hello.access, lambda png, size: decode(png, size=size))
+            for number in range(len(hello.shown))
         ]
-        yield ImageAgent(simulators, perception, vocabulary, conversation.hello.headers, allowed)
-    finally:
-        conversation.close()
-
-
-def _learned(agent: ImageAgent) -> Result:
-    return interrogate(
-        agent, policy_for(agent.access, "economical", PyperplanPlanner()), np.random.default_rng(0)
-    )
-
-
-def _questions(counter: Path) -> int:
-    return sum('"hello"' not in line for line in counter.read_text().splitlines())
+        yield ImageAgent(simulators, perception, vocabulary, hello.headers, hello.access)
 
 
 @cache
@@ -98,7 +76,7 @@ def _without_a_fault(access: str) -> tuple[Result, int]:
     with TemporaryDirectory() as folder:
         counter = Path(folder) / "asked"
         with _agent(_walker(counter, access), Eyes(), VOCABULARY) as agent:
-            return _learned(agent), _questions(counter)
+            return learned(agent), len(asked_of(counter))
 
 
 @pytest.mark.parametrize("access", ["snapshot", "reset", "trajectory"])
@@ -115,12 +93,11 @@ def test_a_walker_is_learned_from_its_images(access: str) -> None:
 )
 def test_a_fault_costs_a_restart_and_changes_nothing(fault: str, access: str, tmp_path: Path) -> None:
     expected, questions = _without_a_fault(access)
-    with _agent(
-        _walker(tmp_path / "asked", access, fault, 3 if access == "trajectory" else 6), Eyes(), VOCABULARY
-    ) as agent:
-        found = _learned(agent)
+    command = _walker(tmp_path / "asked", access, fault, 3 if access == "trajectory" else 6)
+    with _agent(command, Eyes(), VOCABULARY) as agent:
+        found = learned(agent)
     assert (found.model, found.counts) == (expected.model, expected.counts)
-    assert 1 <= _questions(tmp_path / "asked") - questions <= 2
+    assert 1 <= len(asked_of(tmp_path / "asked")) - questions <= 2
 
 
 @pytest.mark.parametrize("fault", ["crash", "larger", "missing"])
@@ -131,7 +108,7 @@ def test_a_fault_that_stays_is_one_line(fault: str, tmp_path: Path) -> None:
         _agent(command, Eyes(), VOCABULARY, limits=limits) as agent,
         pytest.raises(AgentFailed, match=r"in each of 2 processes") as failed,
     ):
-        _learned(agent)
+        learned(agent)
     assert str(failed.value).isprintable()
 
 
@@ -153,7 +130,6 @@ def _shows(looks: Callable[[], Frame]) -> ProgramSimulator:
 
 
 def test_another_image_of_the_same_situation_is_reported() -> None:
-    """It shows one situation in two ways, always or once."""
     for shades in ([0, 1, 1], [0, 1, 0], [0, 1, 2]):
         images = iter([drawn(shade) for shade in shades])
         simulator = _shows(lambda images=images: next(images))  # type: ignore[misc]
@@ -188,39 +164,33 @@ def test_scenes_without_cells_need_no_board() -> None:
     assert not {"rows", "columns", "cells"}.intersection(told["scene"])
     assert read_shown(told, Vocabulary("table", (), types), objects).scene == scene
     for points in ({"cup-1": [0.2]}, {"cup-1": [2, 0]}, {"plate": [0, 0]}, {"cup-1": ["0", 0]}):
+        wrong = {**told, "scene": {"looks": looks, "points": points}}
         with pytest.raises(Malformed):
-            read_shown(
-                {**told, "scene": {"looks": looks, "points": points}}, Vocabulary("table", (), types), objects
-            )
+            read_shown(wrong, Vocabulary("table", (), types), objects)
 
 
 # --- environments as programs ---------------------------------------------------------------------------
 
 
-class Seeded:
+def _seeded(problem: tuple[str, int]) -> Any:
     """A simulator whose choices depend on a seed alone, as those of a program do."""
-
-    def __init__(self, simulator: Any) -> None:
-        self._simulator = simulator
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._simulator, name)
-
-    def choose(self, rng: np.random.Generator) -> Any:
-        return self._simulator.choose(np.random.default_rng(int(rng.integers(2**31))))
+    simulator: Any = make_simulator("doors", *problem)
+    choose = simulator.choose
+    simulator.choose = lambda rng: choose(np.random.default_rng(int(rng.integers(2**31))))
+    return simulator
 
 
-@pytest.mark.parametrize("access", ["snapshot", "trajectory"])
+@pytest.mark.parametrize("access", first(1, ["snapshot", "trajectory"]))
 def test_an_environment_as_a_program_is_asked_the_same_and_gives_the_same_model(access: str) -> None:
     domain = board_domain("doors")
     perception = BoardPerception.load(domain.visual, "doors")
     vocabulary = domain.visual.vocabulary()
     number = 1 if access == "trajectory" else 2
-    simulators = [Seeded(make_simulator("doors", *problem)) for problem in domain.interrogated[:number]]
-    expected = _learned(ImageAgent(simulators, perception, vocabulary, domain.headers, Access(access)))
-    words = ["-m", "aam_vision.envs.program", "doors", access, str(number)]
-    with _agent(shlex.join([sys.executable, *words]), WaryPerception(perception), vocabulary) as agent:
-        found = _learned(agent)
+    simulators = [_seeded(problem) for problem in domain.interrogated[:number]]
+    expected = learned(ImageAgent(simulators, perception, vocabulary, domain.headers, Access(access)))
+    command = program("aam_vision.envs.program", "doors", access, number)
+    with _agent(command, WaryPerception(perception), vocabulary) as agent:
+        found = learned(agent)
     assert (found.model, found.counts) == (expected.model, expected.counts)
     told = [[entry.actions for entry in result.transcript.entries] for result in (found, expected)]
     assert told[0] == told[1]
@@ -234,19 +204,8 @@ def test_scenes_are_written_and_read_back(name: str) -> None:
     told = loads(dumps(shown_json(scene, (100, 120))))
     shown = read_shown(told, Vocabulary(name, given, domain.visual.types), scene.objects)
     assert (shown.scene, shown.size) == (scene, (100, 120))
-    schema = json.loads(Path(reference_agent.__file__).with_name("protocol.schema.json").read_text())
-    jsonschema.validate(
-        {"id": 1, **hello("reset"), "problems": [told]}, {**schema, "anyOf": [{"$ref": "#/$defs/hello"}]}
-    )
-
-
-def _changed(**changes: Any) -> dict[str, Any]:
-    told = hello("snapshot")
-    (problem,) = told["problems"]
-    for name, value in changes.items():
-        place = problem if name in ("size", "objects") else problem["scene"]
-        place[name] = value
-    return {"id": 1, **told}
+    introduction = {"id": 1, **hello("reset"), "problems": [told]}
+    jsonschema.validate(introduction, {**SCHEMA, "anyOf": [{"$ref": "#/$defs/hello"}]})
 
 
 @pytest.mark.parametrize(
@@ -271,16 +230,17 @@ def _changed(**changes: Any) -> dict[str, Any]:
         ({"boxes": [[0, 0, 0.5, 0.1, 0, 1]]}, "not a part of an image"),
         ({"boxes": [[0, 0, 0, 1, 0]]}, "not a \\[row"),
         ({"boxes": [[0, 0, 0, float("inf"), 0, 1]]}, "not a part of an image"),
+        ({"access": "settable"}, "snapshot is the most"),
     ],
 )
-def test_malformed_scenes_are_refused(changes: dict[str, Any], said: str) -> None:
+def test_malformed_introductions_are_refused(changes: dict[str, Any], said: str) -> None:
+    told = {"id": 1, **hello("snapshot")}
+    (problem,) = told["problems"]
+    for name, value in changes.items():
+        place = told if name == "access" else problem if name in ("size", "objects") else problem["scene"]
+        place[name] = value
     with pytest.raises(Malformed, match=said):
-        read_hello(_changed(**changes))
-
-
-def test_no_state_can_be_set_where_images_are_shown() -> None:
-    with pytest.raises(Malformed, match="snapshot is the most"):
-        read_hello({"id": 1, **hello("settable")})
+        read_hello(told)
 
 
 def test_a_scene_that_the_concepts_cannot_handle_is_the_agents_fault() -> None:
@@ -298,7 +258,7 @@ def test_a_scene_that_the_concepts_cannot_handle_is_the_agents_fault() -> None:
 
 
 @pytest.mark.parametrize(
-    ("env", "program", "told"),
+    ("env", "kind", "told"),
     [
         (None, "walker", "name the environment"),
         ("gripper", "walker", "shows no images"),
@@ -307,20 +267,17 @@ def test_a_scene_that_the_concepts_cannot_handle_is_the_agents_fault() -> None:
     ],
 )
 def test_an_environment_is_named_for_programs_that_show_images_and_reads_them(
-    env: str | None, program: str, told: str, tmp_path: Path
+    env: str | None, kind: str, told: str, tmp_path: Path
 ) -> None:
     from aam_vision.run import targets
     from aam_vision.run.arguments import Arguments
 
-    reference = shlex.join([sys.executable, "-m", "aam_vision.agents.reference_agent"])
-    agent = _walker(tmp_path / "asked", "reset") if program == "walker" else reference
+    agent = _walker(tmp_path / "asked", "reset") if kind == "walker" else REFERENCE
     with pytest.raises(UnusableInput, match=told):
         targets.of(Arguments(env=env, agent=agent))
 
 
 def test_a_run_of_an_image_program_goes_on_in_another_process(tmp_path: Path) -> None:
-    """Answers in the journal are not asked for again; the program is led back to where it was."""
-
     def asked(counter: Path, plans: list[str], *, resumed: bool) -> list[tuple[int, State]]:
         with (
             _agent(_walker(counter, "trajectory"), Eyes(), VOCABULARY) as agent,
@@ -345,8 +302,7 @@ def test_a_run_of_an_image_program_goes_on_in_another_process(tmp_path: Path) ->
     assert plans == [None, [], back, [["step", "c1", "c2"]], [["step", "c2", "c3"]], back]
 
 
-# Whatever a program says of its scenes is read, or is one error of the project: it never brings the
-# perception down.
+# --- any scene ------------------------------------------------------------------------------------------
 
 
 def test_it_is_known_how_the_classifiers_behind_a_program_did_in_their_test() -> None:
@@ -409,9 +365,8 @@ def test_any_scene_is_read_or_refused(name: str) -> None:
     told = _known(name)[2]
     assert _read(name, loads(told))
     problem = loads(told)
-    names = sorted(
-        {*problem["objects"], *problem["scene"]["cells"], *problem["scene"]["looks"].values(), "x-1"}
-    )
+    scene = problem["scene"]
+    names = sorted({*problem["objects"], *scene["cells"], *scene["looks"].values(), "x-1"})
 
     @thorough(40)
     @given(st.data())

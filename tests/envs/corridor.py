@@ -10,30 +10,14 @@ import gymnasium
 import numpy as np
 
 from aam_vision.agents.image import ImageAgent
-from aam_vision.agents.perception import (
-    Defined,
-    Exactly,
-    Frame,
-    Perceived,
-    Percept,
-    Reading,
-    Scene,
-    VisualVocabulary,
-)
+from aam_vision.agents.perception import Defined, Exactly, Frame, Perceived, Percept, Reading, Scene
+from aam_vision.agents.perception import VisualVocabulary as Visual
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
 from aam_vision.envs.meaning import intended as schema
 from aam_vision.envs.own import Instruction, Labelled, OwnEnvironment
 from aam_vision.model.query import Access
-from aam_vision.model.strips import (
-    ActionHeader,
-    Atom,
-    Model,
-    Objects,
-    Predicate,
-    State,
-    Types,
-)
+from aam_vision.model.strips import ActionHeader, Atom, Model, Objects, Predicate, State, Types
 
 LENGTH, SIDE = 4, 16
 LEFT, RIGHT, LIGHT = range(3)
@@ -87,17 +71,19 @@ def next_to(scene: Scene, seen: State) -> tuple[list[Atom], list[Atom]]:
     return [Atom("next", (f"cell-{i}", f"cell-{i + 1}")) for i in range(LENGTH - 1)], []
 
 
-def vocabulary(define: Any = next_to) -> VisualVocabulary:
-    return VisualVocabulary(
-        "corridor",
-        (
-            Perceived(Predicate("at", ("cell",)), Reading.THERE, {"": "agent"}, "the red square"),
-            Perceived(Predicate("lit", ("cell",)), Reading.THERE, {"": "lit"}, "green stripes"),
-            Defined(Predicate("next", ("cell", "cell")), define, "from left to right"),
-        ),
-        TYPES,
-        constraints=(Exactly("agent", 1),),
+def vocabulary(define: Any = next_to) -> Visual:
+    entries = (
+        Perceived(Predicate("at", ("cell",)), Reading.THERE, {"": "agent"}, "the red square"),
+        Perceived(Predicate("lit", ("cell",)), Reading.THERE, {"": "lit"}, "green stripes"),
+        Defined(Predicate("next", ("cell", "cell")), define, "from left to right"),
     )
+    return Visual("corridor", entries, TYPES, constraints=(Exactly("agent", 1),))
+
+
+def labels(env: Any) -> list[Atom]:
+    """What is seen: where the agent is, and which lamps are lit."""
+    lit = [Atom("lit", (name,)) for name, is_lit in zip(CELLS, env.lit, strict=True) if is_lit]
+    return [Atom("at", (cell(env.at),)), *lit]
 
 
 def cell(number: int) -> str:
@@ -125,7 +111,7 @@ INTENDED = Model(
 class Eyes:
     """Reads these images as they were drawn."""
 
-    def __init__(self, visual: VisualVocabulary | None = None) -> None:
+    def __init__(self, visual: Visual | None = None) -> None:
         self._index = SceneIndex(visual or vocabulary(), SCENE)
 
     def look(self, frame: Frame, scene: Scene) -> Percept:
@@ -142,8 +128,7 @@ def pictures(rng: np.random.Generator) -> Iterator[Labelled]:
     while True:
         env.reset(seed=0)
         env.at, env.lit = int(rng.integers(LENGTH)), [bool(one) for one in rng.integers(2, size=LENGTH)]
-        lit = [Atom("lit", (cell(i),)) for i in range(LENGTH) if env.lit[i]]
-        yield Labelled(SCENE, frozenset([Atom("at", (cell(env.at),)), *lit]), env.render())
+        yield Labelled(SCENE, frozenset(labels(env)), env.render())
 
 
 def environment(
@@ -162,13 +147,9 @@ def agent(*given: Any, access: Access = Access.SNAPSHOT, **more: Any) -> ImageAg
 
 OWN = (
     lambda env: (env.unwrapped.at, tuple(env.unwrapped.lit)),
-    lambda env, token: _put(env.unwrapped, token),
+    lambda env, token: vars(env.unwrapped).update(at=token[0], lit=list(token[1])),
 )
 WAYS = {"copy": "copy", "replay": "replay", "own": OWN}
-
-
-def _put(env: Any, token: tuple[int, tuple[bool, ...]]) -> None:
-    env.at, env.lit = token[0], list(token[1])
 
 
 def two_left(simulator: GymnasiumSimulator) -> tuple[str, str]:

@@ -64,20 +64,14 @@ def domain_operators(domain: str) -> tuple[ActionSchema, ...]:
                 for each in literals
             )
 
-        effects = operator.effects.literals
-        found.append(
-            ActionSchema(
-                ActionHeader(
-                    operator.name,
-                    tuple(str(name).removeprefix("?") for name in names),
-                    tuple(
-                        ROOT_TYPE if str(one.var_type) == UNTYPED else str(one.var_type)
-                        for one in operator.params
-                    ),
-                ),
-                lift(each for each in operator.preconds.literals if each.predicate.name not in actions),
-                add=lift(each for each in effects if not each.is_anti),
-                delete=lift(each for each in effects if each.is_anti),
-            )
+        kinds = [str(one.var_type) for one in operator.params]
+        header = ActionHeader(
+            operator.name,
+            tuple(str(name).removeprefix("?") for name in names),
+            tuple(ROOT_TYPE if kind == UNTYPED else kind for kind in kinds),
         )
+        positive = (each for each in operator.preconds.literals if each.predicate.name not in actions)
+        effects = operator.effects.literals
+        added, deleted = (lift(each for each in effects if each.is_anti is anti) for anti in (False, True))
+        found.append(ActionSchema(header, lift(positive), add=added, delete=deleted))
     return tuple(found)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections import Counter
 from collections.abc import Callable
+from itertools import count
+from time import sleep
 from typing import Any
 
 import gymnasium
@@ -15,15 +18,17 @@ from aam_vision.agents.image import ChanceImageAgent, Passage
 from aam_vision.agents.perception import Scene
 from aam_vision.envs.controlled import ControlledEnvironment
 from aam_vision.envs.gymnasium_simulator import ChanceSimulator, check_refusals, check_restore
+from aam_vision.envs.meaning import BoundedCalls, TookTooLong
 from aam_vision.envs.own import Instruction, instruction
 from aam_vision.envs.restoring import in_order
 from aam_vision.envs.sources import found, shown, vocabulary
-from aam_vision.interrogation.chance.interrogating import ChanceResult, Options, interrogate
+from aam_vision.interrogation.chance.interrogating import Options, interrogate
 from aam_vision.interrogation.task.verdict import COMPLETE
 from aam_vision.model.query import Access, Query
 from aam_vision.model.strips import GroundAction, Objects
 from aam_vision.support.errors import UnusableInput
 from tests.profiles import first
+from tests.refusals import told_by
 
 GOAL = 3
 WORDS = vocabulary(
@@ -74,16 +79,6 @@ def forward(observation: int, *things: str) -> int:
     return 0
 
 
-class Sulking:
-    """A policy that can never be begun anew."""
-
-    def reset(self) -> None:
-        threading.Event().wait()
-
-    def __call__(self, observation: int, *things: str) -> int:
-        return 0
-
-
 def drive(policy: Callable[..., Any] = forward, limit: int = 4, **more: Any) -> Instruction:
     given = {
         "until": lambda env, cart: env.at == GOAL,
@@ -97,9 +92,8 @@ def drive(policy: Callable[..., Any] = forward, limit: int = 4, **more: Any) -> 
 
 
 def back() -> Instruction:
-    return instruction(
-        "back ?c - cart", 1, watch=lambda env: env.at, executed=lambda before, after: before != after, free=1
-    )
+    seen = {"watch": lambda env: env.at, "executed": lambda before, after: before != after}
+    return instruction("back ?c - cart", 1, **seen, free=1)
 
 
 def scene(env: Any) -> Scene:
@@ -173,12 +167,7 @@ def test_it_is_refused_where_it_does_not_begin() -> None:
 
 def test_the_observation_comes_back_with_the_state() -> None:
     told: list[int] = []
-
-    def noting(observation: int, *things: str) -> int:
-        told.append(observation)
-        return 0
-
-    one = simulator(lane(drive(noting, limit=1, ready=None)))
+    one = simulator(lane(drive(lambda seen, *_: told.append(seen) or 0, limit=1, ready=None)))
     one.start()
     here = one.snapshot()
     for _ in range(8):
@@ -207,6 +196,13 @@ def never(*given: object) -> int:
     return 0
 
 
+class Sulking:
+    """A policy that can never be begun anew."""
+
+    reset = never
+    __call__ = forward
+
+
 @pytest.mark.parametrize(
     ("more", "what"),
     [
@@ -223,16 +219,10 @@ def test_a_policy_that_never_returns_is_named(more: dict[str, Any], what: str) -
 
 
 @pytest.mark.parametrize("seconds", [None, 60])
-def test_a_policy_is_called_in_the_thread_of_the_run_only_where_nothing_bounds_it(
-    seconds: float | None,
-) -> None:
-    seen = []
-
-    def noting(observation: int, *things: str) -> int:
-        seen.append(threading.current_thread())
-        return 0
-
-    assert simulator(lane(drive(noting, seconds=seconds))).instruct("drive", ("cart",))
+def test_a_policy_is_called_in_the_thread_of_the_run_where_nothing_bounds_it(seconds: float | None) -> None:
+    seen: list[object] = []
+    noting = drive(lambda *_: seen.append(threading.current_thread()) or 0, seconds=seconds)
+    assert simulator(lane(noting)).instruct("drive", ("cart",))
     assert len(set(seen)) == 1
     assert (seen[0] is threading.current_thread()) is (seconds is None)
 
@@ -246,9 +236,7 @@ def test_a_policy_is_called_in_the_thread_of_the_run_only_where_nothing_bounds_i
         (GeneratorExit(), "GeneratorExit; correct it"),
     ],
 )
-def test_a_policy_that_raises_or_ends_the_program_is_named(
-    seconds: float | None, raised: BaseException, told: str
-) -> None:
+def test_a_policy_that_raises_or_ends_the_program_is_named(seconds: Any, raised: Any, told: str) -> None:
     """Else a run with a policy that calls ``exit()`` would end as if all were well, with nothing learned."""
 
     def leaving(observation: int, *things: str) -> int:
@@ -259,72 +247,47 @@ def test_a_policy_that_raises_or_ends_the_program_is_named(
         one.instruct("drive", ("cart",))
 
 
+UNTIL = {"policy": forward, "until": lambda env: True}
+ENDING = {**UNTIL, "limit": 5}
+
+
 @pytest.mark.parametrize(
     ("given", "told"),
     [
         ({"policy": forward}, "may never end"),
-        ({"policy": forward, "until": lambda env: True}, "may never end"),
-        ({"policy": forward, "until": lambda env: True, "limit": 0}, "may never end"),
-        ({"policy": 3, "until": lambda env: True, "limit": 5}, "no function"),
-        (
-            {"policy": forward, "actions": 0, "until": lambda env: True, "limit": 5},
-            "either actions or a policy",
-        ),
+        (UNTIL, "may never end"),
+        ({**UNTIL, "limit": 0}, "may never end"),
+        ({**ENDING, "policy": 3}, "no function"),
+        ({**ENDING, "actions": 0}, "either actions or a policy"),
         ({}, "either actions or a policy"),
         ({"actions": 0, "limit": 5}, "those of a policy"),
         ({"actions": 0, "seconds": 5}, "those of a policy"),
-        ({"policy": forward, "until": lambda env: True, "limit": 5, "seconds": 0}, "seconds is 0"),
-        ({"policy": forward, "until": lambda env: True, "limit": 5, "seconds": "9"}, "seconds is '9'"),
-        (
-            {"policy": forward, "until": lambda env: True, "limit": 5, "seconds": float("nan")},
-            "seconds is nan",
-        ),
-        (
-            {"policy": forward, "until": lambda env: True, "limit": 5, "watch": lambda env: 0},
-            "leave out watch",
-        ),
+        ({**ENDING, "seconds": 0}, "seconds is 0"),
+        ({**ENDING, "seconds": "9"}, "seconds is '9'"),
+        ({**ENDING, "seconds": float("nan")}, "seconds is nan"),
+        ({**ENDING, "watch": lambda env: 0}, "leave out watch"),
     ],
 )
 def test_what_makes_no_instruction_is_said_at_once(given: dict[str, Any], told: str) -> None:
-    with pytest.raises(UnusableInput, match=told):
-        instruction("drive", **given)
+    told_by(lambda: instruction("drive", **given), told)
 
 
-def test_chance_that_comes_back_with_a_copy_is_refused() -> None:
-    with pytest.raises(UnusableInput, match="draw chance from np_random"):
-        ChanceSimulator(
-            np.random.default_rng(0), Lane(frozen=True), (drive(),), scene, "copy", 0, stops=False
-        )
-
-
-def test_a_refusal_that_chance_may_feign_is_refused() -> None:
-    with pytest.raises(UnusableInput, match="push counts as refused where the image stays the same"):
-        check_refusals("lane", (instruction("push", 0),))
-    with pytest.raises(UnusableInput, match="restore='replay'"):
-        check_restore("lane", "replay")
+def test_chance_that_comes_back_with_a_copy_or_may_feign_a_refusal_is_refused() -> None:
+    given = (np.random.default_rng(0), Lane(frozen=True), (drive(),), scene, "copy", 0)
+    told_by(lambda: ChanceSimulator(*given, stops=False), "draw chance from np_random")
+    pushes = (instruction("push", 0),)
+    told_by(lambda: check_refusals("lane", pushes), "push counts as refused where the image stays the same")
+    told_by(lambda: check_restore("lane", "replay"), "restore='replay'")
 
 
 def subject(environment: ControlledEnvironment, access: Access) -> ChanceImageAgent:
-    told = environment.told()
-    return ChanceImageAgent(
-        [told.of(simulator(environment))],
-        told,
-        environment.visual.vocabulary(),
-        environment.headers,
-        access,
-        refuses_surely=True,
-    )
-
-
-def learned(environment: ControlledEnvironment, access: Access, within: float = 0.08) -> ChanceResult:
-    return interrogate(subject(environment, access), np.random.default_rng(0), Options(within, max_steps=600))
+    told, words = environment.told(), environment.visual.vocabulary()
+    seen = [told.of(simulator(environment))]
+    return ChanceImageAgent(seen, told, words, environment.headers, access, refuses_surely=True)
 
 
 @pytest.mark.parametrize("access", first(1, [Access.RESET, Access.SNAPSHOT]))
 def test_how_often_a_policy_works_is_as_often_as_it_does(access: Access) -> None:
-    def home(env: Any, cart: str) -> bool:
-        return bool(env.at == 0 and not env.fell)
-
     class Home:
         """Three steps forward, and back to the start if that was not enough."""
 
@@ -335,15 +298,15 @@ def test_how_often_a_policy_works_is_as_often_as_it_does(access: Access) -> None
             self.left -= 1
             return 0 if self.left else 1
 
-    result = learned(lane(drive(Home(), ready=home), back()), access)
+    home = drive(Home(), ready=lambda env, cart: env.at == 0 and not env.fell)
+    asked, limits = subject(lane(home, back()), access), Options(0.08, max_steps=600)
+    result = interrogate(asked, np.random.default_rng(0), limits)
     assert result.status == COMPLETE
     action = result.actions[0]
     assert [sorted(map(str, action.index.select(one.adds))) for one in action.outcomes].count([]) == 1
-    rolled = outcomes(simulator(lane(drive(Home(), ready=home)), seed=9), 1000)
-    often = {
-        "arrived": rolled[GOAL, False] / 1000,
-        "fell": sum(n for (_, fell), n in rolled.items() if fell) / 1000,
-    }
+    rolled = outcomes(simulator(lane(home), seed=9), 1000)
+    fallen = sum(often for (_, fell), often in rolled.items() if fell)
+    often = {"arrived": rolled[GOAL, False] / 1000, "fell": fallen / 1000}
     often["nothing"] = 1 - sum(often.values())
     for one, told in zip(action.outcomes, action.frequencies, strict=True):
         (name,) = {atom.predicate for atom in action.index.select(one.adds)} or {"nothing"}
@@ -357,8 +320,65 @@ def test_a_later_process_goes_where_chance_led_by_trying_again(access: Access) -
     (first,) = earlier.initial()
     after = earlier.ask(Query(first, (told,))).final
     later = subject(environment, access)
-    later.resume(
-        [Passage(None, (), first, earlier.memo(first)), Passage(first, (told,), after, earlier.memo(after))]
-    )
+    begun = Passage(None, (), first, earlier.memo(first))
+    later.resume([begun, Passage(first, (told,), after, earlier.memo(after))])
     later.ask(Query(after, (told,)))
     assert later.ask(Query(first, (told,))).executed == 1
+
+
+def test_results_and_exceptions_come_through_from_one_other_thread() -> None:
+    calls = BoundedCalls()
+    assert calls(60, divmod, 7, 2) == (3, 1)
+    with pytest.raises(ZeroDivisionError):
+        calls(60, divmod, 7, 0)
+    with pytest.raises(SystemExit):
+        calls(60, exit, 3)
+    first, second = (calls(60, threading.current_thread) for _ in range(2))
+    assert first is second is not threading.current_thread()
+
+
+def test_a_call_has_the_context_of_the_caller() -> None:
+    calls = BoundedCalls()
+    calls(60, int)
+    with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
+        calls(60, np.divide, 1.0, np.float64(0))
+    with np.errstate(divide="ignore"):
+        assert calls(60, np.divide, 1.0, np.float64(0)) == np.inf
+
+
+def test_a_call_that_never_returns_is_given_up_and_so_are_all_after_it() -> None:
+    calls, never = BoundedCalls(), threading.Event()
+    assert calls(60, int) == 0
+    with pytest.raises(TookTooLong, match=r"did not return within 0\.05 s"):
+        calls(0.05, never.wait)
+    with pytest.raises(TookTooLong, match="earlier call"):
+        calls(60, int)
+    never.set()
+    with pytest.raises(TookTooLong, match="earlier call"):  # what it returned late is nobody's result
+        calls(60, int)
+
+
+def test_a_call_that_is_stuck_in_python_takes_no_more_time() -> None:
+    calls, asked = BoundedCalls(), count()
+
+    def forever() -> None:
+        for _ in asked:
+            pass
+
+    with pytest.raises(TookTooLong):
+        calls(0.05, forever)
+    for _ in range(50):
+        before = next(asked)
+        sleep(0.05)
+        if next(asked) == before + 1:  # nobody else has counted for a while
+            return
+    pytest.fail("it goes on")
+
+
+def test_the_thread_ends_with_its_owner() -> None:
+    calls = BoundedCalls()
+    thread = calls(60, threading.current_thread)
+    del calls
+    gc.collect()
+    thread.join(10)
+    assert not thread.is_alive()

@@ -11,47 +11,24 @@ import gymnasium
 import numpy as np
 import pytest
 
-from aam_vision.agents.image import ImageAgent
 from aam_vision.agents.perception import Scene
 from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
 from aam_vision.envs.meaning import Instruction
-from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.task.budget import Budget
-from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.model.query import Access
 from aam_vision.model.strips import ActionHeader, Atom, Objects
-from aam_vision.planning.pyperplan import PyperplanPlanner
 from aam_vision.report.evaluation import exact
 from aam_vision.support.errors import AamWarning, AgentFailed
-from tests.envs.corridor import (
-    INSTRUCTIONS,
-    INTENDED,
-    LEFT,
-    LENGTH,
-    OWN,
-    RIGHT,
-    SCENE,
-    TYPES,
-    WAYS,
-    Corridor,
-    Locked,
-    agent,
-    environment,
-    two_left,
-    vocabulary,
-)
+from tests.agents.programs import learned
+from tests.envs import corridor
+from tests.envs.corridor import INSTRUCTIONS, INTENDED, LENGTH, OWN, SCENE, WAYS, Corridor, Locked, agent
 from tests.profiles import crossed
 from tests.refusals import told_by
 
 
-def _learned(subject: ImageAgent, budget: Budget | None = None) -> Any:
-    policy = policy_for(subject.access, "economical", PyperplanPlanner())
-    return interrogate(subject, policy, np.random.default_rng(0), budget=budget)
-
-
 @pytest.mark.parametrize("access", [Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY])
 def test_the_model_is_the_intended_one_by_whatever_way_back(access: Access) -> None:
-    results = [_learned(agent(restore=way, access=access), Budget(steps=300)) for way in WAYS.values()]
+    results = [learned(agent(restore=way, access=access), Budget(steps=300)) for way in WAYS.values()]
     assert exact(results[0].model, INTENDED)
     assert all(result.transcript.entries == results[0].transcript.entries for result in results)
 
@@ -60,11 +37,11 @@ def test_several_problems_are_the_resets_of_several_seeds() -> None:
     subject = agent(seeds=(0, 1, 2, 3))
     starts = {min(s.state.true, key=lambda atom: atom.predicate) for s in subject.initial()}
     assert len(starts) > 1
-    assert exact(_learned(subject).model, INTENDED)
+    assert exact(learned(subject).model, INTENDED)
 
 
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
-def test_a_refused_instruction_changes_nothing(way: Any) -> None:
+def test_a_refused_instruction_changes_nothing_and_a_chosen_one_is_not_done_yet(way: Any) -> None:
     simulator = GymnasiumSimulator(Corridor(), INSTRUCTIONS, SCENE, way)
     here = simulator.present.at
     assert simulator.instruct("light", (f"cell-{here}",))
@@ -73,11 +50,6 @@ def test_a_refused_instruction_changes_nothing(way: Any) -> None:
     assert not simulator.instruct("light", (f"cell-{(here + 1) % LENGTH}",)), "it is not there"
     assert np.array_equal(frame, simulator.frame())
     assert simulator.present.at == here
-
-
-@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
-def test_what_it_would_do_next_can_be_done_and_is_not_done_yet(way: Any) -> None:
-    simulator = GymnasiumSimulator(Corridor(), INSTRUCTIONS, SCENE, way)
     rng = np.random.default_rng(1)
     for _ in range(12):
         before = simulator.frame()
@@ -88,27 +60,22 @@ def test_what_it_would_do_next_can_be_done_and_is_not_done_yet(way: Any) -> None
 
 
 def test_an_instruction_may_stand_for_several_actions_and_be_told_by_anything() -> None:
-    def two(env: Any) -> tuple[str, str]:
-        return f"cell-{env.at}", f"cell-{min(env.at + 2, LENGTH - 1)}"
-
     far = Instruction(
         ActionHeader("run", ("from", "to"), ("cell", "cell")),
-        lambda start, end: [RIGHT, RIGHT],
-        two,
+        lambda start, end: [corridor.RIGHT] * 2,
+        lambda env: (f"cell-{env.at}", f"cell-{min(env.at + 2, LENGTH - 1)}"),
         watch=lambda env: env.at,
         executed=lambda before, after: after == before + 2,
     )
     simulator = GymnasiumSimulator(Corridor(), [far, INSTRUCTIONS[0]], SCENE)
-    while simulator.instruct("left", two_left(simulator)):
+    while simulator.instruct("left", corridor.two_left(simulator)):
         pass
     assert simulator.instruct("run", ("cell-0", "cell-2"))
     assert not simulator.instruct("run", ("cell-2", "cell-3")), "one step only"
     assert simulator.present.at == 2
 
 
-def test_after_the_end_nothing_can_be_done_and_a_warning_says_so_once_unless_the_user_says_otherwise() -> (
-    None
-):
+def test_after_the_end_nothing_can_be_done_and_a_warning_says_so_unless_the_world_goes_on() -> None:
     for stops in (True, False):
         simulator = GymnasiumSimulator(Corridor(ending=True), INSTRUCTIONS, SCENE, stops=stops)
         rng = np.random.default_rng(0)
@@ -120,9 +87,8 @@ def test_after_the_end_nothing_can_be_done_and_a_warning_says_so_once_unless_the
                 simulator.instruct(*chosen)
             assert all(simulator.present.lit)
             assert (simulator.choose(rng) is None) == stops
-        assert [(one.category, "after an episode's end" in str(one.message)) for one in warned] == (
-            [(AamWarning, True)] if stops else []
-        )
+        told = [(one.category, "after an episode's end" in str(one.message)) for one in warned]
+        assert told == ([(AamWarning, True)] if stops else []), "once"
 
 
 # --- what cannot be used ----------------------------------------------------------------------------
@@ -161,9 +127,7 @@ class Noisy(Corridor):
     sensor = np.random.default_rng(11)
 
     def render(self) -> Any:
-        return self.seen(super().render())
-
-    def seen(self, image: Any) -> Any:
+        image = super().render()
         return (image + self.sensor.normal(0, 1.5, image.shape)).clip(0, 255).round().astype(np.uint8)
 
 
@@ -176,6 +140,11 @@ class Blind(Corridor):
         return None
 
 
+class Broken(Locked):
+    def step(self, action: Any) -> Any:
+        raise RuntimeError("the wheel fell off")
+
+
 @pytest.mark.parametrize(
     ("env", "told"),
     [
@@ -185,6 +154,7 @@ class Blind(Corridor):
         (Locked, "restore='replay'"),
         (Shared, "after it was brought back"),
         (Blind, "render_mode='rgb_array'"),
+        (Broken, "raised RuntimeError: the wheel fell off; correct the environment"),
     ],
 )
 def test_environments_that_cannot_be_used(env: type, told: str) -> None:
@@ -195,50 +165,37 @@ def test_environments_that_cannot_be_used(env: type, told: str) -> None:
 
 @pytest.mark.parametrize(("way", "access"), crossed([*WAYS], [Access.SNAPSHOT, Access.RESET]))
 def test_a_sensors_noise_is_found_out(way: str, access: Access) -> None:
-    result = _learned(agent(Noisy, WAYS[way], access=access))
+    result = learned(agent(Noisy, WAYS[way], access=access))
     assert exact(result.model, INTENDED)
     assert result.proven
 
 
 def test_every_look_is_a_new_one_where_there_is_noise() -> None:
-    simulator = environment(Noisy).simulator(("seed", 0))
+    simulator = corridor.environment(Noisy).simulator(("seed", 0))
     assert not np.array_equal(simulator.frame(), simulator.frame())
-    still = environment().simulator(("seed", 0))
+    still = corridor.environment().simulator(("seed", 0))
     assert still.frame() is still.frame()
 
 
 def test_what_cannot_be_copied_can_be_replayed() -> None:
-    assert exact(_learned(agent(Locked, "replay")).model, INTENDED)
+    assert exact(learned(agent(Locked, "replay")).model, INTENDED)
 
 
-class Broken(Locked):
-    """Its steps raise."""
-
-    def step(self, action: Any) -> Any:
-        raise RuntimeError("the wheel fell off")
-
-
-def test_an_environment_that_raises_at_an_action_of_its_own_is_what_is_to_be_corrected() -> None:
-    assert "raised RuntimeError: the wheel fell off; correct the environment" in told_by(
-        lambda: agent(Broken)
-    )
-
-
-@pytest.mark.parametrize("way", ["memory", ("copy",), (print, 3), None])
-def test_ways_back_that_there_are_not(way: Any) -> None:
-    assert "'replay'" in told_by(lambda: agent(restore=way))
-
-
-def test_an_own_way_back_that_leads_elsewhere_or_raises() -> None:
-    assert "another image" in told_by(lambda: agent(restore=(OWN[0], lambda env, token: None)))
-    assert "snapshot(env) raised ZeroDivisionError" in told_by(
-        lambda: agent(restore=(lambda env: 1 / 0, OWN[1]))
-    )
-    assert "restore(env, token) raised" in told_by(lambda: agent(restore=(OWN[0], lambda env, token: 1 / 0)))
+@pytest.mark.parametrize(
+    ("way", "told"),
+    [
+        *((way, "'replay'") for way in ("memory", ("copy",), (print, 3), None)),
+        ((OWN[0], lambda env, token: None), "another image"),
+        ((lambda env: 1 / 0, OWN[1]), "snapshot(env) raised ZeroDivisionError"),
+        ((OWN[0], lambda env, token: 1 / 0), "restore(env, token) raised"),
+    ],
+)
+def test_ways_back_that_there_are_not_or_that_lead_elsewhere(way: Any, told: str) -> None:
+    assert told in told_by(lambda: agent(restore=way))
 
 
 def test_an_environment_that_changes_its_ways_later_fails_as_an_agent() -> None:
-    simulator = environment(restore="replay").simulator(("seed", 0))
+    simulator = corridor.environment(restore="replay").simulator(("seed", 0))
     there = simulator.snapshot()
     simulator.present.reset = lambda **given: setattr(simulator.present, "lit", [True] * LENGTH)
     with pytest.raises(AgentFailed, match="another image where it was brought back to"):
@@ -256,7 +213,7 @@ def test_an_environment_that_changes_its_ways_later_fails_as_an_agent() -> None:
         ({"actions": lambda start, end: start[99]}, r"actions of left\(.*\) raised IndexError"),
         ({"watch": lambda env: env.at / 0}, r"watch of left\(.*\) raised ZeroDivisionError"),
         ({"executed": lambda before: True}, r"executed of left\(.*\) raised TypeError"),
-        ({"actions": [LEFT, 7]}, r"left\(.*\): action 7 raised AssertionError"),
+        ({"actions": [corridor.LEFT, 7]}, r"left\(.*\): action 7 raised AssertionError"),
     ],
 )
 def test_instructions_that_raise_are_named(changes: dict[str, Any], told: str) -> None:
@@ -283,16 +240,11 @@ def test_instructions_that_raise_are_named(changes: dict[str, Any], told: str) -
     ],
 )
 def test_a_vocabulary_whose_functions_raise_is_named(define: Any) -> None:
-    visual = vocabulary(define)
-    subject = agent(visual=visual)
-    assert "predicate next" in told_by(subject.initial)
-
-
-def test_a_scene_that_raises_is_named() -> None:
-    assert "scene raised KeyError" in told_by(lambda: agent(scene=lambda env: {}["board"]))
+    assert "predicate next" in told_by(agent(visual=corridor.vocabulary(define)).initial)
 
 
 def test_what_does_not_go_together() -> None:
+    assert "scene raised KeyError" in told_by(lambda: agent(scene=lambda env: {}["board"]))
     assert "one name" in told_by(lambda: agent(instructions=(*INSTRUCTIONS, INSTRUCTIONS[0])))
     assert "cannot be set" in told_by(lambda: agent(access=Access.SETTABLE))
     simulator = GymnasiumSimulator(Corridor(), INSTRUCTIONS, SCENE)
@@ -313,7 +265,7 @@ def _frozen_lake(restore: Any, **options: Any) -> GymnasiumSimulator:
     """Gymnasium's FrozenLake; it holds a clock of pygame's, which nobody can copy."""
     pytest.importorskip("pygame")
     places = {f"cell-{i}": ((i // 4, i % 4),) for i in range(16)}
-    board = Scene(Objects(dict.fromkeys(places, "cell"), TYPES), 4, 4, places)
+    board = Scene(Objects(dict.fromkeys(places, "cell"), corridor.TYPES), 4, 4, places)
     walk = [
         Instruction(ActionHeader(name, ("from",), ("cell",)), action, lambda env: (f"cell-{env.s}",))
         for action, name in enumerate(("left", "down", "right", "up"))
@@ -324,6 +276,8 @@ def _frozen_lake(restore: Any, **options: Any) -> GymnasiumSimulator:
 
 def test_a_lake_that_is_not_slippery_can_be_walked() -> None:
     assert "cannot be copied (TypeError" in told_by(lambda: _frozen_lake("copy", is_slippery=False))
+    slippery = told_by(lambda: _frozen_lake("replay", is_slippery=True))
+    assert "switch its chance off (slippery floors" in slippery
     simulator = _frozen_lake("replay", is_slippery=False)
     assert not simulator.instruct("up", ("cell-0",)), "the edge"
     assert simulator.instruct("right", ("cell-0",))
@@ -333,9 +287,3 @@ def test_a_lake_that_is_not_slippery_can_be_walked() -> None:
         assert not simulator.instruct("left", ("cell-5",)), "and that is the end"
     simulator.restore(there)
     assert simulator.instruct("left", ("cell-1",))
-
-
-def test_a_slippery_lake_is_told_to_be_no_agent_for_us() -> None:
-    assert "switch its chance off (slippery floors" in told_by(
-        lambda: _frozen_lake("replay", is_slippery=True)
-    )

@@ -13,7 +13,8 @@ from aam_vision.envs.pddlgym_domains import cases, parsed
 from aam_vision.envs.pddlgym_files import chance_model, initial_states
 from aam_vision.envs.registry import board_domain
 from aam_vision.envs.sources import SEEN_AT
-from aam_vision.model.strips import Atom, State
+from aam_vision.model.strips import Atom
+from tests.domains import all_bindings
 
 BROKEN = Atom("table-destroyed", ())
 
@@ -24,24 +25,13 @@ def test_cases_are_those_of_the_model_of_the_file(name: str) -> None:
     for operator in parsed(name).operators.values():
         shares = sorted(share for share, _ in cases(operator))
         assert sum(shares) == pytest.approx(1)
-        assert shares == pytest.approx(
-            sorted(one.probability for one in model.schema(operator.name).outcomes)
-        )
+        outcomes = model.schema(operator.name).outcomes
+        assert shares == pytest.approx(sorted(one.probability for one in outcomes))
     known = {predicate.name for predicate in model.vocabulary.predicates}
     for state in initial_states(name, "train"):
         assert {atom.predicate for atom in state.true} <= known
-        assert any(
-            schema.applicable(state, objects)
-            for schema in model.actions
-            for objects in _bindings(state, schema.header.types)
-        )
-
-
-def _bindings(state: State, types: tuple[str, ...]) -> list[tuple[str, ...]]:
-    found: list[tuple[str, ...]] = [()]
-    for kind in types:
-        found = [(*one, thing) for one in found for thing in state.objects.of_type(kind)]
-    return found
+        bound = ((one, all_bindings(one.header, state.objects, repeated=True)) for one in model.actions)
+        assert any(schema.applicable(state, row) for schema, rows in bound for row in rows)
 
 
 def test_a_snapshot_does_not_bring_chance_back() -> None:

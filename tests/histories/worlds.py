@@ -74,6 +74,11 @@ def _only(name: str, works: Callable[[Room], bool]) -> Callable[[Room, str], str
     return lambda room, given: given if given != name or works(room) else "none"
 
 
+def _knocked(least: int) -> Callable[[Room, str], str]:
+    """The light works where so much is remembered."""
+    return _only("light", lambda room: room.memory >= least)
+
+
 def _mirrored(room: Room, name: str) -> str:
     return MIRRORED.get(name, name) if room.memory % 2 else name
 
@@ -84,14 +89,8 @@ HIDDEN: dict[str, Rule] = {
     "late by one": Rule(lambda room, name: room.past[0]),
     "late by two": Rule(lambda room, name: room.past[1]),
     "late by three": Rule(lambda room, name: room.past[2]),
-    "three knocks": Rule(
-        _only("light", lambda room: room.memory >= 3),
-        lambda room, name: min(3, room.memory + (name == "knock")),
-    ),
-    "one knock": Rule(
-        _only("light", lambda room: room.memory > 0),
-        lambda room, name: max(room.memory, int(name == "knock")),
-    ),
+    "three knocks": Rule(_knocked(3), lambda room, name: min(3, room.memory + (name == "knock"))),
+    "one knock": Rule(_knocked(1), lambda room, name: max(room.memory, int(name == "knock"))),
     "worn after five": Rule(_only("light", lambda room: room.lights < 5)),
     "worn after nine": Rule(_only("light", lambda room: room.lights < 9)),
     "worn legs": Rule(lambda room, name: name if room.moves < 15 or name not in MIRRORED else "none"),
@@ -105,30 +104,17 @@ HIDDEN: dict[str, Rule] = {
     "every third": Rule(
         _only("light", lambda room: room.memory < 2), lambda room, name: (room.memory + (name == "light")) % 3
     ),
-    "a while": Rule(
-        _only("light", lambda room: room.memory > 0),
-        lambda room, name: 3 if name == "knock" else max(0, room.memory - 1),
-    ),
+    "a while": Rule(_knocked(1), lambda room, name: 3 if name == "knock" else max(0, room.memory - 1)),
     "turned by walking": Rule(
         _mirrored, lambda room, name: 0 if name == "knock" else int(room.memory or room.moves % 10 == 9)
     ),
     "even steps": Rule(_only("light", lambda room: room.steps % 2 == 0)),
-    "been in the corner": Rule(
-        _only("light", lambda room: room.memory > 0), lambda room, name: int(room.memory or room.at == (3, 0))
-    ),
+    "been in the corner": Rule(_knocked(1), lambda room, name: int(room.memory or room.at == (3, 0))),
 }
 """Rules whose memory no picture shows."""
 
-VISIBLE = (
-    "mirror",
-    "three knocks",
-    "one knock",
-    "every second",
-    "every third",
-    "a while",
-    "been in the corner",
-    "twice",
-)
+VISIBLE = ["mirror", "three knocks", "one knock", "every second", "every third", "a while"]
+VISIBLE += ["been in the corner", "twice"]
 """Rules that a gauge shows, beside the games, in which everything is shown."""
 SHOWN = {
     **{name: HIDDEN[name] for name in VISIBLE[:-1]},

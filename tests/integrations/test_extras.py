@@ -13,7 +13,5 @@ from tests.refusals import told_by
 def test_without_inspect_it_is_said_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "inspect_ai", None)
     monkeypatch.delitem(sys.modules, "aam_vision.integrations.inspect", raising=False)
-    told_by(
-        lambda: importlib.import_module("aam_vision.integrations.inspect"),
-        r"^needs Inspect AI: pip install 'aam-vision\[inspect\]'",
-    )
+    why = r"^needs Inspect AI: pip install 'aam-vision\[inspect\]'"
+    told_by(lambda: importlib.import_module("aam_vision.integrations.inspect"), why)

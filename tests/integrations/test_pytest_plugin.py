@@ -48,8 +48,11 @@ def test_of_others():
 """
 
 
+Ran = tuple[str, dict[str, ElementTree.Element]]
+
+
 @pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, ElementTree.Element]]:
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
     """What pytest prints of these tests, and their cases in the JUnit file."""
     folder = tmp_path_factory.mktemp("ci")
     (folder / "test_policy.py").write_text(TESTS)
@@ -68,27 +71,17 @@ def properties(case: ElementTree.Element) -> dict[str, str]:
     return {one.attrib["name"]: one.attrib["value"] for one in case.iter("property")}
 
 
-def test_a_broken_harness_is_an_error_and_what_a_policy_cannot_do_a_failure(
-    ran: tuple[str, dict[str, ElementTree.Element]],
-) -> None:
+def test_a_broken_harness_is_an_error_and_what_a_policy_cannot_do_a_failure(ran: Ran) -> None:
     printed, cases = ran
     ended = {name: [child.tag for child in case if child.tag != "properties"] for name, case in cases.items()}
-    assert ended == {
-        "test_shown": [],
-        "test_missed": ["failure"],
-        "test_lost": ["failure"],
-        "test_broken": ["error"],
-        "test_misused": ["error"],
-        "test_of_others": ["failure"],
-    }
+    failures = {name: ["failure"] for name in ("test_missed", "test_lost", "test_of_others")}
+    assert ended == {"test_shown": [], **failures, "test_broken": ["error"], "test_misused": ["error"]}
     assert "3 failed, 1 passed, 2 errors" in printed
     assert "the policy failed while it pursued on" in printed
     assert "ZeroDivisionError: no weights" in printed
 
 
-def test_rates_are_properties_of_the_test_whether_it_fails_or_not(
-    ran: tuple[str, dict[str, ElementTree.Element]],
-) -> None:
+def test_rates_are_properties_of_the_test_whether_it_fails_or_not(ran: Ran) -> None:
     _, cases = ran
     shown, missed, lost = (properties(cases[f"test_{name}"]) for name in ("shown", "missed", "lost"))
     assert float(shown["achieve-on.rate"]) > 0.7
@@ -100,9 +93,7 @@ def test_rates_are_properties_of_the_test_whether_it_fails_or_not(
     assert "?block1 is c" in lost["achieve-on.where"]
 
 
-def test_a_failing_test_shows_its_own_line_the_figures_and_an_example(
-    ran: tuple[str, dict[str, ElementTree.Element]],
-) -> None:
+def test_a_failing_test_shows_its_own_line_the_figures_and_an_example(ran: Ran) -> None:
     printed, _ = ran
     assert "matched.py" not in printed.split("test_lost ____")[1].split("short test summary")[0]
     assert "E       AssertionError: achieve-on where not clear(?block2): missed: 0 of " in printed

@@ -60,9 +60,8 @@ class Tower(gymnasium.Env[Any, int]):
             column, height = block, 0
             while below != TABLE:
                 column, height, below = below, height + 1, self.on[below]
-            image[45 - 15 * height : 58 - 15 * height, 20 * column + 3 : 20 * column + 17] = (
-                np.eye(3)[block] * 200
-            )
+            across, top = 20 * column + 3, 45 - 15 * height
+            image[top : top + 13, across : across + 14] = np.eye(3)[block] * 200
         return image
 
 

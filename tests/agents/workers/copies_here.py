@@ -47,25 +47,36 @@ def end(found: Counter, once: Path | None) -> str:
     return "done"
 
 
-class Deadly(AgentDecorator):
-    """An agent whose process ends as with ``kill -9`` in the midst of some of its questions, up to a number of times."""
+class Erratic(AgentDecorator):
+    """An agent whose answers take more or less time."""
 
-    def __init__(self, agent: Agent, folder: Path, most: int) -> None:
+    def __init__(self, agent: Agent, lates: float) -> None:
         super().__init__(agent)
-        self._folder = folder
-        self._most = most
+        self._lates = lates
         self._rng = np.random.default_rng(int.from_bytes(os.urandom(4), "little"))
 
     def ask(self, query: Query) -> Response:
-        self._perhaps_end()
+        self._wait()
         return self.agent.ask(query)
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
-        self._perhaps_end()
+        self._wait()
         return self.agent.walk(start, steps, rng)
 
-    def _perhaps_end(self) -> None:
-        time.sleep(0.005 * self._rng.random())
+    def _wait(self) -> None:
+        time.sleep(self._lates * self._rng.random())
+
+
+class Deadly(Erratic):
+    """An agent whose process ends as with ``kill -9`` in the midst of some of its questions, up to a number of times."""
+
+    def __init__(self, agent: Agent, folder: Path, most: int) -> None:
+        super().__init__(agent, 0.005)
+        self._folder = folder
+        self._most = most
+
+    def _wait(self) -> None:
+        super()._wait()
         if self._rng.random() < 0.6 and len(list(self._folder.iterdir())) < self._most:
             (self._folder / str(os.getpid())).touch()
             os.kill(os.getpid(), signal.SIGKILL)
@@ -76,23 +87,7 @@ def deadly(agent: Agent, folder: Path, most: int) -> Agent:
 
 
 def erratic(agent: Agent, lates: float) -> Agent:
-    """An agent whose answers take more or less time."""
     return Erratic(agent, lates)
-
-
-class Erratic(AgentDecorator):
-    def __init__(self, agent: Agent, lates: float) -> None:
-        super().__init__(agent)
-        self._lates = lates
-        self._rng = np.random.default_rng(int.from_bytes(os.urandom(4), "little"))
-
-    def ask(self, query: Query) -> Response:
-        time.sleep(self._lates * self._rng.random())
-        return self.agent.ask(query)
-
-    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
-        time.sleep(self._lates * self._rng.random())
-        return self.agent.walk(start, steps, rng)
 
 
 def same(found: object, told: object) -> bool:

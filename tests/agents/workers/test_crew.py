@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from aam_vision.agents.workers import ATTEMPTS, Crew, Held, ProcessCopy, Workers
-from aam_vision.support.errors import AgentFailed, UnusableInput
+from aam_vision.support.errors import AgentFailed
 from tests.agents.workers import copies_here
+from tests.refusals import told_by
 
 
 @pytest.fixture
@@ -82,12 +83,10 @@ def test_a_copy_that_cannot_begin_is_an_error_and_not_a_wait() -> None:
     ("number", "address", "why"), [(0, None, "use 1 to"), (10**6, None, "use 1 to"), (1, "auto", "--workers")]
 )
 def test_numbers_and_addresses_that_make_no_sense(number: int, address: str | None, why: str) -> None:
-    with pytest.raises(UnusableInput, match=why):
-        Workers(number, address)
+    told_by(lambda: Workers(number, address), why)
 
 
 @pytest.mark.parametrize("address", ["nowhere", "127.0.0.1:1"])
 def test_a_cluster_that_cannot_be_reached_is_one_clear_line(address: str) -> None:
     pytest.importorskip("ray")
-    with pytest.raises(UnusableInput, match="head"):
-        Workers(2, address).crew(partial(copies_here.counter, 0), copies_here.add)
+    told_by(lambda: Workers(2, address).crew(partial(copies_here.counter, 0), copies_here.add), "head")

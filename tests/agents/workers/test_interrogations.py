@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import shlex
-import sys
+from contextlib import closing
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,38 +20,36 @@ from aam_vision.interrogation.task.result import Result
 from aam_vision.model.query import Course, Query
 from aam_vision.run import targets
 from aam_vision.support.errors import UnusableInput
+from tests.agents.programs import REFERENCE, program
 from tests.agents.workers import copies_here
 from tests.profiles import first
-
-REFERENCE = f"{shlex.quote(sys.executable)} -m aam_vision.agents.reference_agent"
+from tests.refusals import told_by
 
 
 def interrogated(env: str, number: int, *, access: str | None = None, **options: object) -> Result:
     """By workers that are processes, if there are several."""
-    target = targets.from_environment(env, access=access, workers=Workers(number))
-    try:
+    return _run(targets.from_environment(env, access=access, workers=Workers(number)), **options)
+
+
+def _run(target: Any, **options: object) -> Result:
+    with closing(target):
         asked = Interrogation(target.agent, copies=target.copies, **options)  # type: ignore[arg-type]
         return asked.run(np.random.default_rng(0))
-    finally:
-        target.close()
 
 
 def of_program(command: str, access: str, number: int) -> Result:
-    target = targets.from_program(
-        command, [], access=access, seconds=60, megabytes=4096, workers=Workers(number)
-    )
-    try:
-        return Interrogation(target.agent, copies=target.copies).run(np.random.default_rng(0))
-    finally:
-        target.close()
+    options = {"access": access, "seconds": 60, "megabytes": 4096}
+    return _run(targets.from_program(command, [], workers=Workers(number), **options))
 
 
-@pytest.mark.parametrize(("env", "access"), [("gripper", "settable"), ("blocksworld", "snapshot")])
+NEVER = 10**6
+SUBJECTS = [("gripper", "settable"), ("gripper", "snapshot"), ("blocksworld", "snapshot")]
+
+
+@pytest.mark.parametrize(("env", "access"), first(2, SUBJECTS))
 def test_the_number_of_workers_makes_no_difference(env: str, access: str) -> None:
-    alone = interrogated(env, 1, access=access)
-    two, three = (interrogated(env, number, access=access) for number in (2, 3))
-    assert two.transcript == three.transcript
-    assert two.counts == three.counts
+    alone, two, three = (interrogated(env, number, access=access) for number in (1, 2, 3))
+    assert (two.transcript, two.counts) == (three.transcript, three.counts)
     assert two.proven
     assert alone.proven
     assert two.model == alone.model
@@ -61,23 +59,18 @@ def test_the_number_of_workers_makes_no_difference(env: str, access: str) -> Non
 def test_neither_late_answers_nor_lost_workers_make_a_difference(tmp_path: Path) -> None:
     target = targets.from_environment("gripper")
     found = []
-    makes = [
-        partial(copies_here.erratic, target.agent, 0.0),
-        partial(copies_here.erratic, target.agent, 0.05),
-        partial(copies_here.deadly, target.agent, tmp_path, 12),
-    ]
-    for make in makes:
-        crew = Workers(3).crew(make, copies_here.same)
-        agent = StatelessCopies(target.agent, crew)
-        found.append(Interrogation(agent, copies=3).run(np.random.default_rng(5)))
-        lost = crew.lost
-        crew.close()
+    makes = [partial(copies_here.erratic, target.agent, lates) for lates in (0.0, 0.05)]
+    for make in (*makes, partial(copies_here.deadly, target.agent, tmp_path, 12)):
+        with closing(Workers(3).crew(make, copies_here.same)) as crew:
+            agent = StatelessCopies(target.agent, crew)
+            found.append(Interrogation(agent, copies=3).run(np.random.default_rng(5)))
+            lost = crew.lost
     assert found[0].transcript == found[1].transcript == found[2].transcript
     assert found[0].proven
     assert lost == 12
 
 
-@pytest.mark.parametrize("access", first(1, ["reset", "settable", "snapshot"]))
+@pytest.mark.parametrize("access", first(1, ["snapshot", "settable", "reset"]))
 def test_programs_are_asked_by_several_workers(access: str) -> None:
     alone, several = (of_program(REFERENCE, access, number) for number in (1, 3))
     assert several.model == alone.model
@@ -100,23 +93,21 @@ def test_no_more_is_asked_than_the_budget_allows() -> None:
 
 
 def test_a_trajectory_has_no_use_for_several_workers() -> None:
-    with pytest.raises(UnusableInput, match="workers 2: a trajectory is one course"):
-        interrogated("gripper", 2, access="trajectory")
+    why = "workers 2: a trajectory is one course"
+    told_by(lambda: interrogated("gripper", 2, access="trajectory"), why)
 
 
-def test_a_program_that_runs_only_once_is_not_started_twice() -> None:
-    command = f"{shlex.quote(sys.executable)} -m tests.agents.workers.odd_program once"
+def test_a_program_that_runs_only_once_is_not_started_twice(tmp_path: Path) -> None:
+    command = program("tests.agents.faulty_agent", "once", NEVER, tmp_path / "asked", "settable")
     assert of_program(command, "settable", 1).proven
-    with pytest.raises(UnusableInput, match="workers 2: the agent says that it can run only once"):
-        of_program(command, "settable", 2)
+    why = "workers 2: the agent says that it can run only once"
+    told_by(lambda: of_program(command, "settable", 2), why)
 
 
-def test_copies_of_a_program_that_answer_differently_are_named() -> None:
-    command = f"{shlex.quote(sys.executable)} -m tests.agents.workers.odd_program differs"
-    with pytest.raises(
-        UnusableInput, match=r"worker [23] answers the same questions differently from worker 1"
-    ):
-        of_program(command, "settable", 3)
+def test_copies_of_a_program_that_answer_differently_are_named(tmp_path: Path) -> None:
+    command = program("tests.agents.faulty_agent", "differs", NEVER, tmp_path / "asked", "settable")
+    why = "worker [23] answers the same questions differently from worker 1"
+    told_by(lambda: of_program(command, "settable", 3), why)
 
 
 def test_plans_that_go_on_from_each_other_are_asked_of_one_worker() -> None:
@@ -124,15 +115,13 @@ def test_plans_that_go_on_from_each_other_are_asked_of_one_worker() -> None:
     start = target.agent.initial()[0]
     steps = [step.action for step in target.agent.walk(start, 6, np.random.default_rng(0))]
     plans = tuple(steps[:2]), (), tuple(steps[2:])
-    crew = Workers(2).crew(partial(copies_here.erratic, target.agent, 0.0), copies_here.same)
-    agent = StatelessCopies(target.agent, crew)
-    try:
+    erratic = partial(copies_here.erratic, target.agent, 0.0)
+    with closing(Workers(2).crew(erratic, copies_here.same)) as crew:
+        agent = StatelessCopies(target.agent, crew)
         agent.expect([Course(start, plans)])
         answers = [agent.ask(Query(start, plans[0]))]
         for plan in plans[1:]:
             answers.append(agent.ask(Query(answers[-1].final, plan)))
-    finally:
-        crew.close()
     whole = target.agent.ask(Query(start, tuple(steps)))
     assert [answer.executed for answer in answers] == [2, 0, 4]
     assert answers[0].final == answers[1].final
@@ -140,25 +129,17 @@ def test_plans_that_go_on_from_each_other_are_asked_of_one_worker() -> None:
     assert not agent.unused
 
 
-# Workers that are actors of a real Ray cluster of our own give what processes give, and a lost one costs its
-# job only.
-
-
-pytestmark = pytest.mark.skipif(find_spec("ray") is None, reason="needs ray")
-
-
+@pytest.mark.skipif(find_spec("ray") is None, reason="needs ray")
 def test_actors_ask_and_answer_what_processes_do(tmp_path: Path) -> None:
     target = targets.from_environment("gripper")
-    crew = Workers(2, LOCAL).crew(partial(copies_here.erratic, target.agent, 0.0), copies_here.same)
-    try:
+    erratic = partial(copies_here.erratic, target.agent, 0.0)
+    with closing(Workers(2, LOCAL).crew(erratic, copies_here.same)) as crew:
         found = Interrogation(StatelessCopies(target.agent, crew), copies=2).run(np.random.default_rng(0))
         tasks = [crew.begin(copies_here.process) for _ in range(3)]
         deadly = crew.begin(copies_here.end, tmp_path / "once")
         assert crew.collect(deadly) == "done"
         assert os.getpid() not in [crew.collect(task) for task in tasks]
         assert crew.lost == 1
-    finally:
-        crew.close()
     assert found.transcript == interrogated("gripper", 2).transcript
 
 

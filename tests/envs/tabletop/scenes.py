@@ -29,11 +29,8 @@ THINGS = named((BLOCK, BLOCK, BLOCK, BALL, STEEL, CRATE), ("red", "green", "blue
 def layout(*piles: tuple[int, ...], held: int | None = None) -> Layout:
     """Piles at the first places, every second one of a row, nothing turned."""
     spots = [centres()[number] for number in (0, 2, 5, 7, 8, 10)]
-    return Layout(
-        THINGS,
-        tuple(Pile(things, spot, (0.0,) * len(things)) for things, spot in zip(piles, spots, strict=False)),
-        held,
-    )
+    made = [Pile(things, spot, (0.0,) * len(things)) for things, spot in zip(piles, spots, strict=False)]
+    return Layout(THINGS, tuple(made), held)
 
 
 def random_scene(seed: int) -> Layout:

@@ -108,9 +108,8 @@ class Asked:
 
     def _ask(self, method: str, path: str, facts: dict[str, Any] | None = None) -> bytes:
         with closing(HTTPConnection(self._host)) as connection:
-            connection.request(
-                method, path, None if facts is None else json.dumps(facts), {TOKEN: self._token}
-            )
+            body = None if facts is None else json.dumps(facts)
+            connection.request(method, path, body, {TOKEN: self._token})
             answer = connection.getresponse()
             content = answer.read()
         assert answer.status == 200, content
@@ -163,9 +162,7 @@ def lend(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("drawable")
-def test_the_page_leads_from_the_first_picture_to_the_report(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_page_leads_from_the_first_picture_to_the_report(tmp_path: Path, monkeypatch: Any) -> None:
     rng, number = np.random.default_rng(5), 320 if NIGHTLY else 14
     if not NIGHTLY:
         monkeypatch.setattr(scenes, "WAITED_FOR", scenes.Effort(6, 3, 8, 2, 3))
@@ -189,10 +186,8 @@ def test_the_page_leads_from_the_first_picture_to_the_report(
     assert len(list((tmp_path / "pics").iterdir())) == number
     note = json.loads((tmp_path / "runs" / "eyes" / "labelling.json").read_text())
     assert reader.person is not None
-    assert (
-        reader.person.labelled + reader.person.confirmed
-        >= note["labelled_pictures"] + note["test"]["pictures"]
-    )
+    answered = reader.person.labelled + reader.person.confirmed
+    assert answered >= note["labelled_pictures"] + note["test"]["pictures"]
     assert reader.person.confirmed >= note["test"]["pictures"] > 0
     told = json.loads((tmp_path / "runs" / "robot" / "result.json").read_text())
     assert told["env"] == "table"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,6 +22,7 @@ from aam_vision.envs.tabletop.layouts import (
     rearranged,
 )
 from aam_vision.model.strips import Atom
+from tests.processes import fresh
 from tests.refusals import told_by
 
 from .scenes import BALL_, BLUE, CRATE_, GREEN, RED, STEEL_, THINGS, layout, possible, random_scene
@@ -34,14 +33,10 @@ SMALLEST = 20
 
 @pytest.mark.usefixtures("drawable")
 @pytest.mark.parametrize("seed", range(3))
-def test_a_snapshot_comes_back_bit_and_pixel_identical_and_so_does_all_that_follows(
-    table: TabletopEnv, seed: int
-) -> None:
+def test_a_snapshot_and_all_that_follows_is_bit_and_pixel_identical(table: TabletopEnv, seed: int) -> None:
     table.set_up(random_scene(seed))
-    rng = np.random.default_rng(seed)
-    told = []
+    rng, told, seen = np.random.default_rng(seed), [], []
     start, first = table.snapshot(), table.picture()
-    seen = []
     for _ in range(4):
         offered = possible(table)
         told.append(offered[int(rng.integers(len(offered)))])
@@ -67,47 +62,38 @@ def test_the_seed_makes_the_scene_its_looks_and_its_picture(table: TabletopEnv) 
 
 
 @pytest.mark.usefixtures("drawable")
-def test_a_block_is_wide_enough_to_be_seen_wherever_it_stands(table: TabletopEnv) -> None:
-    things = named((BLOCK,), ("red",))
-    for place in centres():
-        table.set_up(Layout(things, (Pile((0,), place, (0.0,)),)))
-        red, green, blue = np.moveaxis(table.picture().astype(int), 2, 0)
-        columns = np.flatnonzero(((red > 60) & (red > 3 * green) & (red > 3 * blue)).any(0))
-        assert columns[-1] - columns[0] + 1 >= SMALLEST
-        assert 0 < columns[0] <= columns[-1] < SIZE - 1
-
-
-def seen_in(table: TabletopEnv) -> set[str]:
-    """The things that are said to show."""
-    return {atom.objects[0] for atom in shown(table) if atom.predicate == SEEN}
-
-
-@pytest.mark.usefixtures("drawable")
 def test_what_is_behind_a_pile_is_not_seen_and_everything_on_an_empty_table_is(table: TabletopEnv) -> None:
+    def seen_in() -> set[str]:
+        return {atom.objects[0] for atom in shown(table) if atom.predicate == SEEN}
+
     names = {thing.name for thing in THINGS}
     table.set_up(layout((RED,), (GREEN,), (BLUE,), (BALL_,), (STEEL_,), (CRATE_,)))
-    assert seen_in(table) == names
+    assert seen_in() == names
     table.set_up(layout((CRATE_, RED), (GREEN, BLUE), (STEEL_,), (BALL_,)))
-    assert seen_in(table) == names
+    assert seen_in() == names
     at = centres()
     piles = (Pile((CRATE_, RED, BLUE), at[1], (0.0, 0.0, 0.0)), Pile((BALL_,), at[5], (0.0,)))
     elsewhere = tuple(Pile((thing,), at[n], (0.0,)) for thing, n in ((GREEN, 3), (STEEL_, 11)))
     table.set_up(Layout(THINGS, piles + elsewhere))
     assert table.visible()["ball"] == 0
-    assert seen_in(table) == names - {"ball"}
+    assert seen_in() == names - {"ball"}
     assert Atom("on-table", ("ball",)) in shown(table)
 
 
 @pytest.mark.usefixtures("drawable")
-def test_pixels_are_counted_where_they_are_in_the_picture_which_stays_as_it_was(table: TabletopEnv) -> None:
+def test_a_block_is_wide_enough_wherever_it_stands_and_its_pixels_are_counted(table: TabletopEnv) -> None:
     for place in centres():
         table.set_up(Layout(named((BLOCK,), ("red",)), (Pile((0,), place, (0.0,)),)))
         before = table.picture()
         (counted,) = table.visible().values()
         (mask,) = table.masks().values()
         red, green, blue = np.moveaxis(before.astype(int), 2, 0)
-        assert counted == pytest.approx(((red > 60) & (red > 3 * green) & (red > 3 * blue)).sum(), rel=0.2)
-        assert mask[((red > 60) & (red > 3 * green) & (red > 3 * blue))].mean() > 0.95
+        drawn = (red > 60) & (red > 3 * green) & (red > 3 * blue)
+        columns = np.flatnonzero(drawn.any(0))
+        assert columns[-1] - columns[0] + 1 >= SMALLEST
+        assert 0 < columns[0] <= columns[-1] < SIZE - 1
+        assert counted == pytest.approx(drawn.sum(), rel=0.2)
+        assert mask[drawn].mean() > 0.95
         assert (table.stage.drawing(SIZE).picture() == before).all()
 
 
@@ -132,7 +118,7 @@ def test_a_process_ends_quietly_while_a_table_is_open() -> None:
         "from aam_vision.envs.tabletop.environment import TabletopEnv\n"
         "table = TabletopEnv('rgb_array'); table.reset(seed=0)\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    done = fresh(program)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -174,8 +160,9 @@ def test_a_snapshot_of_another_scene_is_refused(table: TabletopEnv) -> None:
         ({"MUJOCO_GL": "osmesa"}, "libosmesa6"),
     ],
 )
-def test_where_nothing_can_draw_one_line_says_so(variables: dict[str, str], told: str) -> None:
+def test_where_nothing_can_draw_one_line_says_so(variables: Any, told: str, monkeypatch: Any) -> None:
     """No EGL device has such a number, and OSMesa is hidden."""
+    monkeypatch.delenv("MUJOCO_GL", raising=False)
     program = (
         "import sys; sys.modules['mujoco.osmesa'] = None\n"
         "from aam_vision.envs import worlds\n"
@@ -183,18 +170,10 @@ def test_where_nothing_can_draw_one_line_says_so(variables: dict[str, str], told
         "try: worlds.load('tabletop').simulator(('seed', 1))\n"
         "except UnusableInput as error: print(error); sys.exit(2)\n"
     )
-    environment = {name: value for name, value in os.environ.items() if name != "MUJOCO_GL"}
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env={**environment, **variables},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 2, done.stderr
+    done = fresh(program, **variables)
     (line,) = done.stdout.splitlines()
     assert told in line
-    assert done.stderr == ""
+    assert (done.returncode, done.stderr) == (2, "")
 
 
 def test_without_mujoco_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.documentation import ROOT, blocks
+from tests.processes import fresh
 from tests.test_docs import Reader
 
 PAGES = {
@@ -43,13 +42,6 @@ def test_the_page_does_what_it_says(page: str, tmp_path: Path, monkeypatch: pyte
 
 def _run(code: str, folder: Path) -> None:
     """Run code beside a page's file: in a process of its own, where MuJoCo chooses anew what it draws with."""
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)]), "OMP_NUM_THREADS": "1"},
-        check=False,
-    )
+    done = fresh(code, cwd=folder, PYTHONPATH=os.pathsep.join([str(folder), str(ROOT)]), OMP_NUM_THREADS="1")
     assert done.returncode == 0, done.stderr
     assert "(define (domain" in done.stdout
