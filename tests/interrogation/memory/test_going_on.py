@@ -59,7 +59,7 @@ def test_a_planted_fact_is_learned(kind: str, access: Access, seed: int) -> None
     known = result.transcript.entries[: len(shown.entries)]
     assert [str(one) for one in shown.entries] == [str(one) for one in known], "it is in every situation"
     assert "memory-1" in result.pddl
-    assert ("is executed" in result.invented) is (kind != "case")
+    assert "is executed" in result.invented or kind == "case"
     for name, _ in further.fact.cases:
         assert {f"{name}-{one}-memory-1" for one in ("with", "without")} < {
             h.name for h in result.model.headers
