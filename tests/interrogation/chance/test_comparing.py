@@ -1,7 +1,4 @@
-"""Whether equal versions are ever called different, computed exactly; and what the intervals of differences promise.
-
-Two versions of an agent, each interrogated: what is said to differ does, and nothing else is.
-"""
+"""Intervals hold their promise however often one looks; versions that differ are told apart, and equal ones hardly ever."""
 
 from __future__ import annotations
 
@@ -25,18 +22,113 @@ from aam_vision.interrogation.chance.comparing import (
     differences,
 )
 from aam_vision.interrogation.chance.interrogating import ChanceResult, Options, interrogate
-from aam_vision.interrogation.chance.intervals import precision_of
+from aam_vision.interrogation.chance.intervals import (
+    Precision,
+    concentration,
+    evidence,
+    frequencies,
+    interval,
+    precision_of,
+    simultaneous,
+    unseen,
+)
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.chance.prior import EarlierModel, EarlierRun, Prior
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.model.query import Access, Query, Situation
 from aam_vision.model.strips import Atom, GroundAction, Model, State
 from aam_vision.report.chance_evaluation import check, exact
-from tests.profiles import crossed, first, thorough
+from tests.profiles import crossed, first, some, thorough
 
 from .agents import agent, read
 from .domains import SLIPPERY
 
+C = concentration(0.05)
+PRECISION = Precision(0.05, 0.05, concentration(0.05))
+COUNT = st.tuples(st.integers(0, 60), st.integers(0, 60), st.integers(0, 3))
+"""Hits, misses, and trials of which it is not known what came of them."""
+
+
+@given(tosses=st.integers(0, 2000), share=st.floats(0, 1), within=st.sampled_from([0.02, 0.05, 0.1]))
+@thorough(40)
+def test_all_that_is_not_contradicted_is_one_interval(tosses: int, share: float, within: float) -> None:
+    """Of one outcome beside all others, and of several at once, which have wider ones."""
+    hits, c = round(share * tosses), concentration(within)
+    (low, high), (wider, widest) = (find(hits, tosses, 0.05, c) for find in (interval, simultaneous))
+    assert 0 <= wider <= low + 1e-9 <= hits / max(tosses, 1) + 1e-9
+    assert hits / max(tosses, 1) <= high <= widest + 1e-9 <= 1 + 1e-9 or not tosses
+    for p in np.linspace(0.001, 0.999, 300):
+        against = evidence(float(p), hits, tosses, c)
+        assert (against < np.log(20)) == (low <= p <= high)
+        assert (against + np.log(p) < np.log(20)) == (wider <= p <= widest)
+    mirrored = interval(tosses - hits, tosses, 0.05, c)
+    assert mirrored == pytest.approx((1 - high, 1 - low), abs=1e-9)
+
+
+def test_no_trial_tells_nothing_and_the_wanted_width_is_reached() -> None:
+    assert interval(0, 0, 0.05, C) == (0.0, 1.0)
+    assert unseen(0, 0.05) == pytest.approx(1)
+    for hits, trials in ((120, 600), (500, 1000)):
+        low, high = interval(hits, trials, 0.05, C)
+        assert (high - low) / 2 < 0.05
+
+
+@pytest.mark.parametrize(
+    "shares", [[0.97, 0.03], [0.7, 0.3], [0.5, 0.3, 0.15, 0.05], [0.9, 0.04, 0.03, 0.03]]
+)
+def test_all_outcomes_are_inside_together_at_all_times_whether_seen_or_not(shares: list[float]) -> None:
+    rng = np.random.default_rng(3)
+    runs, bound, left, alone = 300, np.log(1 / 0.05), 0, 0
+    for _ in range(runs):
+        drawn = rng.choice(len(shares), size=250, p=shares)
+        against = [
+            (evidence(p, int(hits), made, C), p)
+            for p, came in zip(shares, (drawn == number for number in range(len(shares))), strict=True)
+            for made, hits in enumerate(np.cumsum(came), 1)
+        ]
+        left += any(one + np.log(p) > bound for one, p in against)
+        alone += any(one > bound for one, _ in against[:250])
+    assert max(left, alone) / runs <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
+
+
+def test_unseen_outcomes_are_seldom_likelier_than_is_said_at_any_time() -> None:
+    rng = np.random.default_rng(2)
+    shares = [0.5, 0.2, 0.1, 0.1, 0.05, 0.05]
+    bounds = [unseen(made, 0.05) for made in range(1, 201)]
+    assert bounds == sorted(bounds, reverse=True)
+    runs, wrong = 400, 0
+    for _ in range(runs):
+        drawn = rng.choice(len(shares), size=200, p=shares)
+        first = [int(np.argmax(drawn == one)) if (drawn == one).any() else 200 for one in range(len(shares))]
+        wrong += any(
+            share > bounds[made]
+            for share, came in zip(shares, first, strict=True)
+            for made in range(min(came, 200))
+        )
+    assert wrong / runs <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / runs)
+
+
+@given(st.lists(COUNT, min_size=1, max_size=5))
+def test_estimates_add_up_to_one_and_lie_within_their_intervals(counts: list[tuple[int, int, int]]) -> None:
+    hits, misses, unread = zip(*counts, strict=True)
+    found = frequencies(hits, [a + b for a, b in zip(hits, misses, strict=True)], unread, PRECISION)
+    assert sum(one.probability for one in found) == pytest.approx(1)
+    for one in found:
+        assert 0 <= one.low <= one.probability <= one.high <= 1 + 1e-9
+
+
+def test_an_outcome_that_no_trial_tells_from_the_others_takes_what_they_leave() -> None:
+    told, untold = frequencies([90, 0], [100, 0], [0, 0], PRECISION)
+    assert told.probability == pytest.approx(0.9, abs=0.15)
+    assert told.low <= told.probability <= told.high
+    assert untold.probability <= untold.high < 0.25
+
+
+WITHIN = 0.12
+CHANGED = {
+    "probability": SLIPPERY.replace("0.7 (and (holding ?b)", "0.3 (and (holding ?b)"),
+    "precondition": SLIPPERY.replace("(not (broken ?b))", ""),
+}
 counts = st.integers(0, 40).flatmap(
     lambda trials: st.builds(Count, st.integers(0, trials), st.just(trials), st.sampled_from([0, 0, 3]))
 )
@@ -47,15 +139,14 @@ def crossing(p: float, order: str, bound: float) -> float:
 
     ``order`` names the version of every trial, A or B.
     """
-    left = {(0, 0): 1.0}
-    crossed, made = 0.0, [0, 0]
+    left, crossed, made = {(0, 0): 1.0}, 0.0, [0, 0]
     for version in order:
         place = "AB".index(version)
         made[place] += 1
         after: dict[tuple[int, int], float] = {}
-        for hits, share in left.items():
+        for (one, other), share in left.items():
             for more, chance in ((1, p), (0, 1 - p)):
-                now = (hits[0] + more, hits[1]) if place == 0 else (hits[0], hits[1] + more)
+                now = (one + more, other) if place == 0 else (one, other + more)
                 after[now] = after.get(now, 0.0) + share * chance
         left = {}
         for hits, share in after.items():
@@ -67,10 +158,8 @@ def crossing(p: float, order: str, bound: float) -> float:
 
 
 @thorough(30)
-@given(st.floats(0.02, 0.98), st.sampled_from(["AB" * 12, "A" * 12 + "B" * 12, "ABBB" * 6]))
-def test_equal_versions_are_called_different_with_at_most_their_share_of_the_error_probability(
-    p: float, order: str
-) -> None:
+@given(st.floats(0.02, 0.98), st.sampled_from(["AB" * 10, "A" * 10 + "B" * 10, "ABBB" * 5]))
+def test_equal_versions_are_called_different_within_the_error_probability(p: float, order: str) -> None:
     assert crossing(p, order, log(1 / 0.2)) <= 0.2 * p
     assert crossing(p, order, log(1 / ALPHA)) <= ALPHA * p
 
@@ -87,11 +176,9 @@ def test_chance_of_one_seed_may_be_opposite_and_is_allowed_for() -> None:
     trials, wrong = 60, {True: 0.0, False: 0.0}
     for hits in range(trials + 1):
         for independent in wrong:
-            found = [
-                Comparison(Count(a, trials), Count(trials - a, trials), 1, independent)
-                for a in (hits, trials - hits)
-            ]
-            if any(one.different for one in found):
+            one, other = Count(hits, trials), Count(trials - hits, trials)
+            pairs = ((one, other), (other, one))
+            if any(Comparison(*pair, 1, independent).different for pair in pairs):
                 wrong[independent] += comb(trials, hits) / 2**trials
     assert wrong[False] <= ALPHA
     assert wrong[True] > wrong[False]
@@ -99,7 +186,7 @@ def test_chance_of_one_seed_may_be_opposite_and_is_allowed_for() -> None:
 
 @thorough(20)
 @given(counts, counts, st.booleans(), st.integers(1, 9))
-def test_versions_differ_where_the_interval_of_the_difference_has_no_zero(
+def test_versions_differ_where_their_interval_has_no_zero(
     one: Count, other: Count, independent: bool, actions: int
 ) -> None:
     """The versions may be named in either order, and more comparisons make each less sure."""
@@ -113,7 +200,7 @@ def test_versions_differ_where_the_interval_of_the_difference_has_no_zero(
     turned, among = Comparison(other, one, 1, independent), Comparison(one, other, 1 + actions, independent)
     assert turned.limits == pytest.approx((-high, -low), abs=1e-9)
     assert against_equality(one, other) == pytest.approx(against_equality(other, one), abs=1e-9)
-    assert among.p_value >= found.p_value
+    assert among.p_value == pytest.approx(min(1.0, (1 + actions) * found.p_value))
     assert among.limits[0] <= low <= high <= among.limits[1]
 
 
@@ -123,79 +210,65 @@ def test_trials_that_were_not_read_may_have_come_out_in_any_way(one: Count, othe
     found, limits = against_equality(one, other), difference_limits(one, other, ALPHA)
     for hits in range(one.lost + 1):
         for others in range(other.lost + 1):
-            read = (
-                Count(one.hits + hits, one.trials + one.lost),
-                Count(other.hits + others, other.trials + other.lost),
-            )
+            pairs = ((one, hits), (other, others))
+            read = [Count(of.hits + more, of.trials + of.lost) for of, more in pairs]
             assert found <= against_equality(*read) + 1e-9
             low, high = difference_limits(*read, ALPHA)
             assert limits[0] <= low <= high <= limits[1]
 
 
-@pytest.mark.parametrize("p", [0.3, 0.9])
-def test_a_claim_that_is_right_is_rejected_with_its_share_of_the_error_probability(p: float) -> None:
+def test_claims_are_rejected_with_their_share_of_the_error_probability_and_never_and_always_by_one_trial() -> (
+    None
+):
     """By the exact probability of every number of hits, for 40 trials looked at once."""
-    wrong = sum(
-        comb(40, hits) * p**hits * (1 - p) ** (40 - hits)
-        for hits in range(41)
-        if exp(-against_claim(p, Count(hits, 40))) <= ALPHA
-    )
-    assert wrong <= ALPHA * p
-
-
-def test_a_claim_of_never_or_always_is_refuted_by_one_trial() -> None:
+    for p in (0.3, 0.9):
+        rejected = [hits for hits in range(41) if exp(-against_claim(p, Count(hits, 40))) <= ALPHA]
+        assert 0 < sum(comb(40, hits) * p**hits * (1 - p) ** (40 - hits) for hits in rejected) <= ALPHA * p
     assert against_claim(0.0, Count(1, 50)) == against_claim(1.0, Count(49, 50)) == float("inf")
-    assert against_claim(0.0, Count(0, 50)) < 0
-    assert against_claim(1.0, Count(50, 50)) == 0
+    assert against_claim(0.0, Count(0, 50)) < against_claim(1.0, Count(50, 50)) == 0
+
+
+def verified(
+    domain: str, seed: int, prior: Prior | None = None, access: Access = Access.SETTABLE
+) -> ChanceResult:
+    return interrogate(agent(access, seed, domain), np.random.default_rng(seed), Options(WITHIN, prior=prior))
 
 
 @cache
-def known(seed: int, domain: str = SLIPPERY) -> tuple[ActionKnowledge, ...]:
-    asked = agent(Access.SETTABLE, seed, domain)
-    return interrogate(asked, np.random.default_rng(seed), Options(within=0.1)).actions
+def known(seed: int = 0, domain: str = SLIPPERY) -> ChanceResult:
+    return verified(domain, seed)
 
 
 def found(domain: str, seed: int = 1) -> dict[str, ActionDifferences]:
     """What differs between the hand that slips and another one."""
-    told = differences(known(0), known(seed, domain), independent=True)
+    told = differences(known().actions, known(seed, domain).actions, independent=True)
     return {one.one.index.header.name: one for one in told}
 
 
 def test_equal_versions_are_not_told_apart() -> None:
     widest = []
-    for one in (one for seed in range(1, 4) for one in found(SLIPPERY, seed).values()):
-        assert not one.different
-        assert one.certain
-        assert one.undecided == 0
-        assert all(
-            outcome.comparison.limits[0] < 0 < outcome.comparison.limits[1] for outcome in one.outcomes
-        )
-        assert one.widest is not None
-        widest.append(one.widest)
+    for one in (one for seed in some(1, range(1, 4)) for one in found(SLIPPERY, seed).values()):
+        assert (one.different, one.certain, one.undecided) == (False, True, 0)
+        assert all(out.comparison.limits[0] < 0 < out.comparison.limits[1] for out in one.outcomes)
+        widest.append(one.widest or 0.0)
     assert min(widest) > 0.05
     assert (
         sorted(widest)[len(widest) // 2] < 0.5
     )  # one may be told within situations that hardly both were in
 
 
-def test_a_precondition_that_is_gone_is_proven_to_be() -> None:
-    told = found(SLIPPERY.replace("(not (broken ?b))", ""))
+def test_a_changed_precondition_probability_and_outcome_are_told_and_nothing_else() -> None:
+    told = found(CHANGED["precondition"])
     (atom,) = told["grab"].atoms
     assert told["grab"].one.index.atom(atom.bit).predicate == "broken"
     assert told["grab"].incompatible
     assert not told["drop"].different
-
-
-def test_a_probability_that_is_another_is_told_with_an_interval_that_has_the_difference() -> None:
-    told = found(SLIPPERY.replace("0.7 (and (holding ?b)", "0.2 (and (holding ?b)"))
+    told = found(CHANGED["probability"])
     assert told["grab"].different
     assert not told["grab"].atoms
     limits = [one.comparison.limits for one in told["grab"].outcomes if one.comparison.different]
-    assert any(low <= -0.5 <= high < 0 for low, high in limits)
+    assert any(low <= -0.4 <= high < 0 for low, high in limits)
     assert not told["drop"].different
-
-
-def test_an_outcome_that_is_gone_is_told_with_its_probability() -> None:
     told = found(SLIPPERY.replace("(probabilistic 0.3 (broken ?b))", ""))
     gone = [one.comparison for one in told["drop"].outcomes if not one.comparison.other.hits]
     assert [one.limits[0] <= -0.3 <= one.limits[1] for one in gone] == [True]
@@ -267,23 +340,6 @@ def test_versions_with_other_cases_are_compared_by_kinds_of_trials() -> None:
 
 # Verifying what was learned earlier: with a quarter of the trials where nothing has changed, and nothing believed.
 
-WITHIN = 0.08
-CHANGED = {
-    "probability": SLIPPERY.replace("0.7 (and (holding ?b)", "0.3 (and (holding ?b)"),
-    "precondition": SLIPPERY.replace("(not (broken ?b))", ""),
-}
-
-
-def verified(
-    domain: str, seed: int, prior: Prior | None = None, access: Access = Access.SETTABLE
-) -> ChanceResult:
-    return interrogate(agent(access, seed, domain), np.random.default_rng(seed), Options(WITHIN, prior=prior))
-
-
-@pytest.fixture(scope="module")
-def before() -> ChanceResult:
-    return verified(SLIPPERY, 0)
-
 
 def right(result: ChanceResult, truth: Model) -> bool:
     """Whether nothing that is called certain is wrong, and every interval has the truth."""
@@ -292,11 +348,10 @@ def right(result: ChanceResult, truth: Model) -> bool:
 
 
 @pytest.mark.parametrize("access", first(1, [Access.RESET, Access.SETTABLE]))
-def test_what_still_holds_takes_a_third_of_the_trials_at_most(before: ChanceResult, access: Access) -> None:
-    prior = EarlierRun(before.actions, independent=True)
-    again, *others = (verified(SLIPPERY, seed, prior, access) for seed in range(1, 4))
-    truth = read()[0]
-    assert sum(one.counts.steps for one in (again, *others)) < before.counts.steps
+def test_what_still_holds_takes_a_third_of_the_trials_at_most(access: Access) -> None:
+    prior, truth = EarlierRun(known().actions, independent=True), read()[0]
+    again = verified(SLIPPERY, 1, prior, access)
+    assert 3 * again.counts.steps < known().counts.steps
     assert not any(prior.changed(one) for one in again.actions)
     assert exact(again.model, truth)
     assert right(again, truth)
@@ -304,21 +359,16 @@ def test_what_still_holds_takes_a_third_of_the_trials_at_most(before: ChanceResu
 
 
 @pytest.mark.parametrize(("kind", "changed"), crossed(["model", "run"], CHANGED))
-def test_what_has_changed_is_learned_as_if_there_was_nothing_before(
-    before: ChanceResult, kind: str, changed: str
-) -> None:
-    domain = CHANGED[changed]
-    prior: Prior = EarlierModel(before.model)
-    if kind == "run":
-        prior = EarlierRun(before.actions, independent=True)
-    again, truth = verified(domain, 2, prior), read(domain)[0]
+def test_what_has_changed_is_learned_as_if_there_was_nothing_before(kind: str, changed: str) -> None:
+    earlier = EarlierRun(known().actions, independent=True)
+    prior: Prior = EarlierModel(known().model) if kind == "model" else earlier
+    again, truth = verified(CHANGED[changed], 2, prior), read(CHANGED[changed])[0]
     grab, drop = again.actions
     assert prior.changed(grab)
     assert not prior.changed(drop)
     assert exact(again.model, truth)
     assert right(again, truth)
-    assert grab.uncertainty <= WITHIN
-    assert WITHIN < drop.uncertainty <= 2 * WITHIN
+    assert grab.uncertainty <= WITHIN < drop.uncertainty <= 2 * WITHIN
 
 
 def test_a_model_that_is_all_wrong_makes_nothing_wrong() -> None:
@@ -340,32 +390,18 @@ def test_a_model_that_is_all_wrong_makes_nothing_wrong() -> None:
 def test_the_right_model_makes_no_false_alarm_but_in_its_share() -> None:
     """Looked at whenever there are a few more trials, as while it is verified."""
     truth = read()[0]
-    alarms = 0
-    for seed in range(20):
-        prior = EarlierModel(truth)
-        found = interrogate(
-            agent(Access.SETTABLE, 100 + seed), np.random.default_rng(seed), Options(0.2, prior=prior)
-        )
-        alarms += any(one.uncertainty <= 0.2 for one in found.actions) and any(
-            prior.changed(one) for one in found.actions
-        )
-    assert alarms <= 3
+    seeds, alarms = some(10, range(20)), 0
+    for seed in seeds:
+        prior, asked = EarlierModel(truth), agent(Access.SETTABLE, 100 + seed)
+        actions = interrogate(asked, np.random.default_rng(seed), Options(0.2, prior=prior)).actions
+        narrow = any(one.uncertainty <= 0.2 for one in actions)
+        alarms += narrow and any(prior.changed(one) for one in actions)
+    assert alarms <= 3 * len(seeds) // 20
 
 
 def test_the_probabilities_of_a_model_with_conditional_effects_are_claims_for_each_kind_of_trial() -> None:
-    domain = """(define (domain switch)
-      (:requirements :strips :typing :conditional-effects :probabilistic-effects)
-      (:predicates (low) (high))
-      (:action push :parameters () :precondition ()
-        :effect (and (when (not (low)) (probabilistic 0.9 (high)))
-                     (when (low) (probabilistic 0.2 (high))))))"""
-    problem = "(define (problem p) (:domain switch) (:init) (:goal (high)))"
-    truth, _ = read(domain, problem)
-    other, _ = read(
-        domain.replace("0.9", "0.2").replace("(low) (probabilistic 0.2", "(low) (probabilistic 0.9"), problem
-    )
-    verified = interrogate(
-        agent(Access.SETTABLE, 5, domain, problem), np.random.default_rng(5), Options(0.1, max_steps=200)
-    )
-    assert not EarlierModel(truth).changed(verified.actions[0])
-    assert EarlierModel(other).changed(verified.actions[0])
+    turned = SWITCH.replace("0.95", "TURNED").replace("0.1", "0.95").replace("TURNED", "0.1")
+    truth, other = (read(domain, OFF)[0] for domain in (SWITCH, turned))
+    (push,) = switched(SWITCH, 5)
+    assert not EarlierModel(truth).changed(push)
+    assert EarlierModel(other).changed(push)

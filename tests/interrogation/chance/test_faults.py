@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from re import search
 
 import numpy as np
@@ -18,25 +20,39 @@ from aam_vision.interrogation.task.verdict import COMPLETE, NOT_STRIPS
 from aam_vision.model.strips import Atom
 from tests.profiles import crossed, first, some
 
-from .agents_with_faults import FAULTS, Fault, FaultyAgent
-from .measure import false_names, intervals_hold, run
+from .agents_with_faults import FAULTS, FaultyAgent, false_names, intervals_hold, run
 
-
-def fault(name: str) -> Fault:
-    return next(one for one in FAULTS if one.name == name)
+ACCESS = ["settable", "snapshot", "reset"]
+TOLD = ["one box", "every ninth step", "breaks", "lamps differ", "spot is taken", "same box again"]
+SELDOM = ["every fifth attempt", "lamp", "every seventh"]
+AFTER = ["after a refusal", "after undo", "only right after a press", "every second of a box"]
 
 
 @cache
 def learned(name: str, access: str, seed: int) -> tuple[ChanceResult, FaultyAgent]:
     """What a run tells of the agent of this name, and the agent."""
-    return run(fault(name), seed, access, 0.1, 4000)
+    return run(FAULTS[name], seed, access)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("access", ACCESS)
+def test_honest_agents_are_hardly_ever_accused(access: str) -> None:
+    """Of the confusion matrix the line of honest agents; the others are the told ones below."""
+    told, names, wrong = Counter[str](), 0, 0
+    for name, fault in FAULTS.items():
+        if fault.kind == "honest":
+            result, agent = learned(name, access, 1)
+            told[result.status] += 1
+            names += false_names(result, fault)
+            wrong += result.status == COMPLETE and not intervals_hold(result, agent, fault)
+    assert max(told[NOT_STRIPS], names, wrong) <= 1, told
 
 
 def test_versions_that_no_model_explains_are_tried_until_they_can_be_compared() -> None:
-    lamp = fault("lamp")
+    lamp = FAULTS["lamp"]
     result, _ = learned("lamp", "settable", 1)
     assert result.actions[0].executed == 400, "twice as many as intervals of 10 points take"
-    worse, _ = run(replace(lamp, rate=lambda now: max(0.0, lamp.rate(now) - 0.25)), 2, "settable", 0.1, 4000)
+    worse, _ = run(replace(lamp, rate=lambda now: max(0.0, lamp.rate(now) - 0.25)), 2, "settable")
     assert result.status == worse.status == NOT_STRIPS
     found = differences(result.actions, worse.actions, independent=True)
     assert [one.one.index.header.name for one in found if one.different] == ["press"]
@@ -48,143 +64,92 @@ def test_of_two_atoms_of_which_one_has_to_hold_both_are_certain(access: str) -> 
     press = result.actions[0]
     assert result.status == COMPLETE
     assert {atom.predicate for atom in press.index.select(press.dependence.sure)} == {"wet", "old"}
-    assert intervals_hold(result, agent, fault("two differ"))
+    assert intervals_hold(result, agent, FAULTS["two differ"])
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
-    [
-        ("lamp", "differs with lit("),
-        ("lamps differ", "differs with exactly one of lit("),
-        ("one box", "depends on which object ?x is"),
-        ("spot is taken", "differs with on("),
-        ("same box again", "whether the step of it before named the same ?x"),
-        ("every seventh", "goes in cycles of 7 steps"),
-        ("every ninth step", "goes in cycles of 9 steps of all actions"),
-        ("every fifth attempt", "goes in cycles of 5 steps of all actions, refused ones included"),
-    ],
+    ("name", "access"),
+    [*product(TOLD, ["settable"]), *first(0, product(SELDOM, ["settable"])), *crossed(AFTER, ACCESS)],
 )
-def test_what_no_word_says_is_told_and_no_atom_is_blamed_for_it(name: str, told: str) -> None:
-    result, _ = learned(name, "settable", 1)
-    assert result.status == NOT_STRIPS
-    assert told in result.why
-    assert not false_names(result, fault(name))
-
-
-def test_spells_are_told_by_what_came_before() -> None:
-    results = [learned("spells", "settable", seed)[0] for seed in range(4)]
-    assert all(result.status == NOT_STRIPS for result in results)
-    assert sum("depends on what" in result.why for result in results) >= 3
-
-
-@pytest.mark.parametrize(
-    ("case", "access"),
-    crossed(
-        [
-            ("after a refusal", "refused"),
-            ("after undo", "depends on whether it came right after undo"),
-            ("only right after a press", ""),
-            ("every second of a box", "goes in cycles of 2 steps of it with the same objects"),
-        ],
-        ["settable", "snapshot", "reset"],
-    ),
-)
-def test_what_another_step_or_a_refusal_leaves_behind_is_told(case: tuple[str, str], access: str) -> None:
-    name, told = case
+def test_what_no_word_says_is_told_and_no_atom_is_blamed_for_it(name: str, access: str) -> None:
     result, _ = learned(name, access, 1)
     assert result.status == NOT_STRIPS
-    assert told in result.why
+    assert FAULTS[name].told in result.why
+    assert not false_names(result, FAULTS[name])
 
 
-def test_trials_of_a_right_agent_come_right_after_refusals_and_each_other_action() -> None:
-    for access in some(1, ("reset", "settable", "snapshot")):
-        result, _ = learned("own fact", access, 0)
-        assert result.status == COMPLETE
-        before = result.actions[0].before
-        for what in ("a refused step", "undo", "set-wet", "clear-wet"):
-            assert before[RIGHT_AFTER.format(what)] >= 5
+@pytest.mark.parametrize("access", first(1, ["settable", "snapshot", "reset"]))
+def test_trials_of_a_right_agent_come_late_and_after_each_action(access: str) -> None:
+    result, _ = learned("own fact", access, 0)
+    assert result.status == COMPLETE
+    press = result.actions[0]
+    for what in ("a refused step", "undo", "set-wet", "clear-wet"):
+        assert press.before[RIGHT_AFTER.format(what)] >= 5
+    if access != "reset":
+        assert sum(step.when.since >= 16 for step in press.steps.course) >= 4
 
 
-@pytest.mark.parametrize(("name", "steps"), [("cold start", "step"), ("tires", "[48] steps")])
-def test_what_hangs_on_how_long_the_agent_was_under_way_is_told(name: str, steps: str) -> None:
-    results = [learned(name, "reset", seed)[0] for seed in some(2, range(4))]
-    assert all(result.status == NOT_STRIPS for result in results)
-    told = sum(search(f"in the first {steps} since", result.why) is not None for result in results)
-    assert told >= 3 / 4 * len(results)
+@pytest.mark.parametrize(
+    ("name", "access", "told"),
+    [
+        ("spells", "settable", FAULTS["spells"].told),
+        ("cold start", "reset", "in the first step since"),
+        ("tires", "reset", "in the first [48] steps since"),
+        *first(1, [("tires", access, "ago the agent was put") for access in ("snapshot", "settable")]),
+        *first(1, [(name, "reset", r"lit\(") for name in ("lamp", "lamps differ")]),
+    ],
+)
+def test_what_time_or_facts_out_of_reach_hide_is_mostly_told(name: str, access: str, told: str) -> None:
+    """Of the lamps, which no press names, facts are varied where they can only be walked to."""
+    results = [learned(name, access, seed)[0] for seed in some(1, range(4))]
+    assert all(result.status == NOT_STRIPS for result in results) or name == "tires"
+    assert sum(search(told, result.why) is not None for result in results) >= len(results) * 3 / 4
 
 
-def test_what_tires_is_told_where_no_trial_needs_a_step_before_it() -> None:
-    accesses = ("settable", "snapshot")
-    results = [learned("tires", access, seed)[0] for access in accesses for seed in some(2, range(4))]
-    assert sum("ago the agent was put" in result.why for result in results) >= 5 / 8 * len(results)
-    honest = [learned("own fact", access, seed)[0] for access in accesses for seed in some(1, range(2))]
-    late = [step.when.since >= 16 for result in honest for step in result.actions[0].steps.course]
-    assert sum(late) >= 4 * len(honest)
-
-
-@pytest.mark.parametrize("name", first(1, ["lamp", "lamps differ"]))
-def test_facts_that_a_press_does_not_name_are_varied_where_it_can_only_be_walked_to_them(name: str) -> None:
-    results = [learned(name, "reset", seed)[0] for seed in some(3, range(5))]
-    told = sum(result.status == NOT_STRIPS and "lit(" in result.why for result in results)
-    assert told >= 4 / 5 * len(results)
-
-
-def made(rng: np.random.Generator, taken: float, trials: int) -> list[Trial]:
-    """Trials that work 90% of the time, and 10% of the time where the spot is taken."""
-    found = []
-    for _ in range(trials):
+def trials(works: dict[bool, float], taken: float, number: int, seed: int) -> list[Trial]:
+    """Trials that work so often where the spot is taken and where it is not."""
+    rng, found = np.random.default_rng(seed), []
+    for _ in range(number):
         others = frozenset([Atom("on", ("c", "s"))] if rng.random() < taken else [])
-        found.append(Trial(0, int(rng.random() < (0.1 if others else 0.9)), Setting(("a", "s"), others)))
+        found.append(Trial(0, int(rng.random() < works[bool(others)]), Setting(("a", "s"), others)))
     return found
 
 
 def test_trials_in_other_situations_are_not_compared() -> None:
-    rng = np.random.default_rng(71020)
-    one, other = made(rng, 0.9, 200), made(rng, 0.1, 200)
+    works = {True: 0.1, False: 0.9}
+    one, other = trials(works, 0.9, 200, 71020), trials(works, 0.1, 200, 71023)
     splits, labels = strata([*one, *other], 2, 1)
     assert any(split.fact is not None for split in splits)
-    pairs = []
-    for label in sorted(set(labels)):
-        counts = []
-        for trials, own in ((one, labels[:200]), (other, labels[200:])):
-            among = [trial.outcome for trial, its in zip(trials, own, strict=True) if its == label]
-            counts.append(Count(sum(among), len(among)))
-        pairs.append((counts[0], counts[1]))
-    whole = [Count(sum(trial.outcome for trial in trials), 200) for trials in (one, other)]
+
+    def counted(of: list[Trial], own: list[int] | list[str], label: object) -> Count:
+        among = [trial.outcome for trial, its in zip(of, own, strict=True) if label in (its, None)]
+        return Count(sum(among), len(among))
+
+    pairs = tuple(
+        (counted(one, labels[:200], label), counted(other, labels[200:], label))
+        for label in sorted(set(labels))
+    )
+    whole = [counted(made, labels[:200], None) for made in (one, other)]
     assert Comparison(whole[0], whole[1], 1).different
-    assert not Comparison(whole[0], whole[1], 1, strata=tuple(pairs)).different
+    assert not Comparison(whole[0], whole[1], 1, strata=pairs).different
 
 
-def test_what_goes_with_the_version_alone_is_not_what_trials_have_to_agree_in() -> None:
+def test_what_goes_with_the_version_alone_or_with_nothing_is_not_what_trials_have_to_agree_in() -> None:
     """The second version fails more often, and has a block in its hand more often: within each version that makes no difference."""
-    rng = np.random.default_rng(71022)
-    trials = []
-    for held, works in ((0.2, 0.9), (0.8, 0.5)):
-        for _ in range(200):
-            others = frozenset([Atom("on", ("c", "s"))] if rng.random() < held else [])
-            trials.append(Trial(0, int(rng.random() < works), Setting(("a", "s"), others)))
-    assert strata(trials, 2, 1)[0]
-    assert strata(trials, 2, 1, first=200)[0] == []
+    one = trials({True: 0.9, False: 0.9}, 0.2, 200, 71022)
+    other = trials({True: 0.5, False: 0.5}, 0.8, 200, 71024)
+    assert strata([*one, *other], 2, 1)[0]
+    assert strata([*one, *other], 2, 1, first=200)[0] == []
+    assert strata(other, 2, 1)[0] == []
 
 
-def test_where_nothing_matters_trials_are_compared_as_they_are() -> None:
-    rng = np.random.default_rng(71021)
-    trials = [Trial(0, int(rng.random() < 0.5), Setting(("ab"[int(rng.integers(2))],))) for _ in range(200)]
-    assert strata(trials, 2, 1)[0] == []
-
-
-@pytest.mark.parametrize("name", ["after undo", "cold start", "every second of a box"])
-def test_of_agents_that_hang_on_moments_that_come_again_the_trials_of_such_moments_are_compared(
-    name: str,
-) -> None:
+@pytest.mark.parametrize("name", first(1, ["cold start", "after undo", "every second of a box"]))
+def test_trials_of_moments_that_come_again_are_compared(name: str) -> None:
     """Of an agent beside itself nothing differs, of one beside another that never works a press."""
-    whole = fault(name)
-    one, again = (learned(name, "reset", seed)[0].actions for seed in (71023, 71024))
-    worse = replace(whole, rate=lambda now: whole.rate(now) / 8)
-    broken = run(worse, 71025, "reset", 0.1, 4000)[0].actions
+    whole = FAULTS[name]
+    one, again = (learned(name, "reset", seed)[0].actions for seed in (0, 1))
+    broken = run(replace(whole, rate=lambda now: whole.rate(now) / 8), 71025, "reset")[0].actions
     assert not any(action.different for action in differences(one, again, independent=True))
     found = differences(one, broken, independent=True)
     assert [action.one.index.header.name for action in found if action.different] == ["press"]
-    assert any(
-        split.comes_again for action in found for outcome in action.outcomes for split in outcome.matched
-    )
+    assert any(split.comes_again for one in found for outcome in one.outcomes for split in outcome.matched)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
 from pathlib import Path
@@ -14,6 +14,7 @@ from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.perception import ImageTest
 from aam_vision.interrogation.controls.giving import Giving, ground
 from aam_vision.interrogation.controls.operators import Transition
+from aam_vision.interrogation.controls.reach import Way
 from aam_vision.model.pddl import read_domain
 from aam_vision.model.query import Query, Response, Situation
 from aam_vision.model.strips import Atom, GroundAction, Model, Objects, State
@@ -211,6 +212,14 @@ def follow(giving: Giving, start: Situation, *controls: str) -> Situation:
         name, *objects = one.split()
         _, here = giving.give(here, GroundAction(name, tuple(objects)))
     return here
+
+
+def gone(giving: Giving, way: Way) -> Iterator[Transition]:
+    """The transitions of a way, each given when it is asked for."""
+    here = way.start
+    for control in way.controls:
+        transition, here = giving.give(here, control)
+        yield transition
 
 
 def give_everywhere(giving: Giving, start: Situation, *names: str) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +28,7 @@ from aam_vision.interrogation.task.result import Result
 from aam_vision.model.pddl import read_domain
 from aam_vision.model.query import Access, Agent, Query, Response, Situation, WalkStep
 from aam_vision.model.strips import GroundAction, Objects, State, Types
-from experiments.faults.registry import FAULTY, faulty_agent, right_verdicts
+from experiments.faults.registry import FAULTY, HONEST, faulty_agent, right_verdicts
 from experiments.trust_runs import PER_SITUATION, Case, interval, literal_right, target_of
 from tests.domains import packaged
 from tests.profiles import crossed, first, some
@@ -38,10 +40,10 @@ LAMPS = """(define (domain lamps) (:requirements :strips :typing :negative-preco
 GOING_BACK = [Access.SETTABLE, Access.SNAPSHOT, Access.RESET]
 
 
-def interrogated(agent: Agent, seed: int = 0) -> Result:
+def interrogated(agent: Agent, seed: int = 0, exam: int | None = 60) -> Result:
     """The result, with a diagnosis, if there is one, that is one short line with its examples."""
     try:
-        result = Interrogation(agent, exam=60).run(np.random.default_rng(seed))
+        result = Interrogation(agent, exam=exam).run(np.random.default_rng(seed))
     except Interrupted as error:
         result = error.result
     if (found := result.diagnosis) is not None:
@@ -56,114 +58,96 @@ def interrogated(agent: Agent, seed: int = 0) -> Result:
     return result
 
 
-def diagnosis_of(agent: Agent, seed: int = 0) -> Diagnosis:
-    found = interrogated(agent, seed).diagnosis
+def diagnosis_of(agent: Agent, seed: int = 0, exam: int | None = 60) -> Diagnosis:
+    found = interrogated(agent, seed, exam).diagnosis
     assert found is not None
     return found
 
 
-@pytest.mark.parametrize(
-    ("family", "access"),
-    crossed(
-        [
-            "hidden fuel",
-            "episode end",
-            "effect wears off",
-            "refused for a spoiled object",
-            "refused unless one of two",
-            "silent no-op",
-            "random outcome",
-            "fault after k uses in the process",
-            "drift of an effect",
-        ],
-        GOING_BACK,
-    ),
-)
+BY_DAY = {
+    "hidden fuel": Access.SETTABLE,
+    "episode end": Access.SNAPSHOT,
+    "silent no-op": Access.RESET,
+    "random outcome": Access.SETTABLE,
+    "fault after k uses in the process": Access.SNAPSHOT,
+    "drift of an effect": Access.RESET,
+    "stale state": Access.TRAJECTORY,  # what comes one step late is not conditional
+    "lagging image": Access.RESET,
+    "hidden counter": Access.TRAJECTORY,  # nothing can be had again
+    "two lamps": Access.SNAPSHOT,  # regular effects elsewhere are not misread
+    "effect elsewhere": Access.TRAJECTORY,
+}
+
+
+@pytest.mark.parametrize(("family", "access"), BY_DAY.items())
 def test_the_family_is_named(family: str, access: Access) -> None:
-    found = [interrogated(faulty_agent(family, access, seed)).diagnosis for seed in range(3)]
-    named = [one.family.value for one in found if one is not None]
-    assert sum(name in FAULTY[family].right for name in named) >= 2, named
+    found = [interrogated(faulty_agent(family, access, seed), seed).diagnosis for seed in some(3, range(6))]
+    right = [one is not None and one.family.value in right_verdicts(family, access) for one in found]
+    assert sum(right) >= 2 * len(right) // 3, [one and one.why for one in found]
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("access", Access)
+def test_families_are_told_apart(access: Access) -> None:
+    """The confusion matrix. ``experiments.trust`` has 79% on its diagonal on a trajectory, 97% elsewhere."""
+    table = Counter[tuple[str, str]]()
+    for family, seed in product(FAULTY, range(2)):
+        found, right = (
+            interrogated(faulty_agent(family, access, seed), seed).diagnosis,
+            right_verdicts(family, access),
+        )
+        if found is not None:
+            named = found.family.value
+            table[right[0], right[0] if named in right else named] += 1
+    diagonal = sum(number for (one, named), number in table.items() if one == named)
+    assert diagonal >= table.total() * (2 / 3 if access is Access.TRAJECTORY else 0.85), table
+    for honest, seed in product(HONEST, range(2)):
+        assert interrogated(faulty_agent(honest, access, seed), seed).diagnosis is None
+
+
+TRAJECTORY, SNAPSHOT, RESET, SETTABLE = Access.TRAJECTORY, Access.SNAPSHOT, Access.RESET, Access.SETTABLE
 
 
 @pytest.mark.parametrize(
-    ("family", "access"),
-    crossed(
-        ["stale state", "lagging image", "delayed effect"],
-        [Access.TRAJECTORY, Access.RESET, Access.SNAPSHOT],
+    ("family", "access", "seed"),
+    first(
+        9,
+        [
+            # new states and earlier steps tell apart what looks alike on a trajectory
+            ("delayed effect", TRAJECTORY, 63001),  # late, from chance
+            ("drift of a precondition", TRAJECTORY, 71000),  # a change from a condition
+            ("lamp of a count", TRAJECTORY, 71006),  # from one wrong picture
+            ("states misread", SNAPSHOT, 71002),  # most of the pictures around it agree, not all of them
+            ("effect wears off", RESET, 510000),  # the pictures between would all have to be wrong alike
+            ("refused for a spoiled object", SNAPSHOT, 510003),  # sought from where it was not done
+            ("refused unless one of two", SNAPSHOT, 550008),  # a problem seldom gone to has both missing
+            ("lamp of one action", RESET, 71004),  # an action that is seldom possible is sought on purpose
+            ("effect on all objects", SETTABLE, 71000),
+            *product(["delayed effect"], [TRAJECTORY], [63004, 63009]),
+            ("drift of a precondition", TRAJECTORY, 71003),
+            ("lamp of a count", TRAJECTORY, 71009),
+            *product(["states misread"], [SNAPSHOT, RESET], [71002, 71008]),
+            *product(["effect wears off"], GOING_BACK, range(510000, 510003)),
+            *product(["refused for a spoiled object"], [SNAPSHOT], [510005]),
+            *product(["refused unless one of two"], [SNAPSHOT], [550012]),
+            *product(["lamp of one action"], GOING_BACK, [71004]),
+            *product(["effect on all objects"], GOING_BACK, [71000, 71008, 71009]),
+        ],
     ),
 )
-def test_what_comes_one_step_late_is_not_called_conditional(family: str, access: Access) -> None:
-    _assert_named(family, access)
-
-
-@pytest.mark.parametrize(
-    "family", first(2, ["hidden counter", "random refusal", "hidden fuel", "states misread"])
-)
-def test_the_order_of_the_steps_names_the_family_where_nothing_can_be_had_again(family: str) -> None:
-    _assert_named(family, Access.TRAJECTORY)
-
-
-@pytest.mark.parametrize(
-    ("family", "seeds"),
-    [
-        ("delayed effect", (63001, 63004, 63009)),
-        ("drift of a precondition", (71000, 71003)),
-        ("lamp of a count", (71006, 71009)),
-    ],
-)
-def test_on_a_trajectory_new_states_and_earlier_steps_tell_what_looks_alike(
-    family: str, seeds: tuple[int, ...]
-) -> None:
-    """An effect that is late from chance, a change from a condition, and a lamp from one wrong picture."""
-    right = right_verdicts(family, Access.TRAJECTORY)
-    for seed in seeds:
-        found = interrogated(faulty_agent(family, Access.TRAJECTORY, seed), seed).diagnosis
-        assert found is not None
-        assert found.family.value in right, found.why
-
-
-@pytest.mark.parametrize(("access", "seed"), crossed([Access.SNAPSHOT, Access.RESET], [71002, 71008]))
-def test_a_state_that_is_misread_is_told_by_most_of_the_pictures_around_it(access: Access, seed: int) -> None:
-    """Other pictures may be misread as well, so not all of them have to agree."""
-    assert diagnosis_of(faulty_agent("states misread", access, seed), seed).family is Family.MISREAD
-
-
-@pytest.mark.parametrize(("seed", "access"), crossed(range(510000, 510003), GOING_BACK))
-def test_what_is_undone_several_steps_later_is_not_misread(seed: int, access: Access) -> None:
-    """The pictures between would all have to be wrong alike."""
-    found = diagnosis_of(faulty_agent("effect wears off", access, seed), seed)
-    assert found.family is Family.HIDDEN
-    one, other = (example.after for example in found.examples)
-    assert one is not None
-    assert other is not None
-    assert "later, whatever is done" in found.why or any(
-        str(atom) in found.why for atom in differing(one.state, other.state)
-    )
-
-
-@pytest.mark.parametrize("seed", [510003, 510005])
-def test_what_cannot_be_undone_is_sought_from_where_it_was_not_done(seed: int) -> None:
-    found = diagnosis_of(faulty_agent("refused for a spoiled object", Access.SNAPSHOT, seed), seed)
-    assert found.family is Family.HIDDEN, found.why
-
-
-@pytest.mark.parametrize("seed", [550008, 550012])
-def test_facts_of_the_arguments_are_examined_together_and_not_one_by_one(seed: int) -> None:
-    """Each of two marks may be missing, and not both: a problem that is seldom gone to has both missing."""
-    agent = faulty_agent("refused unless one of two", Access.SNAPSHOT, seed)
-    assert diagnosis_of(agent, seed).family is Family.CONDITIONAL
-
-
-def _assert_named(family: str, access: Access) -> None:
-    """At least three of four diagnoses are right."""
-    found = [interrogated(faulty_agent(family, access, seed)).diagnosis for seed in some(4, range(6))]
-    right = right_verdicts(family, access)
-    named = [one.family.value in right for one in found if one is not None]
-    assert sum(named) >= max(1, 3 * len(named) // 4), [one and one.why for one in found]
+def test_what_was_once_named_wrongly_is_named_rightly(family: str, access: Access, seed: int) -> None:
+    elsewhere = family in ("lamp of one action", "effect on all objects")
+    found = diagnosis_of(faulty_agent(family, access, seed), seed, None if elsewhere else 60)
+    assert found.family.value in right_verdicts(family, access), found.why
+    assert "does not name" in found.why or not elsewhere
+    if family == "effect wears off":
+        one, other = (example.after for example in found.examples)
+        told = [str(atom) for atom in differing(one.state, other.state)]
+        assert any(part in found.why for part in ("later, whatever is done", *told))
 
 
 def test_a_frequency_is_that_of_the_step_and_not_of_the_way_to_it() -> None:
-    for seed in some(3, range(8)):
+    for seed in some(2, range(8)):
         agent = faulty_agent("silent no-op", Access.SETTABLE, seed)
         found = interrogated(agent, seed).diagnosis
         if found is not None and found.family is Family.RANDOM and found.tried:
@@ -171,12 +155,13 @@ def test_a_frequency_is_that_of_the_step_and_not_of_the_way_to_it() -> None:
             assert low <= 0.2 <= high, found.why
 
 
-class Slipping(AgentDecorator):
-    """An agent whose ``switch`` does nothing three times in ten; of a question only where its last step led is seen."""
+class Stepwise(AgentDecorator):
+    """Does every step of a question by itself, some of them as it likes; shows only where the last one led."""
 
-    def __init__(self, agent: Agent, seed: int) -> None:
-        super().__init__(agent)
-        self._rng = np.random.default_rng(seed)
+    def done(self, at: Situation, step: GroundAction) -> Situation | None:
+        """Where a step leads; None if it is refused."""
+        response = self.agent.ask(Query(at, (step,)))
+        return response.final if response.executed else None
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
         return []  # it does nothing by itself
@@ -184,18 +169,28 @@ class Slipping(AgentDecorator):
     def ask(self, query: Query) -> Response:
         at = query.initial
         for number, step in enumerate(query.plan):
-            response = self.agent.ask(Query(at, (step,)))
-            if not response.executed:
+            after = self.done(at, step)
+            if after is None:
                 return Response(number, at)
-            if step.name != "switch" or self._rng.random() >= 0.3:
-                at = response.final
+            at = after
         return Response(len(query.plan), at)
 
 
-@pytest.mark.parametrize("seed", first(3, range(8)))
-def test_a_step_is_not_blamed_for_what_one_before_it_in_the_same_question_did(
-    seed: int, tmp_path: Path
-) -> None:
+class Slipping(Stepwise):
+    """An agent whose ``switch`` does nothing three times in ten."""
+
+    def __init__(self, agent: Agent, seed: int) -> None:
+        super().__init__(agent)
+        self._rng = np.random.default_rng(seed)
+
+    def done(self, at: Situation, step: GroundAction) -> Situation | None:
+        after = super().done(at, step)
+        slips = after is not None and step.name == "switch" and self._rng.random() < 0.3
+        return at if slips else after
+
+
+@pytest.mark.parametrize("seed", first(1, range(8)))
+def test_a_step_is_not_blamed_for_one_before_it_in_its_question(seed: int, tmp_path: Path) -> None:
     (tmp_path / "lamps.pddl").write_text(LAMPS, encoding="utf-8")
     model = read_domain(tmp_path / "lamps.pddl")
     at = State(frozenset(), Objects({"desk": "lamp", "bed": "lamp"}, model.vocabulary.types))
@@ -203,42 +198,27 @@ def test_a_step_is_not_blamed_for_what_one_before_it_in_the_same_question_did(
     assert found is None or (found.family, found.culprit) == (Family.RANDOM, "switch"), found.why
 
 
-def test_what_is_mostly_refused_is_not_refused_by_mistake() -> None:
-    step = GroundAction("go", ())
-    at = Situation(0, State(frozenset(), Objects({}, Types({}))))
+def test_what_is_mostly_refused_is_not_refused_by_mistake_and_what_never_came_again_was_seen_once() -> None:
+    step, at = GroundAction("go", ()), Situation(0, State(frozenset(), Objects({}, Types({}))))
     refused, executed = Trial(at, step, None), Trial(at, step, at)
     assert random_outcome(executed, refused, 5, 30).by_chance
     assert not random_outcome(refused, executed, 5, 30).by_chance
-
-
-def test_an_outcome_that_never_came_again_was_seen_once() -> None:
-    step = GroundAction("go", ())
-    at = Situation(0, State(frozenset(), Objects({}, Types({}))))
-    found = random_outcome(Trial(at, step, at), Trial(at, step, None), 0, 4)
+    found = random_outcome(executed, refused, 0, 4)
     assert found.why == "go: random, refused once, and not in 4 attempts since"
     assert (found.seen, found.tried) == (0, 4)
 
 
-@pytest.mark.parametrize("access", GOING_BACK)
+@pytest.mark.parametrize("access", first(2, [RESET, SETTABLE, SNAPSHOT]))
 def test_the_literal_is_named_that_the_hypotheses_lack(access: Access) -> None:
     agent = faulty_agent("repeated arguments", access, 0)
     result = interrogated(agent)
     found = result.diagnosis
-    assert found is not None
     assert found.family is Family.CONDITIONAL
     assert literal_right(agent.fault, found)
     entries = result.transcript.entries
     asked = [entry.query for entry in entries if isinstance(entry, Asked) and entry.query.plan]
     repeated = max(asked.count(query) for query in asked)
     assert repeated > 3, "the transcript has that the doubtful step is asked for again and again"
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("access", Access)
-@pytest.mark.parametrize("family", FAULTY)
-def test_every_family_is_told_in_one_short_line(family: str, access: Access) -> None:
-    """By day, those of the other tests."""
-    interrogated(faulty_agent(family, access, 1), seed=1)
 
 
 def test_a_camera_that_flickers_is_told_from_an_agent_that_is_random() -> None:
@@ -248,60 +228,14 @@ def test_a_camera_that_flickers_is_told_from_an_agent_that_is_random() -> None:
     assert found.by_chance
 
 
-# What changes regularly with an action, on objects that it does not name, is told from what is misread.
-
-FAMILIES = [
-    "lamp of every step",
-    "lamp of one action",
-    "two lamps",
-    "lamp of a count",
-    "effect on all objects",
-    "effect elsewhere",
-]
-
-
-def diagnosed(agent: Agent, seed: int = 0) -> Diagnosis | None:
-    try:
-        return Interrogation(agent).run(np.random.default_rng(seed)).diagnosis
-    except Interrupted as error:
-        return error.result.diagnosis
-
-
-@pytest.mark.parametrize(("family", "access"), crossed(FAMILIES, Access))
-def test_a_regular_effect_elsewhere_is_called_conditional(family: str, access: Access) -> None:
-    found = [diagnosed(faulty_agent(family, access, seed), seed) for seed in range(4)]
-    named = [one.family for one in found if one is not None]
-    assert len(named) == 4
-    assert named.count(Family.CONDITIONAL) >= 2, [one and one.why for one in found]
-
-
-@pytest.mark.parametrize(
-    ("case", "access"),
-    crossed(
-        [("lamp of one action", (71004,)), ("effect on all objects", (71000, 71008, 71009))],
-        [Access.RESET, Access.SNAPSHOT, Access.SETTABLE],
-    ),
-)
-def test_an_action_that_is_seldom_possible_is_sought_on_purpose(
-    case: tuple[str, tuple[int, ...]], access: Access
-) -> None:
-    family, seeds = case
-    for seed in seeds:
-        found = diagnosed(faulty_agent(family, access, seed), seed)
-        assert found is not None
-        assert found.family is Family.CONDITIONAL, found.why
-        assert "does not name" in found.why
-
-
 @pytest.mark.parametrize(
     ("family", "access"),
     crossed(["lamp of every step", "lamp of one action"], [Access.RESET, Access.SNAPSHOT, Access.SETTABLE]),
 )
 def test_the_lamp_is_named_with_two_situations(family: str, access: Access) -> None:
-    for seed in some(2, range(4, 8)):
+    for seed in some(1, range(4, 8)):
         agent = faulty_agent(family, access, seed)
-        found = diagnosed(agent, seed)
-        assert found is not None
+        found = diagnosis_of(agent, seed, None)
         assert found.family is Family.CONDITIONAL
         assert "lit(lamp1)" in found.why
         assert found.literal in ("lit(lamp1)", None)
@@ -312,21 +246,17 @@ def test_the_lamp_is_named_with_two_situations(family: str, access: Access) -> N
 
 
 @pytest.mark.parametrize(("access", "rate"), crossed([Access.RESET, Access.SNAPSHOT], [0.05, 0.2]))
-def test_a_classifier_that_misreads_much_is_no_regular_effect(
-    access: Access, rate: float, tmp_path: Path
-) -> None:
-    for seed in some(3, range(6)):
+def test_much_misreading_is_no_regular_effect(access: Access, rate: float, tmp_path: Path) -> None:
+    for seed in some(1, range(6)):
         case = Case("blocksworld", access.value, flip_rate=rate, flips=PER_SITUATION)
-        found = diagnosed(target_of(case, seed, 2, tmp_path).agent, seed)
-        assert found is not None
+        found = diagnosis_of(target_of(case, seed, 2, tmp_path).agent, seed, None)
         assert "does not name" not in found.why, found.why
 
 
 def test_a_state_that_is_misread_each_time_it_is_made_is_not_misread_by_chance(tmp_path: Path) -> None:
-    for seed in some(3, (21000, *range(6))):
+    for seed in some(1, (21000, *range(6))):
         case = Case("blocksworld", "settable", flip_rate=0.05, refusal_rate=0.02, flips=PER_SITUATION)
-        found = diagnosed(target_of(case, seed, 2, tmp_path).agent, seed)
-        assert found is not None
+        found = diagnosis_of(target_of(case, seed, 2, tmp_path).agent, seed, None)
         assert found.family is not Family.MISREAD or not found.by_chance
 
 
@@ -335,71 +265,52 @@ def test_a_state_that_is_misread_each_time_it_is_made_is_not_misread_by_chance(t
 LATE = "move"
 
 
-class LateStarter(AgentDecorator):
-    """An agent that does nothing at its first uses of one action.
-
-    Args:
-        agent: what it does otherwise.
-        idle: the number of uses that do nothing.
-    """
+class LateStarter(Stepwise):
+    """An agent that does nothing at so many first uses of one action."""
 
     def __init__(self, agent: Agent, idle: int) -> None:
         super().__init__(agent)
         self._idle = idle
 
-    def ask(self, query: Query) -> Response:
-        at = query.initial
-        for number, step in enumerate(query.plan):
-            executed, at = self._done(at, step)
-            if not executed:
-                return Response(number, at)
-        return Response(len(query.plan), at)
+    def done(self, at: Situation, step: GroundAction) -> Situation | None:
+        after = super().done(at, step)
+        if after is None or step.name != LATE or not self._idle:
+            return after
+        self._idle -= 1
+        return at
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
         walked: list[WalkStep] = []
         while len(walked) < steps and (own := self.agent.walk(start, 1, rng)):
-            _, after = self._done(start, own[0].action)
+            after = self.done(start, own[0].action) or start
             walked.append(WalkStep(start, own[0].action, after))
             start = after
         return walked
 
-    def _done(self, at: Situation, step: GroundAction) -> tuple[bool, Situation]:
-        response = self.agent.ask(Query(at, (step,)))
-        if response.executed and step.name == LATE and self._idle:
-            self._idle -= 1
-            return True, at
-        return bool(response.executed), response.final
-
 
 def late_diagnosis(idle: int, seed: int) -> Diagnosis:
     agent = LateStarter(SymbolicAgent(*packaged("gripper"), Access.SNAPSHOT), idle)
-    with pytest.raises(Interrupted) as interrupted:
-        Interrogation(agent, exam=0).run(np.random.default_rng(seed))
-    found = interrupted.value.result.diagnosis
-    assert found is not None
+    found = diagnosis_of(agent, seed, 0)
+    assert found.culprit == LATE
+    assert "executed, and nothing changed" in {one.outcome for one in found.examples}
     return found
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("idle", [2, 4])
+@pytest.mark.parametrize(("idle", "seed"), crossed([2, 4], range(3)))
 def test_what_came_several_times_and_never_again_is_a_change(idle: int, seed: int) -> None:
     """The old outcome is shown first, and then the one that has come since."""
     found = late_diagnosis(idle, seed)
-    assert (found.family, found.culprit) == (Family.CHANGING, LATE)
     old, new = found.examples
-    assert (old.step.name, new.step.name) == (LATE, LATE)
+    assert (found.family, old.step.name, new.step.name) == (Family.CHANGING, LATE, LATE)
     assert old.outcome == "executed, and nothing changed"
     assert "+at_robby" in new.outcome
     assert not found.by_chance
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", first(1, range(3)))
 def test_what_came_once_and_never_again_is_chance_or_a_change(seed: int) -> None:
     """The same step of the same snapshot had another outcome: nothing hidden or conditional explains that."""
-    found = late_diagnosis(1, seed)
-    assert found.family in (Family.RANDOM, Family.MISREAD, Family.CHANGING)
-    assert found.culprit == LATE
-    assert "executed, and nothing changed" in {one.outcome for one in found.examples}
+    assert late_diagnosis(1, seed).family in (Family.RANDOM, Family.MISREAD, Family.CHANGING)
 
 
 @given(

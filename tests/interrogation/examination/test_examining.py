@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -13,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.numbered import NumberedAgent
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.graph import Evidence
@@ -38,12 +36,13 @@ from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.verdict import OPEN
 from aam_vision.interrogation.task.verification import verify
 from aam_vision.model.domains import generate, load
-from aam_vision.model.query import Access, Agent, Query, Response, Situation, WalkStep
-from aam_vision.model.strips import ActionSchema, Atom, GroundAction, Model, State
+from aam_vision.model.query import Access, Agent, Query, Response
+from aam_vision.model.strips import Atom, GroundAction, State
 from aam_vision.planning.joins import StateIndex
 from experiments.faults.registry import faulty_agent
 from tests import domains
 from tests.domains import Domain
+from tests.interrogation.problems import Problems
 from tests.profiles import crossed, first, scaled, thorough
 
 ACCESSES = [Access.SETTABLE, Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY]
@@ -85,9 +84,7 @@ def test_by_default_it_takes_a_fifth_of_all_steps_and_what_the_bound_takes_at_le
 
 
 @thorough(60)
-@given(
-    domains.domains(), st.sampled_from([Access.SETTABLE, Access.SNAPSHOT, Access.RESET]), st.integers(0, 9)
-)
+@given(domains.domains(), st.sampled_from(ACCESSES[:3]), st.integers(0, 9))
 def test_an_honest_agent_does_what_is_predicted(domain: domains.Domain, access: Access, seed: int) -> None:
     agent = SymbolicAgent(domain.model, domain.problems, access)
     honest = agent if access is Access.SETTABLE else NumberedAgent(agent)
@@ -118,9 +115,8 @@ def test_the_bound_is_exact_and_nothing_is_bounded_by_no_step_or_a_wrong_one(ste
 # Where the examination's plans begin, what the long ones show, and which circumstances count as new.
 
 
-def run_of(model: Model, initial: State, access: Access, exam: int, seed: int = 0) -> Result:
-    agent = SymbolicAgent(model, [initial], access)
-    return Interrogation(agent, exam=exam).run(np.random.default_rng(seed))
+def run_of(domain: str, access: Access, exam: int, size: int = 2, seed: int = 0) -> Result:
+    return learned(SymbolicAgent(*domains.packaged(domain, size=size, seed=seed), access), exam)
 
 
 @thorough(60)
@@ -140,74 +136,55 @@ def test_a_state_unlike_another_differs_in_one_predicate_and_is_a_state(domain: 
 
 
 def test_where_any_state_can_be_made_some_begin_in_states_that_the_interrogation_never_came_to() -> None:
-    initial = generate("miconic", 2, np.random.default_rng(0)).initial
-    model = load("miconic")
-    taught = run_of(model, initial, Access.SETTABLE, 0).transcript.entries
-    examined = run_of(model, initial, Access.SETTABLE, 100).transcript.entries[len(taught) :]
-    seen = {initial, *(step.after.state for one in examined if isinstance(one, Walked) for step in one.steps)}
-    seen |= {one.response.final.state for one in (*taught, *examined) if isinstance(one, Asked)}
-    seen |= {one.query.initial.state for one in taught if isinstance(one, Asked)}
+    taught = run_of("miconic", Access.SETTABLE, 0).transcript
+    examined = run_of("miconic", Access.SETTABLE, 100).transcript.entries[len(taught.entries) :]
+    seen = {one.state for one in taught.initial}
+    seen |= {step.after.state for one in examined if isinstance(one, Walked) for step in one.steps}
+    seen |= {one.response.final.state for one in (*taught.entries, *examined) if isinstance(one, Asked)}
+    seen |= {one.query.initial.state for one in taught.entries if isinstance(one, Asked)}
     assert any(one.query.initial.state not in seen for one in examined if isinstance(one, Asked))
 
 
 @pytest.mark.parametrize("domain", ["gripper", "blocksworld"])
 def test_a_long_plan_has_every_action_about_equally_often(domain: str) -> None:
-    initial = generate(domain, 2, np.random.default_rng(1)).initial
-    result = run_of(load(domain), initial, Access.SETTABLE, 60)
-    longest = max(
-        (one.query.plan for one in result.transcript.entries if isinstance(one, Asked)), key=len, default=()
-    )
+    result = run_of(domain, Access.SETTABLE, 60, seed=1)
+    asked = [one.query.plan for one in result.transcript.entries if isinstance(one, Asked)]
+    longest = max(asked, key=len, default=())
     uses = [sum(step.name == name for step in longest) for name in result.hypotheses.actions]
     least = 50 * 2 // 3  # a sixth of the 60 steps is the agent's own walk
     assert least <= len(longest) <= least + least // ENDS
     assert min(uses) >= len(longest) // (2 * len(uses))
 
 
-@pytest.mark.parametrize("access", [Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY])
+@pytest.mark.parametrize("access", ACCESSES[1:])
 def test_an_examination_of_refusals_alone_is_none(access: Access) -> None:
-    model = load("gripper")
-    initial = generate("gripper", 1, np.random.default_rng(0)).initial
-    never = [
-        ActionSchema(one.header, one.positive, one.positive, one.add, one.delete) for one in model.actions
-    ]
-    result = run_of(Model(model.vocabulary, tuple(never)), initial, access, 60)
+    model, problems = domains.packaged("gripper", size=1)
+    never = tuple(replace(one, negative=one.positive) for one in model.actions)
+    result = learned(SymbolicAgent(replace(model, actions=never), problems, access), 60)
     assert result.proven
     assert result.status == OPEN
     assert "never executed: " in (result.missing or "")
 
 
-def gripper() -> tuple[Hypotheses, State]:
-    model = load("gripper")
-    state = generate("gripper", 2, np.random.default_rng(0)).initial
-    return Hypotheses(model.vocabulary, model.headers), state
+def a_move() -> tuple[Hypotheses, State, GroundAction]:
+    """What may be known of a gripper, a state, and a move in it."""
+    model, (state,) = domains.packaged("gripper")
+    step = GroundAction("move", tuple(state.objects.of_type(model.headers[0].types[0])[:2]))
+    return Hypotheses(model.vocabulary, model.headers), state, step
 
 
-def a_step(hypotheses: Hypotheses, state: State, name: str = "move") -> GroundAction:
-    header = hypotheses[name].index.header
-    drawn: list[str] = []
-    for kind in header.types:
-        drawn.append(next(one for one in state.objects.of_type(kind) if one not in drawn))
-    return GroundAction(name, tuple(drawn))
-
-
-def test_atoms_of_other_objects_and_of_one_argument_twice_are_circumstances() -> None:
-    hypotheses, state = gripper()
-    step = a_step(hypotheses, state)
+def test_circumstances_are_new_by_atoms_and_histories_and_worth_nothing_when_tried() -> None:
+    hypotheses, state, step = a_move()
     first = step.objects[0]
-    dressed = State(
-        state.true | {Atom("near", (first, first)), Atom("near", ("elsewhere", first))}, state.objects
-    )
+    near = {Atom("near", (one, first)) for one in (first, "elsewhere")}
+    dressed = State(state.true | near, state.objects)
     names = Names()
     found = names.of_state(hypotheses["move"], StateIndex(dressed), step).present
     assert found & names.bit("atom", "near", 0, 0)
     assert found & names.bit("atom", "near", OTHER, 0)
     plain = names.of_state(hypotheses["move"], StateIndex(state), step).present
     assert not plain & names.bit("atom", "near", 0, 0)
-
-
-def test_what_was_tried_is_worth_nothing_again_and_never_more_than_before() -> None:
-    hypotheses, state = gripper()
-    step = a_step(hypotheses, state)
+    hypotheses, state, step = a_move()
     action = hypotheses["move"]
     names = Names()
     here = names.of_state(action, StateIndex(state), step)
@@ -221,11 +198,7 @@ def test_what_was_tried_is_worth_nothing_again_and_never_more_than_before() -> N
     worths.append(coverage.worth("move", fewer))
     assert worths == sorted(worths, reverse=True)
     assert worths[1] > worths[2] == 0
-
-
-def test_a_history_is_new_by_what_has_just_changed_and_by_the_number_of_uses() -> None:
-    hypotheses, state = gripper()
-    step = a_step(hypotheses, state)
+    hypotheses, _, step = a_move()
     action = hypotheses["move"]
     changed = frozenset([next(Atom(*fact) for _, fact in action.index.grounded(step.objects))])
     names = Names()
@@ -237,8 +210,8 @@ def test_a_history_is_new_by_what_has_just_changed_and_by_the_number_of_uses() -
 
 
 def test_attempts_read_at_once_and_one_after_the_other_are_the_same() -> None:
-    problem = generate("gripper", 2, np.random.default_rng(0)).initial
-    result = run_of(load("gripper"), problem, Access.SETTABLE, 40)
+    result = run_of("gripper", Access.SETTABLE, 40)
+    problem = result.transcript.initial[0].state
     evidence = Evidence(result.hypotheses)
     for situation in result.transcript.initial:
         evidence.begin(situation)
@@ -251,16 +224,12 @@ def test_attempts_read_at_once_and_one_after_the_other_are_the_same() -> None:
     options = predictions.executable(problem)
     assert options
     for step in options:
-        worths = [
-            attempts.worth(Prediction(step.name), problem, step, History())
-            for attempts in (by_and_by, at_once)
-        ]
-        assert worths[0] == worths[1]
+        here = (Prediction(step.name), problem, step, History())
+        assert by_and_by.worth(*here) == at_once.worth(*here)
     for step in predictions.refused(problem):
         assert predictions.is_refused(problem, step)
-        assert by_and_by.refusal_worth(problem, step, History()) == at_once.refusal_worth(
-            problem, step, History()
-        )
+        here = (problem, step, History())
+        assert by_and_by.refusal_worth(*here) == at_once.refusal_worth(*here)
 
 
 @pytest.mark.parametrize(
@@ -270,48 +239,31 @@ def test_attempts_read_at_once_and_one_after_the_other_are_the_same() -> None:
         *crossed(["stale state"], [Access.SNAPSHOT, Access.RESET], [75009]),
     ],
 )
-def test_a_condition_on_one_argument_twice_or_on_the_state_before_the_last_step_is_found(
+def test_conditions_on_one_argument_twice_or_on_the_state_before_are_found(
     family: str, access: Access, seed: int
 ) -> None:
     """A step that should be refused right after itself is tried."""
     agent = faulty_agent(family, access, seed)
     with pytest.raises(Interrupted) as raised:
-        Interrogation(agent, exam=60).run(np.random.default_rng(seed))
+        learned(agent, 60, seed)
     assert raised.value.result.status == "not-strips"
 
 
-class Problems(AgentDecorator):
-    """One agent in several problems; in the last nothing can be dropped."""
+class Dropless(Problems):
+    """In the last problem nothing can be dropped."""
 
-    def __init__(self, agents: Sequence[Agent]) -> None:
-        super().__init__(agents[0])
-        self._agents = agents
-        self.asked = Counter[int]()
-
-    def initial(self) -> list[Situation]:
-        first = [agent.initial()[0] for agent in self._agents]
-        return [Situation((number, one.handle), one.state) for number, one in enumerate(first)]
-
-    def ask(self, query: Query) -> Response:
-        assert isinstance(query.initial.handle, tuple)
-        number, handle = query.initial.handle
-        self.asked[number] += len(query.plan)
-        dropless = number == len(self._agents) - 1
-        plan = tuple(takewhile(lambda step: not (dropless and step.name == "drop"), query.plan))
-        response = self._agents[number].ask(Query(Situation(handle, query.initial.state), plan))
-        return replace(response, final=Situation((number, response.final.handle), response.final.state))
-
-    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
-        return []
+    def answer(self, number: int, query: Query) -> Response:
+        last = number == len(self.agents) - 1
+        plan = tuple(takewhile(lambda step: not (last and step.name == "drop"), query.plan))
+        return super().answer(number, replace(query, plan=plan))
 
 
 def in_problems(access: Access, seeds: Sequence[int]) -> Problems:
     begins = [generate("gripper", 2, np.random.default_rng(one)).initial for one in seeds]
-    return Problems([SymbolicAgent(load("gripper"), [one], access) for one in begins])
+    return Dropless([SymbolicAgent(load("gripper"), [one], access) for one in begins])
 
 
-@pytest.mark.parametrize("access", [Access.SNAPSHOT, Access.RESET])
-@pytest.mark.parametrize("seed", range(scaled(3)))
+@pytest.mark.parametrize(("access", "seed"), crossed([Access.SNAPSHOT, Access.RESET], range(scaled(3))))
 def test_what_differs_in_problems_that_look_alike_is_met(access: Access, seed: int) -> None:
     try:
         told = learned(in_problems(access, [seed] * 3), None, seed).status

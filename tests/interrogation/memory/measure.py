@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
+from itertools import product
 from time import process_time
 
 import numpy as np
@@ -40,41 +41,32 @@ def main() -> None:
     parser.add_argument("--access", nargs="*", default=["settable", "snapshot", "reset"])
     parser.add_argument("--kinds", nargs="*", default=list(KINDS))
     parser.add_argument("--steps", type=int, default=4000)
-    parser.add_argument("--why", action="store_true", help="print a line per run")
     options = parser.parse_args()
     seeds = range(options.first_seed, options.first_seed + options.seeds)
-    for kind in options.kinds:
-        for access in options.access:
-            _measure(kind, access, seeds, options)
-
-
-def _measure(kind: str, access: str, seeds: range, options: argparse.Namespace) -> None:
-    counts, steps, began = Counter[str](), 0, process_time()
-    for seed in seeds:
-        agent = planted_agent(kind, access, seed)
-        told, further = learned(agent, seed, options.steps)
-        result = further.found or told
-        share = None
-        if not result.not_strips:
-            rng = np.random.default_rng([seed, 99])
-            share = predicted_rightly(result.model, agent.fault, rng, fact=further.fact)  # type: ignore[arg-type]
-        status = result.status if not further.why else "not explained"
-        if further.found is not None:
-            status = f"{'memory' if further.fact else 'changed'}, {status}"
-        counts[status] += 1
-        counts["right"] += share is not None and share >= ENOUGH
-        complete = further.found is not None and result.status == COMPLETE
-        counts["complete, under 99%"] += complete and share is not None and share < ENOUGH
-        counts["complete, any wrong"] += complete and share is not None and share < 1
-        counts["went on"] += further != Further(None)
-        steps += result.counts.steps + result.counts.exam_steps
-        if options.why:
-            family = None if told.diagnosis is None else told.diagnosis.family.value
-            what = further.fact.changes if further.fact else further.why
-            print("   ", seed, family, status, share, what, flush=True)
-    told_of = ", ".join(f"{name} {count}" for name, count in sorted(counts.items()) if count)
-    seconds = (process_time() - began) / len(seeds)
-    print(f"{kind:20} {access:9} {told_of}; steps {steps / len(seeds):.0f}, {seconds:.1f} CPU s", flush=True)
+    for kind, access in product(options.kinds, options.access):
+        counts, steps, began = Counter[str](), 0, process_time()
+        for seed in seeds:
+            agent = planted_agent(kind, access, seed)
+            told, further = learned(agent, seed, options.steps)
+            result, share = further.found or told, None
+            if not result.not_strips:
+                rng = np.random.default_rng([seed, 99])
+                share = predicted_rightly(result.model, agent.fault, rng, fact=further.fact)  # type: ignore[arg-type]
+            status = result.status if not further.why else "not explained"
+            if further.found is not None:
+                status = f"{'memory' if further.fact else 'changed'}, {status}"
+            counts[status] += 1
+            counts["right"] += share is not None and share >= ENOUGH
+            complete = further.found is not None and result.status == COMPLETE and share is not None
+            counts["complete, under 99%"] += complete and share < ENOUGH
+            counts["complete, any wrong"] += complete and share < 1
+            counts["went on"] += further != Further(None)
+            steps += result.counts.steps + result.counts.exam_steps
+        told_of = ", ".join(f"{name} {count}" for name, count in sorted(counts.items()) if count)
+        seconds = (process_time() - began) / len(seeds)
+        print(
+            f"{kind:20} {access:9} {told_of}; steps {steps / len(seeds):.0f}, {seconds:.1f} CPU s", flush=True
+        )
 
 
 if __name__ == "__main__":
