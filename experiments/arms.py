@@ -62,26 +62,20 @@ OBJECTIVES = ("on", "on-table", "clear", "edge", "not edge")
 
 TOWERS, REACHES, SLIPS = 0.5, 0.5, 0.6
 """Shares of the arms that take towers along, that do not reach the edge, and that lose what they carry."""
-SUCCEEDS = 0.4, 0.9
-"""How often the last move succeeds of an arm that loses what it carries."""
+SUCCEEDS = 0.4, 0.9  # how often the last move succeeds of an arm that loses what it carries
 
 
 @dataclass(frozen=True)
 class Flaws:
     """What is wrong with an arm; none of it by default."""
 
-    tower: bool = False
-    """Whether it takes along what stands on a block; else it takes that down first."""
-    takes: bool = True
-    """Whether it can take a block from the edge of the table ..."""
-    puts: bool = True
-    """... and put one there, or onto one that stands there."""
-    succeeds: float = 1.0
-    """How often the last move of a pursuit succeeds."""
+    tower: bool = False  # whether it takes along what stands on a block; else it takes that down first
+    takes: bool = True  # whether it can take a block from the edge of the table ...
+    puts: bool = True  # ... and put one there, or onto one that stands there
+    succeeds: float = 1.0  # how often the last move of a pursuit succeeds
     from_table: bool | None = None
     """Whether it fails only with what stands on the table, or only with what stands on a block; None: with both."""
-    drops: bool = False
-    """Whether a block that it loses falls onto the table; else it stays where it is."""
+    drops: bool = False  # whether a block that it loses falls onto the table; else it stays where it is
     claims: str = "honest"
     """``always``: it always claims to be done; ``unaware``: also where it lost what it carried."""
 
@@ -103,8 +97,7 @@ def flawed_arm(seed: int) -> Flaws:
             return found
 
 
-Pile = tuple[bool, tuple[str, ...]]
-"""Whether it stands at the edge, and its blocks, the lowest first."""
+Pile = tuple[bool, tuple[str, ...]]  # whether it stands at the edge, and its blocks, the lowest first
 
 
 class Table(gymnasium.Env[Any, Any]):
@@ -209,11 +202,7 @@ def scripted(flaws: Flaws) -> Any:
 
 
 def arm(
-    flaws: Flaws,
-    access: str = "reset",
-    seed: int = 0,
-    starts: int = 20,
-    of: type[PolicyAgent] = PolicyAgent,
+    flaws: Flaws, access: str = "reset", seed: int = 0, starts: int = 20, of: type[PolicyAgent] = PolicyAgent
 ) -> PolicyAgent:
     """The agent with these flaws."""
     return of(

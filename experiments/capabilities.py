@@ -34,15 +34,7 @@ from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.memory.histories import RecordingAgent
 from aam_vision.model.query import CLAIMED, Query, Situation
-from aam_vision.model.strips import (
-    ActionHeader,
-    ActionSchema,
-    Atom,
-    GroundAction,
-    LiftedAtom,
-    Model,
-    State,
-)
+from aam_vision.model.strips import ActionHeader, ActionSchema, Atom, GroundAction, LiftedAtom, Model, State
 from aam_vision.report.chance_evaluation import Transition, check, sample_transitions, variational_distance
 from aam_vision.support.commandline import run_command
 from experiments.arms import arm, arm_side_effects, arm_truth, flawed_arm, reachable
@@ -52,12 +44,9 @@ from experiments.objectives import instructions
 from experiments.tables import Column, Row, Summary, as_named, average, total
 from experiments.workshop import flawed, truth, workshop, workshop_side_effects
 
-HELD_OUT = 1000
-"""Steps of random walks on which what was learned is compared with the truth."""
-AFTER = (25, 50, 100, 150, 200, 300, 400, 600, 800)
-"""Pursuits after which the distance is measured."""
-NEAR = 0.1
-"""The mean distance of which it is told after how many pursuits it is reached."""
+HELD_OUT = 1000  # steps of random walks on which what was learned is compared with the truth
+AFTER = (25, 50, 100, 150, 200, 300, 400, 600, 800)  # pursuits after which the distance is measured
+NEAR = 0.1  # the mean distance of which it is told after how many pursuits it is reached
 
 
 def capabilities(
@@ -96,12 +85,9 @@ class Planted(NamedTuple):
     """An agent, and what is true of it."""
 
     agent: PolicyAgent
-    truth: Model
-    """What it does with what an objective names."""
-    side_effects: Mapping[str, Collection[SideEffect]]
-    """By instruction, what else it may change."""
-    walked: list[Transition]
-    """Steps in its world."""
+    truth: Model  # what it does with what an objective names
+    side_effects: Mapping[str, Collection[SideEffect]]  # by instruction, what else it may change
+    walked: list[Transition]  # steps in its world
 
 
 def _in_workshop(access: str, seed: int) -> Planted:

@@ -42,8 +42,7 @@ TRAJECTORY_STEPS = 60
 """Steps of a packaged domain under trajectory access, at most: some would walk for minutes."""
 SLOW_UNDER_SNAPSHOT = ("barman", "freecell", "rovers")
 WITH_CHANCE = ("river", "tireworld", "explodingblocks")
-LABELLED = ("sokoban", "doors")
-"""Board domains of which pictures and single atoms are labelled."""
+LABELLED = ("sokoban", "doors")  # board domains of which pictures and single atoms are labelled
 MOST_PICTURES, MOST_ATOMS = 4, 12
 CAMERA = "tabletop"
 

@@ -29,13 +29,10 @@ from aam_vision.model.pddl import Problem
 from aam_vision.model.strips import ActionHeader, Atom, GroundAction, Model, Objects, State, Types
 from aam_vision.support.errors import UnusableInput
 
-ZOOM: Final = 2
-"""Pixels of a picture for each of a digit's, of which a side has eight."""
+ZOOM: Final = 2  # pixels of a picture for each of a digit's, of which a side has eight
 SIDE: Final = 8 * ZOOM
-ROBOT: Final = "robot"
-"""Gripper's, which is no object of the domain."""
-SEEN: Final = "seen"
-"""seen(thing, cell) is perceived; all predicates that change are defined over it."""
+ROBOT: Final = "robot"  # gripper's, which is no object of the domain
+SEEN: Final = "seen"  # seen(thing, cell) is perceived; all predicates that change are defined over it
 
 
 @cache

@@ -24,27 +24,20 @@ from typing import Any, Protocol
 from aam_vision.agents.workers import connected
 from aam_vision.support.errors import UnusableInput
 
-ATTEMPTS = 2
-"""How often a job is begun whose worker is lost: the first loss may have had another cause."""
-FAILED_STARTS = 5
-"""Workers in a row that never get ready, after which no more are started."""
-PATIENCE_S = 30.0
-"""Seconds without any worker, after which a message says so."""
+ATTEMPTS = 2  # how often a job is begun whose worker is lost: the first loss may have had another cause
+FAILED_STARTS = 5  # workers in a row that never get ready, after which no more are started
+PATIENCE_S = 30.0  # seconds without any worker, after which a message says so
 
-Outcome = dict[str, Any]
-"""The outcome of a job: ``{"result": ...}``, or ``{"error": why}``."""
+Outcome = dict[str, Any]  # the outcome of a job: ``{"result": ...}``, or ``{"error": why}``
 
 
 @dataclass(frozen=True)
 class JobLimits:
     """Limits of one job; None for no limit."""
 
-    seconds: float | None = None
-    """Wall-clock time, from the moment its worker has it."""
-    gibibytes: float | None = None
-    """Private memory that it may add to what its process holds already (Linux)."""
-    alone: bool = False
-    """Whether its process has had no other job before."""
+    seconds: float | None = None  # wall-clock time, from the moment its worker has it
+    gibibytes: float | None = None  # private memory that it may add to what its process holds already (Linux)
+    alone: bool = False  # whether its process has had no other job before
 
     def __post_init__(self) -> None:
         if self.gibibytes is not None and not sys.platform.startswith("linux"):

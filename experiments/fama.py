@@ -44,8 +44,7 @@ from experiments.tables import Row, Table, grouped, values
 
 COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)
 """Numbers of traces that FAMA learns from, besides those of the paper's points."""
-TOLD = (1, 3, 5, 10, 20, 30, 50)
-"""Numbers of traces that have a line in the table."""
+TOLD = (1, 3, 5, 10, 20, 30, 50)  # numbers of traces that have a line in the table
 WALKS = [500, 0]
 """Walk steps before AIA's first query: its policy's own, and none, since the paper counts only queries."""
 
@@ -71,8 +70,7 @@ QUESTIONS = {
     "fama": "How right are FAMA's models after so many traces? [The measures, and what follows](../measurements.md#fama).",
     "fama-aia": "How many palm tuples has the paper's algorithm resolved after so many queries, with and without walks first?",
 }
-PAGE = (1, 10, 50)
-"""Numbers of traces that have a line on the page."""
+PAGE = (1, 10, 50)  # numbers of traces that have a line on the page
 
 
 def fama(
@@ -380,8 +378,7 @@ def _published(learner: str) -> dict[str, dict[int, Point]]:
     return found
 
 
-FAMA = _published("FAMA")
-"""Traces of length 3, Madagascar as the planner."""
+FAMA = _published("FAMA")  # Traces of length 3, Madagascar as the planner
 
 AIA = _published("AIA")
 """Fast Downward as the planner; the accuracy is AIA's running estimate, the share of resolved palm tuples."""
@@ -398,8 +395,7 @@ the least and the greatest accuracy seen, by number of traces. They are whole nu
 # Fig. 3, redrawn: one column per domain; accuracy, the paper's measure of FAMA, and time.
 
 
-Series = Mapping[int, Sequence[float]]
-"""By number of traces or queries: the values of all runs."""
+Series = Mapping[int, Sequence[float]]  # by number of traces or queries: the values of all runs
 
 BLUE, ORANGE, YELLOW, GREEN, GREY = "#0072b2", "#d55e00", "#e69f00", "#009e73", "#777777"
 """Colours that colour-blind readers tell apart."""
@@ -412,11 +408,9 @@ STYLE = {
 class Curve(NamedTuple):
     """One curve of every domain, with all runs as a band unless it is dashed."""
 
-    kind: str
-    """Of FAMA's points (``_kinds``), or AIA's walk steps."""
+    kind: str  # of FAMA's points (``_kinds``), or AIA's walk steps
     value: Callable[[Row], float | None]
-    panel: int
-    """Accuracy, overlap or time; -1 for none."""
+    panel: int  # accuracy, overlap or time; -1 for none
     colour: str = GREY
     label: str = ""
     dashed: bool = False

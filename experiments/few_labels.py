@@ -35,11 +35,9 @@ WAYS = {
 }
 """Way -> how pictures are chosen, and whether labels that follow from others are learned from; ``atoms`` asks about single ones."""
 
-ANSWERS = 60
-"""Answers about single atoms at most."""
+ANSWERS = 60  # answers about single atoms at most
 
-WORLDS = ("minigrid:DoorKey-5x5", "taxi")
-"""Ready-made worlds that are measured besides the board domains."""
+WORLDS = ("minigrid:DoorKey-5x5", "taxi")  # ready-made worlds that are measured besides the board domains
 
 CAMERAS = ("tabletop",)
 """Worlds whose pictures have no cells: measured where they are named, for each takes ten minutes of CPU."""

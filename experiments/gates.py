@@ -28,12 +28,9 @@ from experiments.jobs import Experiment, FirstSeed, Scale, chosen, every
 from experiments.objectives import instructions
 from experiments.tables import Column, Row, Summary, as_named, average, total
 
-LEAST = 0.1
-"""By how much less often, at least, the new version achieves what it has lost: twice the margin."""
-SLOWER = 0.3, 0.8
-"""How often an attempt succeeds that always did, in a new version that is worse at it."""
-POWER = 0.8
-"""The probability with which Fisher's test finds the difference."""
+LEAST = 0.1  # by how much less often, at least, the new version achieves what it has lost: twice the margin
+SLOWER = 0.3, 0.8  # how often an attempt succeeds that always did, in a new version that is worse at it
+POWER = 0.8  # the probability with which Fisher's test finds the difference
 
 
 class OwnLuck(PolicyAgent):

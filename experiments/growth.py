@@ -49,13 +49,10 @@ from experiments.tables import (
 )
 
 ACCESSES = tuple(access.value for access in Access)
-BOUNDED = "snapshot"
-"""The access to which the bounds belong."""
-MEGABYTES = 1000
-"""The memory that no run should exceed."""
+BOUNDED = "snapshot"  # the access to which the bounds belong
+MEGABYTES = 1000  # the memory that no run should exceed
 LIMIT_S = 300.0
-SMALL = 2
-"""Sizes of a family where not all are wanted."""
+SMALL = 2  # sizes of a family where not all are wanted
 
 QUESTION = (
     "How do time and memory grow with the number of objects? *At most*: the bounds that are aimed at. *Equivalent*: the same "
@@ -232,8 +229,7 @@ class Family:
     sizes: tuple[int, ...]
     make: Callable[[int, Access, int], Target]
     bounds: dict[int, float]
-    exponent: float = 1.5
-    """The greatest exponent that CPU time may have in the number of objects."""
+    exponent: float = 1.5  # the greatest exponent that CPU time may have in the number of objects
     counted: str = "object"
 
     def objects(self, state: State) -> int:
@@ -323,10 +319,8 @@ def peak_megabytes() -> float:
 # every stone can be pushed from where the player can go at the start, and at least one can be pushed to a goal.
 
 
-WALLS = 0.12
-"""Share of the cells that are walls."""
-TRIES = 1000
-"""How often things are placed on a board, at most, until all can be pushed as they should."""
+WALLS = 0.12  # share of the cells that are walls
+TRIES = 1000  # how often things are placed on a board, at most, until all can be pushed as they should
 
 
 def sokoban_board(size: int, stones: int, rng: np.random.Generator) -> State:

@@ -16,8 +16,7 @@ from aam_vision.report import evaluation
 from aam_vision.run import targets
 from experiments.tables import Row
 
-HELD_OUT_STATES = 200
-"""States on which functional equivalence is judged."""
+HELD_OUT_STATES = 200  # states on which functional equivalence is judged
 
 
 def interrogation(

@@ -265,20 +265,16 @@ def versions() -> dict[str, str]:
 # Running the jobs of an experiment: run those that are missing, show a table, write the results.
 
 
-CUT_SHORT = 130
-"""Exit code after Ctrl-C, as of any program that it ends."""
+CUT_SHORT = 130  # exit code after Ctrl-C, as of any program that it ends
 
 
 @dataclass(frozen=True)
 class Experiment:
     """What every job does, and what is shown of the results."""
 
-    name: str
-    """Of the files ``name.csv``, ``name.md``, ``name.json`` and ``name.svg``."""
-    work: Callable[..., Row]
-    """Called with the parameters of a job."""
-    summary: Callable[[Sequence[Row]], Table]
-    """Makes the table of all finished jobs."""
+    name: str  # of the files ``name.csv``, ``name.md``, ``name.json`` and ``name.svg``
+    work: Callable[..., Row]  # called with the parameters of a job
+    summary: Callable[[Sequence[Row]], Table]  # makes the table of all finished jobs
     further: Callable[[Sequence[Row]], Table] | None = None
     """Makes a second table, for the terminal and the page."""
     shown: Sequence[str] = ()
@@ -287,12 +283,10 @@ class Experiment:
     """Make the tables of the page, where those of the terminal have too many lines for it."""
     question: str = ""
     """What the experiment asks, and where the answer is explained: the first lines of the page."""
-    figure: Callable[[Sequence[Row], Path], None] | None = None
-    """Draws the rows into a file."""
+    figure: Callable[[Sequence[Row], Path], None] | None = None  # draws the rows into a file
     failures: bool = False
     """Whether tables and figure get the failed jobs, too: rows with ``error`` in place of results."""
-    alone: bool = False
-    """Whether every job has a process of its own."""
+    alone: bool = False  # whether every job has a process of its own
     amiss: Callable[[Row], str] | None = None
     """Says what is wrong with a finished job, if anything is; then the exit code is 1."""
 

@@ -33,10 +33,8 @@ from experiments.tables import Row, Table
 # Runs that are killed with ``kill -9`` at random moments, and compared with one that was left alone.
 
 
-ANSWER_SECONDS = 0.02
-"""Seconds that agents in processes of their own take for an answer."""
-PATIENCE = 600.0
-"""Seconds after which a run that does not end has failed."""
+ANSWER_SECONDS = 0.02  # seconds that agents in processes of their own take for an answer
+PATIENCE = 600.0  # seconds after which a run that does not end has failed
 
 
 @dataclass(frozen=True)
@@ -45,8 +43,7 @@ class Case:
 
     name: str
     options: tuple[str, ...]
-    access: str | None = None
-    """The access that the program claims; None if the agent is not a program."""
+    access: str | None = None  # the access that the program claims; None if the agent is not a program
     victim: str = "command"
 
 
@@ -58,8 +55,7 @@ class Ended:
     model: str
     figures: dict[str, Any]
     transcript: list[tuple[Any, ...]]
-    asked: list[str]
-    """The program's log: its questions, in order."""
+    asked: list[str]  # the program's log: its questions, in order
 
 
 @dataclass

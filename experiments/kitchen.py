@@ -51,12 +51,9 @@ PLAN = "##12#", "O...H", "D...B", "##M##"
 MOVES = (1, 0), (-1, 0), (0, 1), (0, -1)
 USE, TAKE_OUT = len(MOVES), len(MOVES) + 1
 """What a cook does besides walking: use what it stands before, or take out what is in a pot."""
-STIRS = 3
-"""Times in a row after which a soup is cooked."""
-FLAWS = 0.4
-"""Share of the cooks with each flaw."""
-SUCCEEDS = 0.4, 0.9
-"""How often those with a flaw that shows at times do well."""
+STIRS = 3  # times in a row after which a soup is cooked
+FLAWS = 0.4  # share of the cooks with each flaw
+SUCCEEDS = 0.4, 0.9  # how often those with a flaw that shows at times do well
 Cell = tuple[int, int]
 
 
@@ -68,14 +65,11 @@ class Flaws:
     """Whether it gives up where something that it holds is in its way; else it puts that into the bin."""
     borrows: bool = False
     """Whether it takes its onion out of the other pot, if one is in there that is not cooked."""
-    waits: bool = False
-    """Whether it gives up where it is to cook what nobody has filled."""
-    patience: float = 1.0
-    """How often it stirs long enough."""
+    waits: bool = False  # whether it gives up where it is to cook what nobody has filled
+    patience: float = 1.0  # how often it stirs long enough
     steady: float | None = None
     """How often it loses nothing on a wet floor, as it does not mop; None: it mops."""
-    lies: bool = False
-    """Whether it claims to be done whatever came of it."""
+    lies: bool = False  # whether it claims to be done whatever came of it
 
 
 def flawed_cook(seed: int) -> Flaws:

@@ -47,14 +47,12 @@ from aam_vision.training.regions import middle
 from experiments.interrogations import likeness
 from experiments.tables import Row, told
 
-TAKEN: Final = 200
-"""Pictures to choose from: more of them show rarer piles, and take longer to draw."""
+TAKEN: Final = 200  # pictures to choose from: more of them show rarer piles, and take longer to draw
 
 ALIKE: Final = 0.75
 """Share of the pixels of an outline and of the truth together that they have in common, from which on a person is content."""
 
-TRIES: Final = 3
-"""Clicks that extend an outline, at most."""
+TRIES: Final = 3  # clicks that extend an outline, at most
 
 
 class Person:
@@ -154,8 +152,7 @@ def wrong(view: dict[str, Any], true: Labelled) -> Iterator[tuple[int, int]]:
     return ((place, head) for *_, place, head in sorted(found))
 
 
-Change = Callable[[Labelled, np.random.Generator], Frame]
-"""Makes of a picture another one."""
+Change = Callable[[Labelled, np.random.Generator], Frame]  # makes of a picture another one
 
 
 @dataclass(frozen=True)
@@ -218,8 +215,7 @@ def covered(colour: tuple[int, int, int] | None, size: float, *, arm: bool) -> C
     return disturb
 
 
-EDGE: Final = 40
-"""Pixels by which a picture is continued before it is turned and moved."""
+EDGE: Final = 40  # pixels by which a picture is continued before it is turned and moved
 
 DISTURBED: Final[Mapping[str, Disturbance]] = {
     "as taken": Disturbance(noise(0)),
@@ -301,8 +297,7 @@ def interrogated(domain: ImageDomain, folder: Path, disturbance: Disturbance, se
     }
 
 
-STATES: Final = 100
-"""Situations of held-out scenes in which a model is compared with what is intended."""
+STATES: Final = 100  # situations of held-out scenes in which a model is compared with what is intended
 
 
 def _frame(values: NDArray[Any]) -> Frame:

@@ -33,10 +33,8 @@ from aam_vision.model.pddl import domain_text, read_domain
 DOMAIN, PROBLEM, LEARNED = "domain.pddl", "problem.pddl", "learned.pddl"
 STATES, SOLVED = "states.json", "solved.json"
 """States that models are judged on, by the file of their problem; and files of problems to be solved with them."""
-TRACES = "traces.json"
-"""Where nothing can be asked: files of traces."""
-SOLVING_S = 20
-"""Seconds for each problem that is solved with a learned model."""
+TRACES = "traces.json"  # where nothing can be asked: files of traces
+SOLVING_S = 20  # seconds for each problem that is solved with a learned model
 
 
 @dataclass(frozen=True)
@@ -48,10 +46,8 @@ class Learned:
     claims: bool | None = None
     course: list[tuple[int, str]] = field(default_factory=list)
     """Its earlier models, each with the attempted steps so far."""
-    certain: int | None = None
-    """Pal tuples that it vouches for, if it says of which it does."""
-    falsely: int | None = None
-    """Those of them that are not so."""
+    certain: int | None = None  # pal tuples that it vouches for, if it says of which it does
+    falsely: int | None = None  # those of them that are not so
 
 
 class Course:

@@ -44,8 +44,7 @@ SHOWN = (
     "domain", "learner", "right after", "steps", "equivalent", "claims to be done", "false claims", "applicability R",
     "solving", "ended",
 )  # fmt: skip
-PAGE = (*SHOWN[:-2],)
-"""Columns on the page."""
+PAGE = (*SHOWN[:-2],)  # columns on the page
 
 
 def _of_models(column: Callable[[Value], Column], name: str) -> Column:
@@ -155,8 +154,7 @@ def summary(title: str, rows: Sequence[Row]) -> Table:
 
 ROOT = Path(__file__).resolve().parents[1]
 HELD_OUT_PROBLEMS = 2
-STATES = 20
-"""States of each problem on which models are judged."""
+STATES = 20  # states of each problem on which models are judged
 SCORING_S = 600
 
 

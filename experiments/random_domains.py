@@ -44,17 +44,13 @@ CASES = (
     ("reset", "aia"),
 )
 """Access and policy."""
-BATCH = 50
-"""Runs in one job."""
+BATCH = 50  # runs in one job
 MAX_QUERIES, MAX_STEPS = 1000, 10_000
 """More than any of these domains may need: an interrogation that gets here does not end."""
-EXAM = 8
-"""Steps of the examination: what is judged is what was proven before it."""
-MAX_STATES = 3000
-"""Reachable states that are looked at."""
+EXAM = 8  # steps of the examination: what is judged is what was proven before it
+MAX_STATES = 3000  # reachable states that are looked at
 OUTCOMES = ("proven", "unproven", "missed", "false complete", "tracebacks", "unknown")
-SHOWN_SEEDS = 3
-"""Seeds in the table of each outcome that is a defect."""
+SHOWN_SEEDS = 3  # seeds in the table of each outcome that is a defect
 DEFECTS = ("tracebacks", "false complete", "missed")
 
 
@@ -193,8 +189,7 @@ summary = Summary(
 # true one: it refuses the step or not, or it leads elsewhere. Those situations are found by trying everything.
 
 
-TRUE = 1
-"""The literal that is always true."""
+TRUE = 1  # the literal that is always true
 
 
 class _Modes(NamedTuple):
@@ -210,10 +205,8 @@ class Circumstances(NamedTuple):
     """All that the outcome of a step depends on."""
 
     action: str
-    held: tuple[bool, ...]
-    """For each lifted atom of the action whether it holds."""
-    same: tuple[int, ...]
-    """For each lifted atom the first that is the same atom under the binding."""
+    held: tuple[bool, ...]  # for each lifted atom of the action whether it holds
+    same: tuple[int, ...]  # for each lifted atom the first that is the same atom under the binding
 
 
 class ConsistentModels:

@@ -22,17 +22,7 @@ from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
 from experiments.interrogations import interrogation
 from experiments.jobs import Domains, Experiment, Parameters, Scale, Size, chosen, every
-from experiments.tables import (
-    Row,
-    Summary,
-    Table,
-    Value,
-    as_named,
-    average,
-    queries_figure,
-    share,
-    spread_of,
-)
+from experiments.tables import Row, Summary, Table, Value, as_named, average, queries_figure, share, spread_of
 
 PAPER = {
     "gripper": 17,

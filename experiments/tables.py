@@ -23,14 +23,11 @@ from aam_vision.support.commandline import write_atomically
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Row = dict[str, Any]
-"""The parameters and results of a job, by name."""
-Value = str | Callable[[Row], Any]
-"""The name of a value of a row, or what it follows from."""
+Row = dict[str, Any]  # the parameters and results of a job, by name
+Value = str | Callable[[Row], Any]  # the name of a value of a row, or what it follows from
 Column = str | Callable[[list[Row]], Any]
 """The name of a value that all rows of a group share, or what becomes of their values."""
-WIDE = 160
-"""Characters in a line that goes to a file."""
+WIDE = 160  # characters in a line that goes to a file
 
 
 @dataclass(frozen=True)

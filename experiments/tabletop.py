@@ -25,10 +25,8 @@ from aam_vision.support.commandline import run_command
 from experiments.interrogations import likeness
 from experiments.tables import Row, told
 
-STATES = 300
-"""Reachable states of held-out scenes on which a model is compared with the intended one."""
-DRAWN = 4
-"""Scenes that are drawn."""
+STATES = 300  # reachable states of held-out scenes on which a model is compared with the intended one
+DRAWN = 4  # scenes that are drawn
 
 
 def tabletop(

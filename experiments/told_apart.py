@@ -34,10 +34,8 @@ from experiments.jobs import Experiment, FirstSeed, Scale, batches
 from experiments.tables import Row, Summary, as_named, per, pooled, total
 from experiments.weak_dependence import hand
 
-BATCH = 20
-"""Comparisons in one job."""
-LOOKS = 1.02
-"""Both are compared when they have executed this many times as many steps as at the last look."""
+BATCH = 20  # comparisons in one job
+LOOKS = 1.02  # both are compared when they have executed this many times as many steps as at the last look
 
 
 def told_apart(

@@ -59,24 +59,18 @@ STEPS = [
 NEEDS, TWO, SLIPS, BREAKS, BEYOND, WHERE, TRUSTS = 0.4, 0.3, 0.4, 0.3, 0.3, 0.5, 0.5
 """Shares of the skills: that need a literal more, of these that need two; that succeed at times only; that change something else, of these
 what they do not name, and else where a literal holds; and of the kinds of objectives that are claimed without a look."""
-SUCCEEDS = 0.4, 0.9
-"""How often those succeed that do not always."""
+SUCCEEDS = 0.4, 0.9  # how often those succeed that do not always
 
 
 @dataclass(frozen=True)
 class Skill:
     """In what an action is not as it is believed to be."""
 
-    needs: Assignment = field(default_factory=dict)
-    """It does nothing unless these literals hold, too."""
-    succeeds: float = 1.0
-    """How often it does anything where it can."""
-    breaks: Assignment = field(default_factory=dict)
-    """What becomes true or false besides ..."""
-    where: Assignment = field(default_factory=dict)
-    """... where these literals hold."""
-    stirs: bool = False
-    """Whether all lamps that it does not name become dusty."""
+    needs: Assignment = field(default_factory=dict)  # it does nothing unless these literals hold, too
+    succeeds: float = 1.0  # how often it does anything where it can
+    breaks: Assignment = field(default_factory=dict)  # what becomes true or false besides ...
+    where: Assignment = field(default_factory=dict)  # ... where these literals hold
+    stirs: bool = False  # whether all lamps that it does not name become dusty
 
 
 @dataclass(frozen=True)
@@ -84,8 +78,7 @@ class Flaws:
     """What is wrong with an agent."""
 
     skills: Mapping[str, Skill]
-    trusts: frozenset[str]
-    """The kinds of objectives of which it claims to be done without a look."""
+    trusts: frozenset[str]  # the kinds of objectives of which it claims to be done without a look
 
 
 def flawed(seed: int) -> Flaws:

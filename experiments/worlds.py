@@ -48,8 +48,7 @@ TASKS = (
     "frozenlake",
 )
 """Some of every kind, the larger boards left out."""
-STATES = 300
-"""Reachable states of held-out problems on which a model is compared with the intended one."""
+STATES = 300  # reachable states of held-out problems on which a model is compared with the intended one
 
 
 def worlds(

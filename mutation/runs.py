@@ -27,8 +27,7 @@ class Target:
     """Modules that the same tests speak for. Paths are relative to the repository, with ``/``."""
 
     name: str
-    modules: tuple[str, ...]
-    """Files to mutate, or folders whose files are all mutated."""
+    modules: tuple[str, ...]  # files to mutate, or folders whose files are all mutated
     tests: tuple[str, ...]
 
     def files(self) -> list[str]:
@@ -50,22 +49,19 @@ TARGETS = tuple(
 
 
 EQUIVALENT = ROOT / "mutation" / "equivalent.toml"
-KILLED = {1, 3}
-"""The exit codes of pytest for a failed test and for a crash."""
+KILLED = {1, 3}  # the exit codes of pytest for a failed test and for a crash
 TIMEOUT = {-24, 24, 36, 152, 255}
 """The exit codes that mutmut gives when the tests take too long. Such a mutant counts as killed."""
 CRASHED = {-11, -9, -6}
 _GUARD = re.compile(r",\s*(strict=\w+)?\s*\)")
-MESSAGES = [r"\w \w.*\"[,)]*$"]
-"""Lines that end in a text of more than one word: they are messages."""
+MESSAGES = [r"\w \w.*\"[,)]*$"]  # lines that end in a text of more than one word: they are messages
 
 
 @dataclass(frozen=True)
 class Sample:
     """Which mutants of a module are tested."""
 
-    size: int | None
-    """All of them, if None."""
+    size: int | None  # all of them, if None
     seed: int
 
     def of(self, mutants: list[str]) -> list[str]:
@@ -81,8 +77,7 @@ class Verdict:
 
     file: str
     mutant: str
-    state: str
-    """``killed``, ``equivalent`` or ``survived``."""
+    state: str  # ``killed``, ``equivalent`` or ``survived``
     diff: str
 
 

@@ -47,8 +47,7 @@ from experiments.faults.world import (
 # no reset and no snapshot brings the old one back.
 
 
-LONG = 30
-"""Steps that an agent has to be able to go on for."""
+LONG = 30  # steps that an agent has to be able to go on for
 
 
 @dataclass(eq=False, kw_only=True)
@@ -143,12 +142,9 @@ class WearingOff(Fault):
 class Spoiling(Fault):
     """Some actions are refused for objects with which another action was done before."""
 
-    spoiler: str
-    """The other action."""
-    spoiled: int
-    """The place of the object in it."""
-    place: int
-    """Its place in those that are refused."""
+    spoiler: str  # the other action
+    spoiled: int  # the place of the object in it
+    place: int  # its place in those that are refused
 
     @property
     def detail(self) -> str:
@@ -282,8 +278,7 @@ HONEST_STEPS = {
     "logistics": {"trajectory": 22, "reset": 60, "snapshot": 54, "settable": 60},
 }
 """The fewest steps of an interrogation of the honest agent, by domain and access (docs/results/trust.md)."""
-PORTIONS = (0.3, 0.6)
-"""The agent changes after a portion of them between these."""
+PORTIONS = (0.3, 0.6)  # the agent changes after a portion of them between these
 
 
 @dataclass(eq=False, kw_only=True)
@@ -367,8 +362,7 @@ def _later(setting: Setting, rng: np.random.Generator, access: Access) -> Callab
 # Honest agents that are seen wrongly.
 
 
-LOOK_RATE = 0.03
-"""The probability that something is wrong with one look."""
+LOOK_RATE = 0.03  # the probability that something is wrong with one look
 
 
 @dataclass(eq=False)
@@ -416,12 +410,9 @@ class Confused(Seen):
 class MisreadStates(Seen):
     """Some states are misread in the same way at every look: by a classifier, not by a camera."""
 
-    seed: int
-    """Of the choice of states and atoms."""
-    states: float
-    """The share of states that are misread."""
-    share: float | None = None
-    """The share of their atoms; None for one atom."""
+    seed: int  # of the choice of states and atoms
+    states: float  # the share of states that are misread
+    share: float | None = None  # the share of their atoms; None for one atom
     _read: dict[State, State] = field(default_factory=dict, init=False, repr=False)
 
     def see(self, world: World, nature: Nature) -> State:
@@ -471,8 +462,7 @@ def misread_states(setting: Setting, rng: np.random.Generator) -> Fault:
     return fault
 
 
-DOMAINS = ("gripper", "blocksworld", "miconic", "logistics")
-"""Where faults are put."""
+DOMAINS = ("gripper", "blocksworld", "miconic", "logistics")  # where faults are put
 LARGEST = {Access.TRAJECTORY: 1}
 """The size of problems at most, by access: with larger ones a run takes several seconds."""
 

@@ -177,8 +177,5 @@ def test_an_unreachable_cluster_is_reported_in_one_line() -> None:
         ("nowhere", "give host:port"),
         ("127.0.0.1:99999", "no Ray cluster answers there"),
     ):
-        with (
-            pytest.raises(UnusableInput, match=f"address {address}: {said}"),
-            workforce("ray", 2, address),
-        ):
+        with pytest.raises(UnusableInput, match=f"address {address}: {said}"), workforce("ray", 2, address):
             pass
