@@ -18,7 +18,7 @@ import gymnasium
 import numpy as np
 
 from aam_vision.envs.policies import Objective, PolicyAgent
-from aam_vision.interrogation.chance.observations import SideEffect, side_effects
+from aam_vision.interrogation.chance.observations import SideEffect
 from aam_vision.model.pddl import read_domain
 from aam_vision.model.strips import (
     ActionHeader,
@@ -26,14 +26,13 @@ from aam_vision.model.strips import (
     Assignment,
     Atom,
     GroundAction,
-    Model,
     Objects,
     Outcome,
     State,
     cases,
     lifted_atoms,
 )
-from experiments.objectives import ending
+from experiments.objectives import World, beyond, ending, told
 
 BELIEVED = read_domain(Path(__file__).with_name("workshop.pddl"))
 LAMPS, SOCKETS = ("lamp-1", "lamp-2"), ("socket-1", "socket-2")
@@ -48,7 +47,6 @@ FACTS = {
     Atom("alarm", ()): 0.1,
 }
 """How often each fact is true where pursuits begin."""
-STARTS = 20
 OBJECTIVES = ("plugged", "not plugged", "live", "not live", "not dusty", "not alarm")
 STEPS = [
     GroundAction(one.header.name, objects)
@@ -97,10 +95,9 @@ def flawed(seed: int) -> Flaws:
         succeeds = float(rng.uniform(*SUCCEEDS)) if rng.random() < SLIPS else 1.0
         skill = Skill(needs, succeeds)
         if rng.random() < BREAKS:
-            if rng.random() < BEYOND:
-                skill = replace(skill, stirs=True)
-            else:
-                skill = replace(skill, breaks=drawn(1), where=drawn(int(rng.random() < WHERE)))
+            beside = rng.random() < BEYOND
+            changed = {} if beside else {"breaks": drawn(1), "where": drawn(int(rng.random() < WHERE))}
+            skill = replace(skill, stirs=bool(beside), **changed)
         skills[action.header.name] = skill
     return Flaws(skills, frozenset(one for one in OBJECTIVES if rng.random() < TRUSTS))
 
@@ -146,8 +143,8 @@ class Workshop(gymnasium.Env[Any, Any]):
 
     action_space = gymnasium.spaces.Discrete(len(STEPS))
 
-    def __init__(self, skills: Mapping[str, Skill]) -> None:
-        self.skills = skills
+    def __init__(self, flaws: Flaws) -> None:
+        self.skills = flaws.skills
         self.true = frozenset[Atom]()
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
@@ -162,35 +159,19 @@ class Workshop(gymnasium.Env[Any, Any]):
         return self.true, 0.0, False, False, {}
 
 
-def _kind(objective: Objective) -> str:
-    return f"{'' if objective.value else 'not '}{objective.atom.predicate}"
-
-
-def workshop(
-    flaws: Flaws, access: str = "reset", seed: int = 0, of: type[PolicyAgent] = PolicyAgent
-) -> PolicyAgent:
-    """The agent with these flaws."""
+def scripted(flaws: Flaws) -> Any:
+    """The policy of an agent: it carries out its plan, and may look then."""
 
     def pursue(environment: Any, seen: Any, objective: Objective, limit: int) -> bool:
         for step in plan(seen, objective):
             seen, *_ = environment.step(STEPS.index(step))
         return _claims(flaws, seen, objective)
 
-    return of(
-        lambda: Workshop(flaws.skills),
-        pursue,
-        vocabulary=BELIEVED.vocabulary,
-        facts=lambda environment: environment.true,
-        objects=dict(THINGS),
-        objectives=OBJECTIVES,
-        seeds=range(STARTS),
-        access=access,
-        seed=seed,
-    )
+    return pursue
 
 
 def _claims(flaws: Flaws, true: frozenset[Atom], objective: Objective) -> bool:
-    return _kind(objective) in flaws.trusts or (objective.atom in true) is objective.value
+    return told(objective) in flaws.trusts or (objective.atom in true) is objective.value
 
 
 # --- what is true of it -------------------------------------------------------------------------
@@ -208,12 +189,8 @@ def pursued(true: frozenset[Atom], objective: Objective, flaws: Flaws) -> dict[f
     return found
 
 
-def truth(agent: PolicyAgent, flaws: Flaws) -> Model:
-    """What its pursuits do with what an objective names: plans concern nothing else."""
-    return Model(agent.vocabulary, tuple(_schema(agent, one, flaws) for one in agent.headers))
-
-
 def _schema(agent: PolicyAgent, header: ActionHeader, flaws: Flaws) -> ActionSchema:
+    """Plans concern nothing but what an objective names."""
     objects = tuple(THINGS.of_type(kind)[0] for kind in header.types)
     objective = agent.objective(GroundAction(header.name, objects))
     atoms = lifted_atoms(BELIEVED.vocabulary, header)
@@ -237,7 +214,7 @@ def _schema(agent: PolicyAgent, header: ActionHeader, flaws: Flaws) -> ActionSch
     return ActionSchema(header, cases=cases(atoms, outcomes))
 
 
-def workshop_side_effects(agent: PolicyAgent, flaws: Flaws) -> dict[str, set[SideEffect]]:
+def _side_effects(agent: PolicyAgent, flaws: Flaws) -> dict[str, set[SideEffect]]:
     """By instruction, what may become of facts about things that it does not name."""
     found: dict[str, set[SideEffect]] = {}
     for header in agent.headers:
@@ -248,7 +225,10 @@ def workshop_side_effects(agent: PolicyAgent, flaws: Flaws) -> dict[str, set[Sid
         for values in product((False, True), repeat=len(atoms)):
             before = frozenset(atom for atom, value in zip(atoms, values, strict=True) if value)
             for after in pursued(before, objective, flaws):
-                found[header.name] |= {
-                    *side_effects((after ^ before) - {*atoms}, objects, State(before, THINGS))
-                }
+                found[header.name] |= beyond(State(before, THINGS), after, objects)
     return found
+
+
+WORKSHOP = World(
+    BELIEVED.vocabulary, dict(THINGS), OBJECTIVES, Workshop, scripted, flawed, _schema, _side_effects
+)

@@ -8,20 +8,8 @@ from aam_vision.envs.policies import Objective
 from aam_vision.interrogation.chance.observations import SideEffect
 from aam_vision.model.query import CLAIMED
 from aam_vision.model.strips import Atom, GroundAction
-from experiments.arms import (
-    BLOCKS,
-    MOVES,
-    Flaws,
-    Pile,
-    Table,
-    arm,
-    arm_side_effects,
-    arm_truth,
-    flawed_arm,
-    pursued,
-    reachable,
-)
-from experiments.capabilities import WORLDS, assessed
+from experiments.arms import ARMS, BLOCKS, MOVES, Flaws, Pile, Table, flawed, pursued, reachable
+from experiments.capabilities import assessed, planted
 from experiments.objectives import instructions
 
 RED, GREEN, BLUE = BLOCKS
@@ -32,9 +20,9 @@ NO_SLIP, SLIP = 0, -1
 
 @pytest.mark.parametrize("seed", range(4))
 def test_what_is_worked_out_by_hand_is_what_an_arm_does(seed: int) -> None:
-    flaws = flawed_arm(seed)
-    agent = arm(flaws)
-    model, states = arm_truth(agent, flaws), reachable(agent, flaws)
+    flaws = flawed(seed)
+    agent = ARMS.agent(flaws)
+    model, states = ARMS.truth(agent, flaws), reachable(agent, flaws)
     assert len(states) == 44
     table = Table(flaws)
     for state, piles in states.items():
@@ -79,13 +67,13 @@ def test_what_cannot_be_moved_stays() -> None:
 def test_a_tower_that_is_taken_along_is_no_side_effect_but_one_that_is_taken_down_is() -> None:
     down = SideEffect(True, "on-table", ("block",))
     for flaws in (Flaws(), Flaws(tower=True)):
-        agent = arm(flaws)
-        found = arm_side_effects(agent, flaws, reachable(agent, flaws))
+        agent = ARMS.agent(flaws)
+        found = ARMS.side_effects(agent, flaws)
         assert (down in found["achieve-edge"]) is not flaws.tower
 
 
 def test_arms_lose_what_they_carry_as_often_as_they_are_said_to() -> None:
-    agent = arm(Flaws(succeeds=0.7, from_table=True))
+    agent = ARMS.agent(Flaws(succeeds=0.7, from_table=True))
     start = next(one for one, at in enumerate(agent.initial()) if Atom("edge", (RED,)) in at.state.true)
     away = GroundAction("undo-edge", (RED,))
     ends = [agent.pursue_from(start, away, luck) for luck in range(300)]
@@ -104,6 +92,6 @@ def test_an_assessment_of_an_arm_is_held_against_its_flaws() -> None:
 
 
 def test_every_step_that_a_model_is_held_against_can_happen() -> None:
-    _, model, _, walked = WORLDS["tabletop"]("reset", 1)
+    _, model, _, walked = planted("tabletop", "reset", 1)
     for before, step, after in walked[:200]:
         assert model.schema(step.name).successors(before, step.objects)[after] > 0

@@ -13,14 +13,14 @@ from aam_vision.model.query import CLAIMED
 from aam_vision.model.strips import Atom, GroundAction, LiftedAtom
 from experiments import capabilities
 from experiments.capabilities import CHOICES, amiss, assessed, followed
-from experiments.workshop import Flaws, Skill, flawed, plan, pursued, truth, workshop, workshop_side_effects
+from experiments.workshop import WORKSHOP, Flaws, Skill, flawed, plan, pursued
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_agents_do_what_is_true_of_them(seed: int) -> None:
     flaws = flawed(seed)
-    agent, rng = workshop(flaws), np.random.default_rng(seed)
-    model, starts, beyond = truth(agent, flaws), agent.initial(), workshop_side_effects(agent, flaws)
+    agent, rng = WORKSHOP.agent(flaws), np.random.default_rng(seed)
+    model, starts, beyond = WORKSHOP.truth(agent, flaws), agent.initial(), WORKSHOP.side_effects(agent, flaws)
     expected, came = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for luck in range(400):
         header = agent.headers[luck % len(agent.headers)]

@@ -11,16 +11,7 @@ from aam_vision.interrogation.chance.observations import side_effects
 from aam_vision.model.query import CLAIMED
 from aam_vision.model.strips import Atom, GroundAction, State
 from experiments.capabilities import assessed
-from experiments.kitchen import (
-    POTS,
-    Flaws,
-    Kitchen,
-    cook,
-    cook_side_effects,
-    cook_truth,
-    flawed_cook,
-    scripted,
-)
+from experiments.kitchen import COOKS, POTS, Flaws, Kitchen, flawed, scripted
 from experiments.objectives import instructions
 
 ALL = [
@@ -48,10 +39,10 @@ def states(flaws: Flaws) -> list[Kitchen]:
     return found
 
 
-@pytest.mark.parametrize("flaws", [*ALL, flawed_cook(0), flawed_cook(1)])
+@pytest.mark.parametrize("flaws", [*ALL, flawed(0), flawed(1)])
 def test_what_is_worked_out_by_hand_is_what_a_cook_does(flaws: Flaws) -> None:
-    agent = cook(flaws)
-    model, beyond = cook_truth(agent, flaws), cook_side_effects(agent, flaws)
+    agent = COOKS.agent(flaws)
+    model, beyond = COOKS.truth(agent, flaws), COOKS.side_effects(agent, flaws)
     others: dict[str, set[object]] = {name: set() for name in beyond}
     chance = flaws.patience < 1 or flaws.steady is not None
     for kitchen in states(flaws):
@@ -78,7 +69,7 @@ def test_what_is_worked_out_by_hand_is_what_a_cook_does(flaws: Flaws) -> None:
 
 
 def test_how_often_a_cook_does_well_is_as_often_as_it_is_said_to() -> None:
-    agent = cook(Flaws(patience=0.7))
+    agent = COOKS.agent(Flaws(patience=0.7))
     facts = {Atom("filled", ("pot-1",)): True, Atom("cooked", ("pot-1",)): False}
     start = next(
         one
