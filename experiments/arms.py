@@ -119,7 +119,6 @@ class Table(gymnasium.Env[Any, Any]):
 
     @property
     def true(self) -> frozenset[Atom]:
-        """The facts."""
         found = set[Atom]()
         for edge, blocks in self.piles:
             found |= {Atom("on-table", blocks[:1]), Atom("clear", blocks[-1:])}

@@ -213,7 +213,6 @@ def by_interrogation(agent: PolicyAgent, rng: np.random.Generator) -> Transcript
 
 
 def _recording(agent: PolicyAgent) -> tuple[RecordingAgent, list[Situation]]:
-    """The agent with a transcript, and where pursuits may begin."""
     initial = tuple(agent.initial())
     return RecordingAgent(
         agent, Transcript(agent.vocabulary, agent.headers, agent.access, initial, ())
@@ -221,7 +220,6 @@ def _recording(agent: PolicyAgent) -> tuple[RecordingAgent, list[Situation]]:
 
 
 def _go_on(agent: PolicyAgent, places: list[Situation], here: Situation) -> None:
-    """Note where the agent stands now."""
     if not agent.access.returns:
         del places[len(agent.seeds) :]
     if all(here.state != one.state for one in places):
@@ -265,7 +263,6 @@ class _Tree:
         self._told: dict[tuple[int, int], float] = {}
 
     def best(self, node: Any) -> int:
-        """The choice that was made most often."""
         return int(np.argmax(self.visited[node][0]))
 
     def _chosen(self, node: Any, number: int) -> int:

@@ -352,7 +352,6 @@ def _conditional(rng: np.random.Generator, model: Model, schema: ActionSchema) -
 
 
 def _varied(rng: np.random.Generator, whole: Effects, pool: Sequence[LiftedAtom]) -> Effects:
-    """Some of the effects, and sometimes another one."""
 
     def some(atoms: frozenset[LiftedAtom]) -> set[LiftedAtom]:
         return {atom for atom in sorted(atoms, key=str) if rng.random() < KEPT}

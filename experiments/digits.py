@@ -73,12 +73,10 @@ class DigitWorld:
 
     @cached_property
     def truth(self) -> Model:
-        """The domain's model."""
         return load(self.name)
 
     @cached_property
     def objects(self) -> Objects:
-        """Those of every problem."""
         return Objects(self.kinds, self.truth.vocabulary.types)
 
     @cached_property
@@ -141,13 +139,11 @@ class DigitGrid(gymnasium.Env[int, int]):
         self.places: tuple[str, ...] = ()
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
-        """Begin a random problem."""
         self._seed, self.made = seed or 0, 0
         self.places = self.world.random(np.random.default_rng(self._seed), carried=False)
         return 0, {}
 
     def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
-        """Attempt an action."""
         name, objects = self._actions[action]
         state, schema = self.world.state(self.places), self.world.truth.schema(name)
         self.made += 1
@@ -182,7 +178,6 @@ class DrawnAnew(SimulatorDecorator):
         self._rng = rng
 
     def frame(self) -> Frame:
-        """Another picture of the present situation."""
         grid: DigitGrid = self._simulator.present  # type: ignore[attr-defined]
         return grid.picture(self._rng)
 

@@ -204,7 +204,6 @@ def curves(rows: Sequence[Row], name: str) -> dict[str, Series]:
 
 
 def _runs(rows: Iterable[Row], name: str, **options: object) -> list[list[Row]]:
-    """The points of the runs of a domain that have these parameters."""
     wanted = {"env": name, **options}
     return [row["points"] for row in rows if all(row.get(one) == value for one, value in wanted.items())]
 
@@ -483,7 +482,6 @@ def draw(domains: Mapping[str, Mapping[str, Series]]) -> str:
 
 
 def _fill(column: Sequence[Any], name: str, series: Mapping[str, Series]) -> None:
-    """Draw the panels of one domain."""
     for curve, (_, _, panel, colour, label, dashed) in CURVES.items():
         known = {count: values for count, values in sorted(series[curve].items()) if values}
         if panel >= 0:

@@ -77,7 +77,6 @@ def page(rows: Sequence[Row]) -> Table:
 
 
 def _of(way: str, column: Callable[[list[Row]], object]) -> Column:
-    """A column about one way."""
     return lambda rows: column([row for row in rows if row["way"] == way])
 
 
@@ -162,7 +161,6 @@ def labelling(env: str, way: str, seed: int, most: int, states: int) -> Row:
 
 
 def _most(env: str) -> int:
-    """Pictures to label at most."""
     return MOST_SCENES if env in CAMERAS else MORE if env in WORLDS else MOST
 
 

@@ -154,7 +154,6 @@ def compared(*, world: str, luck: str, lost: bool, seed: int) -> Row:
 
 
 def _unlucky(agent: PolicyAgent) -> PolicyAgent:
-    """The same agent with luck of its own."""
     other = agent.another()
     other.__class__ = OwnLuck
     return other

@@ -233,7 +233,6 @@ class Family:
     counted: str = "object"
 
     def objects(self, state: State) -> int:
-        """How large a problem is."""
         return len(state.objects.of_type(self.counted))
 
 
@@ -247,7 +246,6 @@ def _packaged(name: str, fewer: int = 0) -> Callable[[int, Access, int], Target]
 
 
 def _sokoban(size: int, access: Access, seed: int) -> Target:
-    """One board."""
     truth = board_domain("sokoban").truth()
     stones = STONES.get(size, max(1, size // 3))
     board = sokoban_board(size, stones, np.random.default_rng([seed, 1]))

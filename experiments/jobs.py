@@ -111,11 +111,9 @@ class Results:
         return [{**e["job"], **e.get("result", {"error": e.get("error")})} for e in self._known(jobs)]
 
     def rows(self, jobs: Iterable[Parameters]) -> list[Row]:
-        """The finished jobs."""
         return [row for row in self.all(jobs) if "error" not in row]
 
     def failed(self, jobs: Iterable[Parameters]) -> list[Row]:
-        """The failed jobs."""
         return [row for row in self.all(jobs) if "error" in row]
 
     def made_with(self, jobs: Iterable[Parameters]) -> list[str]:
@@ -193,7 +191,6 @@ class Scale:
 def _collect(
     outcomes: Iterable[tuple[Parameters, Row]], count: int, results: Results, progress: Progress
 ) -> None:
-    """Write down every outcome as it comes."""
     began, refused = monotonic(), False
     for done, (job, outcome) in enumerate(outcomes, 1):
         results.add(job, outcome)

@@ -79,7 +79,6 @@ class Runs:
         folder.mkdir(parents=True)
 
     def paths(self, number: int) -> tuple[Path, Path]:
-        """The folder of a run, and the log of its program."""
         return self._folder / f"run-{number}", self._folder / f"log-{number}"
 
     def start(self, number: int, *, resume: bool) -> subprocess.Popen[str]:
@@ -92,7 +91,6 @@ class Runs:
         return subprocess.Popen(run, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
     def ended(self, number: int, seconds: float) -> Ended:
-        """The results of the run."""
         out, log = self.paths(number)
         figures = json.loads((out / "result.json").read_text())
         with closing(sqlite3.connect(out / "transcript.sqlite")) as connection:
@@ -144,7 +142,6 @@ def kill_runs(case: Case, kills: int, folder: Path, rng: np.random.Generator) ->
 def _one_run(
     runs: Runs, tally: Tally, expected: Ended, kills: int, rng: np.random.Generator
 ) -> Iterator[Tally]:
-    """A run from its first process to its end."""
     number, resume = tally.runs, False
     while True:
         process = runs.start(number, resume=resume)

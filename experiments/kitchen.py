@@ -114,7 +114,6 @@ class Kitchen(gymnasium.Env[Any, Any]):
 
     @property
     def true(self) -> frozenset[Atom]:
-        """The facts."""
         found = {Atom("filled", (pot,)) for pot, inside in self.pots.items() if inside}
         found |= {Atom("cooked", (pot,)) for pot, inside in self.pots.items() if inside == "cooked"}
         others = {"served": self.served, "wet": self.wet}

@@ -86,7 +86,6 @@ class Person:
         return answer
 
     def _click(self, place: int) -> None:
-        """Choose a place, unless it is chosen already, and click."""
         self.clicks[-1] += 1 + (place != self._chosen)
         self._chosen = place
 

@@ -70,7 +70,6 @@ def _problem(model: Model, path: Path) -> str:
 
 
 def _without(path: Path, error: UnusableInput) -> str:
-    """What an error says, without the folder."""
     return str(error).replace(str(path), path.name)
 
 

@@ -57,7 +57,6 @@ class Course:
         self.points: list[tuple[int, str]] = []
 
     def note(self, steps: int, pddl: str) -> None:
-        """Note the model after so many attempted steps."""
         if not self.points or self.points[-1][1] != pddl:
             self.points.append((steps, pddl))
 

@@ -147,7 +147,6 @@ def outcome(domain: Domain, access: Access, result: Result) -> tuple[str, str]:
 
 
 def _standing(domain: Domain, access: Access, result: Result) -> Sequence[State]:
-    """The states from which queries may go on."""
     if access is Access.TRAJECTORY and result.transcript.entries:
         last = result.transcript.entries[-1]
         return [last.response.final.state]  # type: ignore[union-attr]  # a trajectory has no walks
@@ -155,7 +154,6 @@ def _standing(domain: Domain, access: Access, result: Result) -> Sequence[State]
 
 
 def _seeds(rows: list[Row]) -> str:
-    """The first seeds of each defect."""
     found = pooled(rows, "found")
     by_defect = (
         [str(seed) for seed, ended, _ in found if ended == defect][:SHOWN_SEEDS] for defect in DEFECTS
@@ -325,7 +323,6 @@ class ConsistentModels:
             self._solver.add_clause([value if fact in after.true else -value])
 
     def _step(self, action: GroundAction, values: dict[Atom, int]) -> dict[Atom, int]:
-        """The facts' values after an executed step."""
         groups: dict[Atom, list[_Modes]] = {}
         for atom in self._atoms[action.name]:
             groups.setdefault(atom.ground(action.objects), []).append(self._modes[action.name, atom])
@@ -348,7 +345,6 @@ class ConsistentModels:
         return after
 
     def _possibly(self, *literals: int) -> bool:
-        """Whether some consistent model is so."""
         if literals not in self._possible:
             self._possible[literals] = bool(self._solver.solve(assumptions=literals))
         return self._possible[literals]

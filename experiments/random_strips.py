@@ -98,7 +98,6 @@ def _objects(rng: np.random.Generator, vocabulary: Vocabulary) -> Objects:
 
 
 def _problem(rng: np.random.Generator, vocabulary: Vocabulary, objects: Objects) -> State:
-    """Any facts about these objects."""
     share = rng.uniform(0.2, 0.8)
     facts = ground_atoms(vocabulary, objects)
     return State(frozenset(fact for fact in facts if rng.random() < share), objects)

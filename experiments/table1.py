@@ -45,7 +45,6 @@ SHOWN = (
 
 
 def _time(run: Row) -> float:
-    """Milliseconds a query."""
     milliseconds: float = 1000 * run["seconds"] / max(1, run["queries"])
     return milliseconds
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mutation.runs import EQUIVALENT, ROOT, TARGETS, Sample, Target, change_of, equivalent_changes
+from mutation.mutate import EQUIVALENT, ROOT, TARGETS, Sample, Target, change_of, equivalent_changes
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)

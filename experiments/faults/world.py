@@ -114,7 +114,6 @@ class Setting:
         return schema.successor(state, step.objects) if schema.applicable(state, step.objects) else None
 
     def header(self, action: str) -> ActionHeader:
-        """The header of an action."""
         return self.model.schema(action).header
 
     @cached_property
@@ -333,7 +332,6 @@ class FaultyAgent:
         return None if self._here is None else self._here[1]
 
     def initial(self) -> Sequence[Situation]:
-        """A look at the beginning of every problem."""
         return [self._look(World(state, self.fault.fresh(state))) for state in self._initial]
 
     def ask(self, query: Query) -> Response:
