@@ -52,17 +52,11 @@ FAMA_SHOWN = (
     "domain", "traces", "any model", "frugal", "program", "overlap", "overlap, true only", "paper", "no model",
     "ms a trace", "paper ms",
 )  # fmt: skip
+FAMA_PAGED = (
+    "domain", "traces", "any model", "frugal", "frugal, intersected", "overlap", "paper", "no model",
+)  # fmt: skip
 COLUMNS = {
-    "fama": (
-        "domain",
-        "traces",
-        "any model",
-        "frugal",
-        "frugal, intersected",
-        "overlap",
-        "paper",
-        "no model",
-    ),  # fmt: skip
+    "fama": FAMA_PAGED,
     "fama-aia": ("domain", "queries", "resolved", "resolved, no walks", "paper"),
 }
 """On the pages."""
