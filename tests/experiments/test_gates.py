@@ -51,7 +51,6 @@ def test_own_luck_is_other_luck() -> None:
     next(versions)
     agent, _ = next(versions)
     step = agent.drawn(agent.headers[0], np.random.default_rng(0))
-    assert step is not None
     plain = agent.another()
     plain.__class__ = PolicyAgent
     assert agent.pursue_from(3, step, 6) == plain.pursue_from(3, step, 7)
