@@ -107,9 +107,7 @@ def amlgym(
 def contest(
     *, env: str, problem: int, to_solve: int, test_states: int = 60, passive: bool = False, **given: Any
 ) -> Row:
-    """Have a learner learn one of AMLGym's domains in one of its learning problems: see ``experiments.peers.contest``.
-
-    ``passive``: from AMLGym's traces of its ten learning problems instead.
+    """Have a learner learn one of AMLGym's domains, in a learning problem or (``passive``) from its traces: see ``peers.contest``.
 
     As in AMLGym's metrics, models have to agree where an object is named twice, too.
     """

@@ -37,11 +37,7 @@ SEEN: Final = "seen"  # seen(thing, cell) is perceived; all predicates that chan
 
 @cache
 def handwritten(*, labelled: bool) -> tuple[NDArray[np.uint8], ...]:
-    """By digit, images (n, 8, 8) from 0 to 255: those in ``labelled`` pictures, or those that the agent shows.
-
-    Raises:
-        UnusableInput: scikit-learn is not installed.
-    """
+    """By digit, images (n, 8, 8) from 0 to 255: those in ``labelled`` pictures, or the agent's; needs scikit-learn (UnusableInput)."""
     try:
         from sklearn.datasets import load_digits
     except ImportError:

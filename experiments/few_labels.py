@@ -125,15 +125,7 @@ def few_labels(
 
 
 def labelling(env: str, way: str, seed: int, most: int, states: int) -> Row:
-    """One way from no label to classifiers, and what they are worth.
-
-    Args:
-        env: name of the environment.
-        way: one of ``WAYS``.
-        seed: of walks, choice and weights.
-        most: pictures to label, or atoms.
-        states: of unseen layouts, to read.
-    """
+    """One way from no label to classifiers, by ``most`` pictures or atoms at most, and what they are worth on so many states."""
     from aam_vision.envs.board import BoardDomain
     from aam_vision.envs.registry import image_domain
     from aam_vision.training.assessment import evaluate_domain

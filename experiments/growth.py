@@ -269,10 +269,8 @@ sizes are those of the problem generators. Packaged domains have three problems 
 def grown(*, family: str, size: int, access: str, seed: int, max_steps: int | None) -> Row:
     """Interrogate the agent of a world, and compare its model with the true one in reachable states of that world.
 
-    ``seconds`` are CPU seconds of the interrogation with the agent's part; start-up and comparison are left out.
-    ``megabytes`` is the greatest memory that the process had until its end. What no query can tell in this world makes no
-    difference in its reachable states, so that it does not count as wrong: ``wrong`` are palm tuples that the result
-    calls certain and that are not the true model's.
+    ``seconds`` are CPU seconds with the agent's part, without start-up and comparison; ``megabytes`` the most memory of the process.
+    ``wrong`` are palm tuples that the result calls certain and that are not so; what no query can tell in this world is none.
     """
     kind = FAMILIES[family]
     target = kind.make(size, Access(access), seed)
@@ -322,11 +320,7 @@ TRIES = 1000  # how often things are placed on a board, at most, until all can b
 
 
 def sokoban_board(size: int, stones: int, rng: np.random.Generator) -> State:
-    """The initial state of a board of ``size`` x ``size`` cells, walls included.
-
-    Raises:
-        UnusableInput: there is no room for so many stones.
-    """
+    """The initial state of a board of ``size`` x ``size`` cells, walls included; UnusableInput if it has no room for the stones."""
     cells = [(row, column) for row in range(size) for column in range(size)]
     floor = _floor(cells, round(WALLS * len(cells)), rng)
     if size > 1 and 2 * stones < len(floor):

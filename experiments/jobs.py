@@ -41,11 +41,7 @@ def key(parameters: Parameters) -> str:
 
 
 class Results:
-    """The finished jobs of a sweep, on disk line by line.
-
-    Raises:
-        UnusableInput: the file holds something else.
-    """
+    """The finished jobs of a sweep, on disk line by line; UnusableInput if the file holds something else."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -71,11 +67,7 @@ class Results:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep other sweeps away from the file; remove a line that a crash cut short: that job runs again.
-
-        Raises:
-            UnusableInput: another sweep is at it.
-        """
+        """Keep other sweeps away (UnusableInput if there is one); remove a line that a crash cut short: that job runs again."""
         with self._path.open("ab") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -143,11 +135,7 @@ class Scale:
     out: Path = option("Folder for results; a sweep that is there goes on.", Path("runs"))
 
     def check(self) -> None:
-        """Say at once that an option cannot be used, before any job runs.
-
-        Raises:
-            UnusableInput: one of them cannot be used, or nothing can be written to ``out``.
-        """
+        """Say at once (UnusableInput) that an option cannot be used, or nothing can be written to ``out``, before any job runs."""
         check_backend(self.backend, self.processes, self.address)
         JobLimits(self.job_seconds, self.job_memory)
         check_writable(self.out)
@@ -155,16 +143,13 @@ class Scale:
     def sweep(
         self, jobs: Sequence[Parameters], work: Callable[..., Row], results: Results, *, alone: bool = False
     ) -> int:
-        """Run the jobs that are missing among the results, which are kept as each job ends.
+        """Run the jobs that are missing among the results, which are kept as each job ends; how many failed or were not written.
 
         Args:
             jobs: the parameters of every job.
             work: a function at the top level of a module; called with a job's parameters as keywords.
             results: where the outcomes are kept.
             alone: whether every job has a process of its own.
-
-        Returns:
-            How many jobs failed or could not be written down.
 
         Raises:
             UnusableInput: the backend cannot be used, or another sweep writes the results; what was finished is kept.
@@ -212,11 +197,7 @@ Exam = Annotated[int | None, typer.Option(min=0, help="Steps of the examination;
 def chosen(
     option: str, given: Sequence[str] | None, known: Collection[str], default: Sequence[str] = ()
 ) -> list[str]:
-    """The names that an option gives; without one the default, or all.
-
-    Raises:
-        UnusableInput: one of them is not known.
-    """
+    """The names that an option gives, without one the default, or all; UnusableInput if one is not known."""
     for name in given or ():
         if name not in known:
             raise UnusableInput(f"unknown; use one of {', '.join(known)}", option, name)
@@ -288,13 +269,9 @@ class Experiment:
     """Says what is wrong with a finished job, if anything is; then the exit code is 1."""
 
     def run(self, jobs: Sequence[Parameters], scale: Scale) -> int:
-        """Run the jobs that are missing, and report.
+        """Run the jobs that are missing, and report; UnusableInput if workers cannot be had, or the folder holds something else.
 
-        Returns:
-            The exit code: 1 if a job failed, something is amiss or could not be written, 130 if the sweep was cut short.
-
-        Raises:
-            UnusableInput: the workers cannot be had, or the folder holds something else.
+        The exit code is 1 if a job failed, something is amiss or could not be written, 130 if the sweep was cut short.
         """
         scale.check()
         results = Results(scale.out / "results.jsonl")

@@ -116,11 +116,7 @@ def _lines(log: Path) -> list[str]:
 
 
 def kill_runs(case: Case, kills: int, folder: Path, rng: np.random.Generator) -> Iterator[Tally]:
-    """Kill runs of a case so many times; the tally so far after each kill.
-
-    Yields:
-        The same tally, which grows.
-    """
+    """Kill runs of a case so many times; the same tally, which grows, after each kill."""
     runs, tally = Runs(case, folder), Tally()
     began = monotonic()
     process = runs.start(0, resume=False)
@@ -213,10 +209,7 @@ def _differences(runs: Runs, tally: Tally, expected: Ended, kills: int) -> Itera
 
 
 def _lives(agent: int, patience: float) -> bool:
-    """Whether a process is still an agent of ours after so many seconds; one that has ended has no command line.
-
-    On a busy machine a killed process may take a while to end.
-    """
+    """Whether a process (with a command line) is still an agent of ours after seconds of patience: a busy machine takes a while."""
     until = monotonic() + patience
     while monotonic() < until:
         try:

@@ -128,11 +128,7 @@ def peers(
 
 
 def check_installed(which: str) -> None:
-    """Refuse to begin without the extra ``peers``.
-
-    Raises:
-        UnusableInput: ``which`` not installed.
-    """
+    """Refuse to begin (UnusableInput) without the extra ``peers``, ``which`` not installed."""
     if any(find_spec(package) is None for package in ("amlgym", "olam")):
         raise UnusableInput(
             f'{which} not installed; pip install "aam-vision[peers]", in an environment of its own: '

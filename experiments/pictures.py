@@ -117,14 +117,7 @@ def table(rows: Sequence[Row]) -> Table:
 
 
 def learned(domain: str, seed: int, labels: int | None, states: int) -> Row:
-    """One way from no label to plans.
-
-    Args:
-        domain: one of ``BOARDS`` and ``DIGITS``.
-        seed: of pictures, weights and questions.
-        labels: pictures of digits to label.
-        states: pictures to read that nobody labelled.
-    """
+    """One way from no label to plans; ``labels`` are pictures of digits, ``states`` pictures to read that nobody labelled."""
     import aam_vision
     from aam_vision.agents.image import ImageAgent
 

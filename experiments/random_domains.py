@@ -208,11 +208,7 @@ class Circumstances(NamedTuple):
 
 
 class ConsistentModels:
-    """The models that give every answer of a transcript.
-
-    Args:
-        transcript: what was asked and answered; states are known in full.
-    """
+    """The models that give every answer of a transcript whose states are known in full."""
 
     def __init__(self, transcript: Transcript) -> None:
         from pysat.solvers import Solver  # an extra: --help does without
@@ -360,11 +356,7 @@ class ConsistentModels:
 def askable(domain: Domain, access: Access, starts: Sequence[State], limit: int) -> set[Circumstances] | None:
     """The circumstances in which a query can ask for a step; None if more than ``limit`` states are reachable.
 
-    Args:
-        domain: the true model and its problems.
-        access: under ``settable`` access any state can be asked about.
-        starts: under any other, from which states the agent can go on.
-        limit: states that are looked at.
+    Under settable access any state can be asked about, under any other those to which the agent can go on from ``starts``.
     """
     if access is Access.SETTABLE:
         return set(_anywhere(domain))

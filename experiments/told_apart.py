@@ -77,8 +77,7 @@ def batch(*, one: float, other: float, within: float, seed: int, count: int) -> 
 def compared(one: float, other: float, within: float, seed: int) -> tuple[int, int, bool]:
     """Interrogate two versions in turn until they are told apart, or both are known.
 
-    Returns:
-        The trials of the action that has chance in both, the steps of both, and whether they were told apart.
+    Returns the trials of the action that has chance in both, the steps of both, and whether they were told apart.
     """
     versions = []
     for number, probability in enumerate((one, other)):

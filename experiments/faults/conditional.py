@@ -67,10 +67,7 @@ def _with_property(
 ) -> tuple[Setting, str, LiftedAtom]:
     """The setting with a predicate that holds of some objects, as all its arguments, and that no action changes.
 
-    With it come an action, and the atom of that predicate for one of its parameters.
-
-    Raises:
-        Unsuitable: the atom is the same in most steps of the action.
+    With it come an action, and the atom of that predicate for a parameter; Unsuitable if it is the same in most steps of the action.
     """
     action, objects = some_action(setting, rng), setting.initial[0].objects
     types = setting.header(action).types
@@ -206,11 +203,7 @@ class Unsuitable(Exception):
 
 
 def one_of(options: Sequence[One], rng: np.random.Generator) -> One:
-    """One of them at random.
-
-    Raises:
-        Unsuitable: there is none.
-    """
+    """One of them at random; Unsuitable if there is none."""
     if not options:
         raise Unsuitable
     return options[int(rng.integers(len(options)))]

@@ -215,21 +215,13 @@ def fault_after_uses(setting: Setting, rng: np.random.Generator) -> Fault:
 
 
 def delayed_effect(setting: Setting, rng: np.random.Generator) -> Fault:
-    """One effect of one action comes a step later.
-
-    Raises:
-        Unsuitable: the agent is soon stuck without the effect, which then never comes.
-    """
+    """One effect of one action comes a step later; Unsuitable if the agent is soon stuck without it."""
     action = some_action(setting, rng)
     return _goes_on(Delayed(setting, (action,), effect=some_effect(setting, action, rng)), rng)
 
 
 def effect_wears_off(setting: Setting, rng: np.random.Generator) -> Fault:
-    """One effect of one action is undone two to four steps later.
-
-    Raises:
-        Unsuitable: the agent is soon stuck.
-    """
+    """One effect of one action is undone two to four steps later; Unsuitable if the agent is soon stuck."""
     action = some_action(setting, rng)
     effect, lasting = some_effect(setting, action, rng), int(rng.integers(2, 5))
     return _goes_on(WearingOff(setting, (action,), effect=effect, lasting=lasting), rng)
@@ -246,8 +238,7 @@ def _goes_on(fault: Fault, rng: np.random.Generator) -> Fault:
 def refused_for_spoiled(setting: Setting, rng: np.random.Generator) -> Fault:
     """One action is refused for an object with which another one was done before in the episode.
 
-    Raises:
-        Unsuitable: it would seldom or nearly always be refused, or an atom tells the same.
+    Unsuitable where it would seldom or nearly always be refused, or an atom tells the same.
     """
     places = [
         (header.name, place, kind)
@@ -326,11 +317,7 @@ class Updated(Fault):
 
 
 def lost_precondition(setting: Setting, rng: np.random.Generator, access: Access) -> Fault:
-    """One action loses a precondition in the course of an interrogation.
-
-    Raises:
-        Unsuitable: that seldom makes a difference.
-    """
+    """One action loses a precondition in the course of an interrogation; Unsuitable if that seldom makes a difference."""
     strict = setting.model.schema(some_action(setting, rng))
     lost = one_of(sorted(strict.positive, key=str), rng)
     lax = replace(strict, positive=strict.positive - {lost})
@@ -449,11 +436,7 @@ class Lagging(Seen):
 
 
 def misread_states(setting: Setting, rng: np.random.Generator) -> Fault:
-    """One atom of two to ten states of a hundred is misread at every look.
-
-    Raises:
-        Unsuitable: none of the states of the sample is among them.
-    """
+    """One atom of two to ten states of a hundred is misread at every look; Unsuitable if no state of the sample is among them."""
     fault = MisreadStates(setting, seed=int(rng.integers(2**31)), states=float(rng.uniform(0.02, 0.1)))
     met = {after for steps in setting.sample.values() for _, _, after in steps}
     nature = Nature(rng)
@@ -478,14 +461,9 @@ class Kind:
 
 
 def right_verdicts(family: str, access: Access | str, *, misread: bool = False) -> tuple[str, ...]:
-    """The families of ``examination.findings`` that count as right.
+    """The families of ``examination.findings`` that count as right, of an agent that may be ``misread`` at random as well.
 
     Where nothing can be had again, what is hidden cannot be told from a change.
-
-    Args:
-        family: one of ``FAMILIES``.
-        access: what may be asked.
-        misread: whether the agent is misread at random as well.
     """
     right = FAMILIES[family].right
     if Access(access) is Access.TRAJECTORY and {"hidden", "changing"} & {*right}:
@@ -541,14 +519,7 @@ FAMILIES: Mapping[str, Kind] = {**HONEST, **FAULTY}
 
 
 def faulty_agent(family: str, access: Access | str, seed: int, size: int = 2) -> FaultyAgent:
-    """The agent of a family: a domain, its problems, and where the fault is put, all drawn from the seed.
-
-    Args:
-        family: one of ``FAMILIES``.
-        access: what may be asked of it.
-        seed: of everything random.
-        size: of the generated problems.
-    """
+    """The agent of a family: a domain, its problems of this size, and where the fault is put, all drawn from the seed."""
     allowed, number = Access(access), list(FAMILIES).index(family)
     rng = np.random.default_rng([seed, 5, number])
     make = FAMILIES[family].make

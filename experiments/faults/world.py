@@ -293,16 +293,10 @@ TRIES = 10  # instructions that the agent tries on its own before it gives up
 
 
 class FaultyAgent:
-    """A world with a fault as a black box.
+    """A world with a fault as a black box; ``rng`` is the source of all chance in it.
 
     Handles are numbers of stored worlds: a snapshot brings back what is hidden, too, but not ``nature``. Under
     settable access they are the states seen, and what is hidden begins afresh with every question.
-
-    Args:
-        fault: the world.
-        initial: where its problems begin.
-        access: what may be asked.
-        rng: the source of all chance in the world.
     """
 
     def __init__(
