@@ -266,9 +266,7 @@ coverage = Summary(
     "Random domains with chance",
     {
         "access": "access",
-        "runs": total(_sum("runs")),
-        "complete": total(_sum("complete")),
-        "contradicted": total(_sum("contradicted")),
+        **as_named("runs", "complete", "contradicted", column=lambda name: total(_sum(name))),
         "wrong certain": total(_sum("wrong_runs")),
         "intervals": total(_sum("intervals")),
         "right %": _percent("right", "intervals"),

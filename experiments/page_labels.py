@@ -32,7 +32,6 @@ from aam_vision.envs.own import OwnEnvironment
 from aam_vision.envs.registry import image_domain
 from aam_vision.model.query import Access
 from aam_vision.model.strips import Atom
-from aam_vision.report import evaluation
 from aam_vision.run.targets.images import PerceptionSettings, perception_of, seen_through
 from aam_vision.support.commandline import Progress, check_writable, run_command
 from aam_vision.training.described import PROBLEM, pictured_scene
@@ -283,14 +282,11 @@ def interrogated(domain: ImageDomain, folder: Path, disturbance: Disturbance, se
         ]
         about = domain.name, shown, domain.headers, Access.SNAPSHOT, settings, perception
         result = aam_vision.interrogate(seen_through(*about, strange=True).agent, seed=seed, raises=False)
-    truth = domain.truth()
-    states = evaluation.sample_states(
-        truth, domain.held_out_states(perception.look), STATES, np.random.default_rng(seed)
-    )
+    truth, held_out = domain.truth(), domain.held_out_states(perception.look)
     why = result.missing or (result.diagnosis.why if result.diagnosis else result.why)
     return {
         "status": result.status,
-        "model": likeness(result.model, truth, states),
+        "model": likeness(result.model, truth, held_out, STATES, seed),
         "strange": result.strange,
         "why": why,
     }

@@ -157,16 +157,6 @@ def toolkit(steps: int, seed: int) -> Learned:
     return Learned(model, world.attempts, claims, course.points)
 
 
-def sam(steps: int, seed: int) -> Learned:
-    """SAM (Juba et al., KR 2021), offline: from a random trace, successes only."""
-    return _offline("SAM", steps, seed)
-
-
-def nolam(steps: int, seed: int) -> Learned:
-    """NOLAM (Lamanna and Serafini, ICAPS 2024), offline, told that there is no noise."""
-    return _offline("NOLAM", steps, seed, noise=0.0)
-
-
 def _offline(name: str, steps: int, seed: int, **options: Any) -> Learned:
     """Learn from the traces that are given, or from ``steps`` random executed actions: these peers cannot use refusals."""
     if traces := given_traces():
@@ -209,8 +199,8 @@ PEERS: dict[str, Callable[[int, int], Learned]] = {
     "this toolkit": toolkit,
     "OLAM": olam,
     "information gain": information_gain,
-    "SAM": sam,
-    "NOLAM": nolam,
+    "SAM": partial(_offline, "SAM"),  # Juba et al., KR 2021; from successes only
+    "NOLAM": partial(_offline, "NOLAM", noise=0.0),  # Lamanna and Serafini, ICAPS 2024
     "ROSAME": partial(_offline, "ROSAME"),
     "OffLAM": partial(_offline, "OffLAM"),
 }

@@ -35,13 +35,8 @@ from experiments.random_strips import Domain, all_bindings, random_domain, reach
 from experiments.tables import Row, Summary, as_named, part, per, pooled, total
 
 CASES = (
-    ("settable", "economical"),
-    ("snapshot", "economical"),
-    ("reset", "economical"),
-    ("trajectory", "economical"),
-    ("settable", "aia"),
-    ("snapshot", "aia"),
-    ("reset", "aia"),
+    *((access, "economical") for access in ("settable", "snapshot", "reset", "trajectory")),
+    *((access, "aia") for access in ("settable", "snapshot", "reset")),
 )
 """Access and policy."""
 BATCH = 50  # runs in one job
