@@ -464,8 +464,8 @@ def _fill(column: Sequence[Any], name: str, series: Mapping[str, Series]) -> Non
         column[panel].plot([*points], known_points, **shown)
     label = "FAMA's program, closed world"
     for count, span in ORIGINAL.get(name, {}).items():
-        shown = {"color": GREY, "marker": "s", "markersize": 3.5, "linestyle": "-", "label": label}
-        column[0].plot([count, count], span, **shown)
+        line = {"color": GREY, "marker": "s", "linestyle": "-", "label": label}
+        column[0].plot([count, count], span, markersize=3.5, **line)
         label = "_"
     most = max(series["no_model"], default=0)
     if lost := sum(series["no_model"].get(most, ())):

@@ -95,9 +95,10 @@ def flawed(seed: int) -> Flaws:
         succeeds = float(rng.uniform(*SUCCEEDS)) if rng.random() < SLIPS else 1.0
         skill = Skill(needs, succeeds)
         if rng.random() < BREAKS:
-            beside = rng.random() < BEYOND
-            changed = {} if beside else {"breaks": drawn(1), "where": drawn(int(rng.random() < WHERE))}
-            skill = replace(skill, stirs=bool(beside), **changed)
+            if rng.random() < BEYOND:
+                skill = replace(skill, stirs=True)
+            else:
+                skill = replace(skill, breaks=drawn(1), where=drawn(int(rng.random() < WHERE)))
         skills[action.header.name] = skill
     return Flaws(skills, frozenset(one for one in OBJECTIVES if rng.random() < TRUSTS))
 
