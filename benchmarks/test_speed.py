@@ -35,8 +35,7 @@ from aam_vision.model.strips import (
 )
 from aam_vision.report import evaluation
 
-SIZES = (1_000, 10_000, 100_000)
-"""Pal tuples of the synthetic domains."""
+SIZES = (1_000, 10_000, 100_000)  # pal tuples of the synthetic domains
 pytestmark = pytest.mark.benchmark(timer=time.process_time, disable_gc=False)
 
 
@@ -87,8 +86,7 @@ def test_synthetic_domain(benchmark: BenchmarkFixture, timings: dict[int, float]
 
 OBJECTS = 12
 PARAMETERS = ("x", "y", "z")
-ATOMS_PER_PAIR = 9
-"""Atoms of an action with three parameters over one unary and one binary predicate."""
+ATOMS_PER_PAIR = 9  # atoms of an action with three parameters over one unary and one binary predicate
 
 
 def random_domain(pal_tuples: int, seed: int) -> tuple[Model, State]:

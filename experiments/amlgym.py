@@ -22,7 +22,8 @@ from aam_vision.model.pddl import read_domain, read_problem
 from aam_vision.model.strips import Atom, Model, State
 from aam_vision.support.commandline import run_command
 from experiments.jobs import Experiment, Scale, Seeds, chosen, every
-from experiments.peers import LINES, ONLINE, check_installed, judged, judged_on
+from experiments.peers import LINES, METRICS, ONLINE, check_installed, judged, judged_on
+from experiments.peers import SHOWN as OF_PEERS
 from experiments.tables import Row, Summary, Table, spread_of
 
 DOMAINS = (
@@ -30,27 +31,8 @@ DOMAINS = (
     "miconic", "nomystery", "npuzzle", "parking", "rovers", "satellite", "sokoban", "spanner", "tpp", "transport",
 )  # fmt: skip
 """AMLGym's benchmark, by names that are free of its ``.pddl``."""
-SHOWN = (
-    "domain",
-    "problem",
-    "learner",
-    "right after",
-    "steps",
-    "equivalent",
-    "false claims",
-    "applicability R",
-    "solving",
-    "ended",
-)
+SHOWN = ("problem", *(name for name in OF_PEERS if name != "claims to be done"))
 PASSIVE = ("this toolkit", "SAM", "ROSAME", "OffLAM")
-METRICS = {
-    "syntactic P": "syntactic_precision",
-    "syntactic R": "syntactic_recall",
-    "applicability P": "applicability_mean_precision",
-    "applicability R": "applicability_mean_recall",
-    "effects P": "predicted_effects_mean_precision",
-    "effects R": "predicted_effects_mean_recall",
-}
 FROM_TRACES = Summary(
     "AMLGym: learners from its ten traces",
     {
@@ -95,14 +77,12 @@ def amlgym(
         python -m experiments.amlgym --learner "this toolkit" --problem 0 --no-scoring
         python -m experiments.amlgym --passive --solving 0 --out runs/passive
     """
-    names = chosen("domain", domain, DOMAINS, DOMAINS)
-    everyone = PASSIVE if passive else ONLINE
-    learners = chosen("learner", learner, everyone, everyone)
+    learners = PASSIVE if passive else ONLINE
     check_installed("AMLGym is")
     jobs = every(
-        env=names,
+        env=chosen("domain", domain, DOMAINS),
         problem=0 if passive else problem or [0, 5],
-        peer=learners,
+        peer=chosen("learner", learner, learners),
         seed=0 if passive else range(seeds),
         steps=steps,
         seconds=peer_seconds,
@@ -127,9 +107,7 @@ def amlgym(
 def contest(
     *, env: str, problem: int, to_solve: int, test_states: int = 60, passive: bool = False, **given: Any
 ) -> Row:
-    """Have a learner learn one of AMLGym's domains in one of its learning problems: see ``experiments.peers.contest``.
-
-    ``passive``: from AMLGym's traces of its ten learning problems instead.
+    """Have a learner learn one of AMLGym's domains, in a learning problem or (``passive``) from its traces: see ``peers.contest``.
 
     As in AMLGym's metrics, models have to agree where an object is named twice, too.
     """

@@ -18,14 +18,13 @@ import numpy as np
 
 from aam_vision.envs.policies import Objective, PolicyAgent
 from aam_vision.envs.tabletop.layouts import BLOCK, COLUMNS, named, random_piles
-from aam_vision.interrogation.chance.observations import SideEffect, side_effects
+from aam_vision.interrogation.chance.observations import SideEffect
 from aam_vision.model.strips import (
     ActionHeader,
     ActionSchema,
     Assignment,
     Atom,
     LiftedAtom,
-    Model,
     Outcome,
     Predicate,
     State,
@@ -33,7 +32,7 @@ from aam_vision.model.strips import (
     Vocabulary,
     cases,
 )
-from experiments.objectives import ending, instructions
+from experiments.objectives import World, beyond, ending, goal_of, instructions, told
 
 WORDS = Vocabulary(
     "tabletop",
@@ -62,31 +61,25 @@ OBJECTIVES = ("on", "on-table", "clear", "edge", "not edge")
 
 TOWERS, REACHES, SLIPS = 0.5, 0.5, 0.6
 """Shares of the arms that take towers along, that do not reach the edge, and that lose what they carry."""
-SUCCEEDS = 0.4, 0.9
-"""How often the last move succeeds of an arm that loses what it carries."""
+SUCCEEDS = 0.4, 0.9  # how often the last move succeeds of an arm that loses what it carries
 
 
 @dataclass(frozen=True)
 class Flaws:
     """What is wrong with an arm; none of it by default."""
 
-    tower: bool = False
-    """Whether it takes along what stands on a block; else it takes that down first."""
-    takes: bool = True
-    """Whether it can take a block from the edge of the table ..."""
-    puts: bool = True
-    """... and put one there, or onto one that stands there."""
-    succeeds: float = 1.0
-    """How often the last move of a pursuit succeeds."""
+    tower: bool = False  # whether it takes along what stands on a block; else it takes that down first
+    takes: bool = True  # whether it can take a block from the edge of the table ...
+    puts: bool = True  # ... and put one there, or onto one that stands there
+    succeeds: float = 1.0  # how often the last move of a pursuit succeeds
     from_table: bool | None = None
     """Whether it fails only with what stands on the table, or only with what stands on a block; None: with both."""
-    drops: bool = False
-    """Whether a block that it loses falls onto the table; else it stays where it is."""
+    drops: bool = False  # whether a block that it loses falls onto the table; else it stays where it is
     claims: str = "honest"
     """``always``: it always claims to be done; ``unaware``: also where it lost what it carried."""
 
 
-def flawed_arm(seed: int) -> Flaws:
+def flawed(seed: int) -> Flaws:
     """An arm with one flaw or more, drawn at random."""
     rng = np.random.default_rng([seed, 31])
     while True:
@@ -103,8 +96,7 @@ def flawed_arm(seed: int) -> Flaws:
             return found
 
 
-Pile = tuple[bool, tuple[str, ...]]
-"""Whether it stands at the edge, and its blocks, the lowest first."""
+Pile = tuple[bool, tuple[str, ...]]  # whether it stands at the edge, and its blocks, the lowest first
 
 
 class Table(gymnasium.Env[Any, Any]):
@@ -127,7 +119,6 @@ class Table(gymnasium.Env[Any, Any]):
 
     @property
     def true(self) -> frozenset[Atom]:
-        """The facts."""
         found = set[Atom]()
         for edge, blocks in self.piles:
             found |= {Atom("on-table", blocks[:1]), Atom("clear", blocks[-1:])}
@@ -136,7 +127,10 @@ class Table(gymnasium.Env[Any, Any]):
         return frozenset(found)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        block, onto, fast = MOVES[action]
+        moved = self._moved(*MOVES[action])
+        return self.true, 0.0, False, False, {"moved": moved}
+
+    def _moved(self, block: str, onto: str, fast: bool) -> bool:
         at, (edge, blocks) = next(
             (number, pile) for number, pile in enumerate(self.piles) if block in pile[1]
         )
@@ -145,11 +139,11 @@ class Table(gymnasium.Env[Any, Any]):
         far = onto == EDGE or any(low and pile[0] == onto for low, pile in self.piles)
         reaches = (self.flaws.takes or not edge or height > 0) and (self.flaws.puts or not far)
         if not reaches or onto in lifted:
-            return self.true, 0.0, False, False, {"moved": False}
+            return False
         slippery = fast and self.flaws.from_table in (None, height == 0)
         slips = slippery and self.np_random.random() >= self.flaws.succeeds
         if slips and not (self.flaws.drops and onto != TABLE):
-            return self.true, 0.0, False, False, {"moved": False}
+            return False
         self.piles[at : at + 1] = [(edge, left)] if left else []
         under = [number for number, pile in enumerate(self.piles) if pile[1][-1] == onto]
         if under and not slips:
@@ -157,7 +151,7 @@ class Table(gymnasium.Env[Any, Any]):
             self.piles[under[0]] = low, pile + lifted
         else:
             self.piles.append((onto == EDGE and not slips, lifted))
-        return self.true, 0.0, False, False, {"moved": not slips}
+        return not slips
 
 
 def _above(true: frozenset[Atom], block: str) -> list[str]:
@@ -177,8 +171,8 @@ def scripted(flaws: Flaws) -> Any:
 
         def move(what: str, onto: str, *, fast: bool) -> bool:
             nonlocal seen
-            seen, _, _, _, told = environment.step(MOVES.index((what, onto, fast)))
-            return bool(told["moved"])
+            seen, _, _, _, found = environment.step(MOVES.index((what, onto, fast)))
+            return bool(found["moved"])
 
         def reaches(one: str) -> bool:
             return Atom("edge", (one,)) not in seen
@@ -195,7 +189,7 @@ def scripted(flaws: Flaws) -> Any:
             for what in [] if flaws.tower else above[:-1]:
                 move(what, TABLE, fast=False)
             return move(above[-1], TABLE, fast=True) or unaware
-        onto = others[0] if others else EDGE if objective == (Atom("edge", (block,)), True) else TABLE
+        onto = others[0] if others else EDGE if told(objective) == "edge" else TABLE
         far = onto == EDGE or (bool(others) and not reaches(onto))
         if not (flaws.takes or reaches(block)) or not (flaws.puts or not far):
             return always
@@ -208,42 +202,17 @@ def scripted(flaws: Flaws) -> Any:
     return pursue
 
 
-def arm(
-    flaws: Flaws,
-    access: str = "reset",
-    seed: int = 0,
-    starts: int = 20,
-    of: type[PolicyAgent] = PolicyAgent,
-) -> PolicyAgent:
-    """The agent with these flaws."""
-    return of(
-        lambda: Table(flaws),
-        scripted(flaws),
-        vocabulary=WORDS,
-        facts=lambda environment: environment.true,
-        objects=dict.fromkeys(BLOCKS, "block"),
-        objectives=OBJECTIVES,
-        seeds=range(starts),
-        access=access,
-        seed=seed,
-    )
-
-
 # --- what is true of it -------------------------------------------------------------------------
 
 
-def arm_truth(agent: PolicyAgent, flaws: Flaws) -> Model:
-    """What an arm with these flaws does with the blocks that its objective names."""
-    return Model(agent.vocabulary, tuple(_schema(one, agent.kind(one.name), flaws) for one in agent.headers))
-
-
-def _schema(header: ActionHeader, kind: str, flaws: Flaws) -> ActionSchema:
+def _schema(agent: PolicyAgent, header: ActionHeader, flaws: Flaws) -> ActionSchema:
     """Worked out by hand, from the facts about the named blocks alone."""
     on, back = LiftedAtom("on", (0, 1)), LiftedAtom("on", (1, 0))
     table, under_table = LiftedAtom("on-table", (0,)), LiftedAtom("on-table", (1,))
     edge, under_edge = LiftedAtom("edge", (0,)), LiftedAtom("edge", (1,))
     clear, under_clear = LiftedAtom("clear", (0,)), LiftedAtom("clear", (1,))
-    goal, value = LiftedAtom(kind.split()[-1], tuple(range(header.arity))), not kind.startswith("not ")
+    goal, kind = goal_of(agent, header), agent.kind(header.name)
+    value = not kind.startswith("not ")
 
     def gives_up(now: Assignment) -> bool:
         if kind == "on":
@@ -316,15 +285,17 @@ def reachable(agent: PolicyAgent, flaws: Flaws) -> dict[State, list[Pile]]:
     return found
 
 
-def arm_side_effects(
-    agent: PolicyAgent, flaws: Flaws, states: dict[State, list[Pile]]
-) -> dict[str, set[SideEffect]]:
+def _side_effects(agent: PolicyAgent, flaws: Flaws) -> dict[str, set[SideEffect]]:
     """By instruction what may become of facts about blocks that it does not name."""
     found: dict[str, set[SideEffect]] = {one.name: set() for one in agent.headers}
     table = Table(flaws)
-    for state, piles in states.items():
+    for state, piles in reachable(agent, flaws).items():
         for one in instructions(agent):
             for table.piles, _ in pursued(flaws, piles, agent.objective(one)):
-                others = {each for each in state.true ^ table.true if not {*each.objects} <= {*one.objects}}
-                found[one.name] |= {*side_effects(others, one.objects, state)}
+                found[one.name] |= beyond(state, table.true, one.objects)
     return found
+
+
+ARMS = World(
+    WORDS, dict.fromkeys(BLOCKS, "block"), OBJECTIVES, Table, scripted, flawed, _schema, _side_effects
+)

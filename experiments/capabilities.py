@@ -13,7 +13,7 @@ was seen say the most different. What is learned of the pursuits is worked out i
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import log
 from pathlib import Path
 from time import process_time
@@ -34,30 +34,19 @@ from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.memory.histories import RecordingAgent
 from aam_vision.model.query import CLAIMED, Query, Situation
-from aam_vision.model.strips import (
-    ActionHeader,
-    ActionSchema,
-    Atom,
-    GroundAction,
-    LiftedAtom,
-    Model,
-    State,
-)
+from aam_vision.model.strips import ActionSchema, Atom, GroundAction, LiftedAtom, Model, State
 from aam_vision.report.chance_evaluation import Transition, check, sample_transitions, variational_distance
 from aam_vision.support.commandline import run_command
-from experiments.arms import arm, arm_side_effects, arm_truth, flawed_arm, reachable
+from experiments.arms import ARMS, reachable
 from experiments.jobs import Experiment, FirstSeed, Scale, chosen, every
-from experiments.kitchen import cook, cook_side_effects, cook_truth, flawed_cook
-from experiments.objectives import instructions
+from experiments.kitchen import COOKS
+from experiments.objectives import World, goal_of, instructions
 from experiments.tables import Column, Row, Summary, as_named, average, total
-from experiments.workshop import flawed, truth, workshop, workshop_side_effects
+from experiments.workshop import WORKSHOP
 
-HELD_OUT = 1000
-"""Steps of random walks on which what was learned is compared with the truth."""
-AFTER = (25, 50, 100, 150, 200, 300, 400, 600, 800)
-"""Pursuits after which the distance is measured."""
-NEAR = 0.1
-"""The mean distance of which it is told after how many pursuits it is reached."""
+HELD_OUT = 1000  # steps of random walks on which what was learned is compared with the truth
+AFTER = (25, 50, 100, 150, 200, 300, 400, 600, 800)  # pursuits after which the distance is measured
+NEAR = 0.1  # the mean distance of which it is told after how many pursuits it is reached
 
 
 def capabilities(
@@ -96,56 +85,34 @@ class Planted(NamedTuple):
     """An agent, and what is true of it."""
 
     agent: PolicyAgent
-    truth: Model
-    """What it does with what an objective names."""
-    side_effects: Mapping[str, Collection[SideEffect]]
-    """By instruction, what else it may change."""
-    walked: list[Transition]
-    """Steps in its world."""
+    truth: Model  # what it does with what an objective names
+    side_effects: Mapping[str, Collection[SideEffect]]  # by instruction, what else it may change
+    walked: list[Transition]  # steps in its world
 
 
-def _in_workshop(access: str, seed: int) -> Planted:
-    flaws = flawed(seed)
-    agent = workshop(flaws, access, seed)
-    model = truth(agent, flaws)
-    return Planted(agent, model, workshop_side_effects(agent, flaws), _walked(agent, model, seed))
+WORLDS: dict[str, World] = {"workshop": WORKSHOP, "tabletop": ARMS, "kitchen": COOKS}
 
 
-def _in_kitchen(access: str, seed: int) -> Planted:
-    flaws = flawed_cook(seed)
-    agent = cook(flaws, access, seed)
-    model = cook_truth(agent, flaws)
-    return Planted(agent, model, cook_side_effects(agent, flaws), _walked(agent, model, seed))
-
-
-def _walked(agent: PolicyAgent, model: Model, seed: int) -> list[Transition]:
-    initial = [one.state for one in agent.initial()]
-    return sample_transitions(model, initial, HELD_OUT, np.random.default_rng([seed, 11]))
-
-
-def _at_table(access: str, seed: int) -> Planted:
-    flaws = flawed_arm(seed)
-    agent = arm(flaws, access, seed)
-    model, states = arm_truth(agent, flaws), reachable(agent, flaws)
-    rng, walked = np.random.default_rng([seed, 11]), []
-    before, ways = [*states], instructions(agent)
-    for _ in range(HELD_OUT):  # one at a time: the model does not say what becomes of other blocks
-        state, step = before[int(rng.integers(len(before)))], ways[int(rng.integers(len(ways)))]
-        after = model.schema(step.name).successors(state, step.objects)
-        walked.append(Transition(state, step, [*after][int(rng.choice(len(after), p=[*after.values()]))]))
-    return Planted(agent, model, arm_side_effects(agent, flaws, states), walked)
-
-
-WORLDS: dict[str, Callable[[str, int], Planted]] = {
-    "workshop": _in_workshop,
-    "tabletop": _at_table,
-    "kitchen": _in_kitchen,
-}
+def planted(name: str, access: str, seed: int) -> Planted:
+    """An agent of one of ``WORLDS``, with flaws drawn at random."""
+    world = WORLDS[name]
+    flaws = world.flawed(seed)
+    agent = world.agent(flaws, access, seed)
+    model, rng = world.truth(agent, flaws), np.random.default_rng([seed, 11])
+    if world is ARMS:  # one step at a time: the model does not say what becomes of other blocks
+        before, ways, walked = [*reachable(agent, flaws)], instructions(agent), []
+        for _ in range(HELD_OUT):
+            state, step = before[int(rng.integers(len(before)))], ways[int(rng.integers(len(ways)))]
+            after = model.schema(step.name).successors(state, step.objects)
+            walked.append(Transition(state, step, [*after][int(rng.choice(len(after), p=[*after.values()]))]))
+    else:
+        walked = sample_transitions(model, [one.state for one in agent.initial()], HELD_OUT, rng)
+    return Planted(agent, model, world.side_effects(agent, flaws), walked)
 
 
 def assessed(*, world: str, access: str, within: float, steps: int, seed: int) -> Row:
     """One agent: how much of what is said of it is right."""
-    agent, model, side_effects, walked = WORLDS[world](access, seed)
+    agent, model, side_effects, walked = planted(world, access, seed)
     began = process_time()
     result = aam_vision.interrogate(
         agent, chance=True, within=within, max_steps=steps, seed=seed, raises=False
@@ -165,7 +132,7 @@ def assessed(*, world: str, access: str, within: float, steps: int, seed: int) -
             {*own.successors(state, one.objects)} == {*true.successors(state, one.objects)}
             for state, one in tried
         )
-        further = sorted(map(str, _conditions(own) - _conditions(true) - {_goal(agent, true.header)}))
+        further = sorted(map(str, _conditions(own) - _conditions(true) - {goal_of(agent, true.header)}))
         beside = {*side_effects[name]} == {*known.side_effects}
         lies, told = (any(_lies(agent, one, *step) for step in tried) for one in (true, own))
         row["wrong"] += checked.wrong
@@ -182,10 +149,6 @@ def assessed(*, world: str, access: str, within: float, steps: int, seed: int) -
 
 def _conditions(schema: ActionSchema) -> set[LiftedAtom]:
     return {atom for case in schema.branches for atom in case.positive | case.negative}
-
-
-def _goal(agent: PolicyAgent, header: ActionHeader) -> LiftedAtom:
-    return LiftedAtom(agent.kind(header.name).split()[-1], tuple(range(header.arity)))
 
 
 def _lies(agent: PolicyAgent, schema: ActionSchema, state: State, step: GroundAction) -> bool:
@@ -250,7 +213,6 @@ def by_interrogation(agent: PolicyAgent, rng: np.random.Generator) -> Transcript
 
 
 def _recording(agent: PolicyAgent) -> tuple[RecordingAgent, list[Situation]]:
-    """The agent with a transcript, and where pursuits may begin."""
     initial = tuple(agent.initial())
     return RecordingAgent(
         agent, Transcript(agent.vocabulary, agent.headers, agent.access, initial, ())
@@ -258,7 +220,6 @@ def _recording(agent: PolicyAgent) -> tuple[RecordingAgent, list[Situation]]:
 
 
 def _go_on(agent: PolicyAgent, places: list[Situation], here: Situation) -> None:
-    """Note where the agent stands now."""
     if not agent.access.returns:
         del places[len(agent.seeds) :]
     if all(here.state != one.state for one in places):
@@ -302,7 +263,6 @@ class _Tree:
         self._told: dict[tuple[int, int], float] = {}
 
     def best(self, node: Any) -> int:
-        """The choice that was made most often."""
         return int(np.argmax(self.visited[node][0]))
 
     def _chosen(self, node: Any, number: int) -> int:
@@ -366,7 +326,7 @@ CHOICES = {"interrogation": by_interrogation, "random": at_random, "tree search"
 
 def followed(*, world: str, access: str, choice: str, seed: int) -> Row:
     """The distance to the truth of what was learned, by the number of pursuits."""
-    agent, model, _, walked = WORLDS[world](access, seed)
+    agent, model, _, walked = planted(world, access, seed)
     began = process_time()
     transcript = CHOICES[choice](agent, np.random.default_rng([seed, 12]))
     seconds = process_time() - began

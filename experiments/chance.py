@@ -51,15 +51,12 @@ from experiments.jobs import Experiment, FirstSeed, Parameters, Scale, batches, 
 from experiments.random_strips import Domain, random_domain
 from experiments.tables import Column, Row, Summary, Table, as_named, average, part, per, pooled, total
 
-BATCH = 25
-"""Random domains in one job."""
-TRANSITIONS, STATES = 1000, 300
-"""Held-out transitions, and states in which the structure is compared."""
+BATCH = 25  # random domains in one job
+TRANSITIONS, STATES = 1000, 300  # held-out transitions, and states in which the structure is compared
 HELD_OUT = ("distance", "same", "conditional", "split", "proven")
 """What is counted on held-out transitions of random domains, and of conditions."""
 HELD_OUT_STEPS = 300
-STRANGE = 200
-"""Transitions of QACE's test problems, which are larger."""
+STRANGE = 200  # transitions of QACE's test problems, which are larger
 
 
 class Published(NamedTuple):
@@ -70,8 +67,7 @@ class Published(NamedTuple):
     steps: int
     distance: float
     seconds: int
-    other_distance: float
-    """That of the last rows of its other result files, ``qace_gt.csv``."""
+    other_distance: float  # that of the last rows of its other result files, ``qace_gt.csv``
 
 
 QACE = {
@@ -80,13 +76,7 @@ QACE = {
     "probabilistic_elevators": Published("problem1", 626, 1762, 0.005, 762, 0.0012),
     "tireworld": Published("problem0", 79, 89, 0.190, 136, 0.048),
 }
-CAFEWORLD = {
-    "domain": "cafeworld",
-    "access": "needs a robot",
-    "late": 130,
-    "QACE VD": 0.067,
-    "QACE s": 1725,
-}
+CAFEWORLD = {"domain": "cafeworld", "access": "needs a robot", "late": 130, "QACE VD": 0.067, "QACE s": 1725}
 QUESTION = (
     "How near the truth is with as many interactions as QACE took, and in how many seconds? Cafeworld has QACE's figures alone: its agent "
     "is a robot in a task-and-motion simulator that its repository starts in a container of its own, and no PDDL says what it does."
@@ -276,9 +266,7 @@ coverage = Summary(
     "Random domains with chance",
     {
         "access": "access",
-        "runs": total(_sum("runs")),
-        "complete": total(_sum("complete")),
-        "contradicted": total(_sum("contradicted")),
+        **as_named("runs", "complete", "contradicted", column=lambda name: total(_sum(name))),
         "wrong certain": total(_sum("wrong_runs")),
         "intervals": total(_sum("intervals")),
         "right %": _percent("right", "intervals"),
@@ -304,17 +292,13 @@ coverage = Summary(
 # With conditional effects, what about half of the actions do depends on one atom, or on whether two literals hold.
 
 
-CHANCE = 0.6
-"""Share of the actions that have several outcomes."""
+CHANCE = 0.6  # share of the actions that have several outcomes
 OUTCOMES = (2, 2, 2, 3, 3, 4)
-LEAST = 0.05
-"""The least probability of an outcome."""
+LEAST = 0.05  # the least probability of an outcome
 KEPT, ANOTHER = 0.6, 0.3
 """Share of the effects that an outcome keeps of the action's own, and of outcomes that have one more."""
-CONDITIONAL = 0.5
-"""Share of the actions with conditional effects."""
-CONJUNCTION = 0.3
-"""Share of the conditions that are two literals."""
+CONDITIONAL = 0.5  # share of the actions with conditional effects
+CONJUNCTION = 0.3  # share of the conditions that are two literals
 
 
 def random_chance(seed: int) -> tuple[Model, Domain]:
@@ -366,7 +350,6 @@ def _conditional(rng: np.random.Generator, model: Model, schema: ActionSchema) -
 
 
 def _varied(rng: np.random.Generator, whole: Effects, pool: Sequence[LiftedAtom]) -> Effects:
-    """Some of the effects, and sometimes another one."""
 
     def some(atoms: frozenset[LiftedAtom]) -> set[LiftedAtom]:
         return {atom for atom in sorted(atoms, key=str) if rng.random() < KEPT}

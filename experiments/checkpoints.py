@@ -25,12 +25,9 @@ from experiments.tables import Row, Summary, as_named, average
 
 TASK, WIDTH, MOVES = "MiniGrid-Empty-Random-6x6-v0", 6, 30
 """The task, squares of its room in a row, and moves of an episode."""
-STARTS = 1000
-"""Seeds of the starts from which the gate draws; other episodes begin with later ones."""
-PURSUITS = 300
-"""From starts among these, which tell how often each checkpoint arrives."""
-EARLY, LATE = 2_000, 20_000
-"""Steps after which the checkpoints are taken."""
+STARTS = 1000  # seeds of the starts from which the gate draws; other episodes begin with later ones
+PURSUITS = 300  # from starts among these, which tell how often each checkpoint arrives
+EARLY, LATE = 2_000, 20_000  # steps after which the checkpoints are taken
 WORDS = Vocabulary("room", (Predicate("reached", ("square",)),), Types({"square": "object"}))
 
 

@@ -11,28 +11,35 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from io import StringIO
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import process_time
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+import numpy as np
 import typer
 
+import aam_vision
+from aam_vision.agents.counting import Counts
 from aam_vision.agents.decorator import AgentDecorator
+from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.interrogation.evidence.moves import Asked
+from aam_vision.interrogation.task.loop import Interrupted
+from aam_vision.interrogation.task.result import Result
+from aam_vision.model import domains
+from aam_vision.model.pddl import domain_text
+from aam_vision.model.query import Agent, Query, Response, Situation, WalkStep
+from aam_vision.model.strips import State
+from aam_vision.run.arguments import Arguments
+from aam_vision.run.targets import of
 from aam_vision.support.commandline import Progress, run_command, write_atomically
-from aam_vision.support.errors import UnusableInput
+from experiments.jobs import chosen
 
-if TYPE_CHECKING:
-    import numpy as np
-    from torch import nn
-
-    from aam_vision.agents.counting import Counts
-    from aam_vision.interrogation.task.result import Result
-    from aam_vision.model.query import Agent, Query, Response, Situation, WalkStep
-    from aam_vision.model.strips import State
-
+Run = dict[str, Any]  # what is written of a run: its digest, and what it cost
 KINDS = ("ipc", "access", "images", "reassessment", "trust", "controls", "chance", "labels", "camera")
 SEEDS = 3
 REASSESSMENTS = 100
@@ -42,8 +49,7 @@ TRAJECTORY_STEPS = 60
 """Steps of a packaged domain under trajectory access, at most: some would walk for minutes."""
 SLOW_UNDER_SNAPSHOT = ("barman", "freecell", "rovers")
 WITH_CHANCE = ("river", "tireworld", "explodingblocks")
-LABELLED = ("sokoban", "doors")
-"""Board domains of which pictures and single atoms are labelled."""
+LABELLED = ("sokoban", "doors")  # board domains of which pictures and single atoms are labelled
 MOST_PICTURES, MOST_ATOMS = 4, 12
 CAMERA = "tabletop"
 
@@ -59,13 +65,10 @@ def digests(
         python -m experiments.digests --out before.json
         python -m experiments.digests --out after.json --against before.json
     """
-    chosen = kind or list(KINDS)
-    for name in chosen:
-        if name not in KINDS:
-            raise UnusableInput(f"--kind {name}: unknown; use {', '.join(KINDS)}")
+    kinds = chosen("kind", kind, KINDS)
     before = None if against is None else json.loads(against.read_text())
-    found: dict[str, Any] = {}
-    for name, row in _runs(chosen):
+    found: dict[str, Run] = {}
+    for name, row in _runs(kinds):
         found[name] = row
         told = "" if before is None else _compared(row, before.get(name))
         print(
@@ -82,7 +85,7 @@ def digests(
     return 1 if changed else 0
 
 
-def _compared(row: dict[str, Any], before: dict[str, Any] | None) -> str:
+def _compared(row: Run, before: Run | None) -> str:
     if before is None:
         return " (new)"
     if row["digest"] == before["digest"]:
@@ -90,70 +93,53 @@ def _compared(row: dict[str, Any], before: dict[str, Any] | None) -> str:
     return f" (CHANGED: before {before['queries']} queries, {before['steps']} steps, {before['status']})"
 
 
-def _runs(kinds: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _runs(kinds: list[str]) -> Iterator[tuple[str, Run]]:
     from aam_vision.envs import DOMAINS
-    from aam_vision.model import domains
 
-    if "ipc" in kinds:
-        for env in domains.DOMAINS:
-            for policy in ("economical", "aia"):
-                for seed in range(SEEDS):
-                    yield _packaged(env, "settable", seed, policy=policy)
-    if "access" in kinds:
-        for env in domains.DOMAINS:
-            for access in ("snapshot", "reset", "trajectory"):
-                if access == "trajectory" or env not in SLOW_UNDER_SNAPSHOT:
-                    steps = TRAJECTORY_STEPS if access == "trajectory" else MAX_STEPS
-                    yield _packaged(env, access, 0, max_steps=steps)
-    if "images" in kinds:
-        for env in DOMAINS:
-            for seed in range(SEEDS):
-                yield _packaged(env, "snapshot", seed)
-    if "reassessment" in kinds:
-        for number in range(REASSESSMENTS):
-            yield _reassessment(number)
-    if "trust" in kinds:
-        for number in range(TRUST_RUNS):
-            yield _trust(number)
-    if "controls" in kinds:
-        for env in DOMAINS:
-            yield controls(env)
-    if "chance" in kinds:
-        for env in WITH_CHANCE:
-            for seed in range(SEEDS):
-                yield chance(env, seed)
-    if "labels" in kinds:
-        for env in LABELLED:
-            yield trained(env)
-            for way in ("active-free", "random", "atoms"):
-                yield labelled(env, way)
-    if "camera" in kinds:
-        yield trained(CAMERA)
-        yield labelled(CAMERA, "active-free")
+    seeds, packaged = range(SEEDS), [*domains.DOMAINS]
+    limits = {"snapshot": MAX_STEPS, "reset": MAX_STEPS, "trajectory": TRAJECTORY_STEPS}
+    ways = ("active-free", "random", "atoms")
+    runs: dict[str, Iterable[Callable[[], tuple[str, Run]]]] = {
+        "ipc": (
+            partial(_packaged, env, "settable", seed, policy=policy)
+            for env, policy, seed in product(packaged, ("economical", "aia"), seeds)
+        ),
+        "access": (
+            partial(_packaged, env, access, 0, max_steps=limits[access])
+            for env, access in product(packaged, limits)
+            if access == "trajectory" or env not in SLOW_UNDER_SNAPSHOT
+        ),
+        "images": (partial(_packaged, env, "snapshot", seed) for env, seed in product(DOMAINS, seeds)),
+        "reassessment": (partial(_reassessment, number) for number in range(REASSESSMENTS)),
+        "trust": (partial(_trust, number) for number in range(TRUST_RUNS)),
+        "controls": (partial(controls, env) for env in DOMAINS),
+        "chance": (partial(chance, env, seed) for env, seed in product(WITH_CHANCE, seeds)),
+        "labels": (
+            run
+            for env in LABELLED
+            for run in (partial(trained, env), *(partial(labelled, env, way) for way in ways))
+        ),
+        "camera": (partial(trained, CAMERA), partial(labelled, CAMERA, "active-free")),
+    }
+    return (run() for kind in KINDS if kind in kinds for run in runs[kind])
 
 
-def _packaged(env: str, access: str, seed: int, **options: Any) -> tuple[str, dict[str, Any]]:
-    from aam_vision import agent_for
-
-    agent = agent_for(env, access=access, seed=seed)
+def _packaged(env: str, access: str, seed: int, **options: Any) -> tuple[str, Run]:
+    agent = aam_vision.agent_for(env, access=access, seed=seed)
     return f"{env} {access} {options.get('policy', 'economical')} {seed}", _digested(agent, seed, **options)
 
 
-def _reassessment(number: int) -> tuple[str, dict[str, Any]]:
-    import numpy as np
-
-    from aam_vision.agents.symbolic import SymbolicAgent
-    from aam_vision.model import domains
+def _reassessment(number: int) -> tuple[str, Run]:
     from experiments.reassessment import changed
 
-    env = list(domains.DOMAINS)[number % len(domains.DOMAINS)]
+    env = [*domains.DOMAINS][number % len(domains.DOMAINS)]
     prior = domains.load(env)
     truth = changed(prior, number % 4, np.random.default_rng([number, 7]))
     problem = domains.generate(env, 3, np.random.default_rng([number, 1])).initial
     return f"reassessment {env} {number}", _digested(SymbolicAgent(truth, [problem]), number, prior=prior)
 
 
-def _trust(number: int) -> tuple[str, dict[str, Any]]:
+def _trust(number: int) -> tuple[str, Run]:
     from experiments.trust import DOMAINS, mixture
     from experiments.trust_runs import Case, target_of
 
@@ -169,29 +155,20 @@ def _trust(number: int) -> tuple[str, dict[str, Any]]:
     return f"trust {' '.join(map(str, case.values()))} {number}", row
 
 
-def controls(env: str) -> tuple[str, dict[str, Any]]:
+def controls(env: str) -> tuple[str, Run]:
     """A run that knows only the controls."""
     from aam_vision.interrogation.controls.interrogating import interrogate
-    from aam_vision.model.pddl import domain_text
-    from aam_vision.run.arguments import Arguments
-    from aam_vision.run.targets import of
 
     agent, began = _NotedAgent(of(Arguments(env=env, controls=True)).agent), process_time()
     result = interrogate(agent)
-    inner = result.interrogation
-    counts = None if inner is None else inner.counts
+    counts = None if result.interrogation is None else result.interrogation.counts
     lines = [result.status, str(result.missing), str(result.mapping), domain_text(result.model), *agent.lines]
     return f"{env} controls", _row(lines, result.status, began, counts, result.steps)
 
 
-def chance(env: str, seed: int) -> tuple[str, dict[str, Any]]:
+def chance(env: str, seed: int) -> tuple[str, Run]:
     """A run that learns how often."""
-    import numpy as np
-
     from aam_vision.interrogation.chance.interrogating import Options, interrogate
-    from aam_vision.model.pddl import domain_text
-    from aam_vision.run.arguments import Arguments
-    from aam_vision.run.targets import of
 
     options = Options(within=0.1, max_steps=MAX_STEPS)
     agent, began = _NotedAgent(of(Arguments(env=env, chance=True, seed=seed)).agent), process_time()
@@ -201,42 +178,35 @@ def chance(env: str, seed: int) -> tuple[str, dict[str, Any]]:
     return f"{env} chance {seed}", _row(lines, result.status, began, result.counts)
 
 
-def trained(env: str) -> tuple[str, dict[str, Any]]:
+def trained(env: str) -> tuple[str, Run]:
     """A training session that is too short to be of use: the weights, and what the card says of them."""
     from aam_vision.envs.registry import image_domain
     from aam_vision.training.session import train_domain
     from aam_vision.training.settings import TrainingSettings
 
-    began = process_time()
+    began, settings = process_time(), TrainingSettings(fast=True)
     with TemporaryDirectory() as folder:
-        files = train_domain(
-            image_domain(env), Path(folder), TrainingSettings(fast=True), Progress(StringIO())
-        )
+        files = train_domain(image_domain(env), Path(folder), settings, Progress(StringIO()))
         card = json.loads(files.card.read_text())
     del card["figures"]["cpu_s"]
     return f"{env} trained", _row([json.dumps(card)], "", began)
 
 
-def labelled(env: str, way: str) -> tuple[str, dict[str, Any]]:
+def labelled(env: str, way: str) -> tuple[str, Run]:
     """A way from no label to classifiers, with the simulator's own answers: what was asked, and the weights."""
     from aam_vision.envs.registry import image_domain
     from aam_vision.training.labelling.settings import Way
     from experiments.few_labels import WAYS, learned
 
     began, domain, atoms = process_time(), image_domain(env), way == "atoms"
-    how = Way(*WAYS[way], MOST_ATOMS if atoms else MOST_PICTURES)
-    _, found = learned(domain, how, atoms=atoms)
+    _, found = learned(domain, Way(*WAYS[way], MOST_ATOMS if atoms else MOST_PICTURES), atoms=atoms)
     lines = [str(found.pictures), str(found.skipped), str(found.answers), str(found.examination)]
     assert found.network is not None, "something was labelled"
-    lines.append(_weights(found.network))
-    return f"{env} labelled {way}", {**_row(lines, "", began), "queries": found.atoms}
-
-
-def _weights(network: nn.Module) -> str:
-    found = hashlib.sha256()
-    for name, tensor in network.state_dict().items():
-        found.update(name.encode() + tensor.numpy().tobytes())
-    return found.hexdigest()
+    weights = hashlib.sha256()
+    for name, tensor in found.network.state_dict().items():
+        weights.update(name.encode() + tensor.numpy().tobytes())
+    row = _row([*lines, weights.hexdigest()], "", began)
+    return f"{env} labelled {way}", {**row, "queries": found.atoms}
 
 
 class _NotedAgent(AgentDecorator):
@@ -262,13 +232,10 @@ class _NotedAgent(AgentDecorator):
         return found
 
 
-def _digested(agent: Agent, seed: int, **options: Any) -> dict[str, Any]:
-    from aam_vision import interrogate
-    from aam_vision.interrogation.task.loop import Interrupted
-
+def _digested(agent: Agent, seed: int, **options: Any) -> Run:
     began, status = process_time(), ""
     try:
-        result = interrogate(agent, seed=seed, exam=0, **options)
+        result = aam_vision.interrogate(agent, seed=seed, exam=0, **options)
     except Interrupted as error:
         result, status = error.result, "interrupted"
     return _row(_transcript(result), status or result.status, began, result.counts)
@@ -276,7 +243,7 @@ def _digested(agent: Agent, seed: int, **options: Any) -> dict[str, Any]:
 
 def _row(
     lines: Iterable[str], status: str, began: float, counts: Counts | None = None, steps: int | None = None
-) -> dict[str, Any]:
+) -> Run:
     """What is written of a run: ``lines`` as a hash, and what it cost; ``steps`` where they are not all counted."""
     return {
         "digest": hashlib.sha256("\n".join(lines).encode()).hexdigest()[:16],
@@ -288,8 +255,6 @@ def _row(
 
 
 def _transcript(result: Result) -> Iterator[str]:
-    from aam_vision.interrogation.evidence.moves import Asked
-
     yield "complete" if result.proven else "budget"
     yield result.pddl
     for entry in result.transcript.entries:

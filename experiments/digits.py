@@ -29,22 +29,15 @@ from aam_vision.model.pddl import Problem
 from aam_vision.model.strips import ActionHeader, Atom, GroundAction, Model, Objects, State, Types
 from aam_vision.support.errors import UnusableInput
 
-ZOOM: Final = 2
-"""Pixels of a picture for each of a digit's, of which a side has eight."""
+ZOOM: Final = 2  # pixels of a picture for each of a digit's, of which a side has eight
 SIDE: Final = 8 * ZOOM
-ROBOT: Final = "robot"
-"""Gripper's, which is no object of the domain."""
-SEEN: Final = "seen"
-"""seen(thing, cell) is perceived; all predicates that change are defined over it."""
+ROBOT: Final = "robot"  # gripper's, which is no object of the domain
+SEEN: Final = "seen"  # seen(thing, cell) is perceived; all predicates that change are defined over it
 
 
 @cache
 def handwritten(*, labelled: bool) -> tuple[NDArray[np.uint8], ...]:
-    """By digit, images (n, 8, 8) from 0 to 255: those in ``labelled`` pictures, or those that the agent shows.
-
-    Raises:
-        UnusableInput: scikit-learn is not installed.
-    """
+    """By digit, images (n, 8, 8) from 0 to 255: those in ``labelled`` pictures, or the agent's; needs scikit-learn (UnusableInput)."""
     try:
         from sklearn.datasets import load_digits
     except ImportError:
@@ -76,12 +69,10 @@ class DigitWorld:
 
     @cached_property
     def truth(self) -> Model:
-        """The domain's model."""
         return load(self.name)
 
     @cached_property
     def objects(self) -> Objects:
-        """Those of every problem."""
         return Objects(self.kinds, self.truth.vocabulary.types)
 
     @cached_property
@@ -144,13 +135,11 @@ class DigitGrid(gymnasium.Env[int, int]):
         self.places: tuple[str, ...] = ()
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
-        """Begin a random problem."""
         self._seed, self.made = seed or 0, 0
         self.places = self.world.random(np.random.default_rng(self._seed), carried=False)
         return 0, {}
 
     def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
-        """Attempt an action."""
         name, objects = self._actions[action]
         state, schema = self.world.state(self.places), self.world.truth.schema(name)
         self.made += 1
@@ -185,7 +174,6 @@ class DrawnAnew(SimulatorDecorator):
         self._rng = rng
 
     def frame(self) -> Frame:
-        """Another picture of the present situation."""
         grid: DigitGrid = self._simulator.present  # type: ignore[attr-defined]
         return grid.picture(self._rng)
 

@@ -24,27 +24,20 @@ from typing import Any, Protocol
 from aam_vision.agents.workers import connected
 from aam_vision.support.errors import UnusableInput
 
-ATTEMPTS = 2
-"""How often a job is begun whose worker is lost: the first loss may have had another cause."""
-FAILED_STARTS = 5
-"""Workers in a row that never get ready, after which no more are started."""
-PATIENCE_S = 30.0
-"""Seconds without any worker, after which a message says so."""
+ATTEMPTS = 2  # how often a job is begun whose worker is lost: the first loss may have had another cause
+FAILED_STARTS = 5  # workers in a row that never get ready, after which no more are started
+PATIENCE_S = 30.0  # seconds without any worker, after which a message says so
 
-Outcome = dict[str, Any]
-"""The outcome of a job: ``{"result": ...}``, or ``{"error": why}``."""
+Outcome = dict[str, Any]  # the outcome of a job: ``{"result": ...}``, or ``{"error": why}``
 
 
 @dataclass(frozen=True)
 class JobLimits:
     """Limits of one job; None for no limit."""
 
-    seconds: float | None = None
-    """Wall-clock time, from the moment its worker has it."""
-    gibibytes: float | None = None
-    """Private memory that it may add to what its process holds already (Linux)."""
-    alone: bool = False
-    """Whether its process has had no other job before."""
+    seconds: float | None = None  # wall-clock time, from the moment its worker has it
+    gibibytes: float | None = None  # private memory that it may add to what its process holds already (Linux)
+    alone: bool = False  # whether its process has had no other job before
 
     def __post_init__(self) -> None:
         if self.gibibytes is not None and not sys.platform.startswith("linux"):
@@ -60,15 +53,7 @@ class _Assignment:
 
 
 class Dispatcher:
-    """Has jobs done by workers.
-
-    Args:
-        jobs: keywords for every call of ``work``.
-        work: what to do; returns a job's result.
-        workers: who does it.
-        limits: what one job may take.
-        say: hears what happens besides.
-    """
+    """Has jobs, the keywords of calls of ``work``, done by workers within limits; ``say`` hears what happens besides."""
 
     def __init__(
         self,
@@ -88,11 +73,7 @@ class Dispatcher:
         self._failed_starts = 0
 
     def outcomes(self) -> Iterator[tuple[Any, Outcome]]:
-        """Every job with its outcome, as they end.
-
-        Raises:
-            UnusableInput: no worker can be started.
-        """
+        """Every job with its outcome, as they end; UnusableInput if no worker can be started."""
         try:
             while self._waiting or self._running:
                 self._hire()
@@ -196,10 +177,7 @@ def guarded(work: Callable[..., Any], job: Any, gibibytes: float | None) -> Outc
 
 @contextmanager
 def _memory_limit(gibibytes: float | None) -> Iterator[None]:
-    """Refuse memory beyond what the process has now and so much more.
-
-    Private data is limited, not address space: libraries map gibibytes that they never touch.
-    """
+    """Refuse private data (libraries map address space that they never touch) beyond what the process has now and so much more."""
     if gibibytes is None:
         yield
         return
@@ -250,16 +228,9 @@ class Workforce:
 
 @contextmanager
 def workforce(backend: str, processes: int, address: str | None) -> Iterator[Workforce]:
-    """The workers of a backend.
+    """The workers of a backend, as many as ``processes`` (-1: one for every core); UnusableInput if they cannot be had.
 
-    Args:
-        backend: ``loky`` for this machine, ``ray`` for a Ray cluster.
-        processes: how many at a time; -1: one for every core, of the machine or of the whole cluster.
-        address: of a Ray cluster, ``host:port`` or ``auto``; without one, and without the variable RAY_ADDRESS, a
-            cluster of its own is started on this machine.
-
-    Raises:
-        UnusableInput: there is no such backend, it is not installed, or the cluster cannot be reached.
+    Without the address of a Ray cluster (``host:port``, ``auto``), and without the variable RAY_ADDRESS, one is started on this machine.
     """
     check_backend(backend, processes, address)
     if backend == "loky":
@@ -276,11 +247,7 @@ def workforce(backend: str, processes: int, address: str | None) -> Iterator[Wor
 
 
 def check_backend(backend: str, processes: int, address: str | None) -> None:
-    """Say at once which options cannot be used.
-
-    Raises:
-        UnusableInput: there is no such backend, it is not installed, or the other values do not go with it.
-    """
+    """Say at once (UnusableInput) that there is no such backend, it is not installed, or the other values do not go with it."""
     if backend not in BACKENDS:
         raise UnusableInput(f"unknown; use {' or '.join(BACKENDS)}", "backend", backend)
     if processes < 1 and processes != -1:

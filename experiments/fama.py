@@ -44,8 +44,7 @@ from experiments.tables import Row, Table, grouped, values
 
 COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)
 """Numbers of traces that FAMA learns from, besides those of the paper's points."""
-TOLD = (1, 3, 5, 10, 20, 30, 50)
-"""Numbers of traces that have a line in the table."""
+TOLD = (1, 3, 5, 10, 20, 30, 50)  # numbers of traces that have a line in the table
 WALKS = [500, 0]
 """Walk steps before AIA's first query: its policy's own, and none, since the paper counts only queries."""
 
@@ -53,17 +52,11 @@ FAMA_SHOWN = (
     "domain", "traces", "any model", "frugal", "program", "overlap", "overlap, true only", "paper", "no model",
     "ms a trace", "paper ms",
 )  # fmt: skip
+FAMA_PAGED = (
+    "domain", "traces", "any model", "frugal", "frugal, intersected", "overlap", "paper", "no model",
+)  # fmt: skip
 COLUMNS = {
-    "fama": (
-        "domain",
-        "traces",
-        "any model",
-        "frugal",
-        "frugal, intersected",
-        "overlap",
-        "paper",
-        "no model",
-    ),
+    "fama": FAMA_PAGED,
     "fama-aia": ("domain", "queries", "resolved", "resolved, no walks", "paper"),
 }
 """On the pages."""
@@ -71,8 +64,7 @@ QUESTIONS = {
     "fama": "How right are FAMA's models after so many traces? [The measures, and what follows](../measurements.md#fama).",
     "fama-aia": "How many palm tuples has the paper's algorithm resolved after so many queries, with and without walks first?",
 }
-PAGE = (1, 10, 50)
-"""Numbers of traces that have a line on the page."""
+PAGE = (1, 10, 50)  # numbers of traces that have a line on the page
 
 
 def fama(
@@ -117,12 +109,10 @@ def fama(
 def fama_table(rows: Sequence[Row]) -> Table:
     """FAMA by domain and number of traces.
 
-    ``any model`` and ``frugal`` (with and without the intersection) are shares of palm tuples, the last states
-    being tested under the closed world, with the least and the greatest of all runs; ``solver sd`` and
-    ``trace sd`` say how much of the spread of ``any model`` comes from the choice among models, and from the
-    traces; ``program`` is FAMA's own. ``overlap`` is what the paper counted, of the frugal, intersected model, and
-    ``true only`` the same where only true atoms are tested. ``no model`` is the share of runs that no model
-    explains (closed world).
+    ``any model`` and ``frugal`` are shares of palm tuples, the last states being tested under the closed world; ``solver sd`` and
+    ``trace sd`` say how much of the spread of ``any model`` comes from the choice among models, and from the traces; ``program`` is
+    FAMA's own. ``overlap`` is what the paper counted, of the frugal, intersected model, and ``true only`` the same where only true
+    atoms are tested. ``no model`` is the share of runs that no model explains (closed world).
     """
     lines = []
     for name in dict.fromkeys(row["env"] for row in rows):
@@ -166,9 +156,8 @@ def page(file: str, table: Table, notes: Sequence[str]) -> str:
     short = replace(table, rows=lines).only(COLUMNS[file])
     told = [notes[0], f"`{file}.csv`, which it writes into `--out`, has all lines and columns", *notes[1:]]
     listed = "".join(f"- {note}\n" for note in told)
-    return (
-        f"# {table.title}\n\n{QUESTIONS[file]}\n\n{short.markdown()}\n{listed}\n![{table.title}](fama.svg)\n"
-    )
+    figure = f"![{table.title}](fama.svg)"
+    return f"# {table.title}\n\n{QUESTIONS[file]}\n\n{short.markdown()}\n{listed}\n{figure}\n"
 
 
 def aia_table(rows: Sequence[Row]) -> Table:
@@ -198,15 +187,12 @@ def curves(rows: Sequence[Row], name: str) -> dict[str, Series]:
     kinds = _kinds(point for points in _runs(rows, name, method="fama") for point in points)
     walks = {str(steps): _runs(rows, name, method="aia", walk_steps=steps) for steps in WALKS}
     return {
-        curve: _by_queries(walks[one.kind], one.value)
-        if one.kind in walks
-        else _by_traces(kinds[one.kind], one.value)
-        for curve, one in CURVES.items()
+        curve: _by_queries(walks[kind], value) if kind in walks else _by_traces(kinds[kind], value)
+        for curve, (kind, value, *_) in CURVES.items()
     }
 
 
 def _runs(rows: Iterable[Row], name: str, **options: object) -> list[list[Row]]:
-    """The points of the runs of a domain that have these parameters."""
     wanted = {"env": name, **options}
     return [row["points"] for row in rows if all(row.get(one) == value for one, value in wanted.items())]
 
@@ -254,9 +240,6 @@ def _by_queries(runs: Sequence[Sequence[Row]], value: Callable[[Row], float | No
     return {n: values([_after(points, n) for points in runs], value) for n in range(1, longest + 1)}
 
 
-# The jobs of Fig. 3: FAMA's models after more and more traces, and AIA's after its queries.
-
-
 FINALS = ("closed", "positive")
 """How last states are tested: all atoms, or only the true ones, as in the paper's runs of FAMA."""
 
@@ -267,18 +250,14 @@ CHOICES = {"any": ANY, "frugal": FRUGAL}
 def measure(*, method: str, env: str, seed: int, size: int, **options: int | list[int]) -> Row:
     """One run of one method on generated problems of a packaged domain, all drawn from the seed.
 
-    Returns:
-        ``points``: what is known after every number of traces or queries. ``seconds`` are CPU seconds.
+    ``points`` are what is known after every number of traces or queries. ``seconds`` are CPU seconds.
     """
     target = targets.from_environment(env, size=size, seed=seed)
     return {"points": {"fama": fama_points, "aia": aia_points}[method](target, seed, **options)}  # type: ignore[operator]
 
 
 def fama_points(target: Target, seed: int, *, counts: Sequence[int], solver_seeds: int) -> list[Row]:
-    """The models that FAMA learns from the first traces, raw and intersected, for each test and choice.
-
-    Where no model explains the traces there are no accuracies.
-    """
+    """The models that FAMA learns from the first traces, raw and intersected; without accuracies where no model explains these."""
     traces = random_traces(target.agent, max(counts), np.random.default_rng([seed, 3]))
     return [
         point
@@ -296,8 +275,7 @@ def _learned(target: Target, traces: Sequence[Trace], final: str, seed: int, sol
     encoding = process_time() - began
     points = []
     for (choice, density), number in product(CHOICES.items(), range(solver_seeds)):
-        began = process_time()
-        rng = np.random.default_rng([seed, 4, len(traces), number])
+        began, rng = process_time(), np.random.default_rng([seed, 4, len(traces), number])
         model = learner.learn(rng, density=density)
         point: Row = {
             "traces": len(traces),
@@ -316,18 +294,12 @@ def _learned(target: Target, traces: Sequence[Trace], final: str, seed: int, sol
 
 def aia_points(target: Target, seed: int, *, walk_steps: int) -> list[Row]:
     """AIA's running estimate of accuracy, and the true one of the model as it stands, after every query."""
-    estimates: list[Row] = []
-    began = process_time()
+    estimates, began = list[Row](), process_time()
 
     def watch(move: Move, evidence: Evidence, agent: CountingAgent) -> None:
         if isinstance(move, Ask):
-            estimates.append(
-                {
-                    "queries": agent.counts.queries,
-                    "estimate": round(resolved_share(evidence.hypotheses), 4),
-                    "seconds": round(process_time() - began, 5),
-                }
-            )
+            share, seconds = round(resolved_share(evidence.hypotheses), 4), round(process_time() - began, 5)
+            estimates.append({"queries": agent.counts.queries, "estimate": share, "seconds": seconds})
 
     result = interrogate(
         target.agent, AiaPolicy(walk_steps=walk_steps), np.random.default_rng(seed), watch=watch
@@ -380,8 +352,7 @@ def _published(learner: str) -> dict[str, dict[int, Point]]:
     return found
 
 
-FAMA = _published("FAMA")
-"""Traces of length 3, Madagascar as the planner."""
+FAMA = _published("FAMA")  # Traces of length 3, Madagascar as the planner
 
 AIA = _published("AIA")
 """Fast Downward as the planner; the accuracy is AIA's running estimate, the share of resolved palm tuples."""
@@ -398,8 +369,7 @@ the least and the greatest accuracy seen, by number of traces. They are whole nu
 # Fig. 3, redrawn: one column per domain; accuracy, the paper's measure of FAMA, and time.
 
 
-Series = Mapping[int, Sequence[float]]
-"""By number of traces or queries: the values of all runs."""
+Series = Mapping[int, Sequence[float]]  # by number of traces or queries: the values of all runs
 
 BLUE, ORANGE, YELLOW, GREEN, GREY = "#0072b2", "#d55e00", "#e69f00", "#009e73", "#777777"
 """Colours that colour-blind readers tell apart."""
@@ -412,40 +382,30 @@ STYLE = {
 class Curve(NamedTuple):
     """One curve of every domain, with all runs as a band unless it is dashed."""
 
-    kind: str
-    """Of FAMA's points (``_kinds``), or AIA's walk steps."""
+    kind: str  # of FAMA's points (``_kinds``), or AIA's walk steps
     value: Callable[[Row], float | None]
-    panel: int
-    """Accuracy, overlap or time; -1 for none."""
+    panel: int  # accuracy, overlap or time; -1 for none
     colour: str = GREY
     label: str = ""
     dashed: bool = False
 
 
+def _of(what: str, each: str = "") -> Callable[[Row], float | None]:
+    return lambda point: point[what] / point[each] if each else point.get(what)
+
+
 FRUGAL_LABEL, AIA_LABEL = "FAMA here, raw, frugal (bands: all seeds)", "AIA here, after 500 walk steps"
+TRUE_ONLY = "the same, only true atoms tested"
 CURVES = {
-    "chosen_from_all": Curve(
-        "closed", lambda point: point.get("raw"), 0, YELLOW, "FAMA here, raw, any model"
-    ),
-    "frugal": Curve("frugal", lambda point: point.get("raw"), 0, ORANGE, FRUGAL_LABEL),
-    "overlap": Curve(
-        "frugal", lambda point: point.get("intersected_overlap"), 1, GREEN, "FAMA here, frugal, intersected"
-    ),
-    "overlap_true_only": Curve(
-        "loose",
-        lambda point: point.get("intersected_overlap"),
-        1,
-        GREEN,
-        "the same, only true atoms tested",
-        True,
-    ),
+    "chosen_from_all": Curve("closed", _of("raw"), 0, YELLOW, "FAMA here, raw, any model"),
+    "frugal": Curve("frugal", _of("raw"), 0, ORANGE, FRUGAL_LABEL),
+    "overlap": Curve("frugal", _of("intersected_overlap"), 1, GREEN, "FAMA here, frugal, intersected"),
+    "overlap_true_only": Curve("loose", _of("intersected_overlap"), 1, GREEN, TRUE_ONLY, True),
     "no_model": Curve("closed", lambda point: int("raw" not in point), -1),
-    "fama_seconds": Curve(
-        "frugal", lambda point: point["seconds"] / point["traces"], 2, ORANGE, FRUGAL_LABEL
-    ),
-    "aia": Curve("500", lambda point: point["estimate"], 0, BLUE, AIA_LABEL),
-    "aia_without_walks": Curve("0", lambda point: point["estimate"], 0, BLUE, "AIA here, no walks", True),
-    "aia_seconds": Curve("500", lambda point: point["seconds"] / point["queries"], 2, BLUE, AIA_LABEL),
+    "fama_seconds": Curve("frugal", _of("seconds", "traces"), 2, ORANGE, FRUGAL_LABEL),
+    "aia": Curve("500", _of("estimate"), 0, BLUE, AIA_LABEL),
+    "aia_without_walks": Curve("0", _of("estimate"), 0, BLUE, "AIA here, no walks", True),
+    "aia_seconds": Curve("500", _of("seconds", "queries"), 2, BLUE, AIA_LABEL),
 }
 """``chosen_from_all`` and ``frugal`` are shares of palm tuples; ``overlap`` has the literals in both models over those in either."""
 PUBLISHED = (
@@ -489,7 +449,6 @@ def draw(domains: Mapping[str, Mapping[str, Series]]) -> str:
 
 
 def _fill(column: Sequence[Any], name: str, series: Mapping[str, Series]) -> None:
-    """Draw the panels of one domain."""
     for curve, (_, _, panel, colour, label, dashed) in CURVES.items():
         known = {count: values for count, values in sorted(series[curve].items()) if values}
         if panel >= 0:
@@ -501,14 +460,12 @@ def _fill(column: Sequence[Any], name: str, series: Mapping[str, Series]) -> Non
     for panel, published, what, colour, marker, label in PUBLISHED:
         points = published[name]
         known_points = [getattr(point, what) for point in points.values()]
-        column[panel].plot(
-            [*points], known_points, color=colour, marker=marker, linestyle="none", label=label
-        )
+        shown = {"color": colour, "marker": marker, "linestyle": "none", "label": label}
+        column[panel].plot([*points], known_points, **shown)
     label = "FAMA's program, closed world"
     for count, span in ORIGINAL.get(name, {}).items():
-        column[0].plot(
-            [count, count], span, color=GREY, marker="s", markersize=3.5, linestyle="-", label=label
-        )
+        line = {"color": GREY, "marker": "s", "linestyle": "-", "label": label}
+        column[0].plot([count, count], span, markersize=3.5, **line)
         label = "_"
     most = max(series["no_model"], default=0)
     if lost := sum(series["no_model"].get(most, ())):

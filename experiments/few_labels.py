@@ -35,11 +35,9 @@ WAYS = {
 }
 """Way -> how pictures are chosen, and whether labels that follow from others are learned from; ``atoms`` asks about single ones."""
 
-ANSWERS = 60
-"""Answers about single atoms at most."""
+ANSWERS = 60  # answers about single atoms at most
 
-WORLDS = ("minigrid:DoorKey-5x5", "taxi")
-"""Ready-made worlds that are measured besides the board domains."""
+WORLDS = ("minigrid:DoorKey-5x5", "taxi")  # ready-made worlds that are measured besides the board domains
 
 CAMERAS = ("tabletop",)
 """Worlds whose pictures have no cells: measured where they are named, for each takes ten minutes of CPU."""
@@ -79,7 +77,6 @@ def page(rows: Sequence[Row]) -> Table:
 
 
 def _of(way: str, column: Callable[[list[Row]], object]) -> Column:
-    """A column about one way."""
     return lambda rows: column([row for row in rows if row["way"] == way])
 
 
@@ -128,15 +125,7 @@ def few_labels(
 
 
 def labelling(env: str, way: str, seed: int, most: int, states: int) -> Row:
-    """One way from no label to classifiers, and what they are worth.
-
-    Args:
-        env: name of the environment.
-        way: one of ``WAYS``.
-        seed: of walks, choice and weights.
-        most: pictures to label, or atoms.
-        states: of unseen layouts, to read.
-    """
+    """One way from no label to classifiers, by ``most`` pictures or atoms at most, and what they are worth on so many states."""
     from aam_vision.envs.board import BoardDomain
     from aam_vision.envs.registry import image_domain
     from aam_vision.training.assessment import evaluate_domain
@@ -164,7 +153,6 @@ def labelling(env: str, way: str, seed: int, most: int, states: int) -> Row:
 
 
 def _most(env: str) -> int:
-    """Pictures to label at most."""
     return MOST_SCENES if env in CAMERAS else MORE if env in WORLDS else MOST
 
 

@@ -11,8 +11,9 @@ level) needs to find the same difference with 80% probability, if it were told t
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -25,15 +26,12 @@ from aam_vision.model.strips import GroundAction, Model, lifted_atoms
 from aam_vision.support.commandline import run_command
 from experiments import arms, workshop
 from experiments.jobs import Experiment, FirstSeed, Scale, chosen, every
-from experiments.objectives import instructions
+from experiments.objectives import World, instructions
 from experiments.tables import Column, Row, Summary, as_named, average, total
 
-LEAST = 0.1
-"""By how much less often, at least, the new version achieves what it has lost: twice the margin."""
-SLOWER = 0.3, 0.8
-"""How often an attempt succeeds that always did, in a new version that is worse at it."""
-POWER = 0.8
-"""The probability with which Fisher's test finds the difference."""
+LEAST = 0.1  # by how much less often, at least, the new version achieves what it has lost: twice the margin
+SLOWER = 0.3, 0.8  # how often an attempt succeeds that always did, in a new version that is worse at it
+POWER = 0.8  # the probability with which Fisher's test finds the difference
 
 
 class OwnLuck(PolicyAgent):
@@ -66,47 +64,50 @@ def gates(
     """
     chosen("world", [world], WORLDS)
     chosen("luck", [luck], ["same", "own"])
-    jobs = [
-        job
-        for lost, number in ((True, pairs), (False, equal))
-        for job in every(world=world, luck=luck, lost=lost, seed=range(first_seed, first_seed + number))
-    ]
+    both = ((True, pairs), (False, equal))
+    seeds = [(lost, range(first_seed, first_seed + number)) for lost, number in both]
+    jobs = [*chain(*(every(world=world, luck=luck, lost=lost, seed=some) for lost, some in seeds))]
     return Experiment("gates", compared, summary, amiss=amiss).run(jobs, scale)
 
 
 # --- the versions -------------------------------------------------------------------------------
 
 
-def _in_workshop(seed: int, luck: type[PolicyAgent]) -> Iterator[Version]:
-    """An agent, and without end versions of it with one flaw more: a skill that needs one literal more, or succeeds less often."""
-    rng, flaws = np.random.default_rng([seed, 41]), workshop.flawed(seed)
-    yield Version(agent := workshop.workshop(flaws), workshop.truth(agent, flaws))
+def _worse_skill(rng: np.random.Generator, flaws: workshop.Flaws) -> workshop.Flaws:
+    """A skill needs one literal more, or succeeds less often."""
     actions = workshop.BELIEVED.actions
+    action = actions[int(rng.integers(len(actions)))]
+    skill = flaws.skills[action.header.name]
+    if rng.random() < 0.5:
+        atoms = lifted_atoms(workshop.BELIEVED.vocabulary, action.header)
+        more = {atoms[int(rng.integers(len(atoms)))]: bool(rng.random() < 0.5)}
+        worse = replace(skill, needs={**more, **skill.needs})
+    else:
+        worse = replace(skill, succeeds=skill.succeeds * float(rng.uniform(*SLOWER)))
+    return replace(flaws, skills={**flaws.skills, action.header.name: worse})
+
+
+def _worse_arm(rng: np.random.Generator, flaws: arms.Flaws) -> arms.Flaws:
+    """It takes towers along, does not reach the edge any more, or loses more of what it carries."""
+    slips = float(rng.uniform(*SLOWER)) * flaws.succeeds
+    more: list[dict[str, Any]] = [{"tower": True}, {"takes": False}, {"puts": False}, {"succeeds": slips}]
+    return replace(flaws, **more[int(rng.integers(len(more)))])
+
+
+WORLDS: dict[str, tuple[World, Callable[[np.random.Generator, Any], Any]]] = {
+    "workshop": (workshop.WORKSHOP, _worse_skill),
+    "tabletop": (arms.ARMS, _worse_arm),
+}
+
+
+def versions_of(name: str, seed: int, luck: type[PolicyAgent]) -> Iterator[Version]:
+    """An agent, and without end versions of it with one flaw more."""
+    world, worse = WORLDS[name]
+    rng, flaws = np.random.default_rng([seed, 41]), world.flawed(seed)
+    yield Version(agent := world.agent(flaws), world.truth(agent, flaws))
     while True:
-        action = actions[int(rng.integers(len(actions)))]
-        skill = flaws.skills[action.header.name]
-        if rng.random() < 0.5:
-            atoms = lifted_atoms(workshop.BELIEVED.vocabulary, action.header)
-            more = {atoms[int(rng.integers(len(atoms)))]: bool(rng.random() < 0.5)}
-            worse = replace(skill, needs={**more, **skill.needs})
-        else:
-            worse = replace(skill, succeeds=skill.succeeds * float(rng.uniform(*SLOWER)))
-        new = replace(flaws, skills={**flaws.skills, action.header.name: worse})
-        yield Version(agent := workshop.workshop(new, of=luck), workshop.truth(agent, new))
-
-
-def _at_table(seed: int, luck: type[PolicyAgent]) -> Iterator[Version]:
-    """An arm, and without end versions of it that take towers along, do not reach the edge any more, or lose more of what they carry."""
-    rng, flaws = np.random.default_rng([seed, 41]), arms.flawed_arm(seed)
-    yield Version(agent := arms.arm(flaws), arms.arm_truth(agent, flaws))
-    while True:
-        slips = float(rng.uniform(*SLOWER)) * flaws.succeeds
-        more: list[dict[str, Any]] = [{"tower": True}, {"takes": False}, {"puts": False}, {"succeeds": slips}]
-        new = replace(flaws, **more[int(rng.integers(len(more)))])
-        yield Version(agent := arms.arm(new, of=luck), arms.arm_truth(agent, new))
-
-
-WORLDS = {"workshop": _in_workshop, "tabletop": _at_table}
+        new = worse(rng, flaws)
+        yield Version(agent := world.agent(new, of=luck), world.truth(agent, new))
 
 
 def rates(agent: PolicyAgent, truth: Model) -> dict[str, float]:
@@ -128,7 +129,7 @@ def rates(agent: PolicyAgent, truth: Model) -> dict[str, float]:
 
 def compared(*, world: str, luck: str, lost: bool, seed: int) -> Row:
     """One agent and its new version: what the gate says, and what is true."""
-    versions = WORLDS[world](seed, OwnLuck if luck == "own" else PolicyAgent)
+    versions = versions_of(world, seed, OwnLuck if luck == "own" else PolicyAgent)
     old = next(versions)
     before = rates(*old)
     new, after = (old.agent if luck == "same" else _unlucky(old.agent), before)
@@ -153,7 +154,6 @@ def compared(*, world: str, luck: str, lost: bool, seed: int) -> Row:
 
 
 def _unlucky(agent: PolicyAgent) -> PolicyAgent:
-    """The same agent with luck of its own."""
     other = agent.another()
     other.__class__ = OwnLuck
     return other
@@ -181,17 +181,12 @@ def fisher(often: float, now: float, level: float) -> int:
 
 def power(often: float, now: float, level: float, episodes: int) -> float:
     """The probability with which the test finds it from so many episodes of each version."""
+    from scipy.stats import binom  # what the image simulators need brings it along
+
     counts = np.arange(episodes + 1)
-    factorials = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, 2 * episodes + 1)))])
-    ways = factorials[episodes] - factorials[counts] - factorials[episodes - counts]
-    """The logarithm of the number of ways in which so many of the episodes may succeed."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        before, after = (
-            np.exp(
-                ways + np.nan_to_num(counts * np.log(p)) + np.nan_to_num((episodes - counts) * np.log1p(-p))
-            )
-            for p in (often, now)
-        )
+    factorials = np.concatenate([[0.0], np.cumsum(np.log(counts[1:]))])
+    ways = factorials[episodes] - factorials - factorials[::-1]  # the logarithm, for so many that succeed
+    before, after = (binom.pmf(counts, episodes, probability) for probability in (often, now))
     found = 0.0
     for both in range(2 * episodes + 1):
         olds = np.arange(max(0, both - episodes), min(episodes, both) + 1)

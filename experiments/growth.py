@@ -49,13 +49,10 @@ from experiments.tables import (
 )
 
 ACCESSES = tuple(access.value for access in Access)
-BOUNDED = "snapshot"
-"""The access to which the bounds belong."""
-MEGABYTES = 1000
-"""The memory that no run should exceed."""
+BOUNDED = "snapshot"  # the access to which the bounds belong
+MEGABYTES = 1000  # the memory that no run should exceed
 LIMIT_S = 300.0
-SMALL = 2
-"""Sizes of a family where not all are wanted."""
+SMALL = 2  # sizes of a family where not all are wanted
 
 QUESTION = (
     "How do time and memory grow with the number of objects? *At most*: the bounds that are aimed at. *Equivalent*: the same "
@@ -232,12 +229,10 @@ class Family:
     sizes: tuple[int, ...]
     make: Callable[[int, Access, int], Target]
     bounds: dict[int, float]
-    exponent: float = 1.5
-    """The greatest exponent that CPU time may have in the number of objects."""
+    exponent: float = 1.5  # the greatest exponent that CPU time may have in the number of objects
     counted: str = "object"
 
     def objects(self, state: State) -> int:
-        """How large a problem is."""
         return len(state.objects.of_type(self.counted))
 
 
@@ -251,7 +246,6 @@ def _packaged(name: str, fewer: int = 0) -> Callable[[int, Access, int], Target]
 
 
 def _sokoban(size: int, access: Access, seed: int) -> Target:
-    """One board."""
     truth = board_domain("sokoban").truth()
     stones = STONES.get(size, max(1, size // 3))
     board = sokoban_board(size, stones, np.random.default_rng([seed, 1]))
@@ -275,10 +269,8 @@ sizes are those of the problem generators. Packaged domains have three problems 
 def grown(*, family: str, size: int, access: str, seed: int, max_steps: int | None) -> Row:
     """Interrogate the agent of a world, and compare its model with the true one in reachable states of that world.
 
-    ``seconds`` are CPU seconds of the interrogation with the agent's part; start-up and comparison are left out.
-    ``megabytes`` is the greatest memory that the process had until its end. What no query can tell in this world makes no
-    difference in its reachable states, so that it does not count as wrong: ``wrong`` are palm tuples that the result
-    calls certain and that are not the true model's.
+    ``seconds`` are CPU seconds with the agent's part, without start-up and comparison; ``megabytes`` the most memory of the process.
+    ``wrong`` are palm tuples that the result calls certain and that are not so; what no query can tell in this world is none.
     """
     kind = FAMILIES[family]
     target = kind.make(size, Access(access), seed)
@@ -323,18 +315,12 @@ def peak_megabytes() -> float:
 # every stone can be pushed from where the player can go at the start, and at least one can be pushed to a goal.
 
 
-WALLS = 0.12
-"""Share of the cells that are walls."""
-TRIES = 1000
-"""How often things are placed on a board, at most, until all can be pushed as they should."""
+WALLS = 0.12  # share of the cells that are walls
+TRIES = 1000  # how often things are placed on a board, at most, until all can be pushed as they should
 
 
 def sokoban_board(size: int, stones: int, rng: np.random.Generator) -> State:
-    """The initial state of a board of ``size`` x ``size`` cells, walls included.
-
-    Raises:
-        UnusableInput: there is no room for so many stones.
-    """
+    """The initial state of a board of ``size`` x ``size`` cells, walls included; UnusableInput if it has no room for the stones."""
     cells = [(row, column) for row in range(size) for column in range(size)]
     floor = _floor(cells, round(WALLS * len(cells)), rng)
     if size > 1 and 2 * stones < len(floor):

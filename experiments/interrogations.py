@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +16,7 @@ from aam_vision.report import evaluation
 from aam_vision.run import targets
 from experiments.tables import Row
 
-HELD_OUT_STATES = 200
-"""States on which functional equivalence is judged."""
+HELD_OUT_STATES = 200  # states on which functional equivalence is judged
 
 
 def interrogation(
@@ -66,10 +65,11 @@ def interrogation(
     }
 
 
-def likeness(learned: Model, truth: Model, states: Iterable[State]) -> str:
-    """Whether a model is ``exact``, or ``equivalent`` to the truth in these states, or ``differs``."""
+def likeness(learned: Model, truth: Model, held_out: Sequence[State], count: int, *seed: int) -> str:
+    """Whether a model is ``exact``, or ``equivalent`` to the truth in so many states that are reached from these, or ``differs``."""
     if evaluation.exact(learned, truth):
         return "exact"
+    states = evaluation.sample_states(truth, held_out, count, np.random.default_rng(seed))
     return "equivalent" if evaluation.equivalent(learned, truth, states) else "differs"
 
 

@@ -41,11 +41,7 @@ def key(parameters: Parameters) -> str:
 
 
 class Results:
-    """The finished jobs of a sweep, on disk line by line.
-
-    Raises:
-        UnusableInput: the file holds something else.
-    """
+    """The finished jobs of a sweep, on disk line by line; UnusableInput if the file holds something else."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -71,11 +67,7 @@ class Results:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Keep other sweeps away from the file; remove a line that a crash cut short: that job runs again.
-
-        Raises:
-            UnusableInput: another sweep is at it.
-        """
+        """Keep other sweeps away (UnusableInput if there is one); remove a line that a crash cut short: that job runs again."""
         with self._path.open("ab") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -111,11 +103,9 @@ class Results:
         return [{**e["job"], **e.get("result", {"error": e.get("error")})} for e in self._known(jobs)]
 
     def rows(self, jobs: Iterable[Parameters]) -> list[Row]:
-        """The finished jobs."""
         return [row for row in self.all(jobs) if "error" not in row]
 
     def failed(self, jobs: Iterable[Parameters]) -> list[Row]:
-        """The failed jobs."""
         return [row for row in self.all(jobs) if "error" in row]
 
     def made_with(self, jobs: Iterable[Parameters]) -> list[str]:
@@ -145,11 +135,7 @@ class Scale:
     out: Path = option("Folder for results; a sweep that is there goes on.", Path("runs"))
 
     def check(self) -> None:
-        """Say at once that an option cannot be used, before any job runs.
-
-        Raises:
-            UnusableInput: one of them cannot be used, or nothing can be written to ``out``.
-        """
+        """Say at once (UnusableInput) that an option cannot be used, or nothing can be written to ``out``, before any job runs."""
         check_backend(self.backend, self.processes, self.address)
         JobLimits(self.job_seconds, self.job_memory)
         check_writable(self.out)
@@ -157,16 +143,13 @@ class Scale:
     def sweep(
         self, jobs: Sequence[Parameters], work: Callable[..., Row], results: Results, *, alone: bool = False
     ) -> int:
-        """Run the jobs that are missing among the results, which are kept as each job ends.
+        """Run the jobs that are missing among the results, which are kept as each job ends; how many failed or were not written.
 
         Args:
             jobs: the parameters of every job.
             work: a function at the top level of a module; called with a job's parameters as keywords.
             results: where the outcomes are kept.
             alone: whether every job has a process of its own.
-
-        Returns:
-            How many jobs failed or could not be written down.
 
         Raises:
             UnusableInput: the backend cannot be used, or another sweep writes the results; what was finished is kept.
@@ -193,7 +176,6 @@ class Scale:
 def _collect(
     outcomes: Iterable[tuple[Parameters, Row]], count: int, results: Results, progress: Progress
 ) -> None:
-    """Write down every outcome as it comes."""
     began, refused = monotonic(), False
     for done, (job, outcome) in enumerate(outcomes, 1):
         results.add(job, outcome)
@@ -215,11 +197,7 @@ Exam = Annotated[int | None, typer.Option(min=0, help="Steps of the examination;
 def chosen(
     option: str, given: Sequence[str] | None, known: Collection[str], default: Sequence[str] = ()
 ) -> list[str]:
-    """The names that an option gives; without one the default, or all.
-
-    Raises:
-        UnusableInput: one of them is not known.
-    """
+    """The names that an option gives, without one the default, or all; UnusableInput if one is not known."""
     for name in given or ():
         if name not in known:
             raise UnusableInput(f"unknown; use one of {', '.join(known)}", option, name)
@@ -265,20 +243,16 @@ def versions() -> dict[str, str]:
 # Running the jobs of an experiment: run those that are missing, show a table, write the results.
 
 
-CUT_SHORT = 130
-"""Exit code after Ctrl-C, as of any program that it ends."""
+CUT_SHORT = 130  # exit code after Ctrl-C, as of any program that it ends
 
 
 @dataclass(frozen=True)
 class Experiment:
     """What every job does, and what is shown of the results."""
 
-    name: str
-    """Of the files ``name.csv``, ``name.md``, ``name.json`` and ``name.svg``."""
-    work: Callable[..., Row]
-    """Called with the parameters of a job."""
-    summary: Callable[[Sequence[Row]], Table]
-    """Makes the table of all finished jobs."""
+    name: str  # of the files ``name.csv``, ``name.md``, ``name.json`` and ``name.svg``
+    work: Callable[..., Row]  # called with the parameters of a job
+    summary: Callable[[Sequence[Row]], Table]  # makes the table of all finished jobs
     further: Callable[[Sequence[Row]], Table] | None = None
     """Makes a second table, for the terminal and the page."""
     shown: Sequence[str] = ()
@@ -287,23 +261,17 @@ class Experiment:
     """Make the tables of the page, where those of the terminal have too many lines for it."""
     question: str = ""
     """What the experiment asks, and where the answer is explained: the first lines of the page."""
-    figure: Callable[[Sequence[Row], Path], None] | None = None
-    """Draws the rows into a file."""
+    figure: Callable[[Sequence[Row], Path], None] | None = None  # draws the rows into a file
     failures: bool = False
     """Whether tables and figure get the failed jobs, too: rows with ``error`` in place of results."""
-    alone: bool = False
-    """Whether every job has a process of its own."""
+    alone: bool = False  # whether every job has a process of its own
     amiss: Callable[[Row], str] | None = None
     """Says what is wrong with a finished job, if anything is; then the exit code is 1."""
 
     def run(self, jobs: Sequence[Parameters], scale: Scale) -> int:
-        """Run the jobs that are missing, and report.
+        """Run the jobs that are missing, and report; UnusableInput if workers cannot be had, or the folder holds something else.
 
-        Returns:
-            The exit code: 1 if a job failed, something is amiss or could not be written, 130 if the sweep was cut short.
-
-        Raises:
-            UnusableInput: the workers cannot be had, or the folder holds something else.
+        The exit code is 1 if a job failed, something is amiss or could not be written, 130 if the sweep was cut short.
         """
         scale.check()
         results = Results(scale.out / "results.jsonl")

@@ -33,10 +33,8 @@ from experiments.tables import Row, Table
 # Runs that are killed with ``kill -9`` at random moments, and compared with one that was left alone.
 
 
-ANSWER_SECONDS = 0.02
-"""Seconds that agents in processes of their own take for an answer."""
-PATIENCE = 600.0
-"""Seconds after which a run that does not end has failed."""
+ANSWER_SECONDS = 0.02  # seconds that agents in processes of their own take for an answer
+PATIENCE = 600.0  # seconds after which a run that does not end has failed
 
 
 @dataclass(frozen=True)
@@ -45,8 +43,7 @@ class Case:
 
     name: str
     options: tuple[str, ...]
-    access: str | None = None
-    """The access that the program claims; None if the agent is not a program."""
+    access: str | None = None  # the access that the program claims; None if the agent is not a program
     victim: str = "command"
 
 
@@ -58,8 +55,7 @@ class Ended:
     model: str
     figures: dict[str, Any]
     transcript: list[tuple[Any, ...]]
-    asked: list[str]
-    """The program's log: its questions, in order."""
+    asked: list[str]  # the program's log: its questions, in order
 
 
 @dataclass
@@ -83,7 +79,6 @@ class Runs:
         folder.mkdir(parents=True)
 
     def paths(self, number: int) -> tuple[Path, Path]:
-        """The folder of a run, and the log of its program."""
         return self._folder / f"run-{number}", self._folder / f"log-{number}"
 
     def start(self, number: int, *, resume: bool) -> subprocess.Popen[str]:
@@ -96,7 +91,6 @@ class Runs:
         return subprocess.Popen(run, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
     def ended(self, number: int, seconds: float) -> Ended:
-        """The results of the run."""
         out, log = self.paths(number)
         figures = json.loads((out / "result.json").read_text())
         with closing(sqlite3.connect(out / "transcript.sqlite")) as connection:
@@ -122,11 +116,7 @@ def _lines(log: Path) -> list[str]:
 
 
 def kill_runs(case: Case, kills: int, folder: Path, rng: np.random.Generator) -> Iterator[Tally]:
-    """Kill runs of a case so many times; the tally so far after each kill.
-
-    Yields:
-        The same tally, which grows.
-    """
+    """Kill runs of a case so many times; the same tally, which grows, after each kill."""
     runs, tally = Runs(case, folder), Tally()
     began = monotonic()
     process = runs.start(0, resume=False)
@@ -148,7 +138,6 @@ def kill_runs(case: Case, kills: int, folder: Path, rng: np.random.Generator) ->
 def _one_run(
     runs: Runs, tally: Tally, expected: Ended, kills: int, rng: np.random.Generator
 ) -> Iterator[Tally]:
-    """A run from its first process to its end."""
     number, resume = tally.runs, False
     while True:
         process = runs.start(number, resume=resume)
@@ -220,10 +209,7 @@ def _differences(runs: Runs, tally: Tally, expected: Ended, kills: int) -> Itera
 
 
 def _lives(agent: int, patience: float) -> bool:
-    """Whether a process is still an agent of ours after so many seconds; one that has ended has no command line.
-
-    On a busy machine a killed process may take a while to end.
-    """
+    """Whether a process (with a command line) is still an agent of ours after seconds of patience: a busy machine takes a while."""
     until = monotonic() + patience
     while monotonic() < until:
         try:

@@ -23,14 +23,13 @@ from aam_vision.model.strips import (
     Assignment,
     Atom,
     LiftedAtom,
-    Model,
     Outcome,
     Predicate,
     Types,
     Vocabulary,
     cases,
 )
-from experiments.objectives import ending
+from experiments.objectives import World, ending, goal_of
 
 WORDS = Vocabulary(
     "kitchen",
@@ -51,12 +50,9 @@ PLAN = "##12#", "O...H", "D...B", "##M##"
 MOVES = (1, 0), (-1, 0), (0, 1), (0, -1)
 USE, TAKE_OUT = len(MOVES), len(MOVES) + 1
 """What a cook does besides walking: use what it stands before, or take out what is in a pot."""
-STIRS = 3
-"""Times in a row after which a soup is cooked."""
-FLAWS = 0.4
-"""Share of the cooks with each flaw."""
-SUCCEEDS = 0.4, 0.9
-"""How often those with a flaw that shows at times do well."""
+STIRS = 3  # times in a row after which a soup is cooked
+FLAWS = 0.4  # share of the cooks with each flaw
+SUCCEEDS = 0.4, 0.9  # how often those with a flaw that shows at times do well
 Cell = tuple[int, int]
 
 
@@ -68,17 +64,14 @@ class Flaws:
     """Whether it gives up where something that it holds is in its way; else it puts that into the bin."""
     borrows: bool = False
     """Whether it takes its onion out of the other pot, if one is in there that is not cooked."""
-    waits: bool = False
-    """Whether it gives up where it is to cook what nobody has filled."""
-    patience: float = 1.0
-    """How often it stirs long enough."""
+    waits: bool = False  # whether it gives up where it is to cook what nobody has filled
+    patience: float = 1.0  # how often it stirs long enough
     steady: float | None = None
     """How often it loses nothing on a wet floor, as it does not mop; None: it mops."""
-    lies: bool = False
-    """Whether it claims to be done whatever came of it."""
+    lies: bool = False  # whether it claims to be done whatever came of it
 
 
-def flawed_cook(seed: int) -> Flaws:
+def flawed(seed: int) -> Flaws:
     """A cook with one flaw or more, drawn at random."""
     rng = np.random.default_rng([seed, 41])
     while True:
@@ -121,7 +114,6 @@ class Kitchen(gymnasium.Env[Any, Any]):
 
     @property
     def true(self) -> frozenset[Atom]:
-        """The facts."""
         found = {Atom("filled", (pot,)) for pot, inside in self.pots.items() if inside}
         found |= {Atom("cooked", (pot,)) for pot, inside in self.pots.items() if inside == "cooked"}
         others = {"served": self.served, "wet": self.wet}
@@ -257,21 +249,6 @@ def scripted(flaws: Flaws) -> Any:
     return pursue
 
 
-def cook(flaws: Flaws, access: str = "reset", seed: int = 0, starts: int = 20) -> PolicyAgent:
-    """The agent with these flaws."""
-    return PolicyAgent(
-        lambda: Kitchen(flaws),
-        scripted(flaws),
-        vocabulary=WORDS,
-        facts=lambda environment: environment.true,
-        objects=dict.fromkeys(POTS, "pot"),
-        objectives=OBJECTIVES,
-        seeds=range(starts),
-        access=access,
-        seed=seed,
-    )
-
-
 # --- what is true of it -------------------------------------------------------------------------
 
 FILLED, COOKED = LiftedAtom("filled", (0,)), LiftedAtom("cooked", (0,))
@@ -281,15 +258,10 @@ BORROWED = SideEffect(False, "filled", ("pot",))
 """What becomes of another pot out of which an onion was taken."""
 
 
-def cook_truth(agent: PolicyAgent, flaws: Flaws) -> Model:
-    """What a cook with these flaws does with what its objective names."""
-    return Model(agent.vocabulary, tuple(_schema(one, agent.kind(one.name), flaws) for one in agent.headers))
-
-
-def _schema(header: ActionHeader, kind: str, flaws: Flaws) -> ActionSchema:
+def _schema(agent: PolicyAgent, header: ActionHeader, flaws: Flaws) -> ActionSchema:
     """Worked out by hand."""
+    goal, kind = goal_of(agent, header), agent.kind(header.name)
     value = not kind.startswith("not ")
-    goal = LiftedAtom(kind.split()[-1], tuple(range(header.arity)))
     lost = 0.0 if flaws.steady is None else 1 - flaws.steady
     dried = {WET: False} if flaws.steady is None else {}
 
@@ -326,10 +298,8 @@ def _schema(header: ActionHeader, kind: str, flaws: Flaws) -> ActionSchema:
                 found.append((share * stirs, {**after, COOKED: True}))
             else:
                 emptied = {**after, **dried, FILLED: False, COOKED: False}
-                found += [
-                    (share * stirs * (1 - slips), {**emptied, SERVED: True}),
-                    (share * stirs * slips, emptied),
-                ]
+                found.append((share * stirs * (1 - slips), {**emptied, SERVED: True}))
+                found.append((share * stirs * slips, emptied))
         return found
 
     def outcomes(now: Assignment) -> tuple[Outcome, ...]:
@@ -341,18 +311,16 @@ def _schema(header: ActionHeader, kind: str, flaws: Flaws) -> ActionSchema:
         )
         return tuple(one for one in found if one.probability)
 
-    own = [FILLED, COOKED] if header.arity else []
-    return ActionSchema(
-        header, cases=cases([goal, *(one for one in (*own, ONION, DISH, WET) if one != goal)], outcomes)
-    )
+    own = [goal, *([FILLED, COOKED] if header.arity else []), ONION, DISH, WET]
+    return ActionSchema(header, cases=cases(list(dict.fromkeys(own)), outcomes))
 
 
-def cook_side_effects(agent: PolicyAgent, flaws: Flaws) -> dict[str, set[SideEffect]]:
+def _side_effects(agent: PolicyAgent, flaws: Flaws) -> dict[str, set[SideEffect]]:
     """By instruction what may become of the pot that it does not name."""
-    return {
-        one.name: {BORROWED}
-        if flaws.borrows
-        and (agent.kind(one.name) == "filled" or (agent.kind(one.name) == "cooked" and not flaws.waits))
-        else set()
-        for one in agent.headers
-    }
+    borrowing = {"filled", *([] if flaws.waits else ["cooked"])} if flaws.borrows else set()
+    return {one.name: {BORROWED} if agent.kind(one.name) in borrowing else set() for one in agent.headers}
+
+
+COOKS = World(
+    WORDS, dict.fromkeys(POTS, "pot"), OBJECTIVES, Kitchen, scripted, flawed, _schema, _side_effects
+)

@@ -32,7 +32,6 @@ from aam_vision.envs.own import OwnEnvironment
 from aam_vision.envs.registry import image_domain
 from aam_vision.model.query import Access
 from aam_vision.model.strips import Atom
-from aam_vision.report import evaluation
 from aam_vision.run.targets.images import PerceptionSettings, perception_of, seen_through
 from aam_vision.support.commandline import Progress, check_writable, run_command
 from aam_vision.training.described import PROBLEM, pictured_scene
@@ -47,14 +46,12 @@ from aam_vision.training.regions import middle
 from experiments.interrogations import likeness
 from experiments.tables import Row, told
 
-TAKEN: Final = 200
-"""Pictures to choose from: more of them show rarer piles, and take longer to draw."""
+TAKEN: Final = 200  # pictures to choose from: more of them show rarer piles, and take longer to draw
 
 ALIKE: Final = 0.75
 """Share of the pixels of an outline and of the truth together that they have in common, from which on a person is content."""
 
-TRIES: Final = 3
-"""Clicks that extend an outline, at most."""
+TRIES: Final = 3  # clicks that extend an outline, at most
 
 
 class Person:
@@ -88,7 +85,6 @@ class Person:
         return answer
 
     def _click(self, place: int) -> None:
-        """Choose a place, unless it is chosen already, and click."""
         self.clicks[-1] += 1 + (place != self._chosen)
         self._chosen = place
 
@@ -154,8 +150,7 @@ def wrong(view: dict[str, Any], true: Labelled) -> Iterator[tuple[int, int]]:
     return ((place, head) for *_, place, head in sorted(found))
 
 
-Change = Callable[[Labelled, np.random.Generator], Frame]
-"""Makes of a picture another one."""
+Change = Callable[[Labelled, np.random.Generator], Frame]  # makes of a picture another one
 
 
 @dataclass(frozen=True)
@@ -218,8 +213,7 @@ def covered(colour: tuple[int, int, int] | None, size: float, *, arm: bool) -> C
     return disturb
 
 
-EDGE: Final = 40
-"""Pixels by which a picture is continued before it is turned and moved."""
+EDGE: Final = 40  # pixels by which a picture is continued before it is turned and moved
 
 DISTURBED: Final[Mapping[str, Disturbance]] = {
     "as taken": Disturbance(noise(0)),
@@ -288,21 +282,17 @@ def interrogated(domain: ImageDomain, folder: Path, disturbance: Disturbance, se
         ]
         about = domain.name, shown, domain.headers, Access.SNAPSHOT, settings, perception
         result = aam_vision.interrogate(seen_through(*about, strange=True).agent, seed=seed, raises=False)
-    truth = domain.truth()
-    states = evaluation.sample_states(
-        truth, domain.held_out_states(perception.look), STATES, np.random.default_rng(seed)
-    )
+    truth, held_out = domain.truth(), domain.held_out_states(perception.look)
     why = result.missing or (result.diagnosis.why if result.diagnosis else result.why)
     return {
         "status": result.status,
-        "model": likeness(result.model, truth, states),
+        "model": likeness(result.model, truth, held_out, STATES, seed),
         "strange": result.strange,
         "why": why,
     }
 
 
-STATES: Final = 100
-"""Situations of held-out scenes in which a model is compared with what is intended."""
+STATES: Final = 100  # situations of held-out scenes in which a model is compared with what is intended
 
 
 def _frame(values: NDArray[Any]) -> Frame:

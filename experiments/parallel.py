@@ -38,8 +38,7 @@ from aam_vision.run.targets.images import PerceptionSettings, perception_of, see
 from aam_vision.support.commandline import Progress, check_writable, run_command
 from experiments.tables import Row, Table
 
-HELD_OUT_STATES = 200
-"""States in which the learned model is compared with the true one."""
+HELD_OUT_STATES = 200  # states in which the learned model is compared with the true one
 AGENTS = ("rovers", "sokoban")
 
 

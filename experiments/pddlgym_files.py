@@ -47,11 +47,7 @@ def pddlgym_files() -> None:
 
 
 def _read(path: Path) -> tuple[Model, bool]:
-    """The model of a domain, and whether it takes ``--chance`` to read it.
-
-    Raises:
-        UnusableInput: it is refused.
-    """
+    """The model of a domain, and whether it takes ``--chance`` to read it; UnusableInput if it is refused."""
     try:
         return read_domain(path), False
     except UnusableInput as error:
@@ -70,7 +66,6 @@ def _problem(model: Model, path: Path) -> str:
 
 
 def _without(path: Path, error: UnusableInput) -> str:
-    """What an error says, without the folder."""
     return str(error).replace(str(path), path.name)
 
 

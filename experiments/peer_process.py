@@ -33,10 +33,8 @@ from aam_vision.model.pddl import domain_text, read_domain
 DOMAIN, PROBLEM, LEARNED = "domain.pddl", "problem.pddl", "learned.pddl"
 STATES, SOLVED = "states.json", "solved.json"
 """States that models are judged on, by the file of their problem; and files of problems to be solved with them."""
-TRACES = "traces.json"
-"""Where nothing can be asked: files of traces."""
-SOLVING_S = 20
-"""Seconds for each problem that is solved with a learned model."""
+TRACES = "traces.json"  # where nothing can be asked: files of traces
+SOLVING_S = 20  # seconds for each problem that is solved with a learned model
 
 
 @dataclass(frozen=True)
@@ -48,10 +46,8 @@ class Learned:
     claims: bool | None = None
     course: list[tuple[int, str]] = field(default_factory=list)
     """Its earlier models, each with the attempted steps so far."""
-    certain: int | None = None
-    """Pal tuples that it vouches for, if it says of which it does."""
-    falsely: int | None = None
-    """Those of them that are not so."""
+    certain: int | None = None  # pal tuples that it vouches for, if it says of which it does
+    falsely: int | None = None  # those of them that are not so
 
 
 class Course:
@@ -61,7 +57,6 @@ class Course:
         self.points: list[tuple[int, str]] = []
 
     def note(self, steps: int, pddl: str) -> None:
-        """Note the model after so many attempted steps."""
         if not self.points or self.points[-1][1] != pddl:
             self.points.append((steps, pddl))
 
@@ -162,16 +157,6 @@ def toolkit(steps: int, seed: int) -> Learned:
     return Learned(model, world.attempts, claims, course.points)
 
 
-def sam(steps: int, seed: int) -> Learned:
-    """SAM (Juba et al., KR 2021), offline: from a random trace, successes only."""
-    return _offline("SAM", steps, seed)
-
-
-def nolam(steps: int, seed: int) -> Learned:
-    """NOLAM (Lamanna and Serafini, ICAPS 2024), offline, told that there is no noise."""
-    return _offline("NOLAM", steps, seed, noise=0.0)
-
-
 def _offline(name: str, steps: int, seed: int, **options: Any) -> Learned:
     """Learn from the traces that are given, or from ``steps`` random executed actions: these peers cannot use refusals."""
     if traces := given_traces():
@@ -214,8 +199,8 @@ PEERS: dict[str, Callable[[int, int], Learned]] = {
     "this toolkit": toolkit,
     "OLAM": olam,
     "information gain": information_gain,
-    "SAM": sam,
-    "NOLAM": nolam,
+    "SAM": partial(_offline, "SAM"),  # Juba et al., KR 2021; from successes only
+    "NOLAM": partial(_offline, "NOLAM", noise=0.0),  # Lamanna and Serafini, ICAPS 2024
     "ROSAME": partial(_offline, "ROSAME"),
     "OffLAM": partial(_offline, "OffLAM"),
 }

@@ -44,8 +44,18 @@ SHOWN = (
     "domain", "learner", "right after", "steps", "equivalent", "claims to be done", "false claims", "applicability R",
     "solving", "ended",
 )  # fmt: skip
-PAGE = (*SHOWN[:-2],)
-"""Columns on the page."""
+PAGE = (*SHOWN[:-2],)  # columns on the page
+
+
+METRICS = {
+    "syntactic P": "syntactic_precision",
+    "syntactic R": "syntactic_recall",
+    "applicability P": "applicability_mean_precision",
+    "applicability R": "applicability_mean_recall",
+    "effects P": "predicted_effects_mean_precision",
+    "effects R": "predicted_effects_mean_recall",
+}
+"""AMLGym's, by column (P: precision, R: recall)."""
 
 
 def _of_models(column: Callable[[Value], Column], name: str) -> Column:
@@ -54,12 +64,7 @@ def _of_models(column: Callable[[Value], Column], name: str) -> Column:
 
 
 def _claims(run: Row) -> bool | None:
-    """Whether a learner claims to be done; None of those that never do."""
     return run["claims"] if run["ended"] == "learned" else None
-
-
-def _false_claims(run: Row) -> bool | None:
-    return None if _claims(run) is None else run["claims"] and not run["equivalent"]
 
 
 LINES = Summary(
@@ -71,13 +76,10 @@ LINES = Summary(
         "steps": _of_models(spread_of, "steps_taken"),
         "equivalent": share(lambda run: run.get("equivalent", False)),
         "claims to be done": share(_claims),
-        "false claims": share(_false_claims),
-        "syntactic P": _of_models(average, "syntactic_precision"),
-        "syntactic R": _of_models(average, "syntactic_recall"),
-        "applicability P": _of_models(average, "applicability_mean_precision"),
-        "applicability R": _of_models(average, "applicability_mean_recall"),
-        "effects P": _of_models(average, "predicted_effects_mean_precision"),
-        "effects R": _of_models(average, "predicted_effects_mean_recall"),
+        "false claims": share(
+            lambda run: None if _claims(run) is None else run["claims"] and not run["equivalent"]
+        ),
+        **{column: _of_models(average, name) for column, name in METRICS.items()},
         "solving": _of_models(average, "solving"),
         "false plans": _of_models(average, "false_plans"),
         "s": spread_of("learning_s"),
@@ -87,8 +89,7 @@ LINES = Summary(
     },
     by=("env", "peer"),
 )
-"""One line per domain and learner. From ``syntactic P`` to ``false plans`` AMLGym's metrics (P: precision, R: recall), means over the
-runs that ended with a model."""
+"""One line per domain and learner. From ``syntactic P`` to ``false plans`` means over the runs that ended with a model."""
 
 QUESTION = (
     "Who has the right model first, and who claims to have it? *Right after*: steps after which the model is, and stays, "
@@ -127,11 +128,7 @@ def peers(
 
 
 def check_installed(which: str) -> None:
-    """Refuse to begin without the extra ``peers``.
-
-    Raises:
-        UnusableInput: ``which`` not installed.
-    """
+    """Refuse to begin (UnusableInput) without the extra ``peers``, ``which`` not installed."""
     if any(find_spec(package) is None for package in ("amlgym", "olam")):
         raise UnusableInput(
             f'{which} not installed; pip install "aam-vision[peers]", in an environment of its own: '
@@ -147,16 +144,13 @@ def summary(title: str, rows: Sequence[Row]) -> Table:
     return replace(LINES, title=title, columns=columns)(rows)
 
 
-# One peer learns one domain, in a process and a folder of its own, and is judged: a job.
-#
-# Failures of a peer are results: it may crash, run out of time, write something that is not a model, or claim that it
-# has learned everything while its model is wrong.
+# One peer learns one domain, in a process and a folder of its own, and is judged: a job. Failures of a peer are results:
+# it may crash, run out of time, write something that is not a model, or claim that it has learned everything falsely.
 
 
 ROOT = Path(__file__).resolve().parents[1]
 HELD_OUT_PROBLEMS = 2
-STATES = 20
-"""States of each problem on which models are judged."""
+STATES = 20  # states of each problem on which models are judged
 SCORING_S = 600
 
 
@@ -192,8 +186,7 @@ def judged(
     """
 
     def right(path: Path) -> bool:
-        learned = read_domain(_without_inequality(path))
-        return evaluation.equivalent(learned, truth, states, repeated=repeated)
+        return evaluation.equivalent(read_domain(_without_inequality(path)), truth, states, repeated=repeated)
 
     began = monotonic()
     ended, why = _process(folder, seconds, "learn", peer, str(steps), str(seed))
@@ -203,7 +196,7 @@ def judged(
     said = json.loads((folder / "learn.json").read_text(encoding="utf-8"))
     row |= {
         "steps_taken": said["steps"],
-        **{name: said.get(name) for name in ("claims", "cpu_s", "certain", "falsely")},
+        **{one: said.get(one) for one in ("claims", "cpu_s", "certain", "falsely")},
     }
     try:
         row["equivalent"] = right(folder / "learned.pddl")
@@ -227,9 +220,8 @@ def prepared(folder: Path, env: str, size: int, seed: int) -> tuple[Model, list[
     """
     rng = np.random.default_rng([seed, 1])
     packaged = domains.load(env)
-    path = folder / "domain.pddl"
-    path.write_text(_plain(domain_text(packaged)), encoding="utf-8")
-    truth = read_domain(path)
+    (folder / "domain.pddl").write_text(_plain(domain_text(packaged)), encoding="utf-8")
+    truth = read_domain(folder / "domain.pddl")
     held_out: dict[str, list[list[str]]] = {}
     states: list[State] = []
     for number in range(1 + HELD_OUT_PROBLEMS):
@@ -239,10 +231,8 @@ def prepared(folder: Path, env: str, size: int, seed: int) -> tuple[Model, list[
         if number:
             initial = read_problem(truth, file).initial
             found = evaluation.sample_states(truth, [initial], STATES, rng)
-            held_out[file.name] = [
-                [f"({' '.join([atom.predicate, *atom.objects])})" for atom in sorted(state.true)]
-                for state in found
-            ]
+            told = ([[atom.predicate, *atom.objects] for atom in sorted(state.true)] for state in found)
+            held_out[file.name] = [[f"({' '.join(words)})" for words in atoms] for atoms in told]
             states += found
     judged_on(folder, held_out, list(held_out))
     return truth, states
@@ -256,8 +246,7 @@ def judged_on(folder: Path, states: Mapping[str, list[list[str]]], solved: Seque
 
 def _right_after(folder: Path, course: list[tuple[int, str]], right: Callable[[Path], bool]) -> int | None:
     """The attempted steps after which a learner's model is and stays right; text that is not a model counts as wrong."""
-    since = None
-    path = folder / "course.pddl"
+    since, path = None, folder / "course.pddl"
     for steps, pddl in reversed(course):
         path.write_text(pddl, encoding="utf-8")
         try:

@@ -36,16 +36,12 @@ if TYPE_CHECKING:
 
 BOARDS: Final = {"blocks": "blocks", "hanoi": "hanoi", "8-puzzle": "slidetile"}
 """Domain -> the environment whose pictures PDDLGym draws."""
-DIGITS: Final = ("gripper", "logistics")
-"""Drawn as grids of handwritten digits, see ``experiments.digits``."""
-UNDRAWN: Final = "depot"
-"""PDDLGym draws no picture of it."""
+DIGITS: Final = ("gripper", "logistics")  # drawn as grids of handwritten digits, see ``experiments.digits``
+UNDRAWN: Final = "depot"  # PDDLGym draws no picture of it
 LABELS: Final = 200
 """Labelled pictures of digits: more of them show more handwriting. PDDLGym's pictures are labelled until that ends by its own test."""
-STEPS: Final = 1200
-"""Training steps for digits: more of them read better, and take longer."""
-SOLVED: Final = 10
-"""Problems of digits to be solved; of PDDLGym's all that are held out."""
+STEPS: Final = 1200  # training steps for digits: more of them read better, and take longer
+SOLVED: Final = 10  # problems of digits to be solved; of PDDLGym's all that are held out
 LIMITS: Final = Limits(seconds=60, states=200_000, guided=20_000)
 """Of the search for a plan: enough for Hanoi with eleven discs."""
 
@@ -121,14 +117,7 @@ def table(rows: Sequence[Row]) -> Table:
 
 
 def learned(domain: str, seed: int, labels: int | None, states: int) -> Row:
-    """One way from no label to plans.
-
-    Args:
-        domain: one of ``BOARDS`` and ``DIGITS``.
-        seed: of pictures, weights and questions.
-        labels: pictures of digits to label.
-        states: pictures to read that nobody labelled.
-    """
+    """One way from no label to plans; ``labels`` are pictures of digits, ``states`` pictures to read that nobody labelled."""
     import aam_vision
     from aam_vision.agents.image import ImageAgent
 
@@ -183,8 +172,7 @@ class Seen:
     domain: ImageDomain
     perception: BoardPerception
     labelled: int
-    scores: PerceptionScores
-    """Of pictures that nobody labelled."""
+    scores: PerceptionScores  # of pictures that nobody labelled
     simulators: Sequence[Simulator]
     problems: Sequence[Problem]
 

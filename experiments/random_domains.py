@@ -35,26 +35,17 @@ from experiments.random_strips import Domain, all_bindings, random_domain, reach
 from experiments.tables import Row, Summary, as_named, part, per, pooled, total
 
 CASES = (
-    ("settable", "economical"),
-    ("snapshot", "economical"),
-    ("reset", "economical"),
-    ("trajectory", "economical"),
-    ("settable", "aia"),
-    ("snapshot", "aia"),
-    ("reset", "aia"),
+    *((access, "economical") for access in ("settable", "snapshot", "reset", "trajectory")),
+    *((access, "aia") for access in ("settable", "snapshot", "reset")),
 )
 """Access and policy."""
-BATCH = 50
-"""Runs in one job."""
+BATCH = 50  # runs in one job
 MAX_QUERIES, MAX_STEPS = 1000, 10_000
 """More than any of these domains may need: an interrogation that gets here does not end."""
-EXAM = 8
-"""Steps of the examination: what is judged is what was proven before it."""
-MAX_STATES = 3000
-"""Reachable states that are looked at."""
+EXAM = 8  # steps of the examination: what is judged is what was proven before it
+MAX_STATES = 3000  # reachable states that are looked at
 OUTCOMES = ("proven", "unproven", "missed", "false complete", "tracebacks", "unknown")
-SHOWN_SEEDS = 3
-"""Seeds in the table of each outcome that is a defect."""
+SHOWN_SEEDS = 3  # seeds in the table of each outcome that is a defect
 DEFECTS = ("tracebacks", "false complete", "missed")
 
 
@@ -151,7 +142,6 @@ def outcome(domain: Domain, access: Access, result: Result) -> tuple[str, str]:
 
 
 def _standing(domain: Domain, access: Access, result: Result) -> Sequence[State]:
-    """The states from which queries may go on."""
     if access is Access.TRAJECTORY and result.transcript.entries:
         last = result.transcript.entries[-1]
         return [last.response.final.state]  # type: ignore[union-attr]  # a trajectory has no walks
@@ -159,7 +149,6 @@ def _standing(domain: Domain, access: Access, result: Result) -> Sequence[State]
 
 
 def _seeds(rows: list[Row]) -> str:
-    """The first seeds of each defect."""
     found = pooled(rows, "found")
     by_defect = (
         [str(seed) for seed, ended, _ in found if ended == defect][:SHOWN_SEEDS] for defect in DEFECTS
@@ -193,8 +182,7 @@ summary = Summary(
 # true one: it refuses the step or not, or it leads elsewhere. Those situations are found by trying everything.
 
 
-TRUE = 1
-"""The literal that is always true."""
+TRUE = 1  # the literal that is always true
 
 
 class _Modes(NamedTuple):
@@ -210,18 +198,12 @@ class Circumstances(NamedTuple):
     """All that the outcome of a step depends on."""
 
     action: str
-    held: tuple[bool, ...]
-    """For each lifted atom of the action whether it holds."""
-    same: tuple[int, ...]
-    """For each lifted atom the first that is the same atom under the binding."""
+    held: tuple[bool, ...]  # for each lifted atom of the action whether it holds
+    same: tuple[int, ...]  # for each lifted atom the first that is the same atom under the binding
 
 
 class ConsistentModels:
-    """The models that give every answer of a transcript.
-
-    Args:
-        transcript: what was asked and answered; states are known in full.
-    """
+    """The models that give every answer of a transcript whose states are known in full."""
 
     def __init__(self, transcript: Transcript) -> None:
         from pysat.solvers import Solver  # an extra: --help does without
@@ -332,7 +314,6 @@ class ConsistentModels:
             self._solver.add_clause([value if fact in after.true else -value])
 
     def _step(self, action: GroundAction, values: dict[Atom, int]) -> dict[Atom, int]:
-        """The facts' values after an executed step."""
         groups: dict[Atom, list[_Modes]] = {}
         for atom in self._atoms[action.name]:
             groups.setdefault(atom.ground(action.objects), []).append(self._modes[action.name, atom])
@@ -355,7 +336,6 @@ class ConsistentModels:
         return after
 
     def _possibly(self, *literals: int) -> bool:
-        """Whether some consistent model is so."""
         if literals not in self._possible:
             self._possible[literals] = bool(self._solver.solve(assumptions=literals))
         return self._possible[literals]
@@ -371,11 +351,7 @@ class ConsistentModels:
 def askable(domain: Domain, access: Access, starts: Sequence[State], limit: int) -> set[Circumstances] | None:
     """The circumstances in which a query can ask for a step; None if more than ``limit`` states are reachable.
 
-    Args:
-        domain: the true model and its problems.
-        access: under ``settable`` access any state can be asked about.
-        starts: under any other, from which states the agent can go on.
-        limit: states that are looked at.
+    Under settable access any state can be asked about, under any other those to which the agent can go on from ``starts``.
     """
     if access is Access.SETTABLE:
         return set(_anywhere(domain))

@@ -32,10 +32,8 @@ from aam_vision.model.strips import (
     lifted_atoms,
 )
 
-MAX_LIFTED = 10
-"""Lifted atoms of one action at most: so many have 3 ** 10 preconditions and as many effects."""
-MAX_FACTS = 16
-"""Ground atoms of one problem at most."""
+MAX_LIFTED = 10  # lifted atoms of one action at most: so many have 3 ** 10 preconditions and as many effects
+MAX_FACTS = 16  # ground atoms of one problem at most
 HIERARCHIES: tuple[dict[str, str], ...] = (
     {},
     {"thing": ROOT_TYPE, "place": ROOT_TYPE},
@@ -48,14 +46,10 @@ PRECONDITIONS = (0, 1, 1, 2, 2, 3)
 EFFECTS = (0, 1, 1, 1, 2, 2, 2, 3, 3)
 UNUSUAL = 0.12
 """Share of literals that are not as in the example: many make an action that can never be executed."""
-UNDOING = 0.5
-"""Share of domains with an action that undoes what another does, so that more can be reached."""
-CONSTANTS = 0.3
-"""Share of domains with a constant."""
-REPEATED = 0.15
-"""Share of domains in which one object may be named twice."""
-ANOTHER, ALIKE = 0.4, 0.5
-"""Share of domains with a second problem, and of these with one of the same objects."""
+UNDOING = 0.5  # share of domains with an action that undoes what another does, so that more can be reached
+CONSTANTS = 0.3  # share of domains with a constant
+REPEATED = 0.15  # share of domains in which one object may be named twice
+ANOTHER, ALIKE = 0.4, 0.5  # share of domains with a second problem, and of these with one of the same objects
 
 Choice = TypeVar("Choice")
 
@@ -104,7 +98,6 @@ def _objects(rng: np.random.Generator, vocabulary: Vocabulary) -> Objects:
 
 
 def _problem(rng: np.random.Generator, vocabulary: Vocabulary, objects: Objects) -> State:
-    """Any facts about these objects."""
     share = rng.uniform(0.2, 0.8)
     facts = ground_atoms(vocabulary, objects)
     return State(frozenset(fact for fact in facts if rng.random() < share), objects)

@@ -22,8 +22,7 @@ from experiments.interrogations import interrogation
 from experiments.jobs import Experiment, FirstSeed, Scale, Seeds, every
 from experiments.tables import Summary, as_named, average, queries_figure, share, spread_of
 
-PAPER = {"sokoban": 201, "doors": 252}
-"""Queries in the paper (Sec. "Empirical Evaluation", simulators)."""
+PAPER = {"sokoban": 201, "doors": 252}  # queries in the paper (Sec. "Empirical Evaluation", simulators)
 
 summary = Summary(
     "Simulators: images only, snapshot access",

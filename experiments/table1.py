@@ -22,30 +22,12 @@ from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
 from experiments.interrogations import interrogation
 from experiments.jobs import Domains, Experiment, Parameters, Scale, Size, chosen, every
-from experiments.tables import (
-    Row,
-    Summary,
-    Table,
-    Value,
-    as_named,
-    average,
-    queries_figure,
-    share,
-    spread_of,
-)
+from experiments.tables import Row, Summary, Table, Value, as_named, average, queries_figure, share, spread_of
 
 PAPER = {
-    "gripper": 17,
-    "blocksworld": 48,
-    "miconic": 39,
-    "parking": 63,
-    "logistics": 68,
-    "satellite": 41,
-    "termes": 134,
-    "rovers": 370,
-    "barman": 357,
-    "freecell": 535,
-}
+    "gripper": 17, "blocksworld": 48, "miconic": 39, "parking": 63, "logistics": 68, "satellite": 41, "termes": 134,
+    "rovers": 370, "barman": 357, "freecell": 535,
+}  # fmt: skip
 """Queries in the paper's Table 1."""
 
 SHOWN = (
@@ -55,7 +37,6 @@ SHOWN = (
 
 
 def _time(run: Row) -> float:
-    """Milliseconds a query."""
     milliseconds: float = 1000 * run["seconds"] / max(1, run["queries"])
     return milliseconds
 

@@ -23,14 +23,11 @@ from aam_vision.support.commandline import write_atomically
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Row = dict[str, Any]
-"""The parameters and results of a job, by name."""
-Value = str | Callable[[Row], Any]
-"""The name of a value of a row, or what it follows from."""
+Row = dict[str, Any]  # the parameters and results of a job, by name
+Value = str | Callable[[Row], Any]  # the name of a value of a row, or what it follows from
 Column = str | Callable[[list[Row]], Any]
 """The name of a value that all rows of a group share, or what becomes of their values."""
-WIDE = 160
-"""Characters in a line that goes to a file."""
+WIDE = 160  # characters in a line that goes to a file
 
 
 @dataclass(frozen=True)
@@ -69,7 +66,6 @@ class Table:
         console.print(shown)
 
     def csv(self) -> str:
-        """As comma-separated values with a header."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(self.columns)
@@ -77,7 +73,6 @@ class Table:
         return out.getvalue()
 
     def markdown(self) -> str:
-        """As a Markdown table."""
         header, *rows = [
             [_text(value).replace("|", "\\|") for value in line] for line in (self.columns, *self.rows)
         ]
@@ -104,12 +99,10 @@ class Summary:
     """The values that rows of one group have in common; none where every row has a line."""
 
     def __call__(self, rows: Sequence[Row]) -> Table:
-        """The table of these rows."""
         groups = grouped(rows, *self.by).values() if self.by else [[row] for row in rows]
         return Table(self.title, [*self.columns], [self.line(group) for group in groups])
 
     def line(self, group: list[Row]) -> list[Any]:
-        """The line of a group."""
         return [group[0][cell] if isinstance(cell, str) else cell(group) for cell in self.columns.values()]
 
 

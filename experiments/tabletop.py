@@ -20,15 +20,12 @@ import typer
 import aam_vision
 from aam_vision.agents.image import ImageAgent
 from aam_vision.model.query import Access
-from aam_vision.report import evaluation
 from aam_vision.support.commandline import run_command
 from experiments.interrogations import likeness
 from experiments.tables import Row, told
 
-STATES = 300
-"""Reachable states of held-out scenes on which a model is compared with the intended one."""
-DRAWN = 4
-"""Scenes that are drawn."""
+STATES = 300  # reachable states of held-out scenes on which a model is compared with the intended one
+DRAWN = 4  # scenes that are drawn
 
 
 def tabletop(
@@ -63,13 +60,12 @@ def interrogated(seed: int) -> Row:
         seconds = process_time() - began
     others = [table.simulator(("seed", number)) for number in table.held_out or ()]
     held_out = [table.true_state(other.present, other.scene) for other in others]
-    states = evaluation.sample_states(truth, held_out, STATES, np.random.default_rng([seed, 1]))
     return {
         "seed": seed,
         "queries": result.counts.queries,
         "skills": result.counts.steps,
         "status": result.status,
-        "model": likeness(result.model, truth, states),
+        "model": likeness(result.model, truth, held_out, STATES, seed, 1),
         "CPU s": round(seconds, 1),
         "of it physics": round(sum(physics), 1),
         "of it pictures": round(sum(pictures), 1),

@@ -35,8 +35,7 @@ from experiments.tables import Row, told
 
 HELD_OUT_STEPS = 500
 FUEL = (10, 30)
-HISTORY = 120
-"""Steps of a held-out history at most."""
+HISTORY = 120  # steps of a held-out history at most
 
 
 def taxi(
@@ -147,8 +146,7 @@ def predictions(model: Model, fuel: int | None, rng: np.random.Generator) -> Ite
 # Gymnasium's Taxi with a tank that nothing shows, and few labelled images: what is needed besides the world of that name.
 
 
-PICTURES = 160
-"""Labelled images to train on."""
+PICTURES = 160  # labelled images to train on
 STATES = 500
 
 

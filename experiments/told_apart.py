@@ -34,10 +34,8 @@ from experiments.jobs import Experiment, FirstSeed, Scale, batches
 from experiments.tables import Row, Summary, as_named, per, pooled, total
 from experiments.weak_dependence import hand
 
-BATCH = 20
-"""Comparisons in one job."""
-LOOKS = 1.02
-"""Both are compared when they have executed this many times as many steps as at the last look."""
+BATCH = 20  # comparisons in one job
+LOOKS = 1.02  # both are compared when they have executed this many times as many steps as at the last look
 
 
 def told_apart(
@@ -79,8 +77,7 @@ def batch(*, one: float, other: float, within: float, seed: int, count: int) -> 
 def compared(one: float, other: float, within: float, seed: int) -> tuple[int, int, bool]:
     """Interrogate two versions in turn until they are told apart, or both are known.
 
-    Returns:
-        The trials of the action that has chance in both, the steps of both, and whether they were told apart.
+    Returns the trials of the action that has chance in both, the steps of both, and whether they were told apart.
     """
     versions = []
     for number, probability in enumerate((one, other)):

@@ -141,11 +141,7 @@ def _chosen(
     families: Sequence[str] | None,
     accesses: Sequence[str] | None,
 ) -> list[dict[str, Any]]:
-    """The cases that the options name.
-
-    Raises:
-        UnusableInput: one of them is not known, or nothing is left.
-    """
+    """The cases that the options name; UnusableInput if one of them is not known, or nothing is left."""
     chosen("kind", kinds, KINDS)
     chosen("family", families, FAMILIES)
     chosen("access", accesses, ACCESSES)

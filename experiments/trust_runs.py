@@ -33,19 +33,13 @@ from experiments.noise import wrongly_certain
 from experiments.programs import command
 from experiments.tables import Row
 
-FAULT_RATE = 0.02
-"""Share of a faulty program's answers."""
-PROGRAM_SECONDS = 2.0
-"""Seconds that a program may take for an answer."""
+FAULT_RATE = 0.02  # share of a faulty program's answers
+PROGRAM_SECONDS = 2.0  # seconds that a program may take for an answer
 MAX_STEPS = 3000
-FURTHER = 6000
-"""Steps of an interrogation that goes on from its diagnosis, those before it included."""
-WITHIN = 0.1
-"""Half width of the intervals that are wanted where an agent proves to be random."""
-ROBOT = Path(__file__).with_name("robot.pddl")
-"""What the reference agent does."""
-RIGHT = 0.99
-"""Share of held-out steps that a model has to say rightly."""
+FURTHER = 6000  # steps of an interrogation that goes on from its diagnosis, those before it included
+WITHIN = 0.1  # half width of the intervals that are wanted where an agent proves to be random
+ROBOT = Path(__file__).with_name("robot.pddl")  # what the reference agent does
+RIGHT = 0.99  # share of held-out steps that a model has to say rightly
 PER_LOOK, PER_SITUATION = "per look", "per situation"
 """Whether atoms are misread anew at every look, or always in the same way in the same state."""
 
@@ -54,15 +48,11 @@ PER_LOOK, PER_SITUATION = "per look", "per situation"
 class Case:
     """An agent and its faults."""
 
-    agent: str
-    """The name of a packaged domain, ``program: FAULT`` or ``fault: FAMILY``."""
+    agent: str  # the name of a packaged domain, ``program: FAULT`` or ``fault: FAMILY``
     access: str
-    flip_rate: float = 0.0
-    """The share of atoms that are misread."""
-    refusal_rate: float = 0.0
-    """The share of executable steps that are refused."""
-    flips: str = PER_LOOK
-    """``PER_LOOK`` or ``PER_SITUATION``."""
+    flip_rate: float = 0.0  # the share of atoms that are misread
+    refusal_rate: float = 0.0  # the share of executable steps that are refused
+    flips: str = PER_LOOK  # ``PER_LOOK`` or ``PER_SITUATION``
 
     @property
     def family(self) -> str | None:
@@ -244,8 +234,7 @@ def robot() -> Model:
 
 
 STEPS = 500
-NEAR_MISSES = 0.4
-"""The share of steps that an honest agent seldom executes."""
+NEAR_MISSES = 0.4  # the share of steps that an honest agent seldom executes
 
 
 class Attempt(NamedTuple):

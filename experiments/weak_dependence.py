@@ -39,8 +39,7 @@ from experiments.jobs import Experiment, FirstSeed, Scale, every
 from experiments.tables import Row, Summary, as_named, per
 
 ACCESS = ["settable", "snapshot", "reset"]
-WITHIN = [0.05, 0.1, 0.2]
-"""Half widths of the intervals that are wanted."""
+WITHIN = [0.05, 0.1, 0.2]  # half widths of the intervals that are wanted
 
 summary = Summary(
     "A condition under which an action works less often",

@@ -18,7 +18,7 @@ import gymnasium
 import numpy as np
 
 from aam_vision.envs.policies import Objective, PolicyAgent
-from aam_vision.interrogation.chance.observations import SideEffect, side_effects
+from aam_vision.interrogation.chance.observations import SideEffect
 from aam_vision.model.pddl import read_domain
 from aam_vision.model.strips import (
     ActionHeader,
@@ -26,14 +26,13 @@ from aam_vision.model.strips import (
     Assignment,
     Atom,
     GroundAction,
-    Model,
     Objects,
     Outcome,
     State,
     cases,
     lifted_atoms,
 )
-from experiments.objectives import ending
+from experiments.objectives import World, beyond, ending, told
 
 BELIEVED = read_domain(Path(__file__).with_name("workshop.pddl"))
 LAMPS, SOCKETS = ("lamp-1", "lamp-2"), ("socket-1", "socket-2")
@@ -48,7 +47,6 @@ FACTS = {
     Atom("alarm", ()): 0.1,
 }
 """How often each fact is true where pursuits begin."""
-STARTS = 20
 OBJECTIVES = ("plugged", "not plugged", "live", "not live", "not dusty", "not alarm")
 STEPS = [
     GroundAction(one.header.name, objects)
@@ -59,24 +57,18 @@ STEPS = [
 NEEDS, TWO, SLIPS, BREAKS, BEYOND, WHERE, TRUSTS = 0.4, 0.3, 0.4, 0.3, 0.3, 0.5, 0.5
 """Shares of the skills: that need a literal more, of these that need two; that succeed at times only; that change something else, of these
 what they do not name, and else where a literal holds; and of the kinds of objectives that are claimed without a look."""
-SUCCEEDS = 0.4, 0.9
-"""How often those succeed that do not always."""
+SUCCEEDS = 0.4, 0.9  # how often those succeed that do not always
 
 
 @dataclass(frozen=True)
 class Skill:
     """In what an action is not as it is believed to be."""
 
-    needs: Assignment = field(default_factory=dict)
-    """It does nothing unless these literals hold, too."""
-    succeeds: float = 1.0
-    """How often it does anything where it can."""
-    breaks: Assignment = field(default_factory=dict)
-    """What becomes true or false besides ..."""
-    where: Assignment = field(default_factory=dict)
-    """... where these literals hold."""
-    stirs: bool = False
-    """Whether all lamps that it does not name become dusty."""
+    needs: Assignment = field(default_factory=dict)  # it does nothing unless these literals hold, too
+    succeeds: float = 1.0  # how often it does anything where it can
+    breaks: Assignment = field(default_factory=dict)  # what becomes true or false besides ...
+    where: Assignment = field(default_factory=dict)  # ... where these literals hold
+    stirs: bool = False  # whether all lamps that it does not name become dusty
 
 
 @dataclass(frozen=True)
@@ -84,8 +76,7 @@ class Flaws:
     """What is wrong with an agent."""
 
     skills: Mapping[str, Skill]
-    trusts: frozenset[str]
-    """The kinds of objectives of which it claims to be done without a look."""
+    trusts: frozenset[str]  # the kinds of objectives of which it claims to be done without a look
 
 
 def flawed(seed: int) -> Flaws:
@@ -153,8 +144,8 @@ class Workshop(gymnasium.Env[Any, Any]):
 
     action_space = gymnasium.spaces.Discrete(len(STEPS))
 
-    def __init__(self, skills: Mapping[str, Skill]) -> None:
-        self.skills = skills
+    def __init__(self, flaws: Flaws) -> None:
+        self.skills = flaws.skills
         self.true = frozenset[Atom]()
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
@@ -169,35 +160,19 @@ class Workshop(gymnasium.Env[Any, Any]):
         return self.true, 0.0, False, False, {}
 
 
-def _kind(objective: Objective) -> str:
-    return f"{'' if objective.value else 'not '}{objective.atom.predicate}"
-
-
-def workshop(
-    flaws: Flaws, access: str = "reset", seed: int = 0, of: type[PolicyAgent] = PolicyAgent
-) -> PolicyAgent:
-    """The agent with these flaws."""
+def scripted(flaws: Flaws) -> Any:
+    """The policy of an agent: it carries out its plan, and may look then."""
 
     def pursue(environment: Any, seen: Any, objective: Objective, limit: int) -> bool:
         for step in plan(seen, objective):
             seen, *_ = environment.step(STEPS.index(step))
         return _claims(flaws, seen, objective)
 
-    return of(
-        lambda: Workshop(flaws.skills),
-        pursue,
-        vocabulary=BELIEVED.vocabulary,
-        facts=lambda environment: environment.true,
-        objects=dict(THINGS),
-        objectives=OBJECTIVES,
-        seeds=range(STARTS),
-        access=access,
-        seed=seed,
-    )
+    return pursue
 
 
 def _claims(flaws: Flaws, true: frozenset[Atom], objective: Objective) -> bool:
-    return _kind(objective) in flaws.trusts or (objective.atom in true) is objective.value
+    return told(objective) in flaws.trusts or (objective.atom in true) is objective.value
 
 
 # --- what is true of it -------------------------------------------------------------------------
@@ -215,12 +190,8 @@ def pursued(true: frozenset[Atom], objective: Objective, flaws: Flaws) -> dict[f
     return found
 
 
-def truth(agent: PolicyAgent, flaws: Flaws) -> Model:
-    """What its pursuits do with what an objective names: plans concern nothing else."""
-    return Model(agent.vocabulary, tuple(_schema(agent, one, flaws) for one in agent.headers))
-
-
 def _schema(agent: PolicyAgent, header: ActionHeader, flaws: Flaws) -> ActionSchema:
+    """Plans concern nothing but what an objective names."""
     objects = tuple(THINGS.of_type(kind)[0] for kind in header.types)
     objective = agent.objective(GroundAction(header.name, objects))
     atoms = lifted_atoms(BELIEVED.vocabulary, header)
@@ -244,7 +215,7 @@ def _schema(agent: PolicyAgent, header: ActionHeader, flaws: Flaws) -> ActionSch
     return ActionSchema(header, cases=cases(atoms, outcomes))
 
 
-def workshop_side_effects(agent: PolicyAgent, flaws: Flaws) -> dict[str, set[SideEffect]]:
+def _side_effects(agent: PolicyAgent, flaws: Flaws) -> dict[str, set[SideEffect]]:
     """By instruction, what may become of facts about things that it does not name."""
     found: dict[str, set[SideEffect]] = {}
     for header in agent.headers:
@@ -255,7 +226,10 @@ def workshop_side_effects(agent: PolicyAgent, flaws: Flaws) -> dict[str, set[Sid
         for values in product((False, True), repeat=len(atoms)):
             before = frozenset(atom for atom, value in zip(atoms, values, strict=True) if value)
             for after in pursued(before, objective, flaws):
-                found[header.name] |= {
-                    *side_effects((after ^ before) - {*atoms}, objects, State(before, THINGS))
-                }
+                found[header.name] |= beyond(State(before, THINGS), after, objects)
     return found
+
+
+WORKSHOP = World(
+    BELIEVED.vocabulary, dict(THINGS), OBJECTIVES, Workshop, scripted, flawed, _schema, _side_effects
+)

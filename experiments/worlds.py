@@ -10,12 +10,10 @@ import sys
 from time import process_time
 from typing import Annotated
 
-import numpy as np
 import typer
 
 import aam_vision
 from aam_vision.envs.registry import image_domain
-from aam_vision.report import evaluation
 from aam_vision.run.targets.naming import from_environment
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
@@ -23,33 +21,15 @@ from experiments.interrogations import likeness
 from experiments.tables import Row, told
 
 TASKS = (
-    "minigrid:Empty-5x5",
-    "minigrid:FourRooms",
-    "minigrid:SimpleCrossingS9N1",
-    "minigrid:MemoryS7",
-    "minigrid:LavaGapS5",
-    "minigrid:LavaGapS7",
-    "minigrid:LavaCrossingS9N1",
-    "minigrid:DistShift1",
-    "minigrid:GoToDoor-5x5",
-    "minigrid:RedBlueDoors-6x6",
-    "minigrid:Fetch-5x5-N2",
-    "minigrid:PutNear-6x6-N2",
-    "minigrid:GoToObject-6x6-N2",
-    "minigrid:DoorKey-5x5",
-    "minigrid:DoorKey-8x8",
-    "minigrid:Unlock",
-    "minigrid:KeyCorridorS3R1",
-    "minigrid:KeyCorridorS3R3",
-    "minigrid:UnlockPickup",
-    "minigrid:BlockedUnlockPickup",
-    "minigrid:ObstructedMaze-1Dl",
-    "taxi",
-    "frozenlake",
-)
+    "minigrid:Empty-5x5", "minigrid:FourRooms", "minigrid:SimpleCrossingS9N1", "minigrid:MemoryS7",
+    "minigrid:LavaGapS5", "minigrid:LavaGapS7", "minigrid:LavaCrossingS9N1", "minigrid:DistShift1",
+    "minigrid:GoToDoor-5x5", "minigrid:RedBlueDoors-6x6", "minigrid:Fetch-5x5-N2", "minigrid:PutNear-6x6-N2",
+    "minigrid:GoToObject-6x6-N2", "minigrid:DoorKey-5x5", "minigrid:DoorKey-8x8", "minigrid:Unlock",
+    "minigrid:KeyCorridorS3R1", "minigrid:KeyCorridorS3R3", "minigrid:UnlockPickup",
+    "minigrid:BlockedUnlockPickup", "minigrid:ObstructedMaze-1Dl", "taxi", "frozenlake",
+)  # fmt: skip
 """Some of every kind, the larger boards left out."""
-STATES = 300
-"""Reachable states of held-out problems on which a model is compared with the intended one."""
+STATES = 300  # reachable states of held-out problems on which a model is compared with the intended one
 
 
 def worlds(
@@ -101,7 +81,6 @@ def interrogated(name: str, seed: int, exam: int | None) -> Row:
     seconds = process_time() - began
     assert target.truth is not None, "a ready-made world has one"
     truth = target.truth()
-    states = evaluation.sample_states(truth, target.held_out(), STATES, np.random.default_rng([seed, 1]))
     return {
         "world": name,
         "instructions": len(truth.actions),
@@ -109,7 +88,7 @@ def interrogated(name: str, seed: int, exam: int | None) -> Row:
         "at least": result.lower_bound,
         "steps": result.counts.steps,
         "status": result.status,
-        "model": likeness(result.model, truth, states),
+        "model": likeness(result.model, truth, target.held_out(), STATES, seed, 1),
         "CPU s": f"{seconds:.1f}",
     }
 

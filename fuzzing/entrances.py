@@ -26,8 +26,7 @@ from aam_vision.model.strips import GroundAction
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.pictures import SIGNATURE, NoPicture, decode, pixels_only
 
-SEPARATOR = b"\n;;\n"
-"""Bytes between a domain and a problem."""
+SEPARATOR = b"\n;;\n"  # bytes between a domain and a problem
 
 
 class Complaint(AssertionError):

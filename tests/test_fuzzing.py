@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aam_vision.support.pictures import NoPicture
 from fuzzing.entrances import ENTRANCES, SEEDS, Complaint, resealed
 from tests.profiles import thorough
 
@@ -30,14 +32,14 @@ class TookTooLong(AssertionError):
 
 
 @contextmanager
-def in_time() -> Iterator[None]:
+def in_time(seconds: float = SECONDS) -> Iterator[None]:
     """Raises TookTooLong in the midst of whatever is done within, when the time is over."""
 
     def stop(signal: int, frame: FrameType | None) -> None:
-        raise TookTooLong(f"more than {SECONDS} s")
+        raise TookTooLong(f"more than {seconds} s")
 
     before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
@@ -93,23 +95,9 @@ def test_large_amounts_are_refused_in_time(name: str, data: bytes) -> None:
         ENTRANCES[name](data)
 
 
-def _forever() -> None:
-    signal.setitimer(signal.ITIMER_PROF, 0.01)
-    while True:
-        pass
-
-
-def test_the_alarm_rings() -> None:
-    with pytest.raises(TookTooLong), in_time():
-        _forever()
-
-
-def test_an_error_of_more_than_one_line_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
-    from aam_vision.support.pictures import NoPicture
-
-    def refuse(png: bytes) -> bytes:
-        raise NoPicture("two\nlines")
-
-    monkeypatch.setattr("fuzzing.entrances.pixels_only", refuse)
+def test_a_hang_and_an_error_of_more_than_one_line_are_findings(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(TookTooLong), in_time(0.01):
+        [None for _ in iter(int, 1)]  # for ever
+    monkeypatch.setattr("fuzzing.entrances.pixels_only", Mock(side_effect=NoPicture("two\nlines")))
     with pytest.raises(Complaint):
         ENTRANCES["image"](b"")

@@ -38,8 +38,7 @@ from experiments.faults.world import (
 
 NEAR, MARKED = "near", "marked"
 """Predicates that are added: packaged domains have none that may hold of one object twice, and few that an action need not know."""
-Test = Callable[[State, GroundAction], bool]
-"""Whether something is the case before a step."""
+Test = Callable[[State, GroundAction], bool]  # whether something is the case before a step
 
 
 def always(state: State, step: GroundAction) -> bool:
@@ -68,10 +67,7 @@ def _with_property(
 ) -> tuple[Setting, str, LiftedAtom]:
     """The setting with a predicate that holds of some objects, as all its arguments, and that no action changes.
 
-    With it come an action, and the atom of that predicate for one of its parameters.
-
-    Raises:
-        Unsuitable: the atom is the same in most steps of the action.
+    With it come an action, and the atom of that predicate for a parameter; Unsuitable if it is the same in most steps of the action.
     """
     action, objects = some_action(setting, rng), setting.initial[0].objects
     types = setting.header(action).types
@@ -197,12 +193,9 @@ def effect_elsewhere(setting: Setting, rng: np.random.Generator) -> Fault:
 # Where a fault is put: an action, an effect or a condition that matters in random walks of the honest agent.
 
 One = TypeVar("One")
-LEAST = 6
-"""Executed steps of an action from which it is told whether a condition matters."""
-OFTEN = 30
-"""The same where uses are counted."""
-SHARES = (0.15, 0.85)
-"""A condition matters if it holds in a share of the steps between these."""
+LEAST = 6  # executed steps of an action from which it is told whether a condition matters
+OFTEN = 30  # the same where uses are counted
+SHARES = (0.15, 0.85)  # a condition matters if it holds in a share of the steps between these
 
 
 class Unsuitable(Exception):
@@ -210,11 +203,7 @@ class Unsuitable(Exception):
 
 
 def one_of(options: Sequence[One], rng: np.random.Generator) -> One:
-    """One of them at random.
-
-    Raises:
-        Unsuitable: there is none.
-    """
+    """One of them at random; Unsuitable if there is none."""
     if not options:
         raise Unsuitable
     return options[int(rng.integers(len(options)))]
@@ -273,8 +262,7 @@ def explanations(setting: Setting, action: str, condition: LiftedAtom) -> list[L
 NO_OP_RATE = 0.2
 SWAP_RATE = 0.3
 SPELL_RATE = 0.3
-RENEWED = 0.25
-"""The probability that chance decides anew, where what it decides lasts for a while."""
+RENEWED = 0.25  # the probability that chance decides anew, where what it decides lasts for a while
 
 
 class Chance(Fault):
@@ -298,8 +286,7 @@ class Spells(Chance):
 class Swapped(Chance):
     """With a probability, one action is attempted with two of its arguments exchanged."""
 
-    turned: tuple[int, ...]
-    """The places of the arguments, in the order in which they are taken then."""
+    turned: tuple[int, ...]  # the places of the arguments, in the order in which they are taken then
 
     def step(self, world: World, step: GroundAction, nature: Nature) -> Outcome:
         if step.name in self.actions and self.strikes(world, step, nature):
@@ -377,8 +364,7 @@ def _exchanged(schema: ActionSchema, turned: Sequence[int]) -> ActionSchema:
 # Agents whose steps change atoms of objects that they do not name, each time as the visible state says.
 
 
-LIT, LAMP = "lit", "lamp"
-"""A predicate and a type that are added, for objects that no action names."""
+LIT, LAMP = "lit", "lamp"  # a predicate and a type that are added, for objects that no action names
 
 
 def lamp_of_every_step(setting: Setting, rng: np.random.Generator) -> Fault:

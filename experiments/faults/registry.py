@@ -47,8 +47,7 @@ from experiments.faults.world import (
 # no reset and no snapshot brings the old one back.
 
 
-LONG = 30
-"""Steps that an agent has to be able to go on for."""
+LONG = 30  # steps that an agent has to be able to go on for
 
 
 @dataclass(eq=False, kw_only=True)
@@ -143,12 +142,9 @@ class WearingOff(Fault):
 class Spoiling(Fault):
     """Some actions are refused for objects with which another action was done before."""
 
-    spoiler: str
-    """The other action."""
-    spoiled: int
-    """The place of the object in it."""
-    place: int
-    """Its place in those that are refused."""
+    spoiler: str  # the other action
+    spoiled: int  # the place of the object in it
+    place: int  # its place in those that are refused
 
     @property
     def detail(self) -> str:
@@ -219,21 +215,13 @@ def fault_after_uses(setting: Setting, rng: np.random.Generator) -> Fault:
 
 
 def delayed_effect(setting: Setting, rng: np.random.Generator) -> Fault:
-    """One effect of one action comes a step later.
-
-    Raises:
-        Unsuitable: the agent is soon stuck without the effect, which then never comes.
-    """
+    """One effect of one action comes a step later; Unsuitable if the agent is soon stuck without it."""
     action = some_action(setting, rng)
     return _goes_on(Delayed(setting, (action,), effect=some_effect(setting, action, rng)), rng)
 
 
 def effect_wears_off(setting: Setting, rng: np.random.Generator) -> Fault:
-    """One effect of one action is undone two to four steps later.
-
-    Raises:
-        Unsuitable: the agent is soon stuck.
-    """
+    """One effect of one action is undone two to four steps later; Unsuitable if the agent is soon stuck."""
     action = some_action(setting, rng)
     effect, lasting = some_effect(setting, action, rng), int(rng.integers(2, 5))
     return _goes_on(WearingOff(setting, (action,), effect=effect, lasting=lasting), rng)
@@ -250,8 +238,7 @@ def _goes_on(fault: Fault, rng: np.random.Generator) -> Fault:
 def refused_for_spoiled(setting: Setting, rng: np.random.Generator) -> Fault:
     """One action is refused for an object with which another one was done before in the episode.
 
-    Raises:
-        Unsuitable: it would seldom or nearly always be refused, or an atom tells the same.
+    Unsuitable where it would seldom or nearly always be refused, or an atom tells the same.
     """
     places = [
         (header.name, place, kind)
@@ -282,8 +269,7 @@ HONEST_STEPS = {
     "logistics": {"trajectory": 22, "reset": 60, "snapshot": 54, "settable": 60},
 }
 """The fewest steps of an interrogation of the honest agent, by domain and access (docs/results/trust.md)."""
-PORTIONS = (0.3, 0.6)
-"""The agent changes after a portion of them between these."""
+PORTIONS = (0.3, 0.6)  # the agent changes after a portion of them between these
 
 
 @dataclass(eq=False, kw_only=True)
@@ -331,11 +317,7 @@ class Updated(Fault):
 
 
 def lost_precondition(setting: Setting, rng: np.random.Generator, access: Access) -> Fault:
-    """One action loses a precondition in the course of an interrogation.
-
-    Raises:
-        Unsuitable: that seldom makes a difference.
-    """
+    """One action loses a precondition in the course of an interrogation; Unsuitable if that seldom makes a difference."""
     strict = setting.model.schema(some_action(setting, rng))
     lost = one_of(sorted(strict.positive, key=str), rng)
     lax = replace(strict, positive=strict.positive - {lost})
@@ -367,8 +349,7 @@ def _later(setting: Setting, rng: np.random.Generator, access: Access) -> Callab
 # Honest agents that are seen wrongly.
 
 
-LOOK_RATE = 0.03
-"""The probability that something is wrong with one look."""
+LOOK_RATE = 0.03  # the probability that something is wrong with one look
 
 
 @dataclass(eq=False)
@@ -416,12 +397,9 @@ class Confused(Seen):
 class MisreadStates(Seen):
     """Some states are misread in the same way at every look: by a classifier, not by a camera."""
 
-    seed: int
-    """Of the choice of states and atoms."""
-    states: float
-    """The share of states that are misread."""
-    share: float | None = None
-    """The share of their atoms; None for one atom."""
+    seed: int  # of the choice of states and atoms
+    states: float  # the share of states that are misread
+    share: float | None = None  # the share of their atoms; None for one atom
     _read: dict[State, State] = field(default_factory=dict, init=False, repr=False)
 
     def see(self, world: World, nature: Nature) -> State:
@@ -458,11 +436,7 @@ class Lagging(Seen):
 
 
 def misread_states(setting: Setting, rng: np.random.Generator) -> Fault:
-    """One atom of two to ten states of a hundred is misread at every look.
-
-    Raises:
-        Unsuitable: none of the states of the sample is among them.
-    """
+    """One atom of two to ten states of a hundred is misread at every look; Unsuitable if no state of the sample is among them."""
     fault = MisreadStates(setting, seed=int(rng.integers(2**31)), states=float(rng.uniform(0.02, 0.1)))
     met = {after for steps in setting.sample.values() for _, _, after in steps}
     nature = Nature(rng)
@@ -471,8 +445,7 @@ def misread_states(setting: Setting, rng: np.random.Generator) -> Fault:
     return fault
 
 
-DOMAINS = ("gripper", "blocksworld", "miconic", "logistics")
-"""Where faults are put."""
+DOMAINS = ("gripper", "blocksworld", "miconic", "logistics")  # where faults are put
 LARGEST = {Access.TRAJECTORY: 1}
 """The size of problems at most, by access: with larger ones a run takes several seconds."""
 
@@ -488,14 +461,9 @@ class Kind:
 
 
 def right_verdicts(family: str, access: Access | str, *, misread: bool = False) -> tuple[str, ...]:
-    """The families of ``examination.findings`` that count as right.
+    """The families of ``examination.findings`` that count as right, of an agent that may be ``misread`` at random as well.
 
     Where nothing can be had again, what is hidden cannot be told from a change.
-
-    Args:
-        family: one of ``FAMILIES``.
-        access: what may be asked.
-        misread: whether the agent is misread at random as well.
     """
     right = FAMILIES[family].right
     if Access(access) is Access.TRAJECTORY and {"hidden", "changing"} & {*right}:
@@ -551,14 +519,7 @@ FAMILIES: Mapping[str, Kind] = {**HONEST, **FAULTY}
 
 
 def faulty_agent(family: str, access: Access | str, seed: int, size: int = 2) -> FaultyAgent:
-    """The agent of a family: a domain, its problems, and where the fault is put, all drawn from the seed.
-
-    Args:
-        family: one of ``FAMILIES``.
-        access: what may be asked of it.
-        seed: of everything random.
-        size: of the generated problems.
-    """
+    """The agent of a family: a domain, its problems of this size, and where the fault is put, all drawn from the seed."""
     allowed, number = Access(access), list(FAMILIES).index(family)
     rng = np.random.default_rng([seed, 5, number])
     make = FAMILIES[family].make

@@ -29,25 +29,20 @@ from aam_vision.model.strips import (
     lifted_atoms,
 )
 
-PROBLEMS = 3
-"""Problems of a domain that are interrogated (one under trajectory access), and as many more."""
-WALKS = 15
-"""Random walks in them, from which a fault learns where it will matter."""
-LONGEST = 60
-"""Steps of such a walk at most, and of a history that the outcome is examined on."""
+PROBLEMS = 3  # problems of a domain that are interrogated (one under trajectory access), and as many more
+WALKS = 15  # random walks in them, from which a fault learns where it will matter
+LONGEST = 60  # steps of such a walk at most, and of a history that the outcome is examined on
 
 
 class World(NamedTuple):
     """Everything that a snapshot brings back."""
 
-    state: State
-    """The true symbolic state."""
+    state: State  # the true symbolic state
     hidden: Hashable = None
     """A part that no predicate speaks of: a counter, pending effects, an earlier state."""
 
 
-Step = tuple[State, GroundAction, State]
-"""An executed step, between the states around it."""
+Step = tuple[State, GroundAction, State]  # an executed step, between the states around it
 
 
 class Outcome(NamedTuple):
@@ -61,16 +56,11 @@ class Outcome(NamedTuple):
 class Nature:
     """What no snapshot and no reset brings back."""
 
-    rng: np.random.Generator
-    """The source of all chance."""
-    clock: int = 0
-    """Steps attempted in this process."""
-    uses: Counter[str] = field(default_factory=Counter)
-    """Executed steps of each action in this process."""
-    spell: bool = False
-    """What chance decided last, where that lasts for a while."""
-    stopped: bool = False
-    """Whether clock and uses stand still, so that an agent can be examined as it is now."""
+    rng: np.random.Generator  # the source of all chance
+    clock: int = 0  # steps attempted in this process
+    uses: Counter[str] = field(default_factory=Counter)  # executed steps of each action in this process
+    spell: bool = False  # what chance decided last, where that lasts for a while
+    stopped: bool = False  # whether clock and uses stand still, so that an agent can be examined as it is now
 
     def passed(self, step: GroundAction, executed: bool) -> None:
         """One step was attempted."""
@@ -84,10 +74,8 @@ class Setting:
     """A domain and problems of it, in which a fault is put."""
 
     domain: str
-    model: Model
-    """The model of the honest agent."""
-    initial: tuple[State, ...]
-    """Where the problems begin, interrogated ones first."""
+    model: Model  # the model of the honest agent
+    initial: tuple[State, ...]  # where the problems begin, interrogated ones first
     interrogated: int
     """The number of problems that are interrogated; the outcome is examined on the others, too."""
     seed: int
@@ -126,7 +114,6 @@ class Setting:
         return schema.successor(state, step.objects) if schema.applicable(state, step.objects) else None
 
     def header(self, action: str) -> ActionHeader:
-        """The header of an action."""
         return self.model.schema(action).header
 
     @cached_property
@@ -195,21 +182,15 @@ def with_value(state: State, atom: Atom, value: bool) -> State:
 class Fault:
     """An honest agent; a family overrides one or two of its methods."""
 
-    setting: Setting
-    """The domain and its problems."""
-    actions: Collection[str] = ()
-    """Those at which the fault may strike."""
-    consequence: Consequence = refuse
-    """What happens then."""
+    setting: Setting  # the domain and its problems
+    actions: Collection[str] = ()  # those at which the fault may strike
+    consequence: Consequence = refuse  # what happens then
     _: KW_ONLY
-    condition: LiftedAtom | None = None
-    """The atom on which it depends, if it does on one."""
-    rate: float | None = None
-    """How often it strikes, where that is chance."""
+    condition: LiftedAtom | None = None  # the atom on which it depends, if it does on one
+    rate: float | None = None  # how often it strikes, where that is chance
     noisy: bool = False
     """Whether the honest agent's model is true but for chance or misreading, so that no other can be certain."""
-    only_seen: ClassVar[bool] = False
-    """Whether the agent is honest, and only seen wrongly."""
+    only_seen: ClassVar[bool] = False  # whether the agent is honest, and only seen wrongly
 
     def __str__(self) -> str:
         """The domain, and where the fault is put in it."""
@@ -254,8 +235,7 @@ class Fault:
 
 # Conditions on a state, as a fault may have them: atoms over an action's parameters and over other objects.
 
-OTHER = "*"
-"""In a lifted atom: some object that is no argument of the step."""
+OTHER = "*"  # in a lifted atom: some object that is no argument of the step
 
 
 def holds(condition: LiftedAtom, state: State, objects: Sequence[str]) -> bool:
@@ -309,21 +289,14 @@ def named(text: str, condition: LiftedAtom, header: ActionHeader) -> bool:
 # An agent of any faulty world, under any access.
 
 
-TRIES = 10
-"""Instructions that the agent tries on its own before it gives up."""
+TRIES = 10  # instructions that the agent tries on its own before it gives up
 
 
 class FaultyAgent:
-    """A world with a fault as a black box.
+    """A world with a fault as a black box; ``rng`` is the source of all chance in it.
 
     Handles are numbers of stored worlds: a snapshot brings back what is hidden, too, but not ``nature``. Under
     settable access they are the states seen, and what is hidden begins afresh with every question.
-
-    Args:
-        fault: the world.
-        initial: where its problems begin.
-        access: what may be asked.
-        rng: the source of all chance in the world.
     """
 
     def __init__(
@@ -353,7 +326,6 @@ class FaultyAgent:
         return None if self._here is None else self._here[1]
 
     def initial(self) -> Sequence[Situation]:
-        """A look at the beginning of every problem."""
         return [self._look(World(state, self.fault.fresh(state))) for state in self._initial]
 
     def ask(self, query: Query) -> Response:

@@ -8,31 +8,28 @@ import numpy as np
 import pytest
 
 from aam_vision.envs.policies import Objective
-from aam_vision.interrogation.chance.observations import side_effects
 from aam_vision.model.query import CLAIMED
 from aam_vision.model.strips import Atom, GroundAction, LiftedAtom
 from experiments import capabilities
 from experiments.capabilities import CHOICES, amiss, assessed, followed
-from experiments.workshop import Flaws, Skill, flawed, plan, pursued, truth, workshop, workshop_side_effects
+from experiments.objectives import beyond
+from experiments.workshop import WORKSHOP, Flaws, Skill, flawed, plan, pursued
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_agents_do_what_is_true_of_them(seed: int) -> None:
     flaws = flawed(seed)
-    agent, rng = workshop(flaws), np.random.default_rng(seed)
-    model, starts, beyond = truth(agent, flaws), agent.initial(), workshop_side_effects(agent, flaws)
+    agent, rng = WORKSHOP.agent(flaws), np.random.default_rng(seed)
+    model, starts, aside = WORKSHOP.truth(agent, flaws), agent.initial(), WORKSHOP.side_effects(agent, flaws)
     expected, came = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for luck in range(400):
         header = agent.headers[luck % len(agent.headers)]
-        step = agent.drawn(header, rng)
-        assert step is not None
-        begun = int(rng.integers(len(starts)))
+        step, begun = agent.drawn(header, rng), int(rng.integers(len(starts)))
         ended, state = agent.pursue_from(begun, step, luck), starts[begun].state
         changed = {one for one in ended.after.true ^ state.true if not {*one.objects} <= {*step.objects}}
-        assert side_effects(changed, step.objects, state).keys() <= beyond[header.name]
+        assert beyond(state, ended.after.true, step.objects) <= aside[header.name]
         after = model.schema(header.name).successors(state, step.objects)
-        fitting = [one for one in after if ended.after.true ^ changed == one.true]
-        assert len(fitting) == 1
+        assert sum(ended.after.true ^ changed == one.true for one in after) == 1
         goal, value = agent.objective(step)
         for one, share in after.items():
             expected[header.name, "achieved"] += share * ((goal in one.true) is value)
@@ -57,14 +54,12 @@ def test_an_agent_plans_with_what_it_believes() -> None:
 
 def test_an_assessment_is_held_against_the_flaws() -> None:
     row = assessed(world="workshop", access="reset", within=0.2, steps=150, seed=0)
-    assert row["objectives"] == 6
-    assert row["found"] + len(row["missed"]) == 6
+    assert row["found"] + len(row["missed"]) == row["objectives"] == 6
     assert 0 <= row["right"] <= row["intervals"]
     assert row["lies_found"] <= row["lies"] == 4
     assert row["pursuits"] == 150
-    row["seed"] = 0
-    assert not amiss({**row, "wrong": []})
-    assert amiss({**row, "wrong": ["undo-live: depends on dark()"]}) == "seed 0: undo-live: depends on dark()"
+    told = "undo-live: depends on dark()"
+    assert [amiss({"seed": 0, "wrong": wrong}) for wrong in ([], [told])] == ["", f"seed 0: {told}"]
 
 
 @pytest.mark.parametrize("choice", CHOICES)
@@ -74,9 +69,8 @@ def test_an_assessment_is_held_against_the_flaws() -> None:
 def test_every_choice_comes_nearer_to_the_truth(
     world: str, access: str, choice: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(capabilities, "AFTER", (5, 60))
-    monkeypatch.setattr(capabilities, "ITERATIONS", 30)
-    monkeypatch.setattr(capabilities, "HELD_OUT", 200)
+    for name, value in (("AFTER", (5, 60)), ("ITERATIONS", 30), ("HELD_OUT", 200)):
+        monkeypatch.setattr(capabilities, name, value)
     row = followed(world=world, access=access, choice=choice, seed=3)
     early, late = row["distances"]
     assert row["pursuits"] == 60

@@ -6,14 +6,8 @@ from experiments.chance import CAFEWORLD, QACE, comparison
 
 
 def test_all_five_domains_of_qace_are_in_the_table_and_the_one_with_a_robot_has_its_figures_alone() -> None:
-    judged = {
-        "right": 2,
-        "intervals": 2,
-        "wrong": [],
-        "exact": True,
-        "structure": True,
-        "early_structure": True,
-    }
+    judged = {"right": 2, "intervals": 2, "wrong": []}
+    judged |= dict.fromkeys(("exact", "structure", "early_structure"), True)
     figures = {"early": 0.1, "distance": 0.02, "elsewhere": 0.3, "seconds": 1.5}
     table = comparison([{"domain": name, "access": "reset", **judged, **figures} for name in QACE])
     told = [dict(zip(table.columns, row, strict=True)) for row in table.rows]

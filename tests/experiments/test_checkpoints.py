@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 from experiments.checkpoints import STARTS, WIDTH, _agent, _arrivals, _assessed, amiss, room
 
@@ -40,23 +39,12 @@ RIGHT: dict[str, Any] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("change", "told"),
-    [
-        ({}, ""),
-        ({"lost": "not sure"}, "seed 3: late to early is not sure, early to late not lost"),
-        ({"kept": "lost"}, "seed 3: late to early is lost, early to late lost"),
-        (
-            {"late": [0.98, 1.0]},
-            "seed 3: late is 0.970 in independent episodes, and 0.980 to 1.000 by the gate",
-        ),
-        (
-            {"less": [0.1, 0.8]},
-            "seed 3: less is 0.830 in independent episodes, and 0.100 to 0.800 by the gate",
-        ),
-    ],
-)
-def test_checkpoints_that_are_not_told_apart_or_figures_that_are_wrong_are_named(
-    change: dict[str, Any], told: str
-) -> None:
-    assert amiss({**RIGHT, **change}) == told
+def test_checkpoints_that_are_not_told_apart_or_figures_that_are_wrong_are_named() -> None:
+    assert amiss(RIGHT) == ""
+    for change, told in (
+        ({"lost": "not sure"}, "late to early is not sure, early to late not lost"),
+        ({"kept": "lost"}, "late to early is lost, early to late lost"),
+        ({"late": [0.98, 1.0]}, "late is 0.970 in independent episodes, and 0.980 to 1.000 by the gate"),
+        ({"less": [0.1, 0.8]}, "less is 0.830 in independent episodes, and 0.100 to 0.800 by the gate"),
+    ):
+        assert amiss({**RIGHT, **change}) == f"seed 3: {told}"

@@ -10,9 +10,7 @@ from experiments import digests
 from tests.commands import refused
 
 
-def test_the_same_seed_gives_the_same_digest_and_another_seed_another(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_another_seed_gives_another_digest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(digests, "MAX_STEPS", 60)
     (name, first), (again, second), (_, other) = (digests.chance("river", seed) for seed in (0, 0, 1))
     assert name == again == "river chance 0"
@@ -20,20 +18,16 @@ def test_the_same_seed_gives_the_same_digest_and_another_seed_another(
     assert first["steps"] == second["steps"] > 0
 
 
-def test_what_controls_do_is_digested_with_its_questions() -> None:
+def test_controls_are_digested_with_their_questions_and_weights_too() -> None:
     _, found = digests.controls("maze")
     assert found["status"] == "complete"
-    assert found["queries"] > 0
-    assert found["steps"] > 0
-
-
-def test_weights_are_digested() -> None:
-    """That they are the same each time is told by the sessions of training."""
-    name, found = digests.trained("hanoi")
-    assert "hanoi" in name
-    assert found["digest"]
+    assert min(found["queries"], found["steps"]) > 0
+    name, found = digests.trained(
+        "hanoi"
+    )  # that weights are the same each time is told by the sessions of training
+    assert (name, len(found["digest"])) == ("hanoi trained", 16)
 
 
 def test_an_unknown_kind_is_refused(tmp_path: Path) -> None:
     said = refused("experiments.digests", "--out", "d.json", "--kind", "magic", cwd=tmp_path, kept=tmp_path)
-    assert "--kind magic: unknown; use ipc, access" in said
+    assert "--kind magic: unknown; use one of ipc, access" in said

@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,6 +22,8 @@ from experiments.dispatch import Dispatcher, JobLimits, workforce
 from experiments.interrogations import interrogation
 from experiments.jobs import Results, Scale
 from experiments.tables import Row
+
+needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="needs ray")
 
 
 def work(number: int, act: str, folder: str) -> dict[str, Any]:
@@ -41,71 +43,55 @@ def work(number: int, act: str, folder: str) -> dict[str, Any]:
     return {"square": number**2}
 
 
-def outcomes(
-    folder: Path, *acts: str, limits: JobLimits | None = None, said: list[str] | None = None
-) -> dict[int, Any]:
+def outcomes(folder: Path, *acts: str, said: list[str] | None = None, **limits: Any) -> dict[int, Any]:
     """The outcomes of jobs that do these acts, two at a time."""
     jobs = [{"number": number, "act": act, "folder": str(folder)} for number, act in enumerate(acts)]
-    say: Callable[[str], None] = (said if said is not None else []).append
     with workforce("loky", 2, None) as workers:
-        found = Dispatcher(jobs, work, workers, limits or JobLimits(), say).outcomes()
-        return {job["number"]: outcome for job, outcome in found}
+        dispatcher = Dispatcher(
+            jobs, work, workers, JobLimits(**limits), (said if said is not None else []).append
+        )
+        return {job["number"]: outcome for job, outcome in dispatcher.outcomes()}
 
 
 def squares(found: dict[int, Any]) -> list[int]:
     return sorted(number for number, outcome in found.items() if outcome == {"result": {"square": number**2}})
 
 
-def test_a_lost_worker_costs_no_job_if_the_second_try_succeeds(tmp_path: Path) -> None:
+def test_a_lost_worker_is_tried_once_more_and_what_fails_fails_alone(tmp_path: Path) -> None:
     said: list[str] = []
-    found = outcomes(tmp_path, "do", "die once", "do", "do", "die once", "do", said=said)
-    assert squares(found) == [0, 1, 2, 3, 4, 5]
+    found = outcomes(tmp_path, "do", "die once", "do", "die", "raise", "do", said=said)
+    assert squares(found) == [0, 1, 2, 5]
+    assert "lost its worker 2 times" in found[3]["error"]
+    assert found[4] == {"error": "ValueError: no"}
     assert len(said) == 2
     assert all("a worker was lost" in line and "trying again" in line for line in said)
 
 
-def test_a_job_that_kills_every_worker_fails_alone(tmp_path: Path) -> None:
-    found = outcomes(tmp_path, "do", "die", "do", "raise", "do")
-    assert squares(found) == [0, 2, 4]
-    assert "lost its worker 2 times" in found[1]["error"]
-    assert found[3] == {"error": "ValueError: no"}
-
-
-def test_a_job_over_its_time_fails_and_its_process_ends(tmp_path: Path) -> None:
-    found = outcomes(tmp_path, "do", "hang", "do", limits=JobLimits(seconds=3))
-    assert squares(found) == [0, 2]
-    assert found[1] == {"error": "over its limit of 3 s"}
+def test_a_job_over_its_time_or_memory_fails_and_the_next_has_all_of_its_own(tmp_path: Path) -> None:
+    found = outcomes(tmp_path, "do", "hang", "eat", "do", seconds=5, gibibytes=0.5)
+    assert squares(found) == [0, 3]
+    assert [found[number]["error"] for number in (1, 2)] == [
+        f"over its limit of {what}" for what in ("5 s", "0.5 GiB")
+    ]
+    eaten = {"result": {"eaten": 2**30}}
+    assert outcomes(tmp_path, "eat", "eat", "eat", gibibytes=1.5) == dict.fromkeys(range(3), eaten)
 
 
 def test_a_job_may_have_a_process_of_its_own(tmp_path: Path) -> None:
-    shared = {found["result"]["process"] for found in outcomes(tmp_path, *["who"] * 3).values()}
-    alone = outcomes(tmp_path, *["who"] * 3, limits=JobLimits(alone=True))
-    assert len(shared) <= 2
-    assert len({found["result"]["process"] for found in alone.values()}) == 3
-
-
-def test_a_job_over_its_memory_fails_and_the_next_has_all_of_its_own(tmp_path: Path) -> None:
-    found = outcomes(tmp_path, "do", "eat", "do", limits=JobLimits(gibibytes=0.5))
-    assert squares(found) == [0, 2]
-    assert found[1] == {"error": "over its limit of 0.5 GiB"}
-    assert outcomes(tmp_path, "eat", "eat", limits=JobLimits(gibibytes=1.5)) == {
-        number: {"result": {"eaten": 2**30}} for number in range(2)
-    }
+    for alone in (False, True):
+        found = outcomes(tmp_path, *["who"] * 3, alone=alone).values()
+        assert (len({one["result"]["process"] for one in found}) == 3) is alone
 
 
 def test_leaving_early_ends_every_worker(tmp_path: Path) -> None:
     jobs = [{"number": n, "act": act, "folder": str(tmp_path)} for n, act in enumerate(["do", "hang"])]
     with workforce("loky", 2, None) as workers:
         found = Dispatcher(jobs, work, workers, JobLimits(), lambda said: None).outcomes()
-        job, _ = next(found)
-        assert job["number"] == 0
+        assert next(found)[0]["number"] == 0
         found.close()  # returns although the other job sleeps
 
 
 # The same jobs on a real Ray cluster of two worker processes, one of which is killed in mid-run.
-
-
-pytestmark = pytest.mark.skipif(find_spec("ray") is None, reason="needs ray")
 
 
 def interrogation_killed_once(policy: str, seed: int, folder: str) -> Row:
@@ -113,9 +99,8 @@ def interrogation_killed_once(policy: str, seed: int, folder: str) -> Row:
     if seed == 1 and not (Path(folder) / "killed").exists():
         (Path(folder) / "killed").touch()
         os.kill(os.getpid(), signal.SIGKILL)
-    return interrogation(
-        env="gripper", access="settable", policy=policy, planner="pyperplan", seed=seed, problems=["0"]
-    )
+    job = {"env": "gripper", "access": "settable", "planner": "pyperplan", "problems": ["0"]}
+    return interrogation(policy=policy, seed=seed, **job)
 
 
 def free_port() -> int:
@@ -151,6 +136,7 @@ def address() -> Iterator[str]:
         folder.cleanup()
 
 
+@needs_ray
 @pytest.mark.nightly
 def test_a_killed_worker_costs_its_job_and_figures_are_those_of_loky(
     address: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -171,14 +157,10 @@ def test_a_killed_worker_costs_its_job_and_figures_are_those_of_loky(
     assert len(found["ray"]) == 4
 
 
+@needs_ray
 def test_an_unreachable_cluster_is_reported_in_one_line() -> None:
-    for address, said in (
-        (f"127.0.0.1:{free_port()}", "no Ray cluster answers there"),
-        ("nowhere", "give host:port"),
-        ("127.0.0.1:99999", "no Ray cluster answers there"),
-    ):
-        with (
-            pytest.raises(UnusableInput, match=f"address {address}: {said}"),
-            workforce("ray", 2, address),
-        ):
+    silent = "no Ray cluster answers there"
+    places = {f"127.0.0.1:{free_port()}": silent, "nowhere": "give host:port", "127.0.0.1:99999": silent}
+    for address, said in places.items():
+        with pytest.raises(UnusableInput, match=f"address {address}: {said}"), workforce("ray", 2, address):
             pass

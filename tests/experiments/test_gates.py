@@ -8,12 +8,12 @@ from scipy.stats import binom, fisher_exact
 
 from aam_vision.envs.matched import Draws
 from aam_vision.envs.policies import PolicyAgent
-from experiments.gates import LEAST, WORLDS, OwnLuck, amiss, compared, fisher, power, rates
+from experiments.gates import LEAST, WORLDS, OwnLuck, amiss, compared, fisher, power, rates, versions_of
 
 
 @pytest.mark.parametrize("world", WORLDS)
 def test_a_version_achieves_as_much_as_is_said(world: str) -> None:
-    versions = WORLDS[world](1, PolicyAgent)
+    versions = versions_of(world, 1, PolicyAgent)
     for agent, truth in (next(versions), next(versions)):
         draws, shares = Draws(agent, np.random.default_rng(0)), rates(agent, truth)
         for header in agent.headers:
@@ -47,11 +47,10 @@ def test_what_is_lost_is_found_and_nothing_else(world: str) -> None:
 
 
 def test_own_luck_is_other_luck() -> None:
-    versions = WORLDS["workshop"](0, OwnLuck)
+    versions = versions_of("workshop", 0, OwnLuck)
     next(versions)
     agent, _ = next(versions)
     step = agent.drawn(agent.headers[0], np.random.default_rng(0))
-    assert step is not None
     plain = agent.another()
     plain.__class__ = PolicyAgent
     assert agent.pursue_from(3, step, 6) == plain.pursue_from(3, step, 7)

@@ -16,8 +16,7 @@ from tests.profiles import first
 )
 def test_a_run_survives_kills_of_itself_and_of_its_agent(case: Case, tmp_path: Path) -> None:
     *_, tally = kill_runs(case, 2, tmp_path / "runs", np.random.default_rng(3))
-    assert tally.faults == []
-    assert tally.kills == 2
+    assert (tally.faults, tally.kills) == ([], 2)
 
 
 def test_a_run_that_fails_by_itself_is_reported(tmp_path: Path) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
-import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
-from tests.commands import ROOT, called, refused
+import pytest
+
+from tests.commands import called, refused
 
 
 def test_table1_interrogates_and_reports_beside_the_paper(tmp_path: Path) -> None:
@@ -30,30 +32,30 @@ def test_table1_interrogates_and_reports_beside_the_paper(tmp_path: Path) -> Non
     assert again.stdout == first.stdout
 
 
-def test_bad_input_is_one_line_before_any_job_runs(tmp_path: Path) -> None:
-    for name, options, said in (
-        ("table1", ("--domain", "chess"), "--domain chess: unknown"),
-        ("table1", ("--benchmarks", tmp_path), f"--benchmarks {tmp_path}: no gripper/domain.pddl"),
-        ("table1", ("--policy", "aia", "--policy", "lucky"), "--policy lucky: unknown"),
-        ("table1", ("--planner", "oracle"), "--planner oracle: unknown"),
-        ("table1", ("--address", "head:6379"), "--address head:6379: only with the backend ray"),
-        ("simulators", ("--env", "chess"), "no environment 'chess'"),
-        ("simulators", ("--policy", "lucky"), "--policy lucky: unknown"),
-        ("simulators", ("--planner", "oracle"), "--planner oracle: unknown"),
-    ):
-        out = ("--out", tmp_path / "out")
-        assert said in refused(f"experiments.{name}", *options, *out, cwd=tmp_path, kept=tmp_path)
-        assert not (tmp_path / "out").exists()
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("table1 --domain chess", "--domain chess: unknown"),
+        ("table1 --benchmarks .", "--benchmarks .: no gripper/domain.pddl"),
+        ("table1 --policy aia --policy lucky", "--policy lucky: unknown"),
+        ("table1 --address head:6379", "--address head:6379: only with the backend ray"),
+        ("simulators --env chess", "no environment 'chess'"),
+        ("simulators --planner oracle", "--planner oracle: unknown"),
+    ],
+)
+def test_bad_input_is_one_line_before_any_job_runs(asked: str, said: str, tmp_path: Path) -> None:
+    name, *options = asked.split()
+    assert said in refused(f"experiments.{name}", *options, "--out", "out", cwd=tmp_path, kept=tmp_path)
+    assert not (tmp_path / "out").exists()
 
 
-def test_a_failed_job_is_named_beside_the_table(tmp_path: Path) -> None:
+def test_a_failed_job_is_named_beside_the_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["__main__"], "__spec__", SimpleNamespace(name="experiments.table1"))
     options = ("--domain", "gripper", "--problems", "1", "--policy", "economical", "--job-memory", "0.001")
-    command = [sys.executable, "-m", "experiments.table1", *options, "--processes", "1", "--out", tmp_path]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
-    assert done.returncode == 1
-    assert "over its limit of 0.001 GiB" in done.stderr
-    page = (tmp_path / "table1.md").read_text()
+    done = called("experiments.table1", *options, "--processes", "1", "--out", tmp_path, cwd=tmp_path, code=1)
+    page, said = (tmp_path / "table1.md").read_text(), "over its limit of 0.001 GiB"
+    assert said in done.stderr
+    assert said in page
     assert "0 of 1 jobs are in the table" in page
-    assert "over its limit of 0.001 GiB" in page
     assert "Made by `python -m experiments.table1 --domain gripper" in page
     assert [row["error"] for row in json.loads((tmp_path / "table1.json").read_text())]

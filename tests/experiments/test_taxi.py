@@ -37,10 +37,10 @@ def test_every_state_can_be_told_from_what_is_seen() -> None:
 
 def test_the_pictures_to_train_on_are_few_and_none_is_evaluated_on() -> None:
     described = environment()
-    assert described.pictures is not None
-    assert described.unseen is not None
-    taught = {one.frame.tobytes() for one in described.pictures(np.random.default_rng(1))}
-    unseen = {one.frame.tobytes() for one in islice(described.unseen(np.random.default_rng(1)), 100)}
+    taught, unseen = (
+        {one.frame.tobytes() for one in islice(images(np.random.default_rng(1)), PICTURES + 1)}
+        for images in (described.pictures, described.unseen)
+    )
     assert len(taught) == PICTURES
     assert not taught & unseen
 

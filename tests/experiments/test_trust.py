@@ -5,16 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from aam_vision.agents.reference_agent import START
-from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.model.query import Query
 from aam_vision.model.strips import Atom, GroundAction, Objects, State
-from aam_vision.support.errors import UnusableInput
 from experiments.faults.registry import FAMILIES
-from experiments.jobs import Scale
 from experiments.programs import FAULTS
 from experiments.trust import (
     ACCESSES,
@@ -27,9 +22,9 @@ from experiments.trust import (
     kind_of,
     mixture,
     summary,
-    trust,
 )
 from experiments.trust_runs import PER_SITUATION, robot, trusted
+from tests.commands import called, refused
 from tests.profiles import crossed
 
 
@@ -81,26 +76,20 @@ def test_an_honest_agent_is_not_accused(agent: str, access: str) -> None:
 
 def test_families_of_which_every_fault_was_named_share_a_line() -> None:
     found = {"status": "not-strips", "complete": False, "equivalent": None, "diagnosis": {}, "showed": True}
+    found |= {"flip_rate": 0.0, "refusal_rate": 0.0, "silently_wrong": False}
     rows = [
-        {
-            **found,
-            "agent": f"fault: {family}",
-            "access": access,
-            "flip_rate": 0.0,
-            "refusal_rate": 0.0,
-            "right": right,
-        }
+        {**found, "agent": f"fault: {family}", "access": access, "right": right}
         for family, right in (("delayed effect", True), ("hidden fuel", False), ("stale state", True))
         for access in ("settable", "reset")
     ]
     assert by_fault(rows).rows == [["hidden fuel", 2, 2, 0, "0/2"], ["2 others", 4, 4, 0, "4/4"]]
-    rows = [{**row, "silently_wrong": False} for row in rows]
     assert [line[:3] for line in by_access(rows).rows] == [["fault", "reset", 3], ["fault", "settable", 3]]
 
 
 def test_the_command_runs_what_is_named_and_fails_if_a_run_is_silently_wrong(tmp_path: Path) -> None:
-    scale = Scale(processes=1, out=tmp_path)
-    assert trust(runs=2, kind=["honest"], access=["reset"], family=["honest"], size=1, scale=scale) == 0
+    asked = ["--runs", "2", "--kind", "honest", "--access", "reset", "--family", "honest", "--size", "1"]
+    asked += ["--processes", "1", "--out", str(tmp_path)]
+    called("experiments.trust", *asked, cwd=tmp_path, code=0)
     results = tmp_path / "results.jsonl"
     entries = [json.loads(line) for line in results.read_text().splitlines()]
     assert {entry["job"]["agent"] for entry in entries} == {"fault: honest"}
@@ -109,29 +98,23 @@ def test_the_command_runs_what_is_named_and_fails_if_a_run_is_silently_wrong(tmp
     assert "`trust.csv`" in page
     entries[0]["result"]["silently_wrong"] = True
     results.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
-    assert trust(runs=2, kind=["honest"], access=["reset"], family=["honest"], size=1, scale=scale) == 1
+    assert "silently wrong: trusted(" in called("experiments.trust", *asked, cwd=tmp_path, code=1).stderr
 
 
-@pytest.mark.parametrize("option", [{"kind": ["x"]}, {"family": ["x"]}, {"access": ["x"]}])
-def test_an_unknown_name_is_refused(option: dict[str, list[str]], tmp_path: Path) -> None:
-    with pytest.raises(UnusableInput, match="use one of"):
-        trust(runs=1, scale=Scale(processes=1, out=tmp_path), **option)  # type: ignore[arg-type]
+@pytest.mark.parametrize("option", ["kind", "family", "access"])
+def test_an_unknown_name_is_refused(option: str, tmp_path: Path) -> None:
+    assert f"--{option} x: unknown; use one of" in refused(
+        "experiments.trust", f"--{option}", "x", cwd=tmp_path
+    )
 
 
 def test_the_robots_model_is_what_the_reference_agent_does() -> None:
     model = robot()
     kinds = {"kitchen": "room", "hall": "room", "garden": "room", "red": "ball", "blue": "ball"}
-    state = State(
-        frozenset(Atom(name, tuple(rest)) for name, *rest in START), Objects(kinds, model.vocabulary.types)
-    )
-    agent = SymbolicAgent(model, [state])
-    (start,) = agent.initial()
-    plan = (
-        GroundAction("go", ("hall", "kitchen")),
-        GroundAction("take", ("red", "kitchen")),
-        GroundAction("take", ("blue", "kitchen")),
-    )
-    response = agent.ask(Query(start, plan))
-    assert response.executed == 2
-    assert response.final.state.value(Atom("holds", ("red",)))
-    assert np.all([not response.final.state.value(atom) for atom in (Atom("free", ()),)])
+    true = frozenset(Atom(name, tuple(rest)) for name, *rest in START)
+    named = (("go", "hall", "kitchen"), ("take", "red", "kitchen"), ("take", "blue", "kitchen"))
+    plan = [GroundAction(name, tuple(objects)) for name, *objects in named]
+    executed, after = model.run(State(true, Objects(kinds, model.vocabulary.types)), plan)
+    assert executed == 2
+    assert after.value(Atom("holds", ("red",)))
+    assert not after.value(Atom("free", ()))
