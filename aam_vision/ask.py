@@ -116,11 +116,7 @@ def _forecast(run: Path, plan: Path, problem: str | None) -> None:
 
 
 def _conditional(model: Path, learned: Model) -> Split:
-    """The actions with conditional effects that a plan may name, too: those of a run that knew only controls.
-
-    Raises:
-        UnusableInput: its ``controls.json`` is damaged, or of another run.
-    """
+    """The actions with conditional effects that a plan may name, too: those of a run that knew only controls."""
     from aam_vision.interrogation.controls.conditional import Split, conditional
     from aam_vision.interrogation.controls.mapping import CONDITIONAL, read_carriers
 
@@ -130,11 +126,7 @@ def _conditional(model: Path, learned: Model) -> Split:
 
 
 def _model_of(run: Path) -> Path:
-    """The model that a run has learned.
-
-    Raises:
-        UnusableInput: there is none in that folder.
-    """
+    """The model that a run has learned."""
     model = run / "model.pddl"
     if not model.is_file():
         raise UnusableInput(f"{run}: holds no model; give the folder of a finished run, or a PDDL domain")
@@ -148,9 +140,6 @@ def _initial(learned: Model, folder: Path, problem: str | None) -> State:
         learned: the model.
         folder: the folder of the model, which may be that of a run.
         problem: a PDDL file, or the number of a problem of the run.
-
-    Raises:
-        UnusableInput: there is no such problem, or it is about other types or predicates than the model.
     """
     from aam_vision.agents.journal import NAME
     from aam_vision.model.pddl import read_problem

@@ -82,8 +82,7 @@ def _watch(step: Step | Taken, action: GroundAction, show: Show) -> None:
 
 @told_warnings()
 def execute_plan(
-    run: Annotated[Path, typer.Argument(help="Folder of a run.", metavar="RUN")],
-    wanted: Wanted,
+    run: Annotated[Path, typer.Argument(help="Folder of a run.", metavar="RUN")], wanted: Wanted
 ) -> int:
     """Carry out a plan with the agent of a run, and compare every step with the learned model.
 
@@ -149,11 +148,7 @@ def execute_plan(
 
 
 def _arguments(run: Path, wanted: Wanted) -> tuple[Arguments, dict[str, Any] | None]:
-    """The options of the run, with one problem; and the invented fact of its model, as plain data, if it has one.
-
-    Raises:
-        UnusableInput: there is no run in that folder, or no such problem.
-    """
+    """The options of the run, with one problem; and the invented fact of its model, as plain data, if it has one."""
     from aam_vision.agents.journal import Journal, NothingRecorded
 
     if not run.is_dir():
@@ -182,12 +177,7 @@ def _with_problem(kept: Arguments, wanted: Wanted) -> Arguments:
 
 
 def _with_controls(run: Path, wanted: Wanted, target: Target, planner: Planner, show: Show) -> Execution:
-    """Find or read a plan of operators and carry it out, and print every step.
-
-    Raises:
-        UnusableInput: the model, the mapping, the plan or the goal cannot be used; nothing was done.
-        AgentFailed, PlannerFailed: they broke down.
-    """
+    """Find or read a plan of operators and carry it out, and print every step."""
     from aam_vision.interrogation.controls.conditional import conditional, in_cases
     from aam_vision.interrogation.controls.mapping import read_carriers
     from aam_vision.model.pddl import read_domain
@@ -211,11 +201,7 @@ def _with_controls(run: Path, wanted: Wanted, target: Target, planner: Planner, 
 
 
 def _remembering(agent: Agent, fact: dict[str, Any], run: Path) -> Agent:
-    """The agent with the fact that was invented for what it remembers.
-
-    Raises:
-        UnusableInput: the fact is not of this agent.
-    """
+    """The agent with the fact that was invented for what it remembers."""
     from aam_vision.agents.encoding import Malformed
     from aam_vision.interrogation.evidence.transcript import Transcript
     from aam_vision.interrogation.memory.facts import read_fact
@@ -231,12 +217,7 @@ def _remembering(agent: Agent, fact: dict[str, Any], run: Path) -> Agent:
 
 
 def _with_actions(run: Path, wanted: Wanted, target: Target, planner: Planner, show: Show) -> Course:
-    """Carry out a plan, or pursue a goal, with the actions of an agent, and print every step.
-
-    Raises:
-        UnusableInput: the model, the plan or the goal cannot be used; nothing was done.
-        AgentFailed, PlannerFailed: they broke down.
-    """
+    """Carry out a plan, or pursue a goal, with the actions of an agent, and print every step."""
     from aam_vision.model.pddl import read_domain
     from aam_vision.report.plans import read_plan_file
     from aam_vision.run.execution.replanning import carry_out, goal_text, pursue

@@ -135,9 +135,7 @@ def _outcome(
     limits: tuple[float, float],
     p_value: float,
 ) -> dict[str, Any]:
-    words = chance.effects(action, one.adds, one.deletes)
-    if one.kind is not None:
-        words += f" where {some(action.index.text(Literals(one.kind, 0)), 4) or 'nothing'} held"
+    words = chance.effects(action, one.adds, one.deletes) + chance.held(action, one.kind)
     if condition:
         words += f" if {', '.join(condition)}"
     assert p_value <= ALPHA, "others are not told"

@@ -160,8 +160,8 @@ class Case(NamedTuple):
 
     def __str__(self) -> str:
         one, about = self.schema, (self.schema.header.parameters, self.vocabulary)
-        needs = [english.literal(*literal, *about) for literal in _literals(one.positive, one.negative)]
-        changes = [english.effect(*literal, *about) for literal in _literals(one.add, one.delete)]
+        needs = [english.literal(*literal, *about) for literal in english.marked(one.positive, one.negative)]
+        changes = [english.effect(*literal, *about) for literal in english.marked(one.add, one.delete)]
         when = f"where {english.listed(needs)}: " if needs else ""
         return f"{self.name} ({self.carrier.control}, {when}{english.listed(changes)})"
 
@@ -279,12 +279,8 @@ def _pairs(one: Case, other: Case) -> Iterator[Pair]:
             yield Pair(one, other, required)
 
 
-def _literals(true: Iterable[LiftedAtom], false: Iterable[LiftedAtom]) -> list[tuple[LiftedAtom, Mode]]:
-    both = ((true, Mode.POSITIVE), (false, Mode.NEGATIVE))
-    return [(atom, mode) for atoms, mode in both for atom in sorted(atoms, key=str)]
-
-
 def _texts(true: Iterable[LiftedAtom], false: Iterable[LiftedAtom], names: Sequence[str]) -> list[str]:
     return sorted(
-        ("not " if mode is Mode.NEGATIVE else "") + atom.text(names) for atom, mode in _literals(true, false)
+        ("not " if mode is Mode.NEGATIVE else "") + atom.text(names)
+        for atom, mode in english.marked(true, false)
     )

@@ -11,15 +11,7 @@ from typing import Any, NamedTuple
 from aam_vision.agents.encoding import Malformed, field, loads
 from aam_vision.interrogation.examination.findings import Diagnosis, Exam, Family
 from aam_vision.interrogation.task.undetermined import CANNOT_MATTER
-from aam_vision.interrogation.task.verdict import (
-    COMPLETE,
-    NOT_STRIPS,
-    OPEN,
-    STRIPS,
-    Ending,
-    Verdict,
-    verdict,
-)
+from aam_vision.interrogation.task.verdict import COMPLETE, NOT_STRIPS, OPEN, STRIPS, Ending, Verdict, verdict
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.files import read_limited
 
@@ -73,11 +65,7 @@ class RecordedEnding:
 
 
 def read_ending(figures: Mapping[str, Any]) -> RecordedEnding:
-    """How a run ended.
-
-    Raises:
-        Malformed: a figure is not as ``summary`` writes it.
-    """
+    """How a run ended. Raises Malformed: a figure is not as ``summary`` writes it."""
     told = dict(figures)
     status = field(told, "status", str)
     kinds = [one.get("kind") for one in told.get("undetermined") or [] if isinstance(one, dict)]

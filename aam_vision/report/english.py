@@ -39,6 +39,12 @@ def effect(
     return _clause(atom.predicate, _names(atom, parameters), verb, _of_a_place(atom, vocabulary))
 
 
+def marked(true: Iterable[LiftedAtom], false: Iterable[LiftedAtom]) -> list[tuple[LiftedAtom, Mode]]:
+    """Literals, each as an atom with its mode: those that are true first, each kind by name."""
+    both = ((true, Mode.POSITIVE), (false, Mode.NEGATIVE))
+    return [(atom, mode) for atoms, mode in both for atom in sorted(atoms, key=str)]
+
+
 def listed(parts: Iterable[str], joint: str = "and") -> str:
     """``a, b and c``."""
     *others, last = list(parts) or ["nothing"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -67,7 +68,7 @@ class Events:
         self._run = run
         self._single = single
         self._headers = {header.name: header for header in single.headers}
-        self._names = _anchors(single, _in_single_steps(run))
+        self._names = _anchors(run, single)
         self._atoms = {
             header.name: lifted_atoms(single.vocabulary, header, repeated=single.repeated)
             for header in single.headers
@@ -187,29 +188,18 @@ def value_words(atom: LiftedAtom, step: AttemptedStep) -> str:
     return f"{word(step.before)} before, {word(step.after)} after"
 
 
-def _in_single_steps(run: Recorded) -> list[bool]:
-    """For every entry, walks in single steps, whether it only examines what was learned."""
-    return [
+def _anchors(run: Recorded, single: Transcript) -> list[tuple[str, str]]:
+    """The anchor and the name of every entry, walks in single steps, and whether it only examines what was learned."""
+    examined = [
         number in run.examined
         for number, entry in enumerate(run.transcript.entries)
         for _ in range(1 if isinstance(entry, Asked) else len(entry.steps))
     ]
-
-
-def _anchors(single: Transcript, examined: list[bool]) -> list[tuple[str, str]]:
-    """The anchor and the name of every entry."""
-    queries = looks = walked = 0
-    found = []
+    made, found = Counter[str](), list[tuple[str, str]]()
     for entry in single.entries:
-        if isinstance(entry, Asked) and entry.looks:
-            looks += 1
-            found.append((f"look-{looks}", f"Look {looks}"))
-        elif isinstance(entry, Asked):
-            queries += 1
-            found.append((f"query-{queries}", f"Query {queries}"))
-        else:
-            walked += 1
-            found.append((f"walk-{walked}", f"Walk step {walked}"))
+        what = "Walk step" if not isinstance(entry, Asked) else "Look" if entry.looks else "Query"
+        made[what] += 1
+        found.append((f"{what.lower().split()[0]}-{made[what]}", f"{what} {made[what]}"))
     told = [f"Line {line}" for line in single.lines] or [name for _, name in found]
     return [
         (anchor, f"{name} (examination)" if examines else name)

@@ -27,7 +27,7 @@ from aam_vision.report.english import listed
 from aam_vision.report.recorded import shape
 from aam_vision.support import wording
 from aam_vision.support.errors import UnusableInput
-from aam_vision.support.wording import counted, some
+from aam_vision.support.wording import counted
 
 _NEEDS = {Mode.POSITIVE: "needs {}", Mode.NEGATIVE: "needs not {}", Mode.ABSENT: "does not need {}"}
 _SURE = (
@@ -50,11 +50,7 @@ Line = tuple[str, bool]
 
 
 class Versions:
-    """Two runs of ``--chance`` over the same actions and predicates.
-
-    Raises:
-        UnusableInput: they are about other actions or predicates.
-    """
+    """Two runs of ``--chance`` over the same actions and predicates. Raises UnusableInput: they are about other actions or predicates."""
 
     def __init__(self, one: ChanceAccount, other: ChanceAccount) -> None:
         self.one, self.other = one, other
@@ -93,14 +89,11 @@ class Versions:
     @property
     def warnings(self) -> list[str]:
         """Which run is no good base of a comparison, and why, in sentences."""
-        found = []
-        for name, account in (("A", self.one), ("B", self.other)):
-            judged = account.verdict
-            if account.run.figures is None or account.run.figures["status"] == NOT_STRIPS:
-                found.append(
-                    f"{name}: {judged.title}: {judged.main} What is said of it below is not certain."
-                )
-        return found
+        return [
+            f"{name}: {account.verdict.title}: {account.verdict.main} What is said of it below is not certain."
+            for name, account in (("A", self.one), ("B", self.other))
+            if account.run.figures is None or account.run.figures["status"] == NOT_STRIPS
+        ]
 
     def lines(self) -> Iterator[str]:
         """What differs, by how much, and whether chance explains it."""
@@ -149,9 +142,6 @@ def _conditions(account: ChanceAccount) -> dict[str, object]:
     }
 
 
-# --- preconditions ------------------------------------------------------------------------------
-
-
 def _precondition(action: ActionDifferences) -> Iterator[Line]:
     index = action.one.index
     for name, version in (("A", action.one), ("B", action.other)):
@@ -171,9 +161,6 @@ def _precondition(action: ActionDifferences) -> Iterator[Line]:
         yield f"precondition: no difference is proven; {undecided}", False
     elif not action.incompatible:
         yield "precondition: the same (proven)", False
-
-
-# --- outcomes -----------------------------------------------------------------------------------
 
 
 def _outcomes(action: ActionDifferences) -> Iterator[Line]:
@@ -223,10 +210,7 @@ def outcome_text(action: ActionDifferences, one: OutcomeDifference) -> str:
         f"{name} {100 * count.share:.0f}% ({count.hits} of {count.trials})"
         for name, count in (("A", found.one), ("B", found.other))
     ]
-    where = ""
-    if one.kind is not None:
-        held = action.one.index.text(Literals(one.kind, 0))
-        where = f" where {some(held, 4) or 'nothing'} held"
+    where = chance.held(action.one, one.kind)
     if one.condition != NOTHING:
         where = f" if {listed(action.one.index.text(one.condition))}"
     if one.matched:
@@ -242,13 +226,9 @@ def outcome_text(action: ActionDifferences, one: OutcomeDifference) -> str:
 
 
 def _chance(p_value: float) -> str:
-    if p_value <= ALPHA:
-        shown = "less than 0.0001" if p_value < 1e-4 else f"{p_value:.2g}"
-        return f"not chance (p {shown})" if p_value < 1e-4 else f"not chance (p = {shown})"
-    return "may be chance"
-
-
-# --- for programs -----------------------------------------------------------------------------------
+    if p_value > ALPHA:
+        return "may be chance"
+    return f"not chance (p {'less than 0.0001' if p_value < 1e-4 else f'= {p_value:.2g}'})"
 
 
 def _action(found: ActionDifferences) -> dict[str, Any]:
@@ -263,8 +243,10 @@ def _action(found: ActionDifferences) -> dict[str, Any]:
             "atoms": [
                 {
                     "atom": index.atom(one.bit).text(index.header.parameters),
-                    "a": [mode.name.lower() for mode in one.one],
-                    "b": [mode.name.lower() for mode in one.other],
+                    **{
+                        name: [mode.name.lower() for mode in modes]
+                        for name, modes in zip("ab", (one.one, one.other), strict=True)
+                    },
                 }
                 for one in found.atoms
             ],

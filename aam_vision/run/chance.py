@@ -55,11 +55,7 @@ TOLD = 1000
 
 
 class ChanceRun:
-    """A run of an agent whose steps may have several outcomes.
-
-    Raises:
-        UnusableInput: the agent or an option cannot be used.
-    """
+    """A run of an agent whose steps may have several outcomes. Raises UnusableInput: the agent or an option cannot be used."""
 
     def __init__(self, arguments: Arguments, planner: Planner, target: Target) -> None:
         self._arguments = arguments
@@ -67,11 +63,7 @@ class ChanceRun:
         self._prior = _prior(arguments, target)
 
     def go(self, folder: Path, journal: Journal, began: float) -> Ended:
-        """Interrogate, and save and print what was learned.
-
-        Raises:
-            AgentFailed: before there was anything to learn.
-        """
+        """Interrogate, and save and print what was learned. Raises AgentFailed: before there was anything to learn."""
         arguments, target = self._arguments, self.target
         agent: Agent = JournalledAgent(target.agent, journal, target.generators)
         looking = LookingAgent(agent, arguments.confidence) if arguments.confirm else None
@@ -121,11 +113,7 @@ def progress_of(arguments: Arguments, options: Options, what: str, progress: Pro
 
 
 def _prior(arguments: Arguments, target: Target) -> Prior | None:
-    """What was learned earlier, if that is given.
-
-    Raises:
-        UnusableInput: it cannot be used.
-    """
+    """What was learned earlier, if that is given."""
     if arguments.prior is None:
         return None
     return earlier(arguments.prior, target.agent, None if arguments.agent else arguments.seed)

@@ -162,11 +162,7 @@ def options_given(arguments: Arguments, *names: str) -> list[str]:
 
 
 def names_given(arguments: Arguments) -> dict[str, str]:
-    """What is invented by its usual name, with the name that it is given.
-
-    Raises:
-        UnusableInput: something is no name.
-    """
+    """What is invented by its usual name, with the name that it is given. Raises UnusableInput: something is no name."""
     found: dict[str, str] = {}
     for text in arguments.name or ():
         told = re.fullmatch(r"(memory-\d+)=([a-z][a-z0-9_-]*)", text)

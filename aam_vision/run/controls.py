@@ -41,13 +41,7 @@ from aam_vision.run.ended import Ended, accusation, exit_code
 from aam_vision.run.folder import save
 from aam_vision.run.labelling_note import told_unlike, untested, with_other_cause
 from aam_vision.run.operators import keep_operators
-from aam_vision.run.summary import (
-    diagnosis_figures,
-    figures_of_controls,
-    look_figures,
-    look_lines,
-    under,
-)
+from aam_vision.run.summary import diagnosis_figures, figures_of_controls, look_figures, look_lines, under
 from aam_vision.run.targets import Target
 from aam_vision.support.commandline import Progress, write_atomically
 from aam_vision.support.errors import AamWarning
@@ -78,11 +72,7 @@ class ControlsRun:
         self._prior = _prior(arguments, target)
 
     def go(self, folder: Path, journal: Journal, began: float) -> Ended:
-        """Interrogate, and save and print what was learned.
-
-        Raises:
-            AgentFailed: before there was anything to learn.
-        """
+        """Interrogate, and save and print what was learned. Raises AgentFailed: before there was anything to learn."""
         arguments, target = self._arguments, self.target
         agent: Agent = JournalledAgent(target.agent, journal, target.generators, target.crew)
         looking = LookingAgent(agent, arguments.confidence, whole=False) if arguments.confirm else None
@@ -105,11 +95,7 @@ class ControlsRun:
 
 
 def _prior(arguments: Arguments, target: Target) -> Prior | None:
-    """What an earlier run found out, if that is given: its folder, or the model in it.
-
-    Raises:
-        UnusableInput: it cannot be used, or is of an agent with other predicates or controls.
-    """
+    """What an earlier run found out, if that is given: its folder, or the model in it."""
     path = arguments.prior_model
     if path is None:
         return None

@@ -28,11 +28,7 @@ def clear_operators(folder: Path) -> None:
 
 
 def keep_operators(folder: Path, transcript: Transcript) -> None:
-    """Write the transcript of the operators' interrogation.
-
-    Raises:
-        UnusableInput: it cannot be written.
-    """
+    """Write the transcript of the operators' interrogation. Raises UnusableInput: it cannot be written."""
     clear_operators(folder)
     (folder / OPERATORS).mkdir(exist_ok=True)
     told = list(_told(transcript.entries))

@@ -17,11 +17,7 @@ if TYPE_CHECKING:
 
 
 def check_images(path: Path, target: Target) -> None:
-    """Find out before the run whether there is something to record.
-
-    Raises:
-        UnusableInput: the agent shows no images.
-    """
+    """Find out before the run whether there is something to record. Raises UnusableInput: the agent shows no images."""
     if target.keep_clips is not None:
         raise UnusableInput(f"--record {path}: a policy's clips are in its report; leave it out")
     if target.keep_images is None:

@@ -227,11 +227,7 @@ def _comparison(target: Target, result: Result, seed: int) -> dict[str, Any]:
         if states
         else None,
         "curve": [
-            [
-                point.queries,
-                point.steps,
-                round(evaluation.accuracy(point.model, truth, repeated=repeated), 4),
-            ]
+            [point.queries, point.steps, round(evaluation.accuracy(point.model, truth, repeated=repeated), 4)]
             for point in result.curve
         ],
     }

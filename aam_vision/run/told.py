@@ -47,11 +47,7 @@ from aam_vision.support.resources import MEGABYTES, Resources
 
 
 class ToldRun:
-    """A run whose instructions are told.
-
-    Raises:
-        UnusableInput: the agent or an option cannot be used.
-    """
+    """A run whose instructions are told. Raises UnusableInput: the agent or an option cannot be used."""
 
     def __init__(self, arguments: Arguments, planner: Planner, target: Target) -> None:
         if arguments.write_ppo is not None:
@@ -65,11 +61,7 @@ class ToldRun:
             _check_unused(name, target)
 
     def go(self, folder: Path, journal: Journal, began: float) -> Ended:
-        """Interrogate, and save and print what was learned.
-
-        Raises:
-            AgentFailed: before there was anything to learn.
-        """
+        """Interrogate, and save and print what was learned. Raises AgentFailed: before there was anything to learn."""
         arguments, target, clock = self._arguments, self.target, Clock()
         result, failure, agent = _interrogated(arguments, self._interrogation, target, journal, clock)
         if failure is not None and not journal.rows():
@@ -164,11 +156,7 @@ class ToldRun:
 
 
 def _check_unused(name: str, target: Target) -> None:
-    """Refuse a name for what is invented that a predicate has, or that the objects for numbers would share with others.
-
-    Raises:
-        UnusableInput: it is taken.
-    """
+    """Refuse a name for what is invented that a predicate has, or that the objects for numbers would share with others."""
     if name in {predicate.name for predicate in target.agent.vocabulary.predicates}:
         raise UnusableInput("is a predicate already; give another name", "name", name)
     for situation in target.agent.initial():
@@ -191,11 +179,7 @@ def goes_on(arguments: Arguments, target: Target, result: Result) -> Sequence[Wa
 
 
 def _interrogation(arguments: Arguments, target: Target, planner: Planner) -> Interrogation:
-    """How the options say that the agent is interrogated.
-
-    Raises:
-        UnusableInput: they do not fit the agent.
-    """
+    """How the options say that the agent is interrogated."""
     resources = Resources(arguments.max_seconds, MEGABYTES)
     return Interrogation(
         target.agent,
@@ -213,11 +197,7 @@ def _interrogation(arguments: Arguments, target: Target, planner: Planner) -> In
 
 
 def _prior(arguments: Arguments, target: Target) -> Model | None:
-    """The model learned earlier, if there is one.
-
-    Raises:
-        UnusableInput: the file cannot be used, or is a model of another agent.
-    """
+    """The model learned earlier, if there is one."""
     if arguments.prior_model is None:
         return None
     model = read_domain(arguments.prior_model)

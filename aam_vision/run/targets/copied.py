@@ -65,11 +65,7 @@ def copied_program(target: Target, conversation: Conversation, crew: Crew) -> Ta
 
 
 def with_crew(target: Target, crew: Crew) -> Target:
-    """The same target, with its copies, which have begun.
-
-    Raises:
-        UnusableInput: they cannot begin, or are not the same agent.
-    """
+    """The same target, with its copies, which have begun. Raises UnusableInput: they cannot begin, or are not the same agent."""
     try:
         crew.ready()
     except AgentFailed as error:
@@ -99,11 +95,7 @@ def program_crew(
     problems: Sequence[int],
     workers: Workers,
 ) -> Crew:
-    """Copies of a program.
-
-    Raises:
-        UnusableInput: it does not allow so many.
-    """
+    """Copies of a program. Raises UnusableInput: it does not allow so many."""
     from aam_vision.agents.copies import prove
     from aam_vision.agents.workers import Copy, Held
 
@@ -151,11 +143,7 @@ def _program(
 
 
 def unreliable(target: Target, flip_rate: float, refusal_rate: float, seed: int) -> Target:
-    """The same target, but misread and refusing at random; the engine is not told.
-
-    Raises:
-        UnusableInput: a rate is not between 0 and 1.
-    """
+    """The same target, but misread and refusing at random; the engine is not told. Raises UnusableInput: a rate is not between 0 and 1."""
     import numpy as np
 
     from aam_vision.agents.numbered import NumberedAgent

@@ -97,11 +97,7 @@ def _seen(
     controls: bool = False,
     chance: np.random.Generator | None = None,
 ) -> Target:
-    """The agent in simulators of these problems, whose images are clear; one's own without classifiers by its function ``shown``.
-
-    Warns:
-        AamWarning: no classifier reads the images of an environment that is known by its controls.
-    """
+    """The agent in simulators of these problems, whose images are clear; one's own without classifiers by its function ``shown``."""
     from aam_vision.agents.copies import CopiedSimulator
     from aam_vision.envs.registry import image_domain
 
@@ -179,11 +175,7 @@ def perception_of(env: str, settings: PerceptionSettings) -> Perception:
 
 
 def check_known(perception: Perception, clear: Sequence[Simulator]) -> None:
-    """Refuse pictures in which classifiers recognise nothing.
-
-    Raises:
-        UnusableInput: it is so in the first picture of every problem.
-    """
+    """Refuse pictures in which classifiers recognise nothing. Raises UnusableInput: it is so in the first picture of every problem."""
     from aam_vision.agents.copies import CopiedSimulator
     from aam_vision.classifiers.perception import BoardPerception
 

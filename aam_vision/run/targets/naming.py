@@ -38,11 +38,7 @@ def of(arguments: Arguments) -> Target:
 
 
 def _decorated(arguments: Arguments, target: Target) -> Target:
-    """The target with the faults that are asked for, and the cache.
-
-    Raises:
-        UnusableInput: it cannot be used in this way.
-    """
+    """The target with the faults that are asked for, and the cache."""
     if arguments.chance:
         _check_looks(arguments, target.agent.access)
     if arguments.flip_rate or arguments.refusal_rate:
@@ -51,11 +47,7 @@ def _decorated(arguments: Arguments, target: Target) -> Target:
 
 
 def _check_looks(arguments: Arguments, access: Access) -> None:
-    """Refuse the access under which nothing can be looked at again, where that is asked for.
-
-    Raises:
-        UnusableInput: the situations are states that are asked for.
-    """
+    """Refuse the access under which nothing can be looked at again, where that is asked for."""
     if arguments.confirm:
         from aam_vision.interrogation.task.repeated_looks import check_access
 
@@ -112,11 +104,7 @@ def _told(arguments: Arguments, workers: Workers) -> Target:
 
 
 def _policy(policy: PolicyAgent, arguments: Arguments) -> Target:
-    """A policy that is told objectives, in an environment of its own whose chance is drawn from the run's seed.
-
-    Raises:
-        UnusableInput: it does not allow the access, or an option is not of policies.
-    """
+    """A policy that is told objectives, in an environment of its own whose chance is drawn from the run's seed."""
     from aam_vision.agents.encoding import Malformed, read_vocabulary, typed, vocabulary_json
     from aam_vision.agents.numbered import NumberedAgent
 
@@ -161,11 +149,7 @@ def is_imported(env: str) -> bool:
 
 
 def check_name(env: str) -> None:
-    """Refuse a name that no environment has.
-
-    Raises:
-        UnusableInput: there is no such environment.
-    """
+    """Refuse a name that no environment has. Raises UnusableInput: there is no such environment."""
     from aam_vision.envs import TOLD_WITH_CHANCE, registry
     from aam_vision.model import domains
 

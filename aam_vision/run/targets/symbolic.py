@@ -100,11 +100,7 @@ def tell_left_out(domain: Path, vocabulary: Vocabulary) -> None:
 def from_generated(
     env: str, access: Access, problems: Sequence[str], size: int, seed: int, repeated: bool
 ) -> Target:
-    """A symbolic agent that holds the model of a packaged domain, on generated problems.
-
-    Raises:
-        UnusableInput: no such problem.
-    """
+    """A symbolic agent that holds the model of a packaged domain, on generated problems. Raises UnusableInput: no such problem."""
     import numpy as np
 
     from aam_vision.model.domains import generate, load
