@@ -98,7 +98,7 @@ def execute_plan(
     from aam_vision.planning.engines import planner_named
     from aam_vision.run import targets
     from aam_vision.run.execution.replanning import Execution, Film
-    from aam_vision.run.recording import check_images
+    from aam_vision.run.folder import check_images
 
     if (wanted.plan is None) is (wanted.goal is None):
         raise UnusableInput("give either --goal GOAL or --plan FILE")

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 from aam_vision.run import targets
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.checks import check, check_unused, given_about_labels, recorded_arguments
-from aam_vision.run.recording import check_images, recording
 from aam_vision.support.commandline import (
     AGENT_FAILED,
     INTERRUPTED,
@@ -151,11 +150,11 @@ def run_in(
             kind = _kind(arguments)
             target = stack.enter_context(closing(target or targets.of(arguments)))
         run = kind(arguments, planner, target)
+        from aam_vision.agents.journal import Journal
+        from aam_vision.run.folder import check_images, clear, keep_images, note_origins, recording
+
         if arguments.record is not None:
             check_images(arguments.record, target)
-        from aam_vision.agents.journal import Journal
-        from aam_vision.run.folder import clear, keep_images, note_origins
-
         journal = stack.enter_context(
             resumed or Journal.create(folder, arguments.json(), arguments.inputs(), force=arguments.force)
         )

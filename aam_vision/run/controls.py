@@ -33,15 +33,22 @@ from aam_vision.model.strips import ActionHeader, GroundAction, LiftedAtom, Stat
 from aam_vision.planning.planner import Planner, cpu_seconds
 from aam_vision.report.abilities import ControlNames, abilities
 from aam_vision.report.album import FOLDER as FRAMES
+from aam_vision.report.album import drawn
 from aam_vision.report.differences import Cases, cases, matched
-from aam_vision.report.doubtful import drawn
 from aam_vision.report.recorded import images
 from aam_vision.run.arguments import Arguments
-from aam_vision.run.ended import Ended, accusation, exit_code
-from aam_vision.run.folder import save
+from aam_vision.run.folder import keep_operators, save
 from aam_vision.run.labelling_note import told_unlike, untested, with_other_cause
-from aam_vision.run.operators import keep_operators
-from aam_vision.run.summary import diagnosis_figures, figures_of_controls, look_figures, look_lines, under
+from aam_vision.run.summary import (
+    Ended,
+    accusation,
+    diagnosis_figures,
+    exit_code,
+    figures_of_controls,
+    look_figures,
+    look_lines,
+    under,
+)
 from aam_vision.run.targets import Target
 from aam_vision.support.commandline import Progress, write_atomically
 from aam_vision.support.errors import AamWarning

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,13 +15,14 @@ from aam_vision.interrogation.evidence.transcript import attempted
 from aam_vision.interrogation.examination.findings import Diagnosis, Exam
 from aam_vision.interrogation.task.repeated_looks import LookingAgent
 from aam_vision.interrogation.task.result import Result, differences, figures, lifted_predicates
-from aam_vision.interrogation.task.verdict import NOT_STRIPS
+from aam_vision.interrogation.task.verdict import FAILED, NOT_STRIPS
 from aam_vision.model.strips import Model
 from aam_vision.report import evaluation
 from aam_vision.report.abilities import abilities, executed_actions
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.labelling_note import labelled
 from aam_vision.run.targets import Target
+from aam_vision.support.commandline import AGENT_FAILED, NOT_EXPLAINED
 from aam_vision.support.wording import counted
 
 TIMES = frozenset({"wall_s", "cpu_s", "interrogation_s", "planner_s", "perception_s"})
@@ -56,7 +57,19 @@ def summary(
         **interrogation_figures(result, images),
         "unlike": [one._asdict() for one in unlike(target.agent)],
         **times,
-        "differences": None if prior is None else _differences(prior, result),
+        "differences": None
+        if prior is None
+        else [
+            {
+                "action": found.action,
+                "location": found.location.value,
+                "atom": found.atom,
+                "before": found.before.value,
+                "now": found.now.value,
+                "text": str(found),
+            }
+            for found in differences(prior, result.model, repeated=result.hypotheses.repeated)
+        ],
         **_comparison(target, result, arguments.seed),
     }
 
@@ -86,7 +99,7 @@ def look_lines(told: Mapping[str, Any]) -> list[tuple[str, str]]:
 def figures_of_controls(arguments: Arguments, result: ControlsResult, images: Images) -> dict[str, Any]:
     """The figures of the interrogation of discovered operators, for ``result.json`` of a run that knew only controls."""
     inner = result.interrogation
-    unknown: dict[str, Any] = dict.fromkeys(
+    unknown = dict.fromkeys(
         ("accuracy", "exact", "equivalent", "interrogation_s", "planner_s", "differences")
     )
     none: dict[str, Any] = {"undetermined": [], "curve": []} | dict.fromkeys(
@@ -104,28 +117,10 @@ def figures_of_controls(arguments: Arguments, result: ControlsResult, images: Im
     }
 
 
-def _differences(prior: Model, result: Result) -> list[dict[str, str]]:
-    """The differences to the model learned earlier."""
-    return [
-        {
-            "action": found.action,
-            "location": found.location.value,
-            "atom": found.atom,
-            "before": found.before.value,
-            "now": found.now.value,
-            "text": str(found),
-        }
-        for found in differences(prior, result.model, repeated=result.hypotheses.repeated)
-    ]
-
-
 def interrogation_figures(result: Result, images: Images) -> dict[str, Any]:
     """The figures of an interrogation itself; ``images`` as for ``summary``."""
     return {
-        "status": result.status,
-        "why": result.why,
-        "missing": result.missing,
-        "proven": result.proven,
+        **_named(result, "status", "why", "missing", "proven"),
         "predicates": lifted_predicates(result.model, repeated=result.hypotheses.repeated),
         "actions": len(result.model.actions),
         "pal_tuples": result.hypotheses.size,
@@ -141,17 +136,19 @@ def interrogation_figures(result: Result, images: Images) -> dict[str, Any]:
         "not_excluded": not_excluded(result),
         "undetermined": [
             {
-                "action": u.action,
-                "location": u.location,
+                **_named(u, "action", "location"),
                 "group": list(u.group),
-                "known": u.known,
-                "kind": u.kind,
+                **_named(u, "known", "kind"),
                 "settle": u.settle or None,
             }
             for u in result.undetermined
         ],
         **_reliability(result),
     }
+
+
+def _named(found: object, *names: str) -> dict[str, Any]:
+    return {name: getattr(found, name) for name in names}
 
 
 def diagnosis_figures(found: Diagnosis | None, images: Images) -> dict[str, Any] | None:
@@ -161,15 +158,10 @@ def diagnosis_figures(found: Diagnosis | None, images: Images) -> dict[str, Any]
     named = images()
     return {
         "family": found.family.value,
-        "culprit": found.culprit,
-        "why": found.why,
+        **_named(found, "culprit", "why"),
         "otherwise": found.otherwise or None,
         "further": found.further or None,
-        "literal": found.literal,
-        "seen": found.seen,
-        "tried": found.tried,
-        "pixels_differ": found.pixels_differ,
-        "steps": found.steps,
+        **_named(found, "literal", "seen", "tried", "pixels_differ", "steps"),
         "examples": [
             {
                 "step": str(one.step),
@@ -187,12 +179,12 @@ def _reliability(result: Result) -> dict[str, Any]:
 
     ``doubt`` says why nothing is certain, where that is so.
     """
-    rates = result.rates
+    rates, doubt = result.rates, {"doubt": result.doubt or None}
     if rates is None:
-        return {"doubt": result.doubt or None, "confidence": None, "noise": None, "palm_tuples": None}
+        return {**doubt, "confidence": None, "noise": None, "palm_tuples": None}
     parameters = {header.name: header.parameters for header in result.model.headers}
     return {
-        "doubt": result.doubt or None,
+        **doubt,
         "confidence": result.confidence,
         "noise": {
             "false_positives": {n: round(m.false_positive, 4) for n, m in rates.misreadings.items()},
@@ -306,10 +298,31 @@ def sentence(result: Result) -> str:
 
 def _made(result: Result) -> dict[str, int]:
     """By action, the executed steps of which both situations were seen."""
-    steps = attempted(result.transcript.in_single_steps())
-    found = Counter(
+    seen = (
         step.action.name
-        for step in steps
+        for step in attempted(result.transcript.in_single_steps())
         if step.executed and step.before is not None and step.after is not None
     )
+    found = Counter(seen)
     return {schema.header.name: found[schema.header.name] for schema in result.model.actions}
+
+
+class Ended(NamedTuple):
+    """How a run ended."""
+
+    status: str
+    final: bool = True
+    """Whether the same answers would end it again: a run of which this is not so may go on with ``--resume``."""
+    why: str = ""
+    """What is to be said of it on stderr, in a line: an error if there is an exit code, or else a warning; empty for nothing."""
+    code: int = 0
+
+
+def accusation(why: str, otherwise: str | None) -> str:
+    """What is wrong with the agent, in a line; ``otherwise``: what else may be behind it, if anything."""
+    return f"{why}; or pictures were misread (diagnosis in result.json)" if otherwise else why
+
+
+def exit_code(status: str) -> int:
+    """The exit code of a run that ended so."""
+    return {FAILED: AGENT_FAILED, NOT_STRIPS: NOT_EXPLAINED}.get(status, 0)

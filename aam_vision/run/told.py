@@ -36,10 +36,9 @@ from aam_vision.report.recorded import images
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.chance import figures, finish, options_of, progress_of
 from aam_vision.run.checks import names_given, options_given
-from aam_vision.run.ended import Ended, accusation, exit_code
 from aam_vision.run.folder import save
 from aam_vision.run.labelling_note import seen, told_unlike, untested, with_other_cause
-from aam_vision.run.summary import lines, summary
+from aam_vision.run.summary import Ended, accusation, exit_code, lines, summary
 from aam_vision.run.targets import Target
 from aam_vision.support.commandline import Progress, check_writable
 from aam_vision.support.errors import AamWarning, AccessViolation, UnusableInput

@@ -36,19 +36,9 @@ def with_controls(arguments: Arguments, workers: Workers) -> Target:
         bare = from_bare(arguments.domain, arguments.problem or (), arguments.bare or (), arguments.access)
         return copied_symbolic(bare, workers)
     if arguments.agent is not None:
-        from aam_vision.run.targets.programs import from_program, from_shown_program
+        from aam_vision.run.targets.programs import program_of
 
-        if arguments.env is not None:
-            return from_shown_program(arguments)
-        return from_program(
-            arguments.agent,
-            arguments.problem or (),
-            access=arguments.access,
-            seconds=arguments.agent_seconds,
-            megabytes=arguments.agent_memory,
-            workers=workers,
-            controls=True,
-        )
+        return program_of(arguments, workers)
     assert arguments.env is not None, "one or the other is given"
     settings = settings_of(arguments)
     return controlled(arguments.env, arguments.problem or (), arguments.access, settings, workers)
@@ -94,10 +84,11 @@ def read_controls(model: Model, texts: Sequence[str]) -> list[Control]:
         match = CONTROL.fullmatch(text)
         if match is None:
             raise UnusableInput(WRITE, "bare", text)
-        parameters = [
-            one.removeprefix("?") for one in re.split(r"[\s,]+", match["parameters"].strip()) if one
-        ]
-        operators = [one for one in re.split(r"[\s,]+", match["operators"].strip()) if one]
+        parameters, operators = (
+            [one for one in re.split(r"[\s,]+", match[part].strip()) if one]
+            for part in ("parameters", "operators")
+        )
+        parameters = [one.removeprefix("?") for one in parameters]
         if match["name"] in found:
             raise UnusableInput(f"the control {match['name']} comes twice", "bare")
         found[match["name"]] = control_of(model, match["name"], parameters, operators)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ from aam_vision.run.targets.target import Target
 from aam_vision.support.errors import AgentFailed, UnusableInput
 
 if TYPE_CHECKING:
+    from aam_vision.agents.cached import Cache
     from aam_vision.agents.perception import Simulator
     from aam_vision.agents.process import ProcessAgent
     from aam_vision.agents.program import ProgramLimits
@@ -37,11 +38,8 @@ def check_access(access: Access, workers: Workers) -> None:
         UnusableInput: a trajectory is asked for.
     """
     if workers.number > 1 and not access.restarts:
-        raise UnusableInput(
-            "a trajectory is one course, which no two agents can take: use 1, or another access",
-            "workers",
-            workers.number,
-        )
+        why = "a trajectory is one course, which no two agents can take: use 1, or another access"
+        raise UnusableInput(why, "workers", workers.number)
 
 
 def copied_symbolic(target: Target, workers: Workers) -> Target:
@@ -73,11 +71,15 @@ def with_crew(target: Target, crew: Crew) -> Target:
         target.close()
         raise UnusableInput(str(error), "workers", crew.size) from None
 
+    return replace(target, crew=crew, close=_closing(crew, target))
+
+
+def _closing(first: Crew | Cache, target: Target) -> Callable[[], None]:
     def close() -> None:
-        crew.close()
+        first.close()
         target.close()
 
-    return replace(target, crew=crew, close=close)
+    return close
 
 
 def simulator_crew(env: str, problems: Sequence[Problem], workers: Workers, controls: bool) -> Crew:
@@ -101,10 +103,9 @@ def program_crew(
 
     allowed = conversation.hello.copies
     if allowed is not None and workers.number > allowed:
+        often = "only once" if allowed == 1 else f"{allowed} times"
         raise UnusableInput(
-            f"the agent says that it can run {'only once' if allowed == 1 else f'{allowed} times'}; use {allowed}",
-            "workers",
-            workers.number,
+            f"the agent says that it can run {often}; use {allowed}", "workers", workers.number
         )
     make = partial(_program, conversation.command, limits, access, tuple(problems), conversation.identity)
 
@@ -169,15 +170,9 @@ def cached(target: Target, path: Path) -> Target:
     from aam_vision.agents.cached import Cache, CachedAgent
 
     if target.identity is None:
-        raise UnusableInput(
-            f"needs a deterministic agent that may be asked about any state, which {target.name} is not; leave it out",
-            "cache",
-            path,
-        )
+        why = f"needs a deterministic agent that may be asked about any state, which {target.name} is not; leave it out"
+        raise UnusableInput(why, "cache", path)
     cache = Cache(path)
 
-    def close() -> None:
-        cache.close()
-        target.close()
-
-    return replace(target, agent=CachedAgent(target.agent, cache, target.identity), close=close)
+    agent = CachedAgent(target.agent, cache, target.identity)
+    return replace(target, agent=agent, close=_closing(cache, target))
