@@ -149,17 +149,12 @@ def execute_plan(
 
 def _arguments(run: Path, wanted: Wanted) -> tuple[Arguments, dict[str, Any] | None]:
     """The options of the run, with one problem; and the invented fact of its model, as plain data, if it has one."""
-    from aam_vision.agents.journal import Journal, NothingRecorded
+    from aam_vision.report.recorded import opened
 
-    if not run.is_dir():
-        raise UnusableInput(f"{run}: no such folder; give the folder of a run")
-    try:
-        with Journal.open(run) as journal:
-            kept = recorded_arguments(journal, run, Arguments(agent=wanted.agent, env=wanted.env))
-            kept = replace(kept, chance=bool(journal.options().get("chance")))
-            further = journal.went_on()
-    except NothingRecorded:
-        raise UnusableInput(f"{run}: no run is recorded there; give the folder of a run") from None
+    with opened(run) as journal:
+        kept = recorded_arguments(journal, run, Arguments(agent=wanted.agent, env=wanted.env))
+        kept = replace(kept, chance=bool(journal.options().get("chance")))
+        further = journal.went_on()
     if not (run / "model.pddl").is_file():
         raise UnusableInput(f"{run}: holds no model; give the folder of a finished run")
     return _with_problem(kept, wanted), further and further.fact

@@ -15,7 +15,6 @@ from aam_vision.interrogation.chance.retelling import retold
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.model.strips import (
     ActionSchema,
-    Atom,
     GroundAction,
     LiftedAtom,
     Location,
@@ -26,7 +25,7 @@ from aam_vision.model.strips import (
 )
 from aam_vision.report.chance_account import ChanceAccount
 from aam_vision.report.ending import read_undetermined
-from aam_vision.report.english import marked
+from aam_vision.report.english import marked, signed
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.wording import some
 
@@ -163,13 +162,9 @@ def _after(schema: ActionSchema, doubts: Doubts, state: State, action: GroundAct
 
 def changes(before: State, after: State) -> tuple[str, ...]:
     """The atoms that are other than before, ``+`` or ``-`` first; ``?`` where that is not known."""
-
-    def told(sign: str, atoms: frozenset[Atom]) -> list[str]:
-        return [f"{sign}{atom}" for atom in sorted(atoms)]
-
     gained, hidden = after.true - before.true, after.unknown - before.unknown
     lost = (before.true | before.unknown) - after.true - after.unknown
-    return (*told("+", gained), *told("-", lost), *told("?", hidden))
+    return (*signed(gained, lost), *(f"?{atom}" for atom in sorted(hidden)))
 
 
 # The outcome of a plan by what was learned of an agent with chance: how probable it is, and between which limits.

@@ -121,7 +121,9 @@ def interrogate(
     from aam_vision.planning.engines import planner_named
     from aam_vision.support.resources import Resources
 
-    _refuse_unknown(options)
+    for name in options:
+        if name not in Options.__annotations__:  # refused as Python does where all are spelled out
+            raise TypeError(f"interrogate() got an unexpected keyword argument {name!r}")
     within = options.get("within", 0.05)
     if not MIN_WITHIN <= within <= MAX_WITHIN:
         raise UnusableInput(f"give a number from {MIN_WITHIN:g} to {MAX_WITHIN:g}", "within", f"{within:g}")
@@ -356,13 +358,6 @@ def execute_plan(
         steps = [read_step(f"step {n}", text.lower(), model, objects) for n, text in given]
         task = for_plan(model, start.state, steps)
     return carried_out(agent, start, model, carriers(result.mapping, model, agent.headers), task)
-
-
-def _refuse_unknown(options: Options) -> None:
-    """Refuse a keyword argument that does not exist, as Python does where all are spelled out."""
-    for name in options:
-        if name not in Options.__annotations__:
-            raise TypeError(f"interrogate() got an unexpected keyword argument {name!r}")
 
 
 def agent_for(

@@ -17,7 +17,7 @@ from rich.segment import ControlType, Segment
 from rich.style import Style
 
 from aam_vision.agents.perception import Frame
-from aam_vision.report.album import Picture
+from aam_vision.report.album import Picture, few_colours
 
 LEAST = 12, 5
 """Columns and rows of an image at least: smaller ones cannot be recognized."""
@@ -209,12 +209,9 @@ def pixels(picture: Picture, width: int, height: int) -> Frame:
     return found
 
 
-def sixels(frame: Frame, colours: int = 64) -> str:
+def sixels(frame: Frame) -> str:
     """An image, uint8, (H, W, 3), in sixels: bands of six rows, each drawn once for every colour in it."""
-    from PIL import Image
-
-    method, dither = Image.Quantize.FASTOCTREE, Image.Dither.NONE
-    palette = Image.fromarray(frame).quantize(colours, method=method, dither=dither)
+    palette = few_colours(frame)
     numbers = np.asarray(palette)  # (H, W)
     height, width = numbers.shape
     table = np.asarray(palette.getpalette()).reshape(-1, 3)

@@ -18,6 +18,7 @@ from aam_vision.model.strips import ActionSchema, Atom, GroundAction, Model, Sta
 from aam_vision.planning.grounding import TooManyOperators
 from aam_vision.planning.planner import Found, Limits, Planner, Verdict, planned
 from aam_vision.report.album import Picture
+from aam_vision.report.english import signed
 from aam_vision.report.video import MAX_FRAMES, Shot, animated
 from aam_vision.support.errors import AgentFailed, UnusableInput
 from aam_vision.support.files import read_limited
@@ -169,7 +170,10 @@ def _determined(model: Model, *, likeliest: bool) -> dict[str, tuple[str, Action
                 changing = [one for one in own if one[0].effects.add or one[0].effects.delete] or own
                 own = [max(changing, key=lambda one: one[0].probability)]
             for _, one in own:
-                found[_new_name(f"{schema.header.name}-{len(found) + 1}", names)] = schema.header.name, one
+                name = f"{schema.header.name}-{len(found) + 1}"
+                while name in names:  # of another action
+                    name += "-"
+                found[name] = schema.header.name, one
     return found
 
 
@@ -193,13 +197,6 @@ def _plan_of(
     return task.problem, found
 
 
-def _new_name(name: str, names: set[str]) -> str:
-    """A name that no action has."""
-    while name in names:
-        name += "-"
-    return name
-
-
 def _taken(
     agent: Agent, here: Situation, model: Model, action: GroundAction, number: int
 ) -> tuple[Situation, Taken]:
@@ -212,11 +209,8 @@ def _taken(
     hidden = here.state.unknown | after.state.unknown  # of these nothing is predicted, or seen
     outcomes = schema.successors(here.state, action.objects) if applicable else {}
     share = sum(chance for state, chance in outcomes.items() if state.true ^ after.state.true <= hidden)
-    gained, lost = (
-        sorted(a.true - b.true - hidden) for a, b in ((after.state, here.state), (here.state, after.state))
-    )
-    changes = [f"+{atom}" for atom in gained] + [f"-{atom}" for atom in lost]
-    return after, Taken(number, action, True, share, tuple(changes))
+    gained, lost = after.state.true - here.state.true - hidden, here.state.true - after.state.true - hidden
+    return after, Taken(number, action, True, share, tuple(signed(gained, lost)))
 
 
 # What is to be carried out: a plan of discovered operators, given or found by a planner for a goal.
@@ -441,11 +435,15 @@ def carried_out(
         step = _compared(number, operator, control, believed, predicted, here.state)
         steps.append(step)
         watch(step)
-        believed = _combined(here.state, predicted) if step.as_predicted else here.state
-        if not step.as_predicted:
+        if step.as_predicted:  # of what could not be seen, what was predicted
+            kept = predicted.true & here.state.unknown
+            believed = State(
+                here.state.true | kept, here.state.objects, here.state.unknown & predicted.unknown
+            )
+        else:
+            believed = here.state
             break
-    problem = task.problem
-    goal = sorted(problem.goal | problem.goal_false)
+    goal = sorted(task.problem.goal | task.problem.goal_false)
     unseen = [str(atom) for atom in goal if here.state.value(atom) is None]
     return Execution(task, tuple(steps), believed, tuple(unseen) if task.plan else ())
 
@@ -454,31 +452,19 @@ def _compared(
     number: int, operator: GroundAction, control: GroundAction, before: State, predicted: State, seen: State
 ) -> Step:
     """A step, with the differences between what was predicted and what was seen; unknown atoms agree with all."""
-    gained, lost = sorted(predicted.true - before.true), sorted(before.true - predicted.true)
+    gained, lost = predicted.true - before.true, before.true - predicted.true
     differing = [
         f"{atom} is {_word(seen.value(atom))} instead of {_word(predicted.value(atom))}"
         for atom in sorted(predicted.true ^ seen.true)
         if None not in (predicted.value(atom), seen.value(atom))
     ]
-    hidden = [atom for atom in [*gained, *lost] if seen.value(atom) is None]
-    return Step(
-        number,
-        operator,
-        control,
-        (*(f"+{atom}" for atom in gained), *(f"-{atom}" for atom in lost)),
-        tuple(differing),
-        tuple(map(str, hidden)),
-    )
+    changed = [*sorted(gained), *sorted(lost)]
+    hidden = [str(atom) for atom in changed if seen.value(atom) is None]
+    return Step(number, operator, control, tuple(signed(gained, lost)), tuple(differing), tuple(hidden))
 
 
 def _word(value: bool | None) -> str:
     return "true" if value else "false"
-
-
-def _combined(seen: State, predicted: State) -> State:
-    """What was seen, and of what could not be seen, what was predicted."""
-    kept: frozenset[Atom] = predicted.true & seen.unknown
-    return State(seen.true | kept, seen.objects, seen.unknown & predicted.unknown)
 
 
 # The images of a plan that is carried out, as an animated GIF: each step with its control, and whether it was as predicted.
