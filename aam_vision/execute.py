@@ -161,14 +161,14 @@ def _arguments(run: Path, wanted: Wanted) -> tuple[Arguments, dict[str, Any] | N
 
 
 def _with_problem(kept: Arguments, wanted: Wanted) -> Arguments:
-    problems = kept.problem or []
-    if wanted.problem is None:
+    problems, named = kept.problem or [], wanted.problem
+    if named is None:
         return replace(kept, problem=problems[:1] or ["0"])
-    if kept.domain is None or not wanted.problem.isdecimal() or Path(wanted.problem).exists():
-        return replace(kept, problem=[wanted.problem])
-    if len(wanted.problem) > 9 or int(wanted.problem) >= len(problems):
-        raise UnusableInput(f"the run has problems 0 to {len(problems) - 1}", "problem", wanted.problem[:40])
-    return replace(kept, problem=[problems[int(wanted.problem)]])
+    if kept.domain is not None and named.isdecimal() and not Path(named).exists():
+        if len(named) > 9 or int(named) >= len(problems):
+            raise UnusableInput(f"the run has problems 0 to {len(problems) - 1}", "problem", named[:40])
+        named = problems[int(named)]
+    return replace(kept, problem=[named])
 
 
 def _with_controls(run: Path, wanted: Wanted, target: Target, planner: Planner, show: Show) -> Execution:

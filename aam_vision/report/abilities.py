@@ -104,14 +104,7 @@ class ControlNames:
 def abilities(
     model: Model, executed: Collection[str], *, complete: bool, controls: ControlNames | None = None
 ) -> Abilities:
-    """The abilities that a model describes.
-
-    Args:
-        model: the learned one.
-        executed: the actions that were executed at least once; of the others nothing is known.
-        complete: whether nothing more could be learned.
-        controls: where the actions were found in what controls do, these.
-    """
+    """The abilities that a model describes; of actions that were not ``executed`` nothing is known, and ``complete`` says that no more can be."""
     if controls is None:
         cases = {schema.header.name: [schema] for schema in model.actions}
         number, unknown = wording.counted(len(cases), "action"), ""
@@ -138,16 +131,10 @@ def paragraph(
     unknown: str = "",
     room: int = ROOM,
 ) -> Abilities:
-    """The actions in as many words as there is room for.
+    """The actions in as many words as there is ``room`` for, about, in characters.
 
-    Args:
-        number: how many there are: ``3 actions``.
-        model: their conditions and changes.
-        deeds: describes them with so many conditions and changes of each.
-        shares: these numbers, tried in turn.
-        complete: whether nothing more could be learned.
-        unknown: of what nothing is known, in sentences that begin with a space.
-        room: characters that there is room for, about.
+    ``deeds`` describes them with so many conditions and changes of each; ``shares`` are these numbers, tried in turn. ``unknown``: of what
+    nothing is known, in sentences that begin with a space.
     """
     one = number.startswith("1 ")
     for share in shares:

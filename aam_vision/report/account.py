@@ -349,11 +349,7 @@ class Account(ABC):
 
 
 def account_of(run: Recorded) -> Account:
-    """The account that fits a run: of chance, of proofs, or of weights where answers proved unreliable.
-
-    Raises:
-        UnusableInput: a file of the run is damaged, or of another run.
-    """
+    """The account that fits a run: of chance, of proofs, or of weights where answers proved unreliable. Raises UnusableInput: a file is damaged."""
     if run.within is not None:
         from aam_vision.report.chance_account import ChanceAccount
 

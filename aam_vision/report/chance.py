@@ -71,10 +71,7 @@ class Way(NamedTuple):
 
 
 def ways(action: ActionKnowledge, most: int | None = None) -> list[Way]:
-    """The outcomes of an action, case by case, likeliest first; equally likely ones in the order in which they are known.
-
-    ``most``: effects of each that are told.
-    """
+    """The outcomes of an action (``most`` effects of each), case by case, likeliest first; equally likely ones in the order in which they are known."""
     return [way for case in action.cases for way in _ways(action, case, most)]
 
 

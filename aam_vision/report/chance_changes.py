@@ -26,13 +26,7 @@ from aam_vision.support.wording import some
 def earlier(path: Path, agent: Agent, seed: int | None) -> Prior:
     """The earlier findings: of the folder of a run with ``--chance`` its trials, else the model, whose probabilities are claims.
 
-    Args:
-        path: the folder of a run, or a PDDL domain.
-        agent: which is interrogated now.
-        seed: from which its chance is drawn; None if that is of its own.
-
-    Raises:
-        UnusableInput: there is nothing that can be used, or it is of another agent.
+    ``seed``: from which the agent's chance is drawn; None if that is of its own. Raises UnusableInput: nothing there is of this agent.
     """
     vocabulary, headers = agent.vocabulary, agent.headers
     if path.is_dir():

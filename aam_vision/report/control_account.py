@@ -55,15 +55,7 @@ class ControlAccount:
 
 
 class Controls:
-    """What the controls of a run do.
-
-    Args:
-        account: of the operators that were found in them.
-        transcript: what was asked of the controls.
-
-    Raises:
-        UnusableInput: ``controls.json`` is missing, damaged, or of another run.
-    """
+    """What the controls of a run do, whose operators ``account`` is of. Raises UnusableInput: ``controls.json`` is missing, damaged, or of another run."""
 
     def __init__(self, account: ToldAccount, transcript: Transcript) -> None:
         self._account = account

@@ -57,13 +57,7 @@ def _atoms(schema: ActionSchema, location: Location) -> list[LiftedAtom]:
 
 
 class Models:
-    """Two PDDL domains.
-
-    Args:
-        first: the file of the one.
-        second: of the other.
-        problems: in which a plan is looked for that tells them apart.
-        max_states: that are looked at for that, in all.
+    """The files of two PDDL domains, with problems in which a plan is looked for that tells them apart, in so many states in all.
 
     Raises:
         UnusableInput: a file cannot be used, or they are about other actions or predicates.
@@ -230,11 +224,7 @@ class Cases:
 
 
 def compared(first: Path, second: Path) -> Cases:
-    """The cases of two runs' folders: those of one control with the same effects are the same case.
-
-    Raises:
-        UnusableInput: a file is damaged, or the runs have other predicates.
-    """
+    """The cases of two runs' folders: those of one control with the same effects are one. Raises UnusableInput: damaged, or of other predicates."""
     models = [read_domain(run / "model.pddl") for run in (first, second)]
     if len({frozenset(model.vocabulary.predicates) for model in models}) > 1:
         raise UnusableInput(f"{first} and {second}: have other predicates; give runs with one vocabulary")

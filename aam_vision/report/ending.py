@@ -22,11 +22,7 @@ _EARLIER = {_UNEXAMINED: OPEN, "contradicted": NOT_STRIPS}
 
 @contextmanager
 def undamaged(path: Path) -> Iterator[None]:
-    """Refuse a file of a run whose contents, which may be anybody's, cannot be read.
-
-    Raises:
-        UnusableInput: something within has found nothing, or a value of another kind.
-    """
+    """Refuse a file of a run, which may be anybody's, in which something within finds nothing, or a value of another kind: UnusableInput."""
     try:
         yield
     except (OSError, ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
@@ -105,9 +101,7 @@ class OpenGroup(NamedTuple):
 
 
 def read_undetermined(path: Path, *, ended: bool = False) -> tuple[str, list[OpenGroup]]:
-    """How a run ended, and what it left undetermined; nothing where there is no such file.
-
-    ``ended``: the file has to say how.
+    """How a run ended (the file has to say so if it ``ended``), and what it left undetermined; nothing where there is no such file.
 
     Raises:
         UnusableInput: the file is damaged.
@@ -150,11 +144,7 @@ def of_controls(ending: Ending, within: str, beyond: str, *, cases_missing: bool
 
 
 def unfinished(so_far: str) -> Verdict:
-    """The verdict on a run that has no ``result.json``: it was stopped, or goes on.
-
-    Args:
-        so_far: what its answers tell as yet, as a sentence.
-    """
+    """The verdict on a run that has no ``result.json``: it was stopped, or goes on. ``so_far``: what its answers tell as yet, as a sentence."""
     return Verdict(
         "not at its end",
         "The run has not come to its end: it was stopped, or it still goes on.",
@@ -230,11 +220,7 @@ _COUNTS = ("queries", "steps", "failed_steps", "walk_steps", "resets", "seed")
 
 
 def read_figures(path: Path, *, chance: bool) -> Mapping[str, Any] | None:
-    """The contents of ``result.json``; None if there is none. ``chance``: of a run that learned how often.
-
-    Raises:
-        UnusableInput: it is damaged, or lacks what such a run writes.
-    """
+    """``result.json`` of a run (with ``chance``: that learned how often); None if there is none. Raises UnusableInput: it is damaged, or lacks figures."""
     if path.is_symlink() or not path.is_file():
         return None
     with undamaged(path):

@@ -55,10 +55,7 @@ def exact(learned: Model, truth: Model) -> bool:
 
 
 def syntactic(learned: Model, truth: Model) -> tuple[float, float]:
-    """AMLGym's syntactic precision and recall: literals in both models, of those in the learned and in the true one; means over actions.
-
-    An action without a literal has 1.
-    """
+    """AMLGym's syntactic precision and recall: literals in both models, of those in the learned and in the true one (1 of none); means over actions."""
     shares: list[tuple[float, float]] = []
     for schema in truth.actions:
         parts = ("positive", "negative", "add", "delete")
@@ -146,10 +143,7 @@ class Disagreement:
 
 
 def shortest_disagreement(one: Model, other: Model, initial: State, max_states: int) -> Disagreement:
-    """A shortest plan to which two models give different answers, from one state on, breadth first.
-
-    Up to its last step both agree, so that one state stands for both.
-    """
+    """A shortest plan to which two models give different answers, breadth first; up to its last step one state stands for both."""
     came: dict[State, tuple[State, GroundAction] | None] = {initial: None}
     waiting = deque([initial])
     looked = 0

@@ -228,12 +228,7 @@ class Label:
 
 
 def labels(positions: Mapping[str, Point], parameters: Mapping[str, str]) -> tuple[Label, ...]:
-    """Labels of things, each moved down until it covers none above, and into the picture.
-
-    Args:
-        positions: of the things.
-        parameters: what the step calls those that it is about: thing to ``?x``.
-    """
+    """Labels of things at their positions, each moved down until it covers none above, and into the picture; ``parameters``: thing to ``?x``."""
     found: list[Label] = []
     for name, (across, down) in sorted(positions.items(), key=lambda item: (item[1][1], item[0])):
         text = f"{parameters[name]} {name}" if name in parameters else name

@@ -75,11 +75,7 @@ def predict(
 
 
 def read_doubts(path: Path, model: Model) -> dict[str, Doubts]:
-    """The parts that ``result.json`` calls undetermined, by action; none if there is no such file.
-
-    Raises:
-        UnusableInput: the file is damaged, or about another model.
-    """
+    """What ``result.json`` calls undetermined, by action; none if there is no such file. Raises UnusableInput: it is damaged, or of another model."""
     found: dict[str, Doubts] = {}
     try:
         for name, location, group, _ in read_undetermined(path)[1]:
@@ -220,13 +216,7 @@ class Ending(NamedTuple):
 
 
 class Forecast:
-    """What may come of a plan.
-
-    Args:
-        account: of the run.
-        initial: where the plan starts; fully known.
-        plan: its steps.
-    """
+    """What may come of a plan from a state that is fully known."""
 
     def __init__(self, account: ChanceAccount, initial: State, plan: Sequence[GroundAction]) -> None:
         # intervals and what is not excluded, of every action in the plan: all of that together
@@ -285,10 +275,7 @@ class Forecast:
         return _Moved(branches, not violated, True, not cautious, why)
 
     def _value(self, steps: int, final: Callable[[State], float], *, unknown: float | None) -> Chance:
-        """The expectation of ``final`` after so many steps, and its limits; a refused step makes it 0.
-
-        ``unknown``: its value in states that are not known, if it has the same value in all.
-        """
+        """The expectation of ``final`` after so many steps (0 if one is refused), and its limits; ``unknown``: its value in states that are not known."""
         if steps == 0:
             value = final(self._initial)
             return Chance(value, value, value)

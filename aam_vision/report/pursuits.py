@@ -36,14 +36,10 @@ def deeds(
     clips: Mapping[Hashable, tuple[str, ...]],
     lasted: Mapping[Hashable, int],
 ) -> list[Deed]:
-    """A row for each condition under which an objective is achieved in another share of the pursuits, most achieved first.
+    """A row for each condition under which an objective is achieved in another share of its pursuits (``trials``), most achieved first.
 
-    Args:
-        known: what is known of the action, which has to be an objective.
-        trials: its pursuits, of which both ends were read.
-        within: half width for which the intervals are narrowest.
-        clips: by the handle of the situation in which a pursuit ended its images.
-        lasted: by the same handle how many steps it took.
+    ``within`` is the half width for which the intervals are narrowest; ``clips`` and ``lasted`` have images and numbers of steps of pursuits, by
+    the handle of the situation in which each ended.
     """
     found = objective(known.index.header, known.index.vocabulary)
     assert found is not None, "only of such actions"

@@ -168,11 +168,7 @@ def images(journal: Journal) -> dict[Hashable, str]:
 
 
 def read_model(folder: Path, name: str, wanted: Model) -> Model | None:
-    """A PDDL file of the folder, if it is there and about the same actions as another model.
-
-    Raises:
-        UnusableInput: it cannot be read, or is about other actions.
-    """
+    """A PDDL file of the folder; None if it is not there. Raises UnusableInput: it cannot be read, or is about other actions than ``wanted``."""
     from aam_vision.model.pddl import domain_text, read_domain
 
     path = folder / name
@@ -345,16 +341,9 @@ class Answers:
 
 
 class Weighing:
-    """The palm tuples of a run whose answers proved unreliable, and the answers on which each rests.
+    """The palm tuples of a run whose answers proved unreliable, and the answers (walks in single steps) on which each rests.
 
-    Args:
-        transcript: all exchanges, walks in single steps.
-        firsts: the numbers of the entries whose first step started from a state that is known for certain.
-        model: what was learned.
-        figures: ``result.json``.
-
-    Raises:
-        UnusableInput: ``result.json`` is damaged, or of another run.
+    ``firsts`` are the entries whose first step started from a state that is known for certain. Raises UnusableInput: ``result.json`` is damaged.
     """
 
     def __init__(
@@ -386,10 +375,7 @@ class Weighing:
         return self.probabilities[pal] >= self.threshold
 
     def answers(self, pal: PalTuple) -> list[Answers]:
-        """The answers for and against a palm tuple, the weightiest first.
-
-        For a precondition, the steps count before which all else that is required held: there, it alone decides.
-        """
+        """The answers for and against a palm tuple, the weightiest first; for a precondition, only where all else that is required held."""
         found = self._of_precondition(pal) if pal.location is Location.PRE else self._of_effect(pal)
         return sorted(found, key=lambda answers: -abs(answers.weight))
 
@@ -471,10 +457,7 @@ def _kinds(trials: Iterable[tuple[AttemptedStep, bool | None, bool | None]]) -> 
 
 
 def certain_starts(transcript: Transcript) -> list[int]:
-    """The entries, walks taken in single steps, that begin in a state which is known for certain.
-
-    Under settable access these are all queries, and the first steps of walks; elsewhere every state was only seen.
-    """
+    """The entries, walks in single steps, that begin in a state known for certain: settable, queries and first steps of walks; else, as all are seen, all."""
     found, number = list[int](), 0
     for entry in transcript.entries:
         length = 1 if isinstance(entry, Asked) else len(entry.steps)

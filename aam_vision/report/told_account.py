@@ -260,11 +260,7 @@ class ToldAccount(Account):
         return ("", ()) if best is None else (f"{best.name}: {best.step}", best.shown)
 
     def _telling(self) -> Event | None:
-        """The most telling executed step with a picture before it and another after it; None if no step has both.
-
-        Steps of queries come before walks; then those in whose pictures the arguments can be marked; then actions that
-        change much.
-        """
+        """The most telling executed step with two different pictures: of a query before a walk, with arguments to mark, that changes much; or None."""
         best: tuple[tuple[bool, bool, int], Event] | None = None
         for step in [step for step in self.steps if step.executed] if self.run.sights else ():
             schema = self.model.schema(step.action.name)
@@ -432,11 +428,7 @@ _IS = {
 
 
 class WeighedAccount(ToldAccount):
-    """An account in which nothing is proven, and everything has a probability.
-
-    Raises:
-        UnusableInput: a file of the run is damaged, or of another run.
-    """
+    """An account in which nothing is proven, and everything has a probability. Raises UnusableInput: a file is damaged, or of another run."""
 
     def __init__(self, run: Recorded) -> None:
         super().__init__(run)

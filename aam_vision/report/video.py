@@ -76,12 +76,7 @@ def video(run: Recorded) -> Video | None:
 
 
 def animated(shots: Sequence[Shot], images: Mapping[str, Picture]) -> tuple[bytes, int]:
-    """The frames as an animated GIF, and the width of its images in pixels: smaller where the file would be too large.
-
-    Args:
-        shots: the frames, at least one.
-        images: by name, those that the frames show.
-    """
+    """The frames, at least one, as an animated GIF, and the width of its images in pixels: smaller where the file would be too large."""
     gif, size = b"", 0
     for size in WIDTHS:
         gif = _gif(shots, images, size)

@@ -171,14 +171,8 @@ def figures(
 ) -> dict[str, Any]:
     """The contents of ``result.json``; the comparison with the truth is made here, after the interrogation.
 
-    Args:
-        arguments: of the run.
-        target: of the run.
-        result: of the interrogation.
-        looking: what every situation was looked at with until it was certain, if it was.
-        diagnosed: the interrogation whose diagnosis this one has gone on from, if it has.
-        wall_s: seconds that the run took.
-        invented: what the vocabulary was extended by, in sentences, if it was.
+    ``looking``: with what every situation was looked at until it was certain; ``diagnosed``: the interrogation that was gone on from;
+    ``invented``: what the vocabulary was extended by, in sentences.
     """
     cpu_s = cpu_seconds()
     counts, prior = result.counts, result.options.prior

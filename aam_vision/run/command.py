@@ -132,10 +132,9 @@ def run_in(
     resumed: Journal | None = None,
     target: Target | None = None,
 ) -> int:
-    """Interrogate, from the beginning or from where the journal ends; save and print what was learned.
+    """Interrogate, from the beginning or from where the journal ends, a ``target`` or what the options name; save and print what was learned.
 
-    A run that was cut short makes the same moves again and gets the recorded answers. ``target``: if the
-    options do not name it.
+    A run that was cut short makes the same moves again and gets the recorded answers.
     """
     from aam_vision.planning.engines import planner_named
 

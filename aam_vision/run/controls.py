@@ -65,12 +65,7 @@ NATIVE_STEPS = 1000
 
 
 class ControlsRun:
-    """A run of an agent of which only the controls are known.
-
-    Raises:
-        UnusableInput: the agent or an option cannot be used.
-        AgentFailed: the agent cannot be started.
-    """
+    """A run of an agent of which only the controls are known. Raises UnusableInput, AgentFailed: it or an option cannot be used; it does not start."""
 
     def __init__(self, arguments: Arguments, planner: Planner, target: Target) -> None:
         self._arguments = arguments
@@ -95,7 +90,12 @@ class ControlsRun:
         )
         with progress.never_silent(AT_WORK, quiet=arguments.quiet):
             result = interrogate(looking or agent, arguments.seed, options, self._planner)
-        differences = None if self._prior is None else _differences(self._prior, result)
+        differences, prior, model = None, self._prior, result.model
+        if (
+            prior is not None
+        ):  # which cases only the earlier run has, or only this one, or begin elsewhere now
+            now = cases(model, carriers(result.mapping, model) if model.headers else {})
+            differences = matched(cases(prior.model, prior.carriers), now)
         told = _save(folder, arguments, target, result, differences, looking, journal, perf_counter() - began)
         status = told["status"]
         return Ended(status, status != FAILED, _why(told, folder), exit_code(status))
@@ -109,13 +109,6 @@ def _prior(arguments: Arguments, target: Target) -> Prior | None:
     model = read_domain(path)
     check_prior(model, target.agent.vocabulary, model.headers, arguments.prior)
     return Prior(model, read_carriers(path.parent, model, target.agent.headers))
-
-
-def _differences(prior: Prior, result: ControlsResult) -> Cases:
-    """The cases of controls that only the earlier run has, or only this one, or that begin elsewhere now."""
-    model = result.model
-    now = cases(model, carriers(result.mapping, model) if model.headers else {})
-    return matched(cases(prior.model, prior.carriers), now)
 
 
 def _why(told: dict[str, Any], folder: Path) -> str:
@@ -302,14 +295,10 @@ def lines(told: dict[str, Any]) -> list[tuple[str, str]]:
     """What the summary for a person says of the run."""
     equal = told["native_equivalent"]
     worst = sorted((right / of, kind, of) for kind, (right, of) in told["native_kinds"].items() if right < of)
-    less = [f"{kind}: {100 * share:.0f}% of {of}" for share, kind, of in worst[:WORST]]
-    return [
-        (
-            "held out",
-            "nothing to compare with"
-            if equal is None
-            else f"{100 * equal:.1f}% of {told['native_steps']} steps predicted exactly"
-            f"{'; of the kinds of change, ' if less else ''}{'; '.join(less)}",
-        ),
-        ("time", f"{told['cpu_s']:.1f} CPU s ({told['perception_s'] or 0:.1f} perception)"),
-    ]
+    less = "; ".join(f"{kind}: {100 * share:.0f}% of {of}" for share, kind, of in worst[:WORST])
+    held_out = "nothing to compare with"
+    if equal is not None:
+        kinds = f"; of the kinds of change, {less}" if less else ""
+        held_out = f"{100 * equal:.1f}% of {told['native_steps']} steps predicted exactly{kinds}"
+    time = f"{told['cpu_s']:.1f} CPU s ({told['perception_s'] or 0:.1f} perception)"
+    return [("held out", held_out), ("time", time)]

@@ -57,10 +57,7 @@ def _show(path: Path, frame: Frame) -> str:
 
 
 def note_origins(target: Target, journal: Journal, assessed: Mapping[str, str]) -> None:
-    """Note what a killed run has to tell, too: where predicates, traces and things in images come from, and which version it is about.
-
-    A program that was mended since goes on; then both versions are noted.
-    """
+    """Note what a killed run has to tell, too: where predicates, traces and things in images come from, and its version, or both if it was mended."""
     version = {**known_of(target.agent)["checkpoint"], **assessed}
     noted = journal.about("checkpoint")
     before = noted if isinstance(noted, dict) else {}
@@ -81,16 +78,7 @@ def save(
     lines: Iterable[tuple[str, str]],
     truth: str | None,
 ) -> None:
-    """Write the files of a run, and print what was learned.
-
-    Args:
-        folder: of the run.
-        journal: of the run.
-        model: what was learned, as PDDL.
-        told: the contents of ``result.json``.
-        lines: the summary for a person.
-        truth: the ground truth as PDDL, if the report is to compare with it.
-    """
+    """Write the files of a run, and print what was learned; ``truth`` as PDDL, if the report is to compare with it."""
     from aam_vision.interrogation.task.result import aligned
     from aam_vision.report.account import account_of
     from aam_vision.report.page import page
@@ -184,10 +172,7 @@ def check_images(path: Path, target: Target) -> None:
 
 @contextmanager
 def recording(path: Path | None, folder: Path, journal: Journal) -> Iterator[None]:
-    """Write the video of all queries that the journal holds in the end, also if the run fails; none without a path.
-
-    If the video cannot be written, a line says so; the run does not fail.
-    """
+    """Write the video of all queries that the journal holds in the end, also if the run fails; if it cannot be written, a line says so."""
     try:
         yield
     finally:

@@ -110,10 +110,7 @@ def _is_share(value: object) -> TypeGuard[float]:
 def with_other_cause(
     found: Diagnosis, classifiers: Path | None, test: ImageTest | None = None, strange: str = ""
 ) -> Diagnosis:
-    """A diagnosis with what else may be behind it: a test that was not passed, or images unlike all learned from (``told_unlike``).
-
-    Nothing is, where it does not depend on how images are read.
-    """
+    """A diagnosis with what else may be behind it, if it depends on how images are read: a failed test, or images unlike all learned from."""
     if found.unread:
         return found
     if doubts(classifiers):

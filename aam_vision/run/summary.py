@@ -43,8 +43,8 @@ def summary(
 ) -> dict[str, Any]:
     """The contents of ``result.json``; figures that need a ground truth are None where there is none.
 
-    ``differences`` are those to the model learned earlier, if there is one. ``images`` gives the names of the images
-    that were kept, by the handles of the situations; it is called only where images are named.
+    ``differences`` are those to the model learned earlier. ``images`` gives the names of the images that were kept, by the handles of the
+    situations; it is called only where images are named.
     """
     return {
         "env": target.name,
@@ -175,10 +175,7 @@ def diagnosis_figures(found: Diagnosis | None, images: Images) -> dict[str, Any]
 
 
 def _reliability(result: Result) -> dict[str, Any]:
-    """How reliable the answers and every palm tuple are; None where each answer was taken at its word.
-
-    ``doubt`` says why nothing is certain, where that is so.
-    """
+    """How reliable answers and palm tuples are; None where each answer was taken at its word. ``doubt``: why nothing is certain."""
     rates, doubt = result.rates, {"doubt": result.doubt or None}
     if rates is None:
         return {**doubt, "confidence": None, "noise": None, "palm_tuples": None}
@@ -270,10 +267,9 @@ def _verdict(summary: dict[str, Any]) -> str:
 
 
 def not_excluded(result: Result) -> dict[str, float] | None:
-    """By action, the probability up to which another outcome is not excluded, for each action with 95%.
+    """By action, the probability up to which another outcome is not excluded, each with 95%, by the steps of which both situations were seen.
 
-    Steps count of which the situations before and after them were seen. None where answers are not taken at their word, or
-    contradict a model without chance.
+    None where answers are not taken at their word, or contradict a model without chance.
     """
     if result.rates is not None or result.doubt:
         return None

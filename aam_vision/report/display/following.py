@@ -50,13 +50,7 @@ class Sights(NamedTuple):
 
 
 class Display:
-    """Follows an interrogation.
-
-    Args:
-        quiet: be silent.
-        stream: where to; stderr if None.
-        sights: the agent's images, to be shown where the terminal can; None for no images.
-    """
+    """Follows an interrogation on a stream (stderr if None), with the agent's images where the terminal can show them."""
 
     def __init__(
         self, *, quiet: bool = False, stream: TextIO | None = None, sights: Sights | None = None

@@ -74,11 +74,7 @@ def carry_out(
     plan: Sequence[GroundAction],
     watch: Callable[[Taken], None] = lambda step: None,
 ) -> Course:
-    """Carry out a plan until a step is refused, or comes out as the model says it cannot.
-
-    Raises:
-        AgentFailed: the agent can no longer answer.
-    """
+    """Carry out a plan until a step is refused, or comes out as the model says it cannot. Raises AgentFailed: the agent can no longer answer."""
     here, steps = start, list[Taken]()
     for action in plan:
         here, step = _taken(agent, here, model, action, len(steps) + 1)
@@ -100,16 +96,7 @@ def pursue(
     max_steps: int,
     watch: Callable[[Taken], None] = lambda step: None,
 ) -> Course:
-    """Take steps towards a goal until it holds, planning anew where a step came out otherwise than was planned.
-
-    Args:
-        agent: its instructions are the actions of the model.
-        start: a situation of it.
-        model: the learned one.
-        goal: its text, literals of PDDL, and where that comes from, for messages.
-        planner: finds the plans.
-        max_steps: steps after which it is given up.
-        watch: called after every step.
+    """Take steps towards a goal (its text, and where that is from), planning anew where a step came out otherwise than was planned.
 
     Raises:
         UnusableInput: the goal is none, or no plan for it is found at the start.
@@ -156,10 +143,7 @@ def _planned(model: Model, state: State, goal: tuple[str, str], planner: Planner
 
 
 def _determined(model: Model, *, likeliest: bool) -> dict[str, tuple[str, ActionSchema]]:
-    """Actions without chance: of every case of an action the likeliest outcome that changes something, or all.
-
-    By names of their own, with the name of the agent's action beside each.
-    """
+    """Actions without chance, by names of their own, each with the agent's: of every case the likeliest outcome that changes something, or all."""
     names = {header.name for header in model.headers}
     found: dict[str, tuple[str, ActionSchema]] = {}
     for schema in model.actions:
@@ -233,11 +217,7 @@ class Task:
 
 
 def goal_text(given: str) -> tuple[str, str]:
-    """The text of a goal, which is given as such or as the name of a file, and where it comes from.
-
-    Raises:
-        UnusableInput: the file cannot be read.
-    """
+    """The text of a goal, given as such or in a file, and where it comes from. Raises UnusableInput: the file cannot be read."""
     if "(" in given:
         return given, "--goal"
     try:
@@ -250,14 +230,7 @@ def goal_text(given: str) -> tuple[str, str]:
 
 
 def for_goal(model: Model, initial: State, text: str, source: str, planner: Planner) -> Task:
-    """The plan that a planner finds for a goal.
-
-    Args:
-        model: the learned one.
-        initial: where the plan starts, as it was seen.
-        text: the goal, literals of PDDL.
-        source: where the text comes from, for messages.
-        planner: finds the plan.
+    """The plan that a planner finds for a goal, literals of PDDL from a ``source`` that messages name, from a state as it was seen.
 
     Raises:
         UnusableInput: the goal is none, or no plan for it was found.
@@ -283,11 +256,7 @@ def for_goal(model: Model, initial: State, text: str, source: str, planner: Plan
 
 
 def for_plan(model: Model, initial: State, plan: Sequence[GroundAction]) -> Task:
-    """A given plan, if the model says that it can be carried out as far as can be seen.
-
-    Raises:
-        UnusableInput: an operator names an object twice, or the model says that it cannot be carried out there.
-    """
+    """A given plan, if the model says that it can be carried out as far as can be seen, and no operator names an object twice; or UnusableInput."""
     state = initial
     for number, step in enumerate(plan, 1):
         if len(set(step.objects)) < len(step.objects):
@@ -411,15 +380,7 @@ def carried_out(
     task: Task,
     watch: Callable[[Step], None] = lambda step: None,
 ) -> Execution:
-    """Give the controls of a plan one after the other, until something comes out otherwise than predicted.
-
-    Args:
-        agent: its instructions are the controls.
-        start: a situation of it, in which the task's plan starts.
-        model: the learned one, of the operators.
-        carriers: the controls that carry them out.
-        task: the plan.
-        watch: called after every step.
+    """Give the controls of a plan, each operator's by its carrier, until something comes out otherwise than predicted.
 
     Raises:
         AgentFailed: the agent can no longer answer, or refuses a control.
@@ -454,17 +415,13 @@ def _compared(
     """A step, with the differences between what was predicted and what was seen; unknown atoms agree with all."""
     gained, lost = predicted.true - before.true, before.true - predicted.true
     differing = [
-        f"{atom} is {_word(seen.value(atom))} instead of {_word(predicted.value(atom))}"
+        f"{atom} is {'true' if seen.value(atom) else 'false'} instead of {'true' if predicted.value(atom) else 'false'}"
         for atom in sorted(predicted.true ^ seen.true)
         if None not in (predicted.value(atom), seen.value(atom))
     ]
     changed = [*sorted(gained), *sorted(lost)]
     hidden = [str(atom) for atom in changed if seen.value(atom) is None]
     return Step(number, operator, control, tuple(signed(gained, lost)), tuple(differing), tuple(hidden))
-
-
-def _word(value: bool | None) -> str:
-    return "true" if value else "false"
 
 
 # The images of a plan that is carried out, as an animated GIF: each step with its control, and whether it was as predicted.

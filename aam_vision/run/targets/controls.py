@@ -27,11 +27,7 @@ WRITE = "write e.g. 'move(?dir)=push,move', with the control, its parameters and
 
 
 def with_controls(arguments: Arguments, workers: Workers) -> Target:
-    """The agent that a run's arguments name, by its controls.
-
-    Raises:
-        UnusableInput: there is no such thing, or its controls are not known.
-    """
+    """The agent that a run's arguments name, by its controls. Raises UnusableInput: there is no such thing, or its controls are not known."""
     if arguments.domain is not None:
         bare = from_bare(arguments.domain, arguments.problem or (), arguments.bare or (), arguments.access)
         return copied_symbolic(bare, workers)
@@ -45,11 +41,7 @@ def with_controls(arguments: Arguments, workers: Workers) -> Target:
 
 
 def from_bare(domain: Path, problems: Sequence[str], bare: Sequence[str], access: str | None) -> Target:
-    """A PDDL domain behind controls, each written as ``NAME(?PARAMETER ...)=OPERATOR,...``.
-
-    Raises:
-        UnusableInput: a file or a control cannot be used, or no problem is given.
-    """
+    """A PDDL domain behind controls, each written as ``NAME(?PARAMETER ...)=OPERATOR,...``. Raises UnusableInput: one or a file cannot be used."""
     from aam_vision.agents.bare import BARE_ACCESS, BareSymbolicAgent
     from aam_vision.model.pddl import read_domain, read_problem
 
@@ -72,11 +64,7 @@ def from_bare(domain: Path, problems: Sequence[str], bare: Sequence[str], access
 
 
 def read_controls(model: Model, texts: Sequence[str]) -> list[Control]:
-    """The controls of a model, each written as ``NAME(?PARAMETER ...)=OPERATOR,...``.
-
-    Raises:
-        UnusableInput: a text is not like that, names what the model lacks, or one control comes twice.
-    """
+    """The controls of a model, written as ``NAME(?PARAMETER ...)=OPERATOR,...``. Raises UnusableInput: one is not like that, or comes twice."""
     from aam_vision.agents.bare import control_of
 
     found: dict[str, Control] = {}
@@ -122,10 +110,6 @@ def controlled(
     settings: PerceptionSettings,
     workers: Workers | None = None,
 ) -> Target:
-    """An environment that is seen in images, by its controls.
-
-    Raises:
-        UnusableInput: its controls are not known, or there is no such problem, access or weights.
-    """
+    """An environment that is seen in images, by its controls. Raises UnusableInput: not known, or no such problem, access or weights."""
     allowed = access_of(access, (Access.SNAPSHOT,), "--controls")
     return from_images(env, allowed, problems, settings, workers, controls=True)

@@ -32,11 +32,7 @@ SIMULATING = (
 
 
 def check_access(access: Access, workers: Workers) -> None:
-    """Refuse several copies under an access where every question needs the answer before.
-
-    Raises:
-        UnusableInput: a trajectory is asked for.
-    """
+    """Refuse several copies under an access where every question needs the answer before, a trajectory: UnusableInput."""
     if workers.number > 1 and not access.restarts:
         why = "a trajectory is one course, which no two agents can take: use 1, or another access"
         raise UnusableInput(why, "workers", workers.number)
@@ -162,11 +158,7 @@ def unreliable(target: Target, flip_rate: float, refusal_rate: float, seed: int)
 
 
 def cached(target: Target, path: Path) -> Target:
-    """The same target, asked only what no run has asked it before; a file keeps the answers.
-
-    Raises:
-        UnusableInput: the agent's answers cannot be used in another run, or the file is not a cache.
-    """
+    """The same target, asked only what no run has asked before; a file keeps the answers. Raises UnusableInput: it cannot, or is no cache."""
     from aam_vision.agents.cached import Cache, CachedAgent
 
     if target.identity is None:

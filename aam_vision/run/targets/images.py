@@ -54,11 +54,11 @@ def from_images(
     """The agent of an image environment, its truth kept apart.
 
     Args:
-        env: name of the environment.
-        access: what the agent allows.
+        env: its name.
+        access: what it allows.
         problems: those that are asked for; all if there are none.
         settings: how images are read.
-        workers: how many copies of the agent answer at a time, and where; None for one.
+        workers: how many copies of it answer at a time, and where; None for one.
         controls: whether its instructions are the environment's controls.
         chance: draws what comes of its steps, where that is a matter of chance.
 

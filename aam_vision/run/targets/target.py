@@ -99,11 +99,8 @@ def problems_of(
 ) -> list[Problem]:
     """The problems given, or all that are interrogated together (under trajectory access the first).
 
-    A problem is given by its number among these, or by its name: ``test/7``. Where problems are seeds, any other number is
-    a seed.
-
-    Raises:
-        UnusableInput: a text is neither.
+    A problem is given by its number among these, or by its name: ``test/7``; where problems are seeds, any other number is a seed.
+    Raises UnusableInput: a text is neither.
     """
     count, (usual, first) = len(interrogated), interrogated[0]
     if not access.restarts:
