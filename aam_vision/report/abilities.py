@@ -166,9 +166,9 @@ def _deed(
     if any(case.header.name not in executed for case in cases):
         return Deed(name, "it was never done, so nothing is known of it")
     told, more = [clause(model, case, *share, cases) for case in cases[:CASES]], len(cases) - CASES
-    return Deed(
-        name, "; ".join([*told, *([f"and {wording.counted(more, 'more case')}"] if more > 0 else [])])
-    )
+    if more > 0:
+        told.append(f"and {wording.counted(more, 'more case')}")
+    return Deed(name, "; ".join(told))
 
 
 def clause(

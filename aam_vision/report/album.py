@@ -66,9 +66,8 @@ def few_colours(frame: Frame) -> Any:
     """The image, uint8, (H, W, 3), with a palette, as Pillow has it."""
     from PIL import Image
 
-    return Image.fromarray(frame).quantize(
-        COLOURS, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE
-    )
+    method = Image.Quantize.FASTOCTREE
+    return Image.fromarray(frame).quantize(COLOURS, method=method, dither=Image.Dither.NONE)
 
 
 @dataclass(frozen=True)

@@ -238,9 +238,8 @@ def effects(
     told = _clauses(action, english.effect, adds, deletes)
     if not told:
         return NOTHING_ELSE if others else NOTHING
-    return listed(
-        told if most is None or len(told) <= most + 1 else [*told[:most], f"{len(told) - most} more"]
-    )
+    more = 0 if most is None else len(told) - most
+    return listed(told if more < 2 else [*told[:most], f"{more} more"])
 
 
 def not_tried(constants: Mapping[str, Sequence[str]]) -> str:

@@ -97,9 +97,7 @@ class Models:
                 continue
             yield f"{path.name}: they disagree on this plan ({counted(len(told.plan), 'step')}):"
             yield from (f"  ({' '.join([step.name, *step.objects])})" for step in told.plan)
-            yield from (
-                f"  {name}: {outcome}" for name, outcome in zip(self._names, told.outcomes, strict=True)
-            )
+            yield from (f"  {name}: {end}" for name, end in zip(self._names, told.outcomes, strict=True))
 
     def json(self) -> dict[str, Any]:
         """The difference for programs."""
@@ -228,10 +226,9 @@ def compared(first: Path, second: Path) -> Cases:
     models = [read_domain(run / "model.pddl") for run in (first, second)]
     if len({frozenset(model.vocabulary.predicates) for model in models}) > 1:
         raise UnusableInput(f"{first} and {second}: have other predicates; give runs with one vocabulary")
-    ours, theirs = (
-        cases(model, read_carriers(run, model)) for run, model in zip((first, second), models, strict=True)
+    return matched(
+        *(cases(one, read_carriers(run, one)) for run, one in zip((first, second), models, strict=True))
     )
-    return matched(ours, theirs)
 
 
 def cases(model: Model, carriers: Carriers) -> list[Case]:

@@ -90,9 +90,8 @@ def _clause(atom: LiftedAtom, parameters: Sequence[str], verb: str, vocabulary: 
         return f"{names[0]} {verb} {names[1]}" if len(names) == 2 else f"it {verb} {names[0]}"
     if len(names) == 1 and words[0] == "is" and len(words) > 1:
         rest = words[1:]
-        article = (
-            "" if _ADJECTIVE.fullmatch(rest[-1]) or rest[0] in _PREPOSITIONS else f"{_article(rest[0])} "
-        )
+        bare = _ADJECTIVE.fullmatch(rest[-1]) or rest[0] in _PREPOSITIONS
+        article = "" if bare else f"{_article(rest[0])} "
         return f"{names[0]} {verb} {article}{' '.join(rest)}"
     if len(names) == 1 and len(words) == 1 and words[0] in _PREPOSITIONS | _VERBS:
         return f"it {verb} {text} {names[0]}"  # as ``at(?location)`` says it of the agent

@@ -102,9 +102,8 @@ def of_versions(versions: Versions, margin: float) -> Losses:
         if action.incompatible and not action.atoms:
             unsure.append(f"{name}: it is refused elsewhere, and no precondition explains where")
         if action.undecided and not ended:  # else no situation that can be reached would tell
-            unsure.append(
-                f"{name}: {counted(action.undecided, 'atom')} of its precondition undecided in A or B"
-            )
+            atoms = counted(action.undecided, "atom")
+            unsure.append(f"{name}: {atoms} of its precondition undecided in A or B")
         if action.one.executed and not action.other.executed:
             unsure.append(f"{name}: never executed in B")
         for one in _wanted(action) if action.one.executed and action.other.executed else ():

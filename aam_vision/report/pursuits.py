@@ -44,9 +44,8 @@ def deeds(
     found = objective(known.index.header, known.index.vocabulary)
     assert found is not None, "only of such actions"
     (atom, value), index = found, known.index
-    goal, claimed, ended = (
-        index.mask([one]) for one in (atom, LiftedAtom(CLAIMED, ()), LiftedAtom(ENDED, ()))
-    )
+    marks = atom, LiftedAtom(CLAIMED, ()), LiftedAtom(ENDED, ())
+    goal, claimed, ended = (index.mask([one]) for one in marks)
     pursued: dict[int, list[Trial]] = {}
     kept: list[Trial] = []
     for trial in trials:
@@ -81,16 +80,14 @@ def deeds(
         for (step, *_), done, claim in zip(ends, did, says, strict=True):
             if step.after is not None and (images := clips.get(step.after.handle)):
                 shown.setdefault(done, Clip(images, f"{step.action}: {_ended(done, claim)}"))
-        rows.append(
-            Deed(index.header.name, told, often, tuple(shown[one] for one in (True, False) if one in shown))
-        )
+        kept_clips = tuple(shown[one] for one in (True, False) if one in shown)
+        rows.append(Deed(index.header.name, told, often, kept_clips))
     rows.sort(key=lambda row: -row.found.probability if row.found else 0.0)
     still = [bool(now & goal) is value for *_, now in kept]
     if not all(still):
         often = frequency(sum(still), len(kept), alpha, within)
-        told = (
-            f"where it holds already, it is kept {chance.often(often.probability, often.low, often.high)}; "
-        )
+        share = chance.often(often.probability, often.low, often.high)
+        told = f"where it holds already, it is kept {share}; "
         told += _claims(still, [bool(now & claimed) for *_, now in kept], alpha, within)
         rows.append(Deed(index.header.name, told, often))
     return rows or [Deed(index.header.name, "no pursuit of it was seen that began where it did not hold")]

@@ -120,9 +120,8 @@ def read_journal(folder: Path, journal: Journal) -> Recorded:
         of_controls = bool(arguments.get("controls") or arguments.get("bare"))
         if arguments.get("confirm") and (of_controls or arguments.get("chance")):
             confidence = field(arguments, "confidence", float)
-            found = replace(
-                found, transcript=as_read(found.transcript, confidence, whole=not of_controls), looked=True
-            )
+            transcript = as_read(found.transcript, confidence, whole=not of_controls)
+            found = replace(found, transcript=transcript, looked=True)
         if arguments.get("chance"):
             seed = field(arguments, "seed", int)
             of_agent = None if arguments.get("agent") is not None else seed
@@ -301,9 +300,7 @@ class _Reader:
     def _sources(self) -> dict[str, Source]:
         stated = self._journal.about("sources") or {}
         return {
-            printable(name): Source(
-                printable(field(told, "kind", str)), printable(field(told, "meaning", str))
-            )
+            printable(name): Source(*(printable(field(told, part, str)) for part in ("kind", "meaning")))
             for name, told in stated.items()
         }
 
@@ -450,9 +447,7 @@ def _kinds(trials: Iterable[tuple[AttemptedStep, bool | None, bool | None]]) -> 
     for step, before, outcome in trials:
         if before is not None and outcome is not None:
             found.setdefault((before, outcome), []).append(step)
-    of = {
-        value: sum(len(some) for (before, _), some in found.items() if before is value) for value, _ in found
-    }
+    of = {value: sum(len(some) for (held, _), some in found.items() if held is value) for value, _ in found}
     return [(before, outcome, tuple(some), of[before]) for (before, outcome), some in sorted(found.items())]
 
 

@@ -60,9 +60,8 @@ class ToldAccount(Account):
         queries = counted(figures["queries"], "query")
         spent = f"{counted(figures['steps'], 'control')} given, {queries}"
         if self.controls is None:
-            spent = (
-                f"{queries} (at least {figures['lower_bound']} needed), {counted(figures['steps'], 'step')}"
-            )
+            steps = counted(figures["steps"], "step")
+            spent = f"{queries} (at least {figures['lower_bound']} needed), {steps}"
         if self.weighing and figures.get("looks"):
             spent += f", {counted(figures['looks'], 'look')}"
         known = "decided" if self.weighing is None else "certain"
@@ -85,9 +84,8 @@ class ToldAccount(Account):
         if self.run.ending is not None:
             return self.run.ending.verdict
         decided, size = self.decided
-        return unfinished(
-            f"The answers so far decide {decided} of {counted(size, 'line')} of the model; the others may have any mode."
-        )
+        known = f"{decided} of {counted(size, 'line')} of the model"
+        return unfinished(f"The answers so far decide {known}; the others may have any mode.")
 
     @cached_property
     def abilities(self) -> Abilities:
@@ -292,9 +290,8 @@ class ToldAccount(Account):
         assert proof.refusal is not None
         event = self.events.event(proof.refusal)
         failed = english.listed(_literal(claim, header) for claim in proof.reasons)
-        yield ProofStep(
-            f"{event.name}: {event.step} could not be done. What did not hold there: {failed}.", event
-        )
+        refused = f"{event.step} could not be done. What did not hold there: {failed}."
+        yield ProofStep(f"{event.name}: {refused}", event)
         if proof.innocent:
             others = proof.violated - len(proof.reasons)
             none, they = ("It is not", "it") if others == 1 else ("None of them is", "they")
@@ -334,9 +331,8 @@ class ToldAccount(Account):
             return ProofStep(text, event, tuple(f"{name} is {may}" for name, may in left.items()))
         values = [value_words(atom, one.step) for atom in atoms]
         words = [f"{name}: {seen}, so it is {left[name]}" for name, seen in zip(left, values, strict=True)]
-        hidden = (
-            "" if one.seen else " (rests on values that were not seen here, but follow from other answers)"
-        )
+        rests = " (rests on values that were not seen here, but follow from other answers)"
+        hidden = "" if one.seen else rests
         return ProofStep(f"{event.name}: {event.step} {event.outcome}{hidden}.", event, tuple(words))
 
     def _open(self, line: Line, proof: Proof) -> str:

@@ -149,9 +149,8 @@ def _precondition(action: ActionDifferences) -> Iterator[Line]:
             yield f"never executed in {name}, refused {counted(version.refused, 'time')}", False
     for atom in action.atoms:
         text = index.atom(atom.bit).text(index.header.parameters)
-        a, b = (
-            listed((_NEEDS[mode].format(text) for mode in modes), "or") for modes in (atom.one, atom.other)
-        )
+        both = atom.one, atom.other
+        a, b = (listed((_NEEDS[mode].format(text) for mode in modes), "or") for modes in both)
         yield f"precondition: A {a}, B {b} (proven)", True
     if action.incompatible and not action.atoms:
         why = "A and B refused and executed steps that no one precondition explains"
@@ -220,9 +219,8 @@ def outcome_text(action: ActionDifferences, one: OutcomeDifference) -> str:
             for split in one.matched
         ]
         where += f", compared where {listed(told)} {'is' if len(told) == 1 else 'are'} the same"
-    return (
-        f"{words}{where}: {', '.join(shares)}; B {chance.difference(*found.limits)}; {_chance(found.p_value)}"
-    )
+    differs = chance.difference(*found.limits)
+    return f"{words}{where}: {', '.join(shares)}; B {differs}; {_chance(found.p_value)}"
 
 
 def _chance(p_value: float) -> str:

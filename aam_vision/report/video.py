@@ -138,9 +138,8 @@ def _gif(shots: Sequence[Shot], images: Mapping[str, Picture], width: int) -> by
     flat = [one.quantize(palette=palette, dither=Image.Dither.NONE) for one in frames]
     buffer = BytesIO()
     durations = [_MS[shot.kind] for shot in shots]
-    flat[0].save(
-        buffer, "GIF", save_all=True, append_images=flat[1:], duration=durations, loop=0, optimize=False
-    )
+    options = {"save_all": True, "duration": durations, "loop": 0, "optimize": False}
+    flat[0].save(buffer, "GIF", append_images=flat[1:], **options)
     return buffer.getvalue()
 
 
@@ -150,9 +149,8 @@ def _scaled(one: Picture, width: int) -> Any:
     with Image.open(BytesIO(one.png), formats=["PNG"]) as image:
         share = width / max(image.size)
         size = max(1, round(image.width * share)), max(1, round(image.height * share))
-        return image.convert("RGB").resize(
-            size, Image.Resampling.LANCZOS if share < 1 else Image.Resampling.NEAREST
-        )
+        method = Image.Resampling.LANCZOS if share < 1 else Image.Resampling.NEAREST
+        return image.convert("RGB").resize(size, method)
 
 
 def _palette(images: Sequence[Any]) -> Any:

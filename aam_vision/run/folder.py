@@ -61,10 +61,8 @@ def note_origins(target: Target, journal: Journal, assessed: Mapping[str, str]) 
     version = {**known_of(target.agent)["checkpoint"], **assessed}
     noted = journal.about("checkpoint")
     before = noted if isinstance(noted, dict) else {}
-    changed = {name: sha for name, sha in before.items() if version.get(name, sha) != sha}
-    journal.note(
-        "checkpoint", {**before, **version, **{f"{name}, at first": changed[name] for name in changed}}
-    )
+    changed = {f"{k}, at first": sha for k, sha in before.items() if version.get(k, sha) != sha}
+    journal.note("checkpoint", {**before, **version, **changed})
     journal.note("sources", target.sources)
     journal.note("scenes", target.scenes())
     journal.note("lines", getattr(traced(target.agent), "lines", ()))

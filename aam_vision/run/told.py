@@ -44,6 +44,8 @@ from aam_vision.support.commandline import Progress, check_writable
 from aam_vision.support.errors import AamWarning, AccessViolation, UnusableInput
 from aam_vision.support.resources import MEGABYTES, Resources
 
+AT_WORK = "still making histories that tell what explains it"
+
 
 class ToldRun:
     """A run whose instructions are told. Raises UnusableInput: the agent or an option cannot be used."""
@@ -125,10 +127,9 @@ class ToldRun:
         options, why, progress = options_of(arguments, resources), result.diagnosis.why, Progress()
 
         def begins(attempt: Attempt) -> Watch | None:
-            outcomes, more = attempt.way is Way.OUTCOMES, {"constants": dict(attempt.constants)}
-            journal.note(
-                WENT_ON, {"after": after, "explained": outcomes, **(more if attempt.constants else {})}
-            )
+            outcomes = attempt.way is Way.OUTCOMES
+            more = {"constants": dict(attempt.constants)} if attempt.constants else {}
+            journal.note(WENT_ON, {"after": after, "explained": outcomes, **more})
             if outcomes:
                 return progress_of(arguments, options, f"{why}: going on with {attempt.way}", progress)
             if not arguments.quiet:
@@ -136,12 +137,9 @@ class ToldRun:
             return None
 
         budget, exam = self._interrogation.budget, arguments.exam
-        with progress.never_silent(
-            "still making histories that tell what explains it", quiet=arguments.quiet
-        ):
-            further = go_further(
-                agent, result, arguments.seed, options, budget, exam, among, begins, self._names
-            )
+        with progress.never_silent(AT_WORK, quiet=arguments.quiet):
+            seed, names = arguments.seed, self._names
+            further = go_further(agent, result, seed, options, budget, exam, among, begins, names)
         if (found := further.found) is None:
             journal.note(WENT_ON, {"after": after, "explained": False})
         elif found.outcomes is None:  # else it was noted when it began

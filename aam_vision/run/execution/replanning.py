@@ -318,9 +318,8 @@ class Step:
     def __str__(self) -> str:
         told = "; ".join(self.differing) or ", ".join(self.changes) or "nothing changes"
         unseen = f"; not seen: {', '.join(self.hidden)}" if self.hidden else ""
-        return (
-            f"{self.control}: {'as predicted' if self.as_predicted else 'NOT as predicted'}; {told}{unseen}"
-        )
+        how = "as predicted" if self.as_predicted else "NOT as predicted"
+        return f"{self.control}: {how}; {told}{unseen}"
 
 
 @dataclass(frozen=True)
@@ -359,9 +358,8 @@ class Execution:
             return f"Carried out: {steps} as predicted." if total else "Nothing to do: the plan is empty."
         if not self.reached:
             left, unknown = open_goals(self.task.problem, self.final)
-            return (
-                f"Goal not reached, though {steps} as predicted: {some([*map(str, left + unknown)], SHOWN)}."
-            )
+            missing = some([*map(str, left + unknown)], SHOWN)
+            return f"Goal not reached, though {steps} as predicted: {missing}."
         if not total:
             return "Goal reached: it holds at the start, and nothing has to be done."
         unseen = f" Not seen in the end: {some(self.unseen, SHOWN)}." if self.unseen else ""
@@ -398,9 +396,8 @@ def carried_out(
         watch(step)
         if step.as_predicted:  # of what could not be seen, what was predicted
             kept = predicted.true & here.state.unknown
-            believed = State(
-                here.state.true | kept, here.state.objects, here.state.unknown & predicted.unknown
-            )
+            hidden = here.state.unknown & predicted.unknown
+            believed = State(here.state.true | kept, here.state.objects, hidden)
         else:
             believed = here.state
             break
