@@ -145,13 +145,9 @@ def of_controls(ending: Ending, within: str, beyond: str, *, cases_missing: bool
 
 def unfinished(so_far: str) -> Verdict:
     """The verdict on a run that has no ``result.json``: it was stopped, or goes on. ``so_far``: what its answers tell as yet, as a sentence."""
-    return Verdict(
-        "not at its end",
-        "The run has not come to its end: it was stopped, or it still goes on.",
-        "",
-        "",
-        (so_far, "--resume goes on with a run that was stopped."),
-    )
+    why = "The run has not come to its end: it was stopped, or it still goes on."
+    cure = "--resume goes on with a run that was stopped."
+    return Verdict("not at its end", why, "", "", (so_far, cure))
 
 
 def _diagnosis(told: Any) -> tuple[Diagnosis | None, tuple[ShownExample, ...]]:
@@ -177,16 +173,11 @@ def _diagnosis(told: Any) -> tuple[Diagnosis | None, tuple[ShownExample, ...]]:
         otherwise=_text(told, "otherwise"),
         further=_text(told, "further"),
     )
-    examples = tuple(
-        ShownExample(
-            _text(one, "step"),
-            _text(one, "outcome"),
-            _text(one, "image") or None,
-            _text(one, "image_after") or None,
-        )
-        for one in field(told, "examples", list)[:2]
-    )
-    return found, examples
+    examples = []
+    for one in field(told, "examples", list)[:2]:
+        images = (_text(one, name) or None for name in ("image", "image_after"))
+        examples.append(ShownExample(_text(one, "step"), _text(one, "outcome"), *images))
+    return found, tuple(examples)
 
 
 def _text(told: Any, name: str) -> str:

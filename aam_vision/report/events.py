@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from aam_vision.agents.perception import Box, Point
@@ -80,10 +80,8 @@ class Events:
         anchor, name = self._names[step.entry]
         if isinstance(entry, Asked):
             executed, plan = entry.response.executed, entry.query.plan
-            states = [
-                "done" if n < executed else "refused" if n == executed else "unreached"
-                for n in range(len(plan))
-            ]
+            states = ["done"] * executed + ["refused"] + ["unreached"] * len(plan)
+            states = states[: len(plan)]
             start, end = entry.query.initial, entry.response.final
         else:
             ((start, action, end),) = entry.steps
@@ -130,10 +128,9 @@ class Events:
         return self._shown(step, (passing[0], "before the plan"), (passing[-1], which))
 
     def _shown(self, step: AttemptedStep, *seen: tuple[Sight | None, str]) -> tuple[ShownImage, ...]:
+        action = step.action
         return tuple(
-            ShownImage(
-                sight.image, caption, self._marks(sight, step.action), self._labels(sight, step.action)
-            )
+            ShownImage(sight.image, caption, self._marks(sight, action), self._labels(sight, action))
             for sight, caption in seen
             if sight is not None
         )
@@ -233,14 +230,11 @@ def labels(positions: Mapping[str, Point], parameters: Mapping[str, str]) -> tup
     for name, (across, down) in sorted(positions.items(), key=lambda item: (item[1][1], item[0])):
         text = f"{parameters[name]} {name}" if name in parameters else name
         half = min(0.5, len(text) * LETTER_HEIGHT * LETTER_WIDTH / 2)
-        label = Label(
-            text,
-            min(max(across, half), 1 - half),
-            min(max(down, LETTER_HEIGHT), 1 - LETTER_HEIGHT),
-            name in parameters,
-        )
+        across = min(max(across, half), 1 - half)
+        down = min(max(down, LETTER_HEIGHT), 1 - LETTER_HEIGHT)
+        label = Label(text, across, down, name in parameters)
         while any(_overlap(label, other) for other in found):
-            label = Label(text, label.across, label.down + LETTER_HEIGHT / 4, label.marked)
+            label = replace(label, down=label.down + LETTER_HEIGHT / 4)
         found.append(label)
     return tuple(found)
 

@@ -33,7 +33,7 @@ from aam_vision.report.chance_changes import changes, earlier
 from aam_vision.report.chance_changes import lines as changed
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.folder import save
-from aam_vision.run.summary import Ended, exit_code, look_figures, look_lines, under
+from aam_vision.run.summary import Ended, exit_code, first_figures, look_figures, look_lines, named, under
 from aam_vision.run.targets.target import Target
 from aam_vision.support.commandline import Progress
 from aam_vision.support.resources import MEGABYTES, Resources
@@ -175,22 +175,15 @@ def figures(
     ``invented``: what the vocabulary was extended by, in sentences.
     """
     cpu_s = cpu_seconds()
-    counts, prior = result.counts, result.options.prior
+    prior = result.options.prior
     known = {one.index.header.name: one for one in result.actions}
     return {
-        "env": target.name,
-        "seed": arguments.seed,
-        "access": target.agent.access.value,
-        "status": result.status,
+        **first_figures(arguments, target, result),
         "why": _why(arguments, target, result),
-        "missing": result.missing,
         "within": arguments.within,
         "confidence": CONFIDENCE,
         "actions": len(result.actions),
-        **{
-            name: getattr(counts, name)
-            for name in ("queries", "steps", "failed_steps", "walk_steps", "resets")
-        },
+        **named(result.counts, "queries", "steps", "failed_steps", "walk_steps", "resets"),
         "exam_steps": result.exam_steps,
         **look_figures(looking),
         "outcomes": {name: one.listed for name, one in known.items()},

@@ -45,6 +45,7 @@ from aam_vision.run.summary import (
     diagnosis_figures,
     exit_code,
     figures_of_controls,
+    first_figures,
     look_figures,
     look_lines,
     under,
@@ -223,12 +224,7 @@ def figures(arguments: Arguments, target: Target, result: ControlsResult, wall_s
     right = sum(number for number, _ in kinds.values())
     within, beyond = result.certain
     return {
-        "env": target.name,
-        "seed": arguments.seed,
-        "access": target.agent.access.value,
-        "status": result.status,
-        "why": result.why,
-        "missing": result.missing,
+        **first_figures(arguments, target, result),
         "proven": result.proven,
         "controls": [str(control) for control in result.controls],
         "operators": [str(operator.header) for operator in result.operators],

@@ -50,9 +50,7 @@ def summary(
         "env": target.name,
         "seed": arguments.seed,
         "access": arguments.access or target.agent.access.value,
-        "policy": arguments.policy,
-        "planner": arguments.planner,
-        "repeated_arguments": arguments.repeated_arguments,
+        **named(arguments, "policy", "planner", "repeated_arguments"),
         **labelled(arguments.classifiers),
         **interrogation_figures(result, images),
         "unlike": [one._asdict() for one in unlike(target.agent)],
@@ -111,8 +109,7 @@ def figures_of_controls(arguments: Arguments, result: ControlsResult, images: Im
         **unknown,
         **labelled(arguments.classifiers),
         **figures,
-        "policy": arguments.policy,
-        "planner": arguments.planner,
+        **named(arguments, "policy", "planner"),
         "curve": curve,
     }
 
@@ -120,7 +117,7 @@ def figures_of_controls(arguments: Arguments, result: ControlsResult, images: Im
 def interrogation_figures(result: Result, images: Images) -> dict[str, Any]:
     """The figures of an interrogation itself; ``images`` as for ``summary``."""
     return {
-        **_named(result, "status", "why", "missing", "proven"),
+        **named(result, "status", "why", "missing", "proven"),
         "predicates": lifted_predicates(result.model, repeated=result.hypotheses.repeated),
         "actions": len(result.model.actions),
         "pal_tuples": result.hypotheses.size,
@@ -129,16 +126,14 @@ def interrogation_figures(result: Result, images: Images) -> dict[str, Any]:
         "exam_wrong": result.exam.wrong,
         "exam_bound": round(result.exam.bound, 4),
         "diagnosis": diagnosis_figures(result.diagnosis, images),
-        "invented": result.invented or None,
-        "changed": result.changed or None,
-        "seen": result.seen or None,
+        **{name: told or None for name, told in named(result, "invented", "changed", "seen").items()},
         "lower_bound": result.lower_bound,
         "not_excluded": not_excluded(result),
         "undetermined": [
             {
-                **_named(u, "action", "location"),
+                **named(u, "action", "location"),
                 "group": list(u.group),
-                **_named(u, "known", "kind"),
+                **named(u, "known", "kind"),
                 "settle": u.settle or None,
             }
             for u in result.undetermined
@@ -147,27 +142,34 @@ def interrogation_figures(result: Result, images: Images) -> dict[str, Any]:
     }
 
 
-def _named(found: object, *names: str) -> dict[str, Any]:
+def named(found: object, *names: str) -> dict[str, Any]:
+    """So many of its attributes, as figures."""
     return {name: getattr(found, name) for name in names}
+
+
+def first_figures(arguments: Arguments, target: Target, result: object) -> dict[str, Any]:
+    """What ``result.json`` begins with, of a run that knew only controls, or learned how often."""
+    found = {"env": target.name, "seed": arguments.seed, "access": target.agent.access.value}
+    return {**found, **named(result, "status", "why", "missing")}
 
 
 def diagnosis_figures(found: Diagnosis | None, images: Images) -> dict[str, Any] | None:
     """Which part of the assumption is false, and the situations that show it, for ``result.json``."""
     if found is None:
         return None
-    named = images()
+    names = images()
     return {
         "family": found.family.value,
-        **_named(found, "culprit", "why"),
+        **named(found, "culprit", "why"),
         "otherwise": found.otherwise or None,
         "further": found.further or None,
-        **_named(found, "literal", "seen", "tried", "pixels_differ", "steps"),
+        **named(found, "literal", "seen", "tried", "pixels_differ", "steps"),
         "examples": [
             {
                 "step": str(one.step),
                 "outcome": one.outcome,
-                "image": named.get(one.situation.handle),
-                "image_after": None if one.after is None else named.get(one.after.handle),
+                "image": names.get(one.situation.handle),
+                "image_after": None if one.after is None else names.get(one.after.handle),
             }
             for one in found.examples
         ],
