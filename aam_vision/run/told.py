@@ -156,12 +156,9 @@ def _check_unused(name: str, target: Target) -> None:
     """Refuse a name for what is invented that a predicate has, or that the objects for numbers would share with others."""
     if name in {predicate.name for predicate in target.agent.vocabulary.predicates}:
         raise UnusableInput("is a predicate already; give another name", "name", name)
-    for situation in target.agent.initial():
-        for one in situation.state.objects:
-            if one.startswith(f"{name}-"):
-                raise UnusableInput(
-                    f"is how objects are called already, {one}; give another name", "name", name
-                )
+    for one in (one for situation in target.agent.initial() for one in situation.state.objects):
+        if one.startswith(f"{name}-"):
+            raise UnusableInput(f"is how objects are called already, {one}; give another name", "name", name)
 
 
 def goes_on(arguments: Arguments, target: Target, result: Result) -> Sequence[Way]:
