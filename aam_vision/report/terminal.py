@@ -19,14 +19,10 @@ from aam_vision.support.wording import counted
 NAMED = 6
 """Open lines of an action that are named, at most."""
 _COLOURS = {
-    "proven": "green",
-    "seen once": "yellow",
-    "one of several": "yellow",
-    "open": "yellow",
+    **dict.fromkeys(("proven", "certain"), "green"),
+    **dict.fromkeys(("seen once", "one of several", "open", "doubtful"), "yellow"),
     "cannot matter": "cyan",
     "estimated": "red",
-    "certain": "green",
-    "doubtful": "yellow",
 }
 
 

@@ -229,14 +229,7 @@ def transcript_from(
     classifiers: Path | None,
     problems: Sequence[str],
 ) -> Transcript:
-    """Traces as one transcript; the arguments are those of ``learn_from_traces``.
-
-    Warns:
-        AamWarning: something is left out, or not read in full.
-
-    Raises:
-        UnusableInput: they cannot be read, or the arguments do not go together.
-    """
+    """Traces as one transcript; arguments and errors are those of ``learn_from_traces``. Warns of what is left out, or not read in full."""
     if domain is not None and env is None:
         from aam_vision.interrogation.task.traced import read_traces
         from aam_vision.run.targets.symbolic import tell_left_out

@@ -29,8 +29,8 @@ from aam_vision.model.query import Agent
 from aam_vision.planning.planner import Planner, cpu_seconds
 from aam_vision.report import chance_evaluation as evaluation
 from aam_vision.report.chance import ASSUMED_OF_LOOKS, courses, not_tried, sentence
-from aam_vision.report.chance_changes import changes, earlier
-from aam_vision.report.chance_changes import lines as changed
+from aam_vision.report.versions import changes, earlier
+from aam_vision.report.versions import lines as changed
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.folder import save
 from aam_vision.run.summary import Ended, exit_code, first_figures, look_figures, look_lines, named, under

@@ -89,14 +89,8 @@ def with_labels(arguments: Arguments, folder: Path) -> Arguments:
     from aam_vision.training.labelling.session import label_walks
     from aam_vision.training.labelling.settings import Session
 
-    session = Session(
-        labels=arguments.labels,
-        ask=arguments.ask,
-        pictures=arguments.pictures,
-        answers=arguments.answers,
-        seed=arguments.seed,
-        out=folder,
-    )
+    given = {name: getattr(arguments, name) for name in ("labels", "ask", "pictures", "answers", "seed")}
+    session = Session(**given, out=folder)
     session.check()
     check_writable(folder)
     check_unused(folder, force=arguments.force)

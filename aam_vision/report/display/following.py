@@ -10,7 +10,6 @@ from functools import cache, partial
 from pathlib import Path
 from textwrap import wrap
 from time import monotonic
-from types import TracebackType
 from typing import NamedTuple, TextIO
 
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -73,9 +72,7 @@ class Display:
             self._live.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         if self._live is not None:
             self._live.stop()
             if self._graphics is not None:

@@ -14,11 +14,11 @@ from aam_vision.agents.perception import Frame
 from aam_vision.interrogation.controls.mapping import Carriers
 from aam_vision.model.pddl import Problem, read_goal
 from aam_vision.model.query import Agent, Query, Situation
-from aam_vision.model.strips import ActionSchema, Atom, GroundAction, Model, State
+from aam_vision.model.strips import ActionSchema, Atom, GroundAction, Mode, Model, State
 from aam_vision.planning.grounding import TooManyOperators
 from aam_vision.planning.planner import Found, Limits, Planner, Verdict, planned
 from aam_vision.report.album import Picture
-from aam_vision.report.english import signed
+from aam_vision.report.english import marked, signed
 from aam_vision.report.video import MAX_FRAMES, Shot, animated
 from aam_vision.support.errors import AgentFailed, UnusableInput
 from aam_vision.support.files import read_limited
@@ -102,30 +102,31 @@ def pursue(
         UnusableInput: the goal is none, or no plan for it is found at the start.
         AgentFailed, PlannerFailed: they broke down.
     """
-    here, steps, plans = start, list[Taken](), 0
+    here, steps, plans = start, list[Taken](), 1
+
+    def ended(verdict: str, *, reached: bool = False) -> Course:
+        return Course(tuple(steps), plans, reached, verdict)
+
     problem, plan = _planned(model, here.state, goal, planner)
-    plans += 1
     while True:
         if not any(open_goals(problem, here.state)):
-            verdict = f"Goal reached: {counted(len(steps), 'step')}, {counted(plans, 'plan')}."
-            return Course(tuple(steps), plans, reached=True, verdict=verdict)
+            return ended(
+                f"Goal reached: {counted(len(steps), 'step')}, {counted(plans, 'plan')}.", reached=True
+            )
         if len(steps) == max_steps:
-            verdict = f"Goal not reached in {counted(max_steps, 'step')}: --max-steps allows more."
-            return Course(tuple(steps), plans, reached=False, verdict=verdict)
+            return ended(f"Goal not reached in {counted(max_steps, 'step')}: --max-steps allows more.")
         if not plan:
             try:
                 problem, plan = _planned(model, here.state, goal, planner)
             except UnusableInput as error:
-                verdict = f"Goal not reached: after {counted(len(steps), 'step')} {error}."
-                return Course(tuple(steps), plans, reached=False, verdict=verdict)
+                return ended(f"Goal not reached: after {counted(len(steps), 'step')} {error}.")
             plans += 1
         (action, expected), *plan = plan
         here, step = _taken(agent, here, model, action, len(steps) + 1)
         steps.append(step)
         watch(step)
         if not step.as_predicted:
-            verdict = f"Not as predicted: step {step.number}, {action}: {step}. Given up there."
-            return Course(tuple(steps), plans, reached=False, verdict=verdict)
+            return ended(f"Not as predicted: step {step.number}, {action}: {step}. Given up there.")
         if not here.state.true ^ expected.true <= here.state.unknown | expected.unknown:
             plan = []
 
@@ -274,8 +275,8 @@ def for_plan(model: Model, initial: State, plan: Sequence[GroundAction]) -> Task
 def violated(model: Model, state: State, step: GroundAction) -> list[str]:
     """What a step requires and certainly does not hold in a state, in words."""
     schema = model.schema(step.name)
-    found = [(atom.ground(step.objects), True) for atom in schema.positive]
-    found += [(atom.ground(step.objects), False) for atom in schema.negative]
+    required = marked(schema.positive, schema.negative)
+    found = [(atom.ground(step.objects), mode is Mode.POSITIVE) for atom, mode in required]
     return [
         f"{atom} is {'false' if wanted else 'true'}"
         for atom, wanted in sorted(found)
