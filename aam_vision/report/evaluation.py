@@ -143,7 +143,10 @@ class Disagreement:
 
 
 def shortest_disagreement(one: Model, other: Model, initial: State, max_states: int) -> Disagreement:
-    """A shortest plan to which two models give different answers, breadth first; up to its last step one state stands for both."""
+    """A shortest plan to which two models give different answers, from one state on, breadth first.
+
+    Up to its last step both agree, so that one state stands for both.
+    """
     came: dict[State, tuple[State, GroundAction] | None] = {initial: None}
     waiting = deque([initial])
     looked = 0
