@@ -60,102 +60,37 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "AamError",
-    "Access",
-    "ActionHeader",
-    "ActionSchema",
-    "Agent",
-    "AgentFailed",
-    "Atom",
-    "Capability",
-    "ControlsResult",
-    "Gate",
-    "GroundAction",
-    "InconsistentAgent",
-    "Interrupted",
-    "LiftedAtom",
-    "Model",
-    "Objective",
-    "Objects",
-    "PolicyAgent",
-    "Predicate",
-    "Problem",
-    "Query",
-    "Response",
-    "Result",
-    "Situation",
-    "State",
-    "ToldAgent",
-    "Types",
-    "UnusableInput",
-    "Vocabulary",
-    "WalkStep",
-    "__version__",
-    "agent_for",
-    "assert_capability",
-    "assert_nothing_lost",
-    "by_actions",
-    "capability",
-    "execute_plan",
-    "gate",
-    "interrogate",
-    "interrogate_controls",
-    "learn_from_traces",
-    "symbolic_agent",
-]
+    "AamError", "Access", "ActionHeader", "ActionSchema", "Agent", "AgentFailed", "Atom", "Capability",
+    "ControlsResult", "Gate", "GroundAction", "InconsistentAgent", "Interrupted", "LiftedAtom", "Model",
+    "Objective", "Objects", "PolicyAgent", "Predicate", "Problem", "Query", "Response", "Result", "Situation",
+    "State", "ToldAgent", "Types", "UnusableInput", "Vocabulary", "WalkStep", "__version__", "agent_for",
+    "assert_capability", "assert_nothing_lost", "by_actions", "capability", "execute_plan", "gate",
+    "interrogate", "interrogate_controls", "learn_from_traces", "symbolic_agent",
+]  # fmt: skip
 
 _HOMES = {
-    "AamError": "support.errors",
-    "Access": "model.query",
-    "ActionHeader": "model.strips",
-    "ActionSchema": "model.strips",
-    "Agent": "model.query",
-    "AgentFailed": "support.errors",
-    "Atom": "model.strips",
-    "Capability": "envs.matched",
-    "ControlsResult": "interrogation.controls.result",
-    "Gate": "envs.matched",
-    "GroundAction": "model.strips",
-    "InconsistentAgent": "support.errors",
-    "Interrupted": "interrogation.task.loop",
-    "LiftedAtom": "model.strips",
-    "Model": "model.strips",
-    "Objective": "envs.policies",
-    "Objects": "model.strips",
-    "PolicyAgent": "envs.policies",
-    "Predicate": "model.strips",
-    "Problem": "model.strips",
-    "Query": "model.query",
-    "Response": "model.query",
-    "Result": "interrogation.task.result",
-    "Situation": "model.query",
-    "State": "model.strips",
-    "ToldAgent": "envs.told_agents",
-    "Types": "model.strips",
-    "UnusableInput": "support.errors",
-    "Vocabulary": "model.strips",
-    "WalkStep": "model.query",
-    "agent_for": "run.api",
-    "assert_capability": "envs.matched",
-    "assert_nothing_lost": "envs.matched",
-    "by_actions": "envs.policies",
-    "capability": "envs.matched",
-    "execute_plan": "run.api",
-    "gate": "envs.matched",
-    "interrogate": "run.api",
-    "interrogate_controls": "run.api",
-    "learn_from_traces": "run.api",
-    "symbolic_agent": "run.api",
+    "envs.matched": "Capability Gate assert_capability assert_nothing_lost capability gate",
+    "envs.policies": "Objective PolicyAgent by_actions",
+    "envs.told_agents": "ToldAgent",
+    "interrogation.controls.result": "ControlsResult",
+    "interrogation.task.loop": "Interrupted",
+    "interrogation.task.result": "Result",
+    "model.query": "Access Agent Query Response Situation WalkStep",
+    "model.strips": "ActionHeader ActionSchema Atom GroundAction LiftedAtom Model Objects Predicate Problem State Types Vocabulary",
+    "run.api": "agent_for execute_plan interrogate interrogate_controls learn_from_traces symbolic_agent",
+    "support.errors": "AamError AgentFailed InconsistentAgent UnusableInput",
 }
+"""Module -> the names that are imported from it."""
 
 
 if not TYPE_CHECKING:  # type checkers would take every name for granted
 
     def __getattr__(name: str) -> object:
         """Import a name of ``_HOMES`` from its module."""
-        if name not in _HOMES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        return getattr(import_module(f"aam_vision.{_HOMES[name]}"), name)
+        for module, names in _HOMES.items():
+            if name in names.split():
+                return getattr(import_module(f"aam_vision.{module}"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

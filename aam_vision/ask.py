@@ -14,7 +14,6 @@ from aam_vision.support.errors import UnusableInput
 from aam_vision.support.wording import counted
 
 if TYPE_CHECKING:
-    from aam_vision.interrogation.controls.conditional import Split
     from aam_vision.model.strips import Model, State
 
 ENDINGS = 6
@@ -46,7 +45,8 @@ def ask_model(
         python -m aam_vision.ask runs/first --plan plan.txt
         python -m aam_vision.ask runs/first --problem 2 --plan plan.txt
     """
-    from aam_vision.interrogation.controls.conditional import in_cases
+    from aam_vision.interrogation.controls.conditional import Split, conditional, in_cases
+    from aam_vision.interrogation.controls.mapping import CONDITIONAL, read_carriers
     from aam_vision.model.pddl import read_domain
     from aam_vision.report.plans import read_plan_file
     from aam_vision.report.prediction import predict, read_doubts
@@ -55,10 +55,14 @@ def ask_model(
         if is_chance_run(model):
             _forecast(model, plan, problem)
             return
-        model = _model_of(model)
+        run, model = model, model / "model.pddl"
+        if not model.is_file():
+            raise UnusableInput(f"{run}: holds no model; give the folder of a finished run, or a PDDL domain")
     learned = read_domain(model)
     initial = _initial(learned, model.parent, problem)
-    split = _conditional(model, learned)
+    # the actions with conditional effects that a plan may name, too: of a run that knew only controls
+    of_controls = model.with_name(CONDITIONAL).is_file()
+    split = conditional(learned, read_carriers(model.parent, learned)) if of_controls else Split((), {})
     steps = read_plan_file(plan, split.added_to(learned), initial.objects)
     doubts = read_doubts(model.with_name("result.json"), learned)
     done, sure = 0, True
@@ -115,43 +119,8 @@ def _forecast(run: Path, plan: Path, problem: str | None) -> None:
         print(f"  and {counted(len(told.endings) - ENDINGS, 'state')} less often")
 
 
-def _conditional(model: Path, learned: Model) -> Split:
-    """The actions with conditional effects that a plan may name, too: those of a run that knew only controls.
-
-    Raises:
-        UnusableInput: its ``controls.json`` is damaged, or of another run.
-    """
-    from aam_vision.interrogation.controls.conditional import Split, conditional
-    from aam_vision.interrogation.controls.mapping import CONDITIONAL, read_carriers
-
-    if not model.with_name(CONDITIONAL).is_file():
-        return Split((), {})
-    return conditional(learned, read_carriers(model.parent, learned))
-
-
-def _model_of(run: Path) -> Path:
-    """The model that a run has learned.
-
-    Raises:
-        UnusableInput: there is none in that folder.
-    """
-    model = run / "model.pddl"
-    if not model.is_file():
-        raise UnusableInput(f"{run}: holds no model; give the folder of a finished run, or a PDDL domain")
-    return model
-
-
 def _initial(learned: Model, folder: Path, problem: str | None) -> State:
-    """The state in which the plan starts.
-
-    Args:
-        learned: the model.
-        folder: the folder of the model, which may be that of a run.
-        problem: a PDDL file, or the number of a problem of the run.
-
-    Raises:
-        UnusableInput: there is no such problem, or it is about other types or predicates than the model.
-    """
+    """The state in which the plan starts: of a PDDL file, or of the problem of this number in the folder's run."""
     from aam_vision.agents.journal import NAME
     from aam_vision.model.pddl import read_problem
     from aam_vision.model.strips import ActionSchema, Model

@@ -107,11 +107,7 @@ def compare_models(
 
 
 def _policies(first: str, second: str, margin: float | None, page: Path | None, *, as_json: bool) -> int:
-    """What the second of two policies has lost.
-
-    Raises:
-        UnusableInput: one of them is none, or they cannot be matched.
-    """
+    """What the second of two policies has lost."""
     from aam_vision.envs.matched import MARGIN, gate
     from aam_vision.envs.own import imported
     from aam_vision.envs.policies import Told
@@ -154,11 +150,7 @@ def _code(found: object) -> int:
 
 
 def _lost(found: Models | Cases | Versions, first: Path, second: Path, margin: float | None) -> Losses:
-    """What the second has lost that the first can do.
-
-    Raises:
-        UnusableInput: that is not told of runs that knew only controls; or a margin is given where nothing is by chance.
-    """
+    """What the second has lost that the first can do."""
     from aam_vision.report.differences import Models
     from aam_vision.report.losses import MARGIN, of_models, of_versions
     from aam_vision.report.versions import Versions
@@ -181,11 +173,7 @@ def _lost(found: Models | Cases | Versions, first: Path, second: Path, margin: f
 def _compared(
     first: Path, second: Path, problems: Sequence[Path], max_states: int
 ) -> Models | Cases | Versions:
-    """The comparison that fits what is given.
-
-    Raises:
-        UnusableInput: they cannot be compared, or not so.
-    """
+    """The comparison that fits what is given."""
     from aam_vision.report.differences import Models, compared
 
     searching = bool(problems) or max_states != MAX_STATES

@@ -82,8 +82,7 @@ def _watch(step: Step | Taken, action: GroundAction, show: Show) -> None:
 
 @told_warnings()
 def execute_plan(
-    run: Annotated[Path, typer.Argument(help="Folder of a run.", metavar="RUN")],
-    wanted: Wanted,
+    run: Annotated[Path, typer.Argument(help="Folder of a run.", metavar="RUN")], wanted: Wanted
 ) -> int:
     """Carry out a plan with the agent of a run, and compare every step with the learned model.
 
@@ -99,7 +98,7 @@ def execute_plan(
     from aam_vision.planning.engines import planner_named
     from aam_vision.run import targets
     from aam_vision.run.execution.replanning import Execution, Film
-    from aam_vision.run.recording import check_images
+    from aam_vision.run.folder import check_images
 
     if (wanted.plan is None) is (wanted.goal is None):
         raise UnusableInput("give either --goal GOAL or --plan FILE")
@@ -149,45 +148,31 @@ def execute_plan(
 
 
 def _arguments(run: Path, wanted: Wanted) -> tuple[Arguments, dict[str, Any] | None]:
-    """The options of the run, with one problem; and the invented fact of its model, as plain data, if it has one.
+    """The options of the run, with one problem; and the invented fact of its model, as plain data, if it has one."""
+    from aam_vision.report.recorded import opened
 
-    Raises:
-        UnusableInput: there is no run in that folder, or no such problem.
-    """
-    from aam_vision.agents.journal import Journal, NothingRecorded
-
-    if not run.is_dir():
-        raise UnusableInput(f"{run}: no such folder; give the folder of a run")
-    try:
-        with Journal.open(run) as journal:
-            kept = recorded_arguments(journal, run, Arguments(agent=wanted.agent, env=wanted.env))
-            kept = replace(kept, chance=bool(journal.options().get("chance")))
-            further = journal.went_on()
-    except NothingRecorded:
-        raise UnusableInput(f"{run}: no run is recorded there; give the folder of a run") from None
+    with opened(run) as journal:
+        kept = recorded_arguments(journal, run, Arguments(agent=wanted.agent, env=wanted.env))
+        kept = replace(kept, chance=bool(journal.options().get("chance")))
+        further = journal.went_on()
     if not (run / "model.pddl").is_file():
         raise UnusableInput(f"{run}: holds no model; give the folder of a finished run")
     return _with_problem(kept, wanted), further and further.fact
 
 
 def _with_problem(kept: Arguments, wanted: Wanted) -> Arguments:
-    problems = kept.problem or []
-    if wanted.problem is None:
+    problems, named = kept.problem or [], wanted.problem
+    if named is None:
         return replace(kept, problem=problems[:1] or ["0"])
-    if kept.domain is None or not wanted.problem.isdecimal() or Path(wanted.problem).exists():
-        return replace(kept, problem=[wanted.problem])
-    if len(wanted.problem) > 9 or int(wanted.problem) >= len(problems):
-        raise UnusableInput(f"the run has problems 0 to {len(problems) - 1}", "problem", wanted.problem[:40])
-    return replace(kept, problem=[problems[int(wanted.problem)]])
+    if kept.domain is not None and named.isdecimal() and not Path(named).exists():
+        if len(named) > 9 or int(named) >= len(problems):
+            raise UnusableInput(f"the run has problems 0 to {len(problems) - 1}", "problem", named[:40])
+        named = problems[int(named)]
+    return replace(kept, problem=[named])
 
 
 def _with_controls(run: Path, wanted: Wanted, target: Target, planner: Planner, show: Show) -> Execution:
-    """Find or read a plan of operators and carry it out, and print every step.
-
-    Raises:
-        UnusableInput: the model, the mapping, the plan or the goal cannot be used; nothing was done.
-        AgentFailed, PlannerFailed: they broke down.
-    """
+    """Find or read a plan of operators and carry it out, and print every step."""
     from aam_vision.interrogation.controls.conditional import conditional, in_cases
     from aam_vision.interrogation.controls.mapping import read_carriers
     from aam_vision.model.pddl import read_domain
@@ -211,11 +196,7 @@ def _with_controls(run: Path, wanted: Wanted, target: Target, planner: Planner, 
 
 
 def _remembering(agent: Agent, fact: dict[str, Any], run: Path) -> Agent:
-    """The agent with the fact that was invented for what it remembers.
-
-    Raises:
-        UnusableInput: the fact is not of this agent.
-    """
+    """The agent with the fact that was invented for what it remembers."""
     from aam_vision.agents.encoding import Malformed
     from aam_vision.interrogation.evidence.transcript import Transcript
     from aam_vision.interrogation.memory.facts import read_fact
@@ -231,12 +212,7 @@ def _remembering(agent: Agent, fact: dict[str, Any], run: Path) -> Agent:
 
 
 def _with_actions(run: Path, wanted: Wanted, target: Target, planner: Planner, show: Show) -> Course:
-    """Carry out a plan, or pursue a goal, with the actions of an agent, and print every step.
-
-    Raises:
-        UnusableInput: the model, the plan or the goal cannot be used; nothing was done.
-        AgentFailed, PlannerFailed: they broke down.
-    """
+    """Carry out a plan, or pursue a goal, with the actions of an agent, and print every step."""
     from aam_vision.model.pddl import read_domain
     from aam_vision.report.plans import read_plan_file
     from aam_vision.run.execution.replanning import carry_out, goal_text, pursue

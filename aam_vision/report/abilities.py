@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -102,28 +102,17 @@ class ControlNames:
 
 
 def abilities(
-    model: Model,
-    executed: Collection[str],
-    *,
-    complete: bool,
-    controls: ControlNames | None = None,
+    model: Model, executed: Collection[str], *, complete: bool, controls: ControlNames | None = None
 ) -> Abilities:
-    """The abilities that a model describes.
-
-    Args:
-        model: the learned one.
-        executed: the actions that were executed at least once; of the others nothing is known.
-        complete: whether nothing more could be learned.
-        controls: where the actions were found in what controls do, these.
-    """
+    """The abilities that a model describes; of actions that were not ``executed`` nothing is known, and ``complete`` says that no more can be."""
     if controls is None:
         cases = {schema.header.name: [schema] for schema in model.actions}
-        total, noun, unknown = len(cases), "action", ""
+        number, unknown = wording.counted(len(cases), "action"), ""
     else:
         cases = controls.cases(model)
-        total, noun, unknown = len(controls.names), "control", controls.unknown(cases)
+        number, unknown = wording.counted(len(controls.names), "control"), controls.unknown(cases)
     return paragraph(
-        wording.counted(total, noun),
+        number,
         model,
         lambda *share: [_deed(name, model, some, executed, share) for name, some in cases.items()],
         _SHARES,
@@ -142,24 +131,22 @@ def paragraph(
     unknown: str = "",
     room: int = ROOM,
 ) -> Abilities:
-    """The actions in as many words as there is room for.
+    """The actions in as many words as there is ``room`` for, about, in characters.
 
-    Args:
-        number: how many there are: ``3 actions``.
-        model: their conditions and changes.
-        deeds: describes them with so many conditions and changes of each.
-        shares: these numbers, tried in turn.
-        complete: whether nothing more could be learned.
-        unknown: of what nothing is known, in sentences that begin with a space.
-        room: characters that there is room for, about.
+    ``deeds`` describes them with so many conditions and changes of each; ``shares`` are these numbers, tried in turn. ``unknown``: of what
+    nothing is known, in sentences that begin with a space.
     """
+    one = number.startswith("1 ")
     for share in shares:
         told = deeds(*share)
         whole = all(
             len(one.positive | one.negative) <= share[0] and len(one.add | one.delete) <= share[1]
             for one in model.actions
         )
-        beginning = f"It has {number}{_qualified(whole, complete, number.startswith('1 '))}.{unknown}"
+        detail = "" if whole else f", here with {'its' if one else 'their'} main conditions and changes"
+        if not complete:
+            detail = f"{detail} as far as they are known" if detail else "; this is known so far"
+        beginning = f"It has {number}{detail}.{unknown}"
         if len(beginning) + sum(len(str(deed)) + 2 for deed in told) <= room:
             return Abilities(beginning, tuple(told), "")
     rest = list(dict.fromkeys(deed.action for deed in told[EXPLAINED:]))
@@ -172,14 +159,6 @@ def executed_actions(transcript: Transcript) -> set[str]:
     return {step.action.name for step in attempted(transcript.in_single_steps()) if step.executed}
 
 
-def _qualified(whole: bool, complete: bool, one: bool) -> str:
-    """How far the description of the actions goes, to follow their number; ``one`` if there is one only."""
-    told = "" if whole else f", here with {'its' if one else 'their'} main conditions and changes"
-    if complete:
-        return told
-    return f"{told} as far as they are known" if told else "; this is known so far"
-
-
 def _deed(
     name: str, model: Model, cases: Sequence[ActionSchema], executed: Collection[str], share: tuple[int, int]
 ) -> Deed:
@@ -187,9 +166,9 @@ def _deed(
     if any(case.header.name not in executed for case in cases):
         return Deed(name, "it was never done, so nothing is known of it")
     told, more = [clause(model, case, *share, cases) for case in cases[:CASES]], len(cases) - CASES
-    return Deed(
-        name, "; ".join([*told, *([f"and {wording.counted(more, 'more case')}"] if more > 0 else [])])
-    )
+    if more > 0:
+        told.append(f"and {wording.counted(more, 'more case')}")
+    return Deed(name, "; ".join(told))
 
 
 def clause(
@@ -200,7 +179,6 @@ def clause(
     Of several ``cases`` of a control, what tells this one from the others is named beside its main conditions.
     """
     required, kinds = _required(model, schema)
-    effects = [*_marked(schema.add, Mode.POSITIVE), *_marked(schema.delete, Mode.NEGATIVE)]
     telling = _telling(schema, cases, required) if len(cases) > 1 else None
     if telling is not None and telling not in required[:conditions]:
         required.remove(telling)
@@ -208,15 +186,12 @@ def clause(
         conditions += 1
     told = list(enumerate(required[:conditions]))
     named = {argument: place for place, (atom, _) in reversed(told) for argument in atom.arguments}
-    effects.sort(key=_effect_importance(model, named))
-    header, said = schema.header, _Named(schema.header, kinds)
+    effects = sorted(english.marked(schema.add, schema.delete), key=_effect_importance(model, named))
+    said = _Named(schema.header, kinds)
     needs = _told(required[:conditions], model, schema, said)
-    does = [
-        said(english.effect(atom, mode, header.parameters, model.vocabulary))
-        for atom, mode in effects[:changes]
-    ]
-    condition = f"if {needs}, then " if needs else "always: "
-    return condition + english.listed(does or ["nothing changes"])
+    about = schema.header.parameters, model.vocabulary
+    does = [said(english.effect(*one, *about)) for one in effects[:changes]] or ["nothing changes"]
+    return (f"if {needs}, then " if needs else "always: ") + english.listed(does)
 
 
 def main_conditions(model: Model, schema: ActionSchema, most: int) -> str:
@@ -227,19 +202,17 @@ def main_conditions(model: Model, schema: ActionSchema, most: int) -> str:
 
 def _required(model: Model, schema: ActionSchema) -> tuple[list[_Literal], dict[int, LiftedAtom]]:
     """The conditions of an action, main ones first, and by parameter what goes without a clause of its own."""
-    required = [*_marked(schema.positive, Mode.POSITIVE), *_marked(schema.negative, Mode.NEGATIVE)]
     kinds = _kinds(model, schema)
-    left = (one for one in required if one[0] not in kinds.values())
-    return sorted(left, key=_importance(model, schema)), kinds
+    required = english.marked(schema.positive, schema.negative)
+    return sorted(
+        (one for one in required if one[0] not in kinds.values()), key=_importance(model, schema)
+    ), kinds
 
 
 def _told(literals: Sequence[_Literal], model: Model, schema: ActionSchema, said: _Named) -> str:
     """Conditions in words; empty if there are none."""
-    words = (
-        said(english.literal(atom, mode, schema.header.parameters, model.vocabulary))
-        for atom, mode in literals
-    )
-    return english.listed(words) if literals else ""
+    about = schema.header.parameters, model.vocabulary
+    return english.listed(said(english.literal(*one, *about)) for one in literals) if literals else ""
 
 
 def _telling(
@@ -284,10 +257,6 @@ def _kinds(model: Model, schema: ActionSchema) -> dict[int, LiftedAtom]:
     }
 
 
-def _marked(atoms: Iterable[LiftedAtom], mode: Mode) -> list[_Literal]:
-    return [(atom, mode) for atom in sorted(atoms, key=str)]
-
-
 def _importance(model: Model, schema: ActionSchema) -> Callable[[_Literal], tuple[object, ...]]:
     """Conditions of this action alone first, of those the ones that some action changes; then what changes, then the others.
 
@@ -302,15 +271,12 @@ def _importance(model: Model, schema: ActionSchema) -> Callable[[_Literal], tupl
     def key(literal: _Literal) -> tuple[object, ...]:
         atom, mode = literal
         own = common[atom.predicate] == 1 and len(atom.arguments) < 2
+        # as a cell and the next one are
         near = atom.predicate not in changing and sum(isinstance(one, int) for one in atom.arguments) > 2
-        alone = (
-            shared[parts[literal]] == 1 and len(model.actions) > 1 and not near
-        )  # as a cell and the next one are
+        alone = shared[parts[literal]] == 1 and len(model.actions) > 1 and not near
         rank = (0 if own and alone else 1 if alone else 3) + (atom.predicate not in changing)
         rare = common[atom.predicate], shared[parts[literal]]
-        size = len(atom.arguments) * (
-            -1 if rank > 2 else 1
-        )  # what all actions have: what relates most things first
+        size = len(atom.arguments) * (-1 if rank > 2 else 1)  # what all have: what relates most things first
         return rank, mode is Mode.NEGATIVE, *((size, *rare) if rank > 2 else (*rare, size)), str(atom)
 
     return key
@@ -319,12 +285,12 @@ def _importance(model: Model, schema: ActionSchema) -> Callable[[_Literal], tupl
 def _parts(schema: ActionSchema) -> dict[_Literal, object]:
     """The conditions of an action, each in terms of what becomes of its parameters: their types, and the effects on them."""
     header = schema.header
-    effects = [*_marked(schema.add, Mode.POSITIVE), *_marked(schema.delete, Mode.NEGATIVE)]
+    effects = english.marked(schema.add, schema.delete)
     roles: list[tuple[object, ...]] = []
     for number, kind in enumerate(header.types):
         own = [(atom, mode) for atom, mode in effects if number in atom.arguments]
         roles.append((kind, *((atom.predicate, mode, atom.arguments.index(number)) for atom, mode in own)))
-    required = [*_marked(schema.positive, Mode.POSITIVE), *_marked(schema.negative, Mode.NEGATIVE)]
+    required = english.marked(schema.positive, schema.negative)
     return {
         (atom, mode): (atom.predicate, mode, *(roles[a] if isinstance(a, int) else a for a in atom.arguments))
         for atom, mode in required
@@ -336,12 +302,9 @@ def _effect_importance(
 ) -> Callable[[_Literal], tuple[object, ...]]:
     """What is brought about before what ends; then what few actions bring about, and what relates things.
 
-    ``named`` are the arguments of the conditions that are told, with the numbers of these: changes of the first ones come
-    before others of their kind.
+    ``named`` are the arguments of the conditions that are told, with the numbers of these: changes of the first come first.
     """
-    adding = Counter(
-        predicate for other in model.actions for predicate in {atom.predicate for atom in other.add}
-    )
+    adding = Counter(name for other in model.actions for name in {atom.predicate for atom in other.add})
 
     def key(literal: _Literal) -> tuple[object, ...]:
         atom, mode = literal

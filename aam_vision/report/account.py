@@ -338,9 +338,7 @@ class Account(ABC):
             word = "decided" if self.weighing is None else "certain"
             yield f"Pal tuples {word}", f"{self.decided[0]} of {self.decided[1]}"
         if isinstance(version := (self.run.figures or {}).get("checkpoint"), dict):
-            yield from (
-                (f"SHA-256 of {printable(name)}", printable(str(sha))) for name, sha in version.items()
-            )
+            yield from ((f"SHA-256 of {printable(k)}", printable(str(sha))) for k, sha in version.items())
         if (accuracy := self.number("accuracy")) is not None:
             yield "Accuracy", f"{accuracy:.3f}"
         for name, title in (("cpu_s", "CPU time"), ("perception_s", "of it reading images")):
@@ -349,11 +347,7 @@ class Account(ABC):
 
 
 def account_of(run: Recorded) -> Account:
-    """The account that fits a run: of chance, of proofs, or of weights where answers proved unreliable.
-
-    Raises:
-        UnusableInput: a file of the run is damaged, or of another run.
-    """
+    """The account that fits a run: of chance, of proofs, or of weights where answers proved unreliable. Raises UnusableInput: a file is damaged."""
     if run.within is not None:
         from aam_vision.report.chance_account import ChanceAccount
 

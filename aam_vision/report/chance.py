@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import reduce
 from math import ceil, floor
 from operator import and_
@@ -18,7 +18,7 @@ from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.task.verdict import ASSUMED
 from aam_vision.model.strips import Mode
 from aam_vision.report import english
-from aam_vision.report.english import effect, listed
+from aam_vision.report.english import listed
 from aam_vision.support.wording import counted, some, times
 
 NOTHING, NOTHING_ELSE = "nothing changes", "nothing else changes"
@@ -71,10 +71,7 @@ class Way(NamedTuple):
 
 
 def ways(action: ActionKnowledge, most: int | None = None) -> list[Way]:
-    """The outcomes of an action, case by case, likeliest first; equally likely ones in the order in which they are known.
-
-    ``most``: effects of each that are told.
-    """
+    """The outcomes of an action (``most`` effects of each), case by case, likeliest first; equally likely ones in the order in which they are known."""
     return [way for case in action.cases for way in _ways(action, case, most)]
 
 
@@ -84,33 +81,32 @@ def always(action: ActionKnowledge, most: int | None = None) -> str:
     return effects(action, added, deleted, most) if added | deleted else ""
 
 
-def condition(action: ActionKnowledge, case: CaseKnowledge) -> str:
-    """The condition of a case in words; empty if it has none."""
-    return literals(action, case.condition)
-
-
 def literals(action: ActionKnowledge, found: Literals) -> str:
     """Literals of an action in words; empty if there are none."""
-    header, vocabulary = action.index.header, action.index.vocabulary
-    told = [
-        english.literal(atom, mode, header.parameters, vocabulary)
-        for mask, mode in ((found.positive, Mode.POSITIVE), (found.negative, Mode.NEGATIVE))
-        for atom in sorted(action.index.select(mask), key=action.index.atoms.index)
-    ]
+    told = _clauses(action, english.literal, found.positive, found.negative)
     return listed(told) if told else ""
 
 
-def _ways(action: ActionKnowledge, case: CaseKnowledge, most: int | None) -> list[Way]:
-    added, deleted = _shared(action, case)
-    found = [
-        Way(
-            effects(action, one.adds & ~added, one.deletes & ~deleted, most, others=bool(added | deleted)),
-            one,
-            often,
-            case,
-        )
-        for one, often in zip(case.outcomes, case.frequencies, strict=True)
+def _clauses(action: ActionKnowledge, write: Callable[..., str], positive: int, negative: int) -> list[str]:
+    """Atoms of an action in words, those that are true (or become so) first."""
+    index = action.index
+    return [
+        write(atom, mode, index.header.parameters, index.vocabulary)
+        for mask, mode in ((positive, Mode.POSITIVE), (negative, Mode.NEGATIVE))
+        for atom in sorted(index.select(mask), key=index.atoms.index)
     ]
+
+
+def held(action: ActionKnowledge, kind: int | None) -> str:
+    """That trials are told apart by what held before them, to follow an outcome; empty if they are not."""
+    return "" if kind is None else f" where {some(action.index.text(Literals(kind, 0)), 4) or 'nothing'} held"
+
+
+def _ways(action: ActionKnowledge, case: CaseKnowledge, most: int | None) -> list[Way]:
+    (added, deleted), found = _shared(action, case), list[Way]()
+    for one, often in zip(case.outcomes, case.frequencies, strict=True):
+        own = one.adds & ~added, one.deletes & ~deleted
+        found.append(Way(effects(action, *own, most, others=bool(added | deleted)), one, often, case))
     return sorted(found, key=lambda way: -way.found.probability)
 
 
@@ -118,18 +114,15 @@ def _shared(action: ActionKnowledge, case: CaseKnowledge) -> tuple[int, int]:
     """The atoms that all of several outcomes add, and those that all delete; none where there are cases."""
     if len(action.cases) > 1 or len(case.outcomes) < 2:
         return 0, 0
-    return reduce(and_, (one.adds for one in case.outcomes)), reduce(
-        and_, (one.deletes for one in case.outcomes)
-    )
+    masks = zip(*((one.adds, one.deletes) for one in case.outcomes), strict=True)
+    added, deleted = (reduce(and_, each) for each in masks)
+    return added, deleted
 
 
 def working(found: Sequence[Way]) -> Way | None:
     """The outcome that is meant where an action is said to work: it changes something, and comes in most trials."""
-    best = max(
-        (way for way in found if way.words not in (NOTHING, NOTHING_ELSE)),
-        key=lambda way: way.found.probability,
-        default=None,
-    )
+    changing = [way for way in found if way.words not in (NOTHING, NOTHING_ELSE)]
+    best = max(changing, key=lambda way: way.found.probability, default=None)
     return best if best is not None and len(found) > 1 and best.found.probability > 0.5 else None
 
 
@@ -147,7 +140,8 @@ def doing(action: ActionKnowledge, most: int | None = None) -> str:
     name = action.index.header.name
     if len(action.cases) > 1:
         told = [
-            f"if {condition(action, case)}, {_in_case(_ways(action, case, most))}" for case in action.cases
+            f"if {literals(action, case.condition)}, {_in_case(_ways(action, case, most))}"
+            for case in action.cases
         ]
         return f"{name}: {'; '.join(told)}."
     found, shared = ways(action, most), always(action, most)
@@ -158,12 +152,8 @@ def doing(action: ActionKnowledge, most: int | None = None) -> str:
         chances = "; ".join(f"{way.often} {way.words}" for way in found)
         return f"{name}: {shared}. Besides, {chances}." if shared else f"{name}: {chances}."
     others = [way for way in found if way is not best]
-    if len(others) == 1:
-        rest = others[0].words
-    else:
-        rest = listed(
-            (f"{way.words} ({100 * way.found.probability:.0f}%, {way.limits})" for way in others), "or"
-        )
+    told = [f"{way.words} ({100 * way.found.probability:.0f}%, {way.limits})" for way in others]
+    rest = others[0].words if len(others) == 1 else listed(told, "or")
     return f"{name} works {best.often}: {best.words}; else {rest}."
 
 
@@ -209,11 +199,8 @@ def _of_conditions(action: ActionKnowledge) -> Iterator[str]:
     if found.atoms and found.atoms == found.sure:
         yield f"That it depends on {named(found.atoms)} is certain."
     elif found.atoms:
-        instead = (
-            f": {listed([named(one) for one in found.others[:3]], 'or')} would explain it as well"
-            if found.others
-            else ""
-        )
+        others = listed(map(named, found.others[:3]), "or")
+        instead = f": {others} would explain it as well" if found.others else ""
         yield f"That it depends on {named(found.atoms)} is not certain{instead}."
     if found.suspected:
         yield f"Perhaps it depends on {named(found.suspected)} too: more differs than chance is likely to make, but not surely."
@@ -248,18 +235,11 @@ def effects(
     action: ActionKnowledge, adds: int, deletes: int, most: int | None = None, *, others: bool = False
 ) -> str:
     """These effects in words, the first ``most`` of them; ``others``: there are more than these."""
-    if not adds | deletes:
+    told = _clauses(action, english.effect, adds, deletes)
+    if not told:
         return NOTHING_ELSE if others else NOTHING
-    index = action.index
-    names, vocabulary = index.header.parameters, index.vocabulary
-    told = [
-        effect(atom, mode, names, vocabulary)
-        for mask, mode in ((adds, Mode.POSITIVE), (deletes, Mode.NEGATIVE))
-        for atom in sorted(index.select(mask), key=index.atoms.index)
-    ]
-    return listed(
-        told if most is None or len(told) <= most + 1 else [*told[:most], f"{len(told) - most} more"]
-    )
+    more = 0 if most is None else len(told) - most
+    return listed(told if more < 2 else [*told[:most], f"{more} more"])
 
 
 def not_tried(constants: Mapping[str, Sequence[str]]) -> str:

@@ -37,11 +37,7 @@ _SHARES: Sequence[tuple[int, int]] = ((3, 2), (2, 2), (1, 1))
 
 
 class ChanceAccount(Account):
-    """The findings of one run of ``--chance``.
-
-    Raises:
-        UnusableInput: the run is of another kind.
-    """
+    """The findings of one run of ``--chance``. Raises UnusableInput: the run is of another kind."""
 
     def __init__(self, run: Recorded) -> None:
         if run.within is None:
@@ -112,13 +108,11 @@ class ChanceAccount(Account):
             yield f"Which outcomes these have is not certain: {english.listed(unsure)}."
         if lost := sum(one.unread for one in self.knowledge.actions):
             yield f"{counted(lost, 'executed step')} led to what could not be read: it may have been any outcome."
-        if count := sum(
-            one.status != PROVEN for action in self.actions for one in (*action.needs, *action.open)
-        ):
+        literals = [one for action in self.actions for one in (*action.needs, *action.open)]
+        if count := sum(one.status != PROVEN for one in literals):
             yield f"{counted(count, 'literal')} may be preconditions or not."
-        if untried := chance.not_tried(
-            {name: index.coinciding_constants for name, index in self.indexes.items()}
-        ):
+        constants = {name: index.coinciding_constants for name, index in self.indexes.items()}
+        if untried := chance.not_tried(constants):
             yield f"Not tried, and nothing is claimed of them: {untried}."
 
     @property
@@ -136,7 +130,7 @@ class ChanceAccount(Account):
             told.append(("Structure", "exact" if figures["exact"] else same))
         return told
 
-    # --- the first screen: actions with several outcomes before those that always do the same ---
+    # The first screen: actions with several outcomes before those that always do the same.
 
     @property
     def abilities(self) -> Abilities:
@@ -184,8 +178,6 @@ class ChanceAccount(Account):
                 best = best if best[1] else told
         return best
 
-    # --- one action ------------------------------------------------------------------------------
-
     def _action(self, known: ActionKnowledge) -> ActionAccount:
         header = known.index.header
         steps = [step for step in self.steps if step.action.name == header.name]
@@ -207,7 +199,7 @@ class ChanceAccount(Account):
     def _outcome(self, known: ActionKnowledge, way: chance.Way, steps: Sequence[AttemptedStep]) -> Outcome:
         index, one = known.index, way.outcome
         may_add, may_delete = way.case.open_additions(one), way.case.open_deletions(one)
-        condition = chance.condition(known, way.case)
+        condition = chance.literals(known, way.case.condition)
         return Outcome(
             f"if {condition}: {way.words}" if condition else way.words,
             tuple(index.text(Literals(one.adds, one.deletes))),
@@ -220,19 +212,15 @@ class ChanceAccount(Account):
         self, known: ActionKnowledge, way: chance.Way, steps: Sequence[AttemptedStep]
     ) -> Event | None:
         """The first step that came out so and shows all of it, or else some of it."""
-        best: AttemptedStep | None = None
-        number = way.case.outcomes.index(way.outcome)
+        number, case, some = way.case.outcomes.index(way.outcome), way.case, list[AttemptedStep]()
         for step, held, now in _seen(known, steps):
-            if known.case(held) is not way.case:
-                continue
-            if way.case.after(held)[number] != now or not way.case.telling(held)[number]:
-                continue
-            if way.case.explanation.revealing(held):
-                return self.events.event(step)
-            best = best or step
-        return None if best is None else self.events.event(best)
+            if known.case(held) is case and case.after(held)[number] == now and case.telling(held)[number]:
+                if case.explanation.revealing(held):
+                    return self.events.event(step)
+                some.append(step)
+        return self.events.event(some[0]) if some else None
 
-    # --- what an action needs, and the refusals that prove it --------------------------------------
+    # What an action needs, and the refusals that prove it.
 
     def _conditions(self, known: ActionKnowledge) -> Iterator[Line]:
         """What an action needs, and may need; proven conditions first."""
@@ -292,11 +280,11 @@ class ChanceAccount(Account):
         left = others = _false(known, refusal).without(violated)
         names = []
         for step in self.steps:
-            if left and step.action.name == line.pal.action and step.executed and step.before is not None:
-                shows = left.common(_false(known, step))
-                if shows:
-                    names.append(self.events.event(step).name.lower())
-                    left = left.without(shows)
+            if not left or step.action.name != line.pal.action or not step.executed or step.before is None:
+                continue
+            if shows := left.common(_false(known, step)):
+                names.append(self.events.event(step).name.lower())
+                left = left.without(shows)
         if others:
             told = english.listed([*names[:MAX_OTHERS], *(["others"] if len(names) > MAX_OTHERS else [])])
             alone += f": the other {counted(others.size(), 'literal')} that did not are not needed, as executions without them show ({told})"
@@ -314,8 +302,7 @@ class ChanceAccount(Account):
 
     def _changing(self, action: ActionAccount, text: str) -> list[ProofStep]:
         """Which outcomes of an action change an atom."""
-        found: list[ProofStep] = []
-        touched = False
+        found, touched = list[ProofStep](), False
         for outcome in action.outcomes or ():
             makes = {f"not {text}": "makes it false", text: "makes it true"}
             does = next((words for sign, words in makes.items() if sign in outcome.effects), "")

@@ -45,14 +45,7 @@ class Transition(NamedTuple):
 def sample_transitions(
     truth: Model, initial: Sequence[State], count: int, rng: np.random.Generator
 ) -> list[Transition]:
-    """Steps of random walks from the initial states in turn: any step that can be done, its outcome drawn.
-
-    Args:
-        truth: the true model.
-        initial: the initial states.
-        count: of the steps; fewer where nothing can be done in any initial state.
-        rng: draws steps and outcomes.
-    """
+    """Steps of random walks from the initial states in turn: any that can be done, its outcome drawn; fewer than ``count`` where nothing can be done."""
     found: list[Transition] = []
     turn = idle = 0
     while len(found) < count and idle < len(initial):
@@ -100,10 +93,7 @@ def same_structure(learned: Model, truth: Model, states: Iterable[State]) -> boo
 
 
 def exact(learned: Model, truth: Model) -> bool:
-    """Whether preconditions and outcomes are as in the truth, probabilities aside; effects that change nothing aside.
-
-    Conditional effects are the same if they are under all values of the atoms that either has in a condition.
-    """
+    """Whether preconditions and outcomes are as in the truth, but for probabilities and effects that change nothing, under all values of conditions."""
     return all(
         own.positive == schema.positive
         and own.negative == schema.negative

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from aam_vision.report.account import Account
 
@@ -27,8 +25,11 @@ class Curve:
 
 def curves(account: Account) -> list[Curve]:
     """The share of pal tuples decided, and the accuracy where a ground truth is known, after each query."""
-    rows = (account.run.figures or {}).get("curve")
-    accuracy = _accuracy(rows) if isinstance(rows, list) else []
+    rows = (account.run.figures or {}).get(
+        "curve"
+    )  # of ``result.json``, which may be anybody's: other values are left out
+    told = [row for row in rows[:100_000] if isinstance(row, list)] if isinstance(rows, list) else []
+    accuracy = [(row[0], float(row[2])) for row in told if len(row) == 3 and _is_point(row[0], row[2])]
     points = {"accuracy": accuracy, "decided": account.progress}
     return [Curve(name, tuple(told)) for name, told in points.items() if told]
 
@@ -49,15 +50,6 @@ def ticks(most: int) -> list[int]:
     return list(range(0, most + 1, step))
 
 
-def _accuracy(rows: Sequence[Any]) -> list[tuple[int, float]]:
-    """The points in ``result.json``, which may be anybody's: other values are left out."""
-    return [
-        (row[0], float(row[2]))
-        for row in rows[:100_000]
-        if isinstance(row, list)
-        and len(row) == 3
-        and type(row[0]) is int
-        and 0 <= row[0] < 10**9
-        and isinstance(row[2], int | float)
-        and 0 <= row[2] <= 1
-    ]
+def _is_point(queries: object, share: object) -> bool:
+    whole = type(queries) is int and 0 <= queries < 10**9
+    return whole and isinstance(share, int | float) and 0 <= share <= 1

@@ -17,11 +17,7 @@ _FORM = re.compile(
 
 
 def named(text: str, indexes: Mapping[str, AtomIndex]) -> PalTuple:
-    """The pal tuple that a text names; ``indexes`` has the atoms of every action.
-
-    Raises:
-        UnusableInput: it names none; the message lists names that would do.
-    """
+    """The pal tuple that a text names; ``indexes`` has the atoms of every action. Raises UnusableInput: it names none; it lists names that would do."""
     shown = repr(text[:80])
     found = _FORM.fullmatch(" ".join(text.lower().split()))
     if found is None:

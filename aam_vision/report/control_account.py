@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from aam_vision.interrogation.controls.conditional import conditional, conditional_action_text
@@ -54,15 +55,7 @@ class ControlAccount:
 
 
 class Controls:
-    """What the controls of a run do.
-
-    Args:
-        account: of the operators that were found in them.
-        transcript: what was asked of the controls.
-
-    Raises:
-        UnusableInput: ``controls.json`` is missing, damaged, or of another run.
-    """
+    """What the controls of a run do, whose operators ``account`` is of. Raises UnusableInput: ``controls.json`` is missing, damaged, or of another run."""
 
     def __init__(self, account: ToldAccount, transcript: Transcript) -> None:
         self._account = account
@@ -87,25 +80,16 @@ class Controls:
     @cached_property
     def told(self) -> list[ControlAccount]:
         """Every control, in the agent's order."""
-        found, split = [], conditional(self._account.model, self._carriers)
+        model, found = self._account.model, list[ControlAccount]()
+        split = conditional(model, self._carriers)
         for header in self._headers:
             names = [name for name, carrier in self._carriers.items() if carrier.control == header.name]
             given = [one.transition for one in self._different if one.transition.control.name == header.name]
-            found.append(
-                ControlAccount(
-                    header,
-                    tuple(
-                        CaseAccount(name, self._sentence(name), self._examples.get(name)) for name in names
-                    ),
-                    len(given),
-                    sum(bool(one.change) for one in given),
-                    tuple(
-                        conditional_action_text(action, self._account.model.vocabulary)
-                        for action in split.actions
-                        if action.control == header.name
-                    ),
-                )
-            )
+            cases = [CaseAccount(name, self._sentence(name), self._examples.get(name)) for name in names]
+            merged = [one for one in split.actions if one.control == header.name]
+            texts = tuple(conditional_action_text(one, model.vocabulary) for one in merged)
+            changed = sum(bool(one.change) for one in given)
+            found.append(ControlAccount(header, tuple(cases), len(given), changed, texts))
         return found
 
     def _sentence(self, name: str) -> str:
@@ -124,14 +108,12 @@ class Controls:
             for name, carrier in self._carriers.items()
         ]
         model = ControlModel(self._account.model, operators)
-        found = []
-        for one in self._different:
-            before, control, after = one.transition.before, one.transition.control, one.transition.after
-            if not model.agrees(before, control, after):
-                found.append(self._example(one))
-                if len(found) == SHOWN:
-                    break
-        return found
+        strange = (
+            self._example(one)
+            for one in self._different
+            if not model.agrees(one.transition.before, one.transition.control, one.transition.after)
+        )
+        return list(islice(strange, SHOWN))
 
     def telling(self, control: str) -> Event | None:
         """A step of a control that shows its first case in two different pictures; None if no case has such."""

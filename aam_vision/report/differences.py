@@ -57,13 +57,7 @@ def _atoms(schema: ActionSchema, location: Location) -> list[LiftedAtom]:
 
 
 class Models:
-    """Two PDDL domains.
-
-    Args:
-        first: the file of the one.
-        second: of the other.
-        problems: in which a plan is looked for that tells them apart.
-        max_states: that are looked at for that, in all.
+    """The files of two PDDL domains, with problems in which a plan is looked for that tells them apart, in so many states in all.
 
     Raises:
         UnusableInput: a file cannot be used, or they are about other actions or predicates.
@@ -103,9 +97,7 @@ class Models:
                 continue
             yield f"{path.name}: they disagree on this plan ({counted(len(told.plan), 'step')}):"
             yield from (f"  ({' '.join([step.name, *step.objects])})" for step in told.plan)
-            yield from (
-                f"  {name}: {outcome}" for name, outcome in zip(self._names, told.outcomes, strict=True)
-            )
+            yield from (f"  {name}: {end}" for name, end in zip(self._names, told.outcomes, strict=True))
 
     def json(self) -> dict[str, Any]:
         """The difference for programs."""
@@ -160,8 +152,8 @@ class Case(NamedTuple):
 
     def __str__(self) -> str:
         one, about = self.schema, (self.schema.header.parameters, self.vocabulary)
-        needs = [english.literal(*literal, *about) for literal in _literals(one.positive, one.negative)]
-        changes = [english.effect(*literal, *about) for literal in _literals(one.add, one.delete)]
+        needs = [english.literal(*literal, *about) for literal in english.marked(one.positive, one.negative)]
+        changes = [english.effect(*literal, *about) for literal in english.marked(one.add, one.delete)]
         when = f"where {english.listed(needs)}: " if needs else ""
         return f"{self.name} ({self.carrier.control}, {when}{english.listed(changes)})"
 
@@ -230,18 +222,13 @@ class Cases:
 
 
 def compared(first: Path, second: Path) -> Cases:
-    """The cases of two runs' folders: those of one control with the same effects are the same case.
-
-    Raises:
-        UnusableInput: a file is damaged, or the runs have other predicates.
-    """
+    """The cases of two runs' folders: those of one control with the same effects are one. Raises UnusableInput: damaged, or of other predicates."""
     models = [read_domain(run / "model.pddl") for run in (first, second)]
     if len({frozenset(model.vocabulary.predicates) for model in models}) > 1:
         raise UnusableInput(f"{first} and {second}: have other predicates; give runs with one vocabulary")
-    ours, theirs = (
-        cases(model, read_carriers(run, model)) for run, model in zip((first, second), models, strict=True)
+    return matched(
+        *(cases(one, read_carriers(run, one)) for run, one in zip((first, second), models, strict=True))
     )
-    return matched(ours, theirs)
 
 
 def cases(model: Model, carriers: Carriers) -> list[Case]:
@@ -279,12 +266,8 @@ def _pairs(one: Case, other: Case) -> Iterator[Pair]:
             yield Pair(one, other, required)
 
 
-def _literals(true: Iterable[LiftedAtom], false: Iterable[LiftedAtom]) -> list[tuple[LiftedAtom, Mode]]:
-    both = ((true, Mode.POSITIVE), (false, Mode.NEGATIVE))
-    return [(atom, mode) for atoms, mode in both for atom in sorted(atoms, key=str)]
-
-
 def _texts(true: Iterable[LiftedAtom], false: Iterable[LiftedAtom], names: Sequence[str]) -> list[str]:
     return sorted(
-        ("not " if mode is Mode.NEGATIVE else "") + atom.text(names) for atom, mode in _literals(true, false)
+        ("not " if mode is Mode.NEGATIVE else "") + atom.text(names)
+        for atom, mode in english.marked(true, false)
     )

@@ -11,15 +11,7 @@ from typing import Any, NamedTuple
 from aam_vision.agents.encoding import Malformed, field, loads
 from aam_vision.interrogation.examination.findings import Diagnosis, Exam, Family
 from aam_vision.interrogation.task.undetermined import CANNOT_MATTER
-from aam_vision.interrogation.task.verdict import (
-    COMPLETE,
-    NOT_STRIPS,
-    OPEN,
-    STRIPS,
-    Ending,
-    Verdict,
-    verdict,
-)
+from aam_vision.interrogation.task.verdict import COMPLETE, NOT_STRIPS, OPEN, STRIPS, Ending, Verdict, verdict
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.files import read_limited
 
@@ -30,11 +22,7 @@ _EARLIER = {_UNEXAMINED: OPEN, "contradicted": NOT_STRIPS}
 
 @contextmanager
 def undamaged(path: Path) -> Iterator[None]:
-    """Refuse a file of a run whose contents, which may be anybody's, cannot be read.
-
-    Raises:
-        UnusableInput: something within has found nothing, or a value of another kind.
-    """
+    """Refuse a file of a run, which may be anybody's, in which something within finds nothing, or a value of another kind: UnusableInput."""
     try:
         yield
     except (OSError, ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
@@ -73,11 +61,7 @@ class RecordedEnding:
 
 
 def read_ending(figures: Mapping[str, Any]) -> RecordedEnding:
-    """How a run ended.
-
-    Raises:
-        Malformed: a figure is not as ``summary`` writes it.
-    """
+    """How a run ended. Raises Malformed: a figure is not as ``summary`` writes it."""
     told = dict(figures)
     status = field(told, "status", str)
     kinds = [one.get("kind") for one in told.get("undetermined") or [] if isinstance(one, dict)]
@@ -117,9 +101,7 @@ class OpenGroup(NamedTuple):
 
 
 def read_undetermined(path: Path, *, ended: bool = False) -> tuple[str, list[OpenGroup]]:
-    """How a run ended, and what it left undetermined; nothing where there is no such file.
-
-    ``ended``: the file has to say how.
+    """How a run ended (the file has to say so if it ``ended``), and what it left undetermined; nothing where there is no such file.
 
     Raises:
         UnusableInput: the file is damaged.
@@ -162,18 +144,10 @@ def of_controls(ending: Ending, within: str, beyond: str, *, cases_missing: bool
 
 
 def unfinished(so_far: str) -> Verdict:
-    """The verdict on a run that has no ``result.json``: it was stopped, or goes on.
-
-    Args:
-        so_far: what its answers tell as yet, as a sentence.
-    """
-    return Verdict(
-        "not at its end",
-        "The run has not come to its end: it was stopped, or it still goes on.",
-        "",
-        "",
-        (so_far, "--resume goes on with a run that was stopped."),
-    )
+    """The verdict on a run that has no ``result.json``: it was stopped, or goes on. ``so_far``: what its answers tell as yet, as a sentence."""
+    why = "The run has not come to its end: it was stopped, or it still goes on."
+    cure = "--resume goes on with a run that was stopped."
+    return Verdict("not at its end", why, "", "", (so_far, cure))
 
 
 def _diagnosis(told: Any) -> tuple[Diagnosis | None, tuple[ShownExample, ...]]:
@@ -199,16 +173,11 @@ def _diagnosis(told: Any) -> tuple[Diagnosis | None, tuple[ShownExample, ...]]:
         otherwise=_text(told, "otherwise"),
         further=_text(told, "further"),
     )
-    examples = tuple(
-        ShownExample(
-            _text(one, "step"),
-            _text(one, "outcome"),
-            _text(one, "image") or None,
-            _text(one, "image_after") or None,
-        )
-        for one in field(told, "examples", list)[:2]
-    )
-    return found, examples
+    examples = []
+    for one in field(told, "examples", list)[:2]:
+        images = (_text(one, name) or None for name in ("image", "image_after"))
+        examples.append(ShownExample(_text(one, "step"), _text(one, "outcome"), *images))
+    return found, tuple(examples)
 
 
 def _text(told: Any, name: str) -> str:
@@ -242,11 +211,7 @@ _COUNTS = ("queries", "steps", "failed_steps", "walk_steps", "resets", "seed")
 
 
 def read_figures(path: Path, *, chance: bool) -> Mapping[str, Any] | None:
-    """The contents of ``result.json``; None if there is none. ``chance``: of a run that learned how often.
-
-    Raises:
-        UnusableInput: it is damaged, or lacks what such a run writes.
-    """
+    """``result.json`` of a run (with ``chance``: that learned how often); None if there is none. Raises UnusableInput: it is damaged, or lacks figures."""
     if path.is_symlink() or not path.is_file():
         return None
     with undamaged(path):

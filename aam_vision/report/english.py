@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from aam_vision.model.strips import ActionHeader, LiftedAtom, Mode, Vocabulary
+from aam_vision.model.strips import ActionHeader, Atom, LiftedAtom, Mode, Vocabulary
 
 _PREPOSITIONS = frozenset([
     "above", "at", "before", "behind", "below", "beside", "by", "for", "from", "in", "inside", "into",
@@ -27,22 +27,31 @@ def literal(
     atom: LiftedAtom, mode: Mode, parameters: Sequence[str], vocabulary: Vocabulary | None = None
 ) -> str:
     """A literal as a clause of a sentence; the vocabulary tells things from the places where they are."""
-    verb = "is" if mode is Mode.POSITIVE else "is not"
-    return _clause(atom.predicate, _names(atom, parameters), verb, _of_a_place(atom, vocabulary))
+    return _clause(atom, parameters, "is" if mode is Mode.POSITIVE else "is not", vocabulary)
 
 
 def effect(
     atom: LiftedAtom, mode: Mode, parameters: Sequence[str], vocabulary: Vocabulary | None = None
 ) -> str:
     """The effect of an action on an atom, as a clause of a sentence."""
-    verb = "is" if mode is Mode.POSITIVE else "is no longer"
-    return _clause(atom.predicate, _names(atom, parameters), verb, _of_a_place(atom, vocabulary))
+    return _clause(atom, parameters, "is" if mode is Mode.POSITIVE else "is no longer", vocabulary)
+
+
+def marked(true: Iterable[LiftedAtom], false: Iterable[LiftedAtom]) -> list[tuple[LiftedAtom, Mode]]:
+    """Literals, each as an atom with its mode: those that are true first, each kind by name."""
+    both = ((true, Mode.POSITIVE), (false, Mode.NEGATIVE))
+    return [(atom, mode) for atoms, mode in both for atom in sorted(atoms, key=str)]
 
 
 def listed(parts: Iterable[str], joint: str = "and") -> str:
     """``a, b and c``."""
     *others, last = list(parts) or ["nothing"]
     return f"{', '.join(others)} {joint} {last}" if others else last
+
+
+def signed(gained: Iterable[Atom], lost: Iterable[Atom]) -> list[str]:
+    """What has changed, ``+`` or ``-`` first: what became true before what became false."""
+    return [f"+{atom}" for atom in sorted(gained)] + [f"-{atom}" for atom in sorted(lost)]
 
 
 def parameters(header: ActionHeader) -> str:
@@ -60,17 +69,18 @@ def _of_a_place(atom: LiftedAtom, vocabulary: Vocabulary | None) -> bool:
     if vocabulary is None or len(atom.arguments) != 1:
         return False
     relations = [
-        predicate.types
-        for predicate in vocabulary.predicates
-        if predicate.arity == 2 and re.split(r"[-_]", predicate.name)[-1] in _PREPOSITIONS
+        one.types
+        for one in vocabulary.predicates
+        if one.arity == 2 and re.split(r"[-_]", one.name)[-1] in _PREPOSITIONS
     ]
     kinds = next((one.types for one in vocabulary.predicates if one.name == atom.predicate), ("",))
     return kinds[0] in {last for _, last in relations} - {first for first, _ in relations}
 
 
-def _clause(predicate: str, names: list[str], verb: str, of_a_place: bool) -> str:
-    words = re.split(r"[-_]", predicate)
-    if of_a_place and words[0] in _PREPOSITIONS and len(words) > 1:
+def _clause(atom: LiftedAtom, parameters: Sequence[str], verb: str, vocabulary: Vocabulary | None) -> str:
+    names = [f"?{parameters[a]}" if isinstance(a, int) else a for a in atom.arguments]
+    predicate, words = atom.predicate, re.split(r"[-_]", atom.predicate)
+    if words[0] in _PREPOSITIONS and len(words) > 1 and _of_a_place(atom, vocabulary):
         return f"{' '.join(words[1:])} {verb} {words[0]} {names[0]}"
     text = " ".join(words)
     said = len(words) == 1 or words[-1] in _PREPOSITIONS
@@ -80,8 +90,8 @@ def _clause(predicate: str, names: list[str], verb: str, of_a_place: bool) -> st
         return f"{names[0]} {verb} {names[1]}" if len(names) == 2 else f"it {verb} {names[0]}"
     if len(names) == 1 and words[0] == "is" and len(words) > 1:
         rest = words[1:]
-        kind = rest[-1]
-        article = "" if _ADJECTIVE.fullmatch(kind) or rest[0] in _PREPOSITIONS else f"{_article(rest[0])} "
+        bare = _ADJECTIVE.fullmatch(rest[-1]) or rest[0] in _PREPOSITIONS
+        article = "" if bare else f"{_article(rest[0])} "
         return f"{names[0]} {verb} {article}{' '.join(rest)}"
     if len(names) == 1 and len(words) == 1 and words[0] in _PREPOSITIONS | _VERBS:
         return f"it {verb} {text} {names[0]}"  # as ``at(?location)`` says it of the agent
@@ -95,10 +105,6 @@ def _clause(predicate: str, names: list[str], verb: str, of_a_place: bool) -> st
         return f"{names[0]} {verb} {text} {names[1]}"
     name = predicate if re.search("[^_-]", predicate) else f"`{predicate}`"
     return f"{name} {verb} true of {listed(names)}" if names else f"{name} {verb} true"
-
-
-def _names(atom: LiftedAtom, parameters: Sequence[str]) -> list[str]:
-    return [f"?{parameters[a]}" if isinstance(a, int) else a for a in atom.arguments]
 
 
 def _article(word: str) -> str:

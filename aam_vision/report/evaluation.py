@@ -25,6 +25,7 @@ from aam_vision.model.strips import (
 )
 from aam_vision.planning.joins import StateIndex, bindings
 from aam_vision.planning.planner import Found, Limits, Planner, planned
+from aam_vision.report.english import signed
 
 
 def accuracy(learned: Model, truth: Model, *, repeated: bool = False) -> float:
@@ -54,18 +55,12 @@ def exact(learned: Model, truth: Model) -> bool:
 
 
 def syntactic(learned: Model, truth: Model) -> tuple[float, float]:
-    """AMLGym's syntactic precision and recall: literals in both models, of those in the learned and in the true one; means over actions.
-
-    An action without a literal has 1.
-    """
+    """AMLGym's syntactic precision and recall: literals in both models, of those in the learned and in the true one (1 of none); means over actions."""
     shares: list[tuple[float, float]] = []
     for schema in truth.actions:
+        parts = ("positive", "negative", "add", "delete")
         mine, true = (
-            {
-                (part, atom)
-                for part in ("positive", "negative", "add", "delete")
-                for atom in getattr(one, part)
-            }
+            {(part, atom) for part in parts for atom in getattr(one, part)}
             for one in (learned.schema(schema.header.name), schema)
         )
         both = len(mine & true)
@@ -182,6 +177,5 @@ def _outcome(state: State, after: frozenset[tuple[str, tuple[str, ...]]] | None,
     """A model's prediction for a step, in words."""
     if after is None:
         return f"{step} cannot be done"
-    gained, lost = sorted(after - state.true), sorted(state.true - after)
-    changes = [f"+{Atom(*atom)}" for atom in gained] + [f"-{Atom(*atom)}" for atom in lost]
-    return f"{step} can be done: {', '.join(changes) or 'nothing changes'}"
+    gained, lost = ([Atom(*atom) for atom in atoms] for atoms in (after - state.true, state.true - after))
+    return f"{step} can be done: {', '.join(signed(gained, lost)) or 'nothing changes'}"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from aam_vision.agents.perception import Box, Point
@@ -67,7 +68,7 @@ class Events:
         self._run = run
         self._single = single
         self._headers = {header.name: header for header in single.headers}
-        self._names = _anchors(single, _in_single_steps(run))
+        self._names = _anchors(run, single)
         self._atoms = {
             header.name: lifted_atoms(single.vocabulary, header, repeated=single.repeated)
             for header in single.headers
@@ -79,10 +80,8 @@ class Events:
         anchor, name = self._names[step.entry]
         if isinstance(entry, Asked):
             executed, plan = entry.response.executed, entry.query.plan
-            states = [
-                "done" if n < executed else "refused" if n == executed else "unreached"
-                for n in range(len(plan))
-            ]
+            states = ["done"] * executed + ["refused"] + ["unreached"] * len(plan)
+            states = states[: len(plan)]
             start, end = entry.query.initial, entry.response.final
         else:
             ((start, action, end),) = entry.steps
@@ -129,10 +128,9 @@ class Events:
         return self._shown(step, (passing[0], "before the plan"), (passing[-1], which))
 
     def _shown(self, step: AttemptedStep, *seen: tuple[Sight | None, str]) -> tuple[ShownImage, ...]:
+        action = step.action
         return tuple(
-            ShownImage(
-                sight.image, caption, self._marks(sight, step.action), self._labels(sight, step.action)
-            )
+            ShownImage(sight.image, caption, self._marks(sight, action), self._labels(sight, action))
             for sight, caption in seen
             if sight is not None
         )
@@ -187,29 +185,18 @@ def value_words(atom: LiftedAtom, step: AttemptedStep) -> str:
     return f"{word(step.before)} before, {word(step.after)} after"
 
 
-def _in_single_steps(run: Recorded) -> list[bool]:
-    """For every entry, walks in single steps, whether it only examines what was learned."""
-    return [
+def _anchors(run: Recorded, single: Transcript) -> list[tuple[str, str]]:
+    """The anchor and the name of every entry, walks in single steps, and whether it only examines what was learned."""
+    examined = [
         number in run.examined
         for number, entry in enumerate(run.transcript.entries)
         for _ in range(1 if isinstance(entry, Asked) else len(entry.steps))
     ]
-
-
-def _anchors(single: Transcript, examined: list[bool]) -> list[tuple[str, str]]:
-    """The anchor and the name of every entry."""
-    queries = looks = walked = 0
-    found = []
+    made, found = Counter[str](), list[tuple[str, str]]()
     for entry in single.entries:
-        if isinstance(entry, Asked) and entry.looks:
-            looks += 1
-            found.append((f"look-{looks}", f"Look {looks}"))
-        elif isinstance(entry, Asked):
-            queries += 1
-            found.append((f"query-{queries}", f"Query {queries}"))
-        else:
-            walked += 1
-            found.append((f"walk-{walked}", f"Walk step {walked}"))
+        what = "Walk step" if not isinstance(entry, Asked) else "Look" if entry.looks else "Query"
+        made[what] += 1
+        found.append((f"{what.lower().split()[0]}-{made[what]}", f"{what} {made[what]}"))
     told = [f"Line {line}" for line in single.lines] or [name for _, name in found]
     return [
         (anchor, f"{name} (examination)" if examines else name)
@@ -238,24 +225,16 @@ class Label:
 
 
 def labels(positions: Mapping[str, Point], parameters: Mapping[str, str]) -> tuple[Label, ...]:
-    """Labels of things, each moved down until it covers none above, and into the picture.
-
-    Args:
-        positions: of the things.
-        parameters: what the step calls those that it is about: thing to ``?x``.
-    """
+    """Labels of things at their positions, each moved down until it covers none above, and into the picture; ``parameters``: thing to ``?x``."""
     found: list[Label] = []
     for name, (across, down) in sorted(positions.items(), key=lambda item: (item[1][1], item[0])):
         text = f"{parameters[name]} {name}" if name in parameters else name
         half = min(0.5, len(text) * LETTER_HEIGHT * LETTER_WIDTH / 2)
-        label = Label(
-            text,
-            min(max(across, half), 1 - half),
-            min(max(down, LETTER_HEIGHT), 1 - LETTER_HEIGHT),
-            name in parameters,
-        )
+        across = min(max(across, half), 1 - half)
+        down = min(max(down, LETTER_HEIGHT), 1 - LETTER_HEIGHT)
+        label = Label(text, across, down, name in parameters)
         while any(_overlap(label, other) for other in found):
-            label = Label(text, label.across, label.down + LETTER_HEIGHT / 4, label.marked)
+            label = replace(label, down=label.down + LETTER_HEIGHT / 4)
         found.append(label)
     return tuple(found)
 

@@ -56,18 +56,9 @@ class Losses:
 
 
 def of_models(models: Sequence[Model], folders: Sequence[Path | None]) -> Losses:
-    """What a model without chance has lost.
-
-    Args:
-        models: of A and B.
-        folders: of their runs, None where they are of none; ``result.json`` there says how the run ended, and which lines are not determined.
-
-    Raises:
-        UnusableInput: such a file is damaged.
-    """
+    """What model B of two without chance has lost; folders of their runs say what is not determined. Raises UnusableInput: a file there is damaged."""
     told = [
-        ("", []) if folder is None else read_undetermined(folder / "result.json", ended=True)
-        for folder in folders
+        ("", []) if one is None else read_undetermined(one / "result.json", ended=True) for one in folders
     ]
     no_base = [
         f"{name} ended as {status}, so nothing of it is certain"
@@ -77,21 +68,16 @@ def of_models(models: Sequence[Model], folders: Sequence[Path | None]) -> Losses
     if no_base:
         return Losses((), tuple(no_base))
     undetermined = {
-        (
-            group.action,
-            group.location,
-            text.partition(" or ")[0].removeprefix("not ").lstrip("+-"),
-        ): group.kind
+        (one.action, one.location, text.partition(" or ")[0].removeprefix("not ").lstrip("+-")): one.kind
         for _, groups in told
-        for group in groups
-        for text in group.texts
+        for one in groups
+        for text in one.texts
     }
+    first, second = models
     lost = [
-        f"{schema.header.name}: {text}"
-        for schema in models[0].actions
-        for text in _of_action(
-            schema, models[1].schema(schema.header.name), models[0].vocabulary, undetermined
-        )
+        f"{one.header.name}: {text}"
+        for one in first.actions
+        for text in _of_action(one, second.schema(one.header.name), first.vocabulary, undetermined)
     ]
     by_action = Counter(action for (action, _, _), kind in undetermined.items() if kind != CANNOT_MATTER)
     unsure = [
@@ -116,9 +102,8 @@ def of_versions(versions: Versions, margin: float) -> Losses:
         if action.incompatible and not action.atoms:
             unsure.append(f"{name}: it is refused elsewhere, and no precondition explains where")
         if action.undecided and not ended:  # else no situation that can be reached would tell
-            unsure.append(
-                f"{name}: {counted(action.undecided, 'atom')} of its precondition undecided in A or B"
-            )
+            atoms = counted(action.undecided, "atom")
+            unsure.append(f"{name}: {atoms} of its precondition undecided in A or B")
         if action.one.executed and not action.other.executed:
             unsure.append(f"{name}: never executed in B")
         for one in _wanted(action) if action.one.executed and action.other.executed else ():
@@ -157,7 +142,7 @@ def _of_action(
         needs, rival = (schema.mode(atom, Location.PRE) for schema in (one, other))
         makes, instead = (schema.mode(atom, Location.EFF) for schema in (one, other))
         if pre and rival is not Mode.ABSENT and rival is not needs:
-            yield f"refused where {text} is {value[Mode.NEGATIVE if rival is Mode.POSITIVE else Mode.POSITIVE]}"
+            yield f"refused where {text} is {'false' if rival is Mode.POSITIVE else 'true'}"
         elif (
             eff
             and makes is not instead

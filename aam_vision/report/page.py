@@ -82,8 +82,15 @@ def laid_out(template: str, **values: object) -> str:
 
 def _pddl(account: Account, shown: Mapping[Line, object]) -> list[tuple[str, str | None, str]]:
     """The lines of the PDDL text, each with the anchor of its proof, and its status."""
+
+    def literal(line: Line) -> str:  # as PDDL writes it
+        names, atom = account.indexes[line.pal.action].header.parameters, line.pal.atom
+        arguments = [f"?{names[a]}" if isinstance(a, int) else a for a in atom.arguments]
+        text = f"({' '.join([atom.predicate, *arguments])})"
+        return text if line.mode is Mode.POSITIVE else f"(not {text})"
+
     by_text = {
-        (line.pal.action, line.pal.location, _literal(account, line)): line
+        (line.pal.action, line.pal.location, literal(line)): line
         for line in shown
         if line.mode is not Mode.ABSENT
     }
@@ -100,14 +107,6 @@ def _pddl(account: Account, shown: Mapping[Line, object]) -> list[tuple[str, str
         said = by_text.get((name, location, words))
         found.append((text, None, "") if said is None else (text, said.anchor, said.status))
     return found
-
-
-def _literal(account: Account, line: Line) -> str:
-    """A line as PDDL writes it."""
-    names, atom = account.indexes[line.pal.action].header.parameters, line.pal.atom
-    arguments = [f"?{names[a]}" if isinstance(a, int) else a for a in atom.arguments]
-    text = f"({' '.join([atom.predicate, *arguments])})"
-    return text if line.mode is Mode.POSITIVE else f"(not {text})"
 
 
 def _pictures(folder: Path, names: Iterable[str]) -> dict[str, Picture]:

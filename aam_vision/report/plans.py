@@ -17,11 +17,7 @@ _STEP = re.compile(r"\(\s*([^\s(),]+)((?:\s+[^\s(),]+)*)\s*\)|([^\s(),]+)\s*\(\s
 
 
 def read_plan_file(path: Path, model: Model, objects: Objects) -> tuple[GroundAction, ...]:
-    """The steps of a plan, each checked against the model and the problem.
-
-    Raises:
-        UnusableInput: the file cannot be read, or a line is not a step of these; the message says which.
-    """
+    """The steps of a plan, each checked against model and problem. Raises UnusableInput: the file or a line cannot be used; it says which."""
     try:
         text = read_limited(path, MAX_BYTES).decode()
     except (OSError, UnicodeDecodeError) as error:
@@ -35,11 +31,7 @@ def read_plan_file(path: Path, model: Model, objects: Objects) -> tuple[GroundAc
 
 
 def read_step(where: str, words: str, model: Model, objects: Objects) -> GroundAction:
-    """A step, checked against the model and the problem; ``where`` it stands is named in messages.
-
-    Raises:
-        UnusableInput: it is no step of these.
-    """
+    """A step, checked against model and problem; ``where`` it stands is named in messages. Raises UnusableInput: it is no step of these."""
     found = _STEP.fullmatch(words)
     if found is None:
         raise UnusableInput(f"{where}: {words[:60]!r} is not a step; write '(move a b)' or 'move(a, b)'")

@@ -15,7 +15,6 @@ from aam_vision.interrogation.chance.retelling import retold
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.model.strips import (
     ActionSchema,
-    Atom,
     GroundAction,
     LiftedAtom,
     Location,
@@ -26,6 +25,7 @@ from aam_vision.model.strips import (
 )
 from aam_vision.report.chance_account import ChanceAccount
 from aam_vision.report.ending import read_undetermined
+from aam_vision.report.english import marked, signed
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.wording import some
 
@@ -75,11 +75,7 @@ def predict(
 
 
 def read_doubts(path: Path, model: Model) -> dict[str, Doubts]:
-    """The parts that ``result.json`` calls undetermined, by action; none if there is no such file.
-
-    Raises:
-        UnusableInput: the file is damaged, or about another model.
-    """
+    """What ``result.json`` calls undetermined, by action; none if there is no such file. Raises UnusableInput: it is damaged, or of another model."""
     found: dict[str, Doubts] = {}
     try:
         for name, location, group, _ in read_undetermined(path)[1]:
@@ -115,8 +111,7 @@ def _obstacles(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Why the model refuses a step, and why its verdict is not certain."""
     doubtful = {literal for group in doubts.groups for literal in group} | set(doubts.single)
-    required = [(atom, True) for atom in sorted(schema.positive, key=str)]
-    required += [(atom, False) for atom in sorted(schema.negative, key=str)]
+    required = [(atom, mode is Mode.POSITIVE) for atom, mode in marked(schema.positive, schema.negative)]
     sure, unsure, hidden = list[str](), list[str](), list[str]()
     for literal in required:
         text, value = _ground(literal, action), _holds(literal, state, action)
@@ -154,11 +149,7 @@ def _after(schema: ActionSchema, doubts: Doubts, state: State, action: GroundAct
     true, unknown = set(after.true), set(after.unknown)
     for atom, modes in doubts.effects:
         fact = atom.ground(action.objects)
-        results = {
-            Mode.POSITIVE: True,
-            Mode.NEGATIVE: False,
-            Mode.ABSENT: state.value(fact),
-        }
+        results = {Mode.POSITIVE: True, Mode.NEGATIVE: False, Mode.ABSENT: state.value(fact)}
         if len({results[mode] for mode in modes}) > 1:
             true.discard(fact)
             unknown.add(fact)
@@ -167,13 +158,9 @@ def _after(schema: ActionSchema, doubts: Doubts, state: State, action: GroundAct
 
 def changes(before: State, after: State) -> tuple[str, ...]:
     """The atoms that are other than before, ``+`` or ``-`` first; ``?`` where that is not known."""
-
-    def told(sign: str, atoms: frozenset[Atom]) -> list[str]:
-        return [f"{sign}{atom}" for atom in sorted(atoms)]
-
     gained, hidden = after.true - before.true, after.unknown - before.unknown
     lost = (before.true | before.unknown) - after.true - after.unknown
-    return (*told("+", gained), *told("-", lost), *told("?", hidden))
+    return (*signed(gained, lost), *(f"?{atom}" for atom in sorted(hidden)))
 
 
 # The outcome of a plan by what was learned of an agent with chance: how probable it is, and between which limits.
@@ -229,18 +216,11 @@ class Ending(NamedTuple):
 
 
 class Forecast:
-    """What may come of a plan.
-
-    Args:
-        account: of the run.
-        initial: where the plan starts; fully known.
-        plan: its steps.
-    """
+    """What may come of a plan from a state that is fully known."""
 
     def __init__(self, account: ChanceAccount, initial: State, plan: Sequence[GroundAction]) -> None:
-        names = sorted({step.name for step in plan})
         # intervals and what is not excluded, of every action in the plan: all of that together
-        usual = precision_of(account.within)
+        usual, names = precision_of(account.within), {step.name for step in plan}
         precision = Precision(ALPHA / max(1, 2 * len(names)), usual.within, usual.concentration)
         known = retold(account.run.transcript, precision).actions
         self._known = {action.index.header.name: action for action in known}
@@ -285,18 +265,17 @@ class Forecast:
         refused = bool(violated) and precondition.certain_to_fail(violated)
         cautious = precondition.violated(held, 0, precondition.cautious)
         if refused:
-            return _Moved((), False, False, False, _missing(action, cautious or violated, step))
+            why = _facts(action, cautious or violated, step, "{} does not hold", "{} holds")
+            return _Moved((), False, False, False, why)
         branches = tuple(_branches(action, state, held, step))
         if not branches:
             return _Moved((), False, True, False, f"it comes: {step.name} was never executed")
-        why = f"it needs {_literals(action, violated, step)}, which is not determined" if violated else ""
+        needed = _facts(action, violated, step, "{}", "not {}")
+        why = f"it needs {needed}, which is not determined" if violated else ""
         return _Moved(branches, not violated, True, not cautious, why)
 
     def _value(self, steps: int, final: Callable[[State], float], *, unknown: float | None) -> Chance:
-        """The expectation of ``final`` after so many steps, and its limits; a refused step makes it 0.
-
-        ``unknown``: its value in states that are not known, if it has the same value in all.
-        """
+        """The expectation of ``final`` after so many steps (0 if one is refused), and its limits; ``unknown``: its value in states that are not known."""
         if steps == 0:
             value = final(self._initial)
             return Chance(value, value, value)
@@ -356,17 +335,8 @@ def _branches(action: ActionKnowledge, state: State, held: int, step: GroundActi
     return [*found, _Branch(Chance(0.0, 0.0, case.unseen if sure else 1.0), None, False)]
 
 
-def _missing(action: ActionKnowledge, violated: Literals, step: GroundAction) -> str:
-    """Why the step is refused: ``holding(a) does not hold``."""
-    facts = [f"{atom} does not hold" for atom in sorted(action.index.facts(violated.positive, step.objects))]
-    facts += [f"{atom} holds" for atom in sorted(action.index.facts(violated.negative, step.objects))]
-    return some(facts, 4)
-
-
-def _literals(action: ActionKnowledge, literals: Literals, step: GroundAction) -> str:
-    """The literals under the step's binding, in words."""
-    facts = [
-        *(str(atom) for atom in sorted(action.index.facts(literals.positive, step.objects))),
-        *(f"not {atom}" for atom in sorted(action.index.facts(literals.negative, step.objects))),
-    ]
-    return some(facts, 4)
+def _facts(action: ActionKnowledge, found: Literals, step: GroundAction, true: str, false: str) -> str:
+    """Literals under the step's binding, each in the words for what is to be true, or false."""
+    told = [true.format(atom) for atom in sorted(action.index.facts(found.positive, step.objects))]
+    told += [false.format(atom) for atom in sorted(action.index.facts(found.negative, step.objects))]
+    return some(told, 4)

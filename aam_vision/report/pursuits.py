@@ -36,21 +36,16 @@ def deeds(
     clips: Mapping[Hashable, tuple[str, ...]],
     lasted: Mapping[Hashable, int],
 ) -> list[Deed]:
-    """A row for each condition under which an objective is achieved in another share of the pursuits, most achieved first.
+    """A row for each condition under which an objective is achieved in another share of its pursuits (``trials``), most achieved first.
 
-    Args:
-        known: what is known of the action, which has to be an objective.
-        trials: its pursuits, of which both ends were read.
-        within: half width for which the intervals are narrowest.
-        clips: by the handle of the situation in which a pursuit ended its images.
-        lasted: by the same handle how many steps it took.
+    ``within`` is the half width for which the intervals are narrowest; ``clips`` and ``lasted`` have images and numbers of steps of pursuits, by
+    the handle of the situation in which each ended.
     """
     found = objective(known.index.header, known.index.vocabulary)
     assert found is not None, "only of such actions"
     (atom, value), index = found, known.index
-    goal, claimed, ended = (
-        index.mask([one]) for one in (atom, LiftedAtom(CLAIMED, ()), LiftedAtom(ENDED, ()))
-    )
+    marks = atom, LiftedAtom(CLAIMED, ()), LiftedAtom(ENDED, ())
+    goal, claimed, ended = (index.mask([one]) for one in marks)
     pursued: dict[int, list[Trial]] = {}
     kept: list[Trial] = []
     for trial in trials:
@@ -85,16 +80,14 @@ def deeds(
         for (step, *_), done, claim in zip(ends, did, says, strict=True):
             if step.after is not None and (images := clips.get(step.after.handle)):
                 shown.setdefault(done, Clip(images, f"{step.action}: {_ended(done, claim)}"))
-        rows.append(
-            Deed(index.header.name, told, often, tuple(shown[one] for one in (True, False) if one in shown))
-        )
+        kept_clips = tuple(shown[one] for one in (True, False) if one in shown)
+        rows.append(Deed(index.header.name, told, often, kept_clips))
     rows.sort(key=lambda row: -row.found.probability if row.found else 0.0)
     still = [bool(now & goal) is value for *_, now in kept]
     if not all(still):
         often = frequency(sum(still), len(kept), alpha, within)
-        told = (
-            f"where it holds already, it is kept {chance.often(often.probability, often.low, often.high)}; "
-        )
+        share = chance.often(often.probability, often.low, often.high)
+        told = f"where it holds already, it is kept {share}; "
         told += _claims(still, [bool(now & claimed) for *_, now in kept], alpha, within)
         rows.append(Deed(index.header.name, told, often))
     return rows or [Deed(index.header.name, "no pursuit of it was seen that began where it did not hold")]

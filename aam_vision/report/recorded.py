@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import exp, log
 from pathlib import Path
@@ -90,26 +91,25 @@ class Recorded:
 
 
 def read_run(folder: Path) -> Recorded:
-    """Read a run's folder.
+    """Read a run's folder. Raises UnusableInput: there is no run, or its files are damaged."""
+    with opened(folder) as journal:
+        return read_journal(folder, journal)
 
-    Raises:
-        UnusableInput: there is no run, or its files are damaged.
-    """
+
+@contextmanager
+def opened(folder: Path) -> Iterator[Journal]:
+    """The journal of a run's folder. Raises UnusableInput: there is no run, or its files are damaged."""
     if not folder.is_dir():
         raise UnusableInput(f"{folder}: no such folder; give the folder of a run")
     try:
         with Journal.open(folder) as journal:
-            return read_journal(folder, journal)
+            yield journal
     except NothingRecorded:
         raise UnusableInput(f"{folder}: no run is recorded there; give the folder of a run") from None
 
 
 def read_journal(folder: Path, journal: Journal) -> Recorded:
-    """Read a run's folder whose journal is open already.
-
-    Raises:
-        UnusableInput: a file is damaged.
-    """
+    """Read a run's folder whose journal is open already. Raises UnusableInput: a file is damaged."""
     with undamaged(journal.path):
         arguments = journal.options()
         figures = read_figures(folder / "result.json", chance=bool(arguments.get("chance")))
@@ -120,9 +120,8 @@ def read_journal(folder: Path, journal: Journal) -> Recorded:
         of_controls = bool(arguments.get("controls") or arguments.get("bare"))
         if arguments.get("confirm") and (of_controls or arguments.get("chance")):
             confidence = field(arguments, "confidence", float)
-            found = replace(
-                found, transcript=as_read(found.transcript, confidence, whole=not of_controls), looked=True
-            )
+            transcript = as_read(found.transcript, confidence, whole=not of_controls)
+            found = replace(found, transcript=transcript, looked=True)
         if arguments.get("chance"):
             seed = field(arguments, "seed", int)
             of_agent = None if arguments.get("agent") is not None else seed
@@ -140,11 +139,7 @@ def read_journal(folder: Path, journal: Journal) -> Recorded:
 
 
 def _check_figures_of_controls(folder: Path, run: Recorded) -> None:
-    """Refuse a ``result.json`` that lacks what a run that knew only controls writes.
-
-    Raises:
-        UnusableInput: a figure is missing, or of another kind.
-    """
+    """Refuse a ``result.json`` that lacks what a run that knew only controls writes."""
     with undamaged(folder / "result.json"):
         for name in ("unexplained", "native_steps", "watched_steps", "discoveries"):
             field(run.figures, name, int)
@@ -156,11 +151,7 @@ def _check_figures_of_controls(folder: Path, run: Recorded) -> None:
 
 
 def _of_operators(folder: Path, controls: Transcript) -> Transcript:
-    """What was asked of the operators that were found in what controls do; nothing if none were interrogated.
-
-    Raises:
-        UnusableInput: their journal is damaged.
-    """
+    """What was asked of the operators that were found in what controls do; nothing if none were interrogated."""
     try:
         with Journal.open(folder / OPERATORS) as journal:
             return _Reader(journal).recorded(folder, None).transcript
@@ -169,22 +160,14 @@ def _of_operators(folder: Path, controls: Transcript) -> Transcript:
 
 
 def images(journal: Journal) -> dict[Hashable, str]:
-    """The names of the images that a run has kept, by the handles of the situations.
-
-    Raises:
-        UnusableInput: the journal is damaged.
-    """
+    """The names of the images that a run has kept, by the handles of the situations. Raises UnusableInput: the journal is damaged."""
     with undamaged(journal.path):
         sights = _Reader(journal).sights()
     return {handle: sight.image for handle, sight in sights.items()}
 
 
 def read_model(folder: Path, name: str, wanted: Model) -> Model | None:
-    """A PDDL file of the folder, if it is there and about the same actions as another model.
-
-    Raises:
-        UnusableInput: it cannot be read, or is about other actions.
-    """
+    """A PDDL file of the folder; None if it is not there. Raises UnusableInput: it cannot be read, or is about other actions than ``wanted``."""
     from aam_vision.model.pddl import domain_text, read_domain
 
     path = folder / name
@@ -272,10 +255,8 @@ class _Reader:
         transcript = Transcript(*about, initial, entries, repeated, lines)
         ending = None if figures is None or "curve" not in figures else read_ending(figures)
         examined = self._examined(len(entries))
-        sights = self._contents.sights
-        pursued = self._contents.clips, self._contents.lasted
-        boxes, sources = self._boxes(), self._sources()
-        return Recorded(folder, transcript, sights, *pursued, boxes, sources, figures, ending, examined)
+        seen = self._contents.sights, self._contents.clips, self._contents.lasted
+        return Recorded(folder, transcript, *seen, self._boxes(), self._sources(), figures, ending, examined)
 
     def _exchanges(self) -> tuple[tuple[Situation, ...], tuple[Entry, ...]]:
         """The initial situations, and everything that was asked and shown."""
@@ -295,17 +276,15 @@ class _Reader:
 
     def _examined(self, entries: int) -> frozenset[int]:
         """The entries that only examine, as far as every move of the policy led to one entry."""
-        moves = [move for (move,) in self._journal.contents("moves")]
         moves = [
-            move for move in moves if isinstance(move, dict) and "stop" not in move and not move.get("early")
+            move
+            for (move,) in self._journal.contents("moves")
+            if isinstance(move, dict) and "stop" not in move and not move.get("early")
         ]
         if len(moves) != entries:  # where answers are weighed a move leads to many
             return frozenset()
-        return frozenset(
-            n
-            for n, move in enumerate(moves)
-            if move.get("examines") or ("walk" in move and move.get("stopped"))
-        )
+        examines = (move.get("examines") or ("walk" in move and move.get("stopped")) for move in moves)
+        return frozenset(n for n, one in enumerate(examines) if one)
 
     def _boxes(self) -> list[dict[str, Box]]:
         found = []
@@ -321,9 +300,7 @@ class _Reader:
     def _sources(self) -> dict[str, Source]:
         stated = self._journal.about("sources") or {}
         return {
-            printable(name): Source(
-                printable(field(told, "kind", str)), printable(field(told, "meaning", str))
-            )
+            printable(name): Source(*(printable(field(told, part, str)) for part in ("kind", "meaning")))
             for name, told in stated.items()
         }
 
@@ -361,16 +338,9 @@ class Answers:
 
 
 class Weighing:
-    """The palm tuples of a run whose answers proved unreliable, and the answers on which each rests.
+    """The palm tuples of a run whose answers proved unreliable, and the answers (walks in single steps) on which each rests.
 
-    Args:
-        transcript: all exchanges, walks in single steps.
-        firsts: the numbers of the entries whose first step started from a state that is known for certain.
-        model: what was learned.
-        figures: ``result.json``.
-
-    Raises:
-        UnusableInput: ``result.json`` is damaged, or of another run.
+    ``firsts`` are the entries whose first step started from a state that is known for certain. Raises UnusableInput: ``result.json`` is damaged.
     """
 
     def __init__(
@@ -402,30 +372,26 @@ class Weighing:
         return self.probabilities[pal] >= self.threshold
 
     def answers(self, pal: PalTuple) -> list[Answers]:
-        """The answers for and against a palm tuple, the weightiest first.
-
-        For a precondition, the steps count before which all else that is required held: there, it alone decides.
-        """
+        """The answers for and against a palm tuple, the weightiest first; for a precondition, only where all else that is required held."""
         found = self._of_precondition(pal) if pal.location is Location.PRE else self._of_effect(pal)
         return sorted(found, key=lambda answers: -abs(answers.weight))
 
-    # --- preconditions and effects -------------------------------------------------------------------------------
-
     def _of_precondition(self, pal: PalTuple) -> Iterator[Answers]:
         index, schema = self._indices[pal.action], self._model.schema(pal.action)
-        mode, sorted_steps = schema.mode(pal.atom, Location.PRE), _Sorted()
+        mode = schema.mode(pal.atom, Location.PRE)
         required = [
             (atom, wanted is Mode.POSITIVE)
             for atom in index.atoms
             if atom != pal.atom and (wanted := schema.mode(atom, Location.PRE)) is not Mode.ABSENT
         ]
-        for step in self._trials[pal.action]:
-            assert step.before is not None, "a trial starts from a known state"
-            if all(_value(step, atom) is wanted for atom, wanted in required):
-                sorted_steps.add(step, _value(step, pal.atom), step.executed)
+        kinds = _kinds(
+            (step, _value(step, pal.atom), step.executed)
+            for step in self._trials[pal.action]
+            if all(_value(step, atom) is wanted for atom, wanted in required)
+        )
         done = (1 - self.rates.refusals) / self.rates.executions
         refused = (1 - self.rates.executions) / self.rates.refusals
-        for before, outcome, steps, of in sorted_steps:
+        for before, outcome, steps, of in kinds:
             odds = done if outcome else 1 / refused  # that nothing was violated
             if mode is not Mode.ABSENT:
                 # where it holds, both modes predict the same
@@ -435,71 +401,58 @@ class Weighing:
     def _of_effect(self, pal: PalTuple) -> Iterator[Answers]:
         schema, predicate = self._model.schema(pal.action), pal.atom.predicate
         mode, needed = schema.mode(pal.atom, Location.EFF), schema.mode(pal.atom, Location.PRE)
-        sorted_steps = _Sorted()
-        for step in self._trials[pal.action]:
-            if step.executed and step.after is not None:
-                after = step.after.state.value(pal.atom.ground(step.action.objects))
-                sorted_steps.add(step, _value(step, pal.atom), after)
+        kinds = _kinds(
+            (step, _value(step, pal.atom), step.after.state.value(pal.atom.ground(step.action.objects)))
+            for step in self._trials[pal.action]
+            if step.executed and step.after is not None
+        )
 
         def likelihood(of: Mode, before: bool, seen: bool) -> float:
             value = before if of is Mode.ABSENT else of is Mode.POSITIVE
             return _seen(self.rates.misreadings[predicate], value, seen)
 
         def score(of: Mode) -> float:
-            return sum(len(steps) * log(likelihood(of, b, s)) for b, s, steps, _ in sorted_steps)
+            return sum(len(steps) * log(likelihood(of, b, s)) for b, s, steps, _ in kinds)
 
         # adding a precondition changes nothing, so that it is not another mode
         others = [m for m in Mode if m is not mode and (m is Mode.ABSENT or m is not needed)]
         rival = max(others, key=score)
-        for before, seen, steps, of in sorted_steps:
+        for before, seen, steps, of in kinds:
             odds = likelihood(mode, before, seen) / likelihood(rival, before, seen)
             yield Answers(before, seen, steps, of, odds)
 
     def _read(self, told: Any) -> dict[PalTuple, float]:
-        """The probabilities in ``result.json``.
-
-        Raises:
-            Malformed: a palm tuple is missing.
-        """
+        """The probabilities in ``result.json``."""
         known = {
             (entry["action"], entry["location"], entry["atom"]): _probability(entry["confidence"])
             for entry in told
         }
         found = {}
         for name, index in self._indices.items():
-            parameters = index.header.parameters
             for location in Location:
                 for atom in index.atoms:
-                    probability = known.get((name, location.value, atom.text(parameters)))
-                    if probability is None:
-                        raise Malformed(
-                            f"no probability of {atom.text(parameters)} in {location.value} of {name}"
-                        )
+                    text = atom.text(index.header.parameters)
+                    if (probability := known.get((name, location.value, text))) is None:
+                        raise Malformed(f"no probability of {text} in {location.value} of {name}")
                     found[PalTuple(atom, name, location)] = probability
         return found
 
 
-class _Sorted:
-    """Steps by an atom's value before them and by their outcome; steps with an unknown one are left out."""
+_Kind = tuple[bool, bool, tuple[AttemptedStep, ...], int]
 
-    def __init__(self) -> None:
-        self._steps: dict[tuple[bool, bool], list[AttemptedStep]] = {}
 
-    def add(self, step: AttemptedStep, before: bool | None, outcome: bool | None) -> None:
+def _kinds(trials: Iterable[tuple[AttemptedStep, bool | None, bool | None]]) -> list[_Kind]:
+    """Steps by an atom's value before them and by their outcome, and how many have that value; those with an unknown one are left out."""
+    found: dict[tuple[bool, bool], list[AttemptedStep]] = {}
+    for step, before, outcome in trials:
         if before is not None and outcome is not None:
-            self._steps.setdefault((before, outcome), []).append(step)
-
-    def __iter__(self) -> Iterator[tuple[bool, bool, tuple[AttemptedStep, ...], int]]:
-        for (before, outcome), steps in sorted(self._steps.items()):
-            of = sum(len(others) for (value, _), others in self._steps.items() if value is before)
-            yield before, outcome, tuple(steps), of
+            found.setdefault((before, outcome), []).append(step)
+    of = {value: sum(len(some) for (held, _), some in found.items() if held is value) for value, _ in found}
+    return [(before, outcome, tuple(some), of[before]) for (before, outcome), some in sorted(found.items())]
 
 
 def certain_starts(transcript: Transcript) -> list[int]:
-    """The entries, walks taken in single steps, that begin in a state which is known for certain.
-
-    Under settable access these are all queries, and the first steps of walks; elsewhere every state was only seen.
-    """
+    """The entries, walks in single steps, that begin in a state known for certain: settable, queries and first steps of walks; else, as all are seen, all."""
     found, number = list[int](), 0
     for entry in transcript.entries:
         length = 1 if isinstance(entry, Asked) else len(entry.steps)

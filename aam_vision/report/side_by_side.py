@@ -20,12 +20,7 @@ Films = tuple[Sequence[Frame], Sequence[Frame]]
 
 
 def side_by_side(told: Mapping[str, Any], films: Mapping[str, Films]) -> str:
-    """The page, as HTML; all values are escaped.
-
-    Args:
-        told: what ``compare --gate --json`` prints of two policies.
-        films: by the name of a kind of objective.
-    """
+    """The page, as HTML, of what ``compare --gate --json`` prints of two policies, with films by kind of objective; all values are escaped."""
     pictures: dict[str, Picture] = {}
     shown, rates = dict[str, list[Clip]](), dict[str, list[Any]]()
     for one in told["objectives"]:

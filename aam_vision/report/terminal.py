@@ -19,14 +19,10 @@ from aam_vision.support.wording import counted
 NAMED = 6
 """Open lines of an action that are named, at most."""
 _COLOURS = {
-    "proven": "green",
-    "seen once": "yellow",
-    "one of several": "yellow",
-    "open": "yellow",
+    **dict.fromkeys(("proven", "certain"), "green"),
+    **dict.fromkeys(("seen once", "one of several", "open", "doubtful"), "yellow"),
     "cannot matter": "cyan",
     "estimated": "red",
-    "certain": "green",
-    "doubtful": "yellow",
 }
 
 
@@ -35,19 +31,15 @@ def overview(account: Account, console: Console) -> None:
     screen = account.screen
     for part in screen.abilities.parts:
         console.print(Text(part))
-    console.print()
-    console.print(Text(f"Verdict: {screen.verdict.title}", style="bold"))
+    _apart(f"Verdict: {screen.verdict.title}", console, "bold")
     _indented(screen.verdict.sentences, console)
     if account.contradiction:
         told = f"The answers contradict each other; only those before are used here: {account.contradiction}"
-        console.print()
-        console.print(Text(told, style="red"))
+        _apart(told, console, "red")
     if account.cost:
-        console.print()
-        console.print(Text(account.cost))
+        _apart(account.cost, console)
     if account.changed:
-        console.print()
-        console.print(Text("Since the model learned earlier:", style="bold"))
+        _apart("Since the model learned earlier:", console, "bold")
         _indented(account.changed, console)
     if account.controls is not None:
         _controls(account.controls, console)
@@ -69,11 +61,15 @@ def proof(account: Account, pal: PalTuple, console: Console) -> None:
     for title, steps in account.explained(pal):
         console.print(Text(title, style="bold"))
         for step in steps:
-            console.print()
-            console.print(Text(step.text))
+            _apart(step.text, console)
             _indented(step.consequences, console, 4)
             if step.event is not None:
                 _indented(_event(step.event), console)
+
+
+def _apart(text: str, console: Console, style: str = "") -> None:
+    console.print()
+    console.print(Text(text, style))
 
 
 def _indented(texts: Sequence[str], console: Console, columns: int = 2) -> None:
@@ -84,14 +80,12 @@ def _indented(texts: Sequence[str], console: Console, columns: int = 2) -> None:
 def _controls(controls: Controls, console: Console) -> None:
     """Print what each control does, and what no case explains."""
     for one in controls.told:
-        console.print()
-        console.print(Text(str(one.header), style="bold"))
+        _apart(str(one.header), console, "bold")
         often = f"given in {counted(one.given, 'situation')}, in {one.changed} of them something changed"
         told = often if one.changed else f"never seen to do anything in {counted(one.given, 'situation')}"
         _indented([told, *(f"{case.action}: {case.sentence}" for case in one.cases)], console)
     if controls.unexplained:
-        console.print()
-        console.print(Text("What no case explains, or some of it:", style="bold"))
+        _apart("What no case explains, or some of it:", console, "bold")
     _indented([f"{example.step}: {example.outcome}" for example in controls.unexplained], console)
 
 
@@ -106,8 +100,7 @@ def _predicates(account: Account) -> str:
 
 
 def _action(account: Account, action: ActionAccount, console: Console) -> None:
-    console.print()
-    console.print(Text(str(action.header), style="bold"))
+    _apart(str(action.header), console, "bold")
     _indented([action.sentence], console)
     table = Table(box=None, show_header=False, padding=(0, 1, 0, 2))
     rows = [

@@ -9,11 +9,7 @@ from functools import cached_property
 from aam_vision.interrogation.completeness.proofs import AtomMode, Exclusion, Proof, Proofs
 from aam_vision.interrogation.evidence.moves import Asked
 from aam_vision.interrogation.evidence.transcript import AttemptedStep, attempted
-from aam_vision.interrogation.task.undetermined import (
-    CANNOT_MATTER,
-    Undetermined,
-    undetermined,
-)
+from aam_vision.interrogation.task.undetermined import CANNOT_MATTER, Undetermined, undetermined
 from aam_vision.interrogation.task.verdict import NOT_STRIPS, OPEN, Verdict
 from aam_vision.model.strips import ActionHeader, Location, Mode, PalTuple
 from aam_vision.report import english
@@ -34,11 +30,7 @@ Group = tuple[str, str, tuple[str, ...]]
 
 
 class ToldAccount(Account):
-    """The findings of a run of an agent without chance.
-
-    Raises:
-        UnusableInput: the run's PDDL files are damaged, or of another run.
-    """
+    """The findings of a run of an agent without chance. Raises UnusableInput: the run's PDDL files are damaged, or of another run."""
 
     def __init__(self, run: Recorded) -> None:
         self.run = run
@@ -66,12 +58,10 @@ class ToldAccount(Account):
         if figures is None:
             return ""
         queries = counted(figures["queries"], "query")
-        if self.controls is not None:
-            spent = f"{counted(figures['steps'], 'control')} given, {queries}"
-        else:
-            spent = (
-                f"{queries} (at least {figures['lower_bound']} needed), {counted(figures['steps'], 'step')}"
-            )
+        spent = f"{counted(figures['steps'], 'control')} given, {queries}"
+        if self.controls is None:
+            steps = counted(figures["steps"], "step")
+            spent = f"{queries} (at least {figures['lower_bound']} needed), {steps}"
         if self.weighing and figures.get("looks"):
             spent += f", {counted(figures['looks'], 'look')}"
         known = "decided" if self.weighing is None else "certain"
@@ -94,9 +84,8 @@ class ToldAccount(Account):
         if self.run.ending is not None:
             return self.run.ending.verdict
         decided, size = self.decided
-        return unfinished(
-            f"The answers so far decide {decided} of {counted(size, 'line')} of the model; the others may have any mode."
-        )
+        known = f"{decided} of {counted(size, 'line')} of the model"
+        return unfinished(f"The answers so far decide {known}; the others may have any mode.")
 
     @cached_property
     def abilities(self) -> Abilities:
@@ -154,20 +143,19 @@ class ToldAccount(Account):
 
     def line(self, pal: PalTuple) -> Line:
         """A pal tuple with its mode in the model."""
-        header = self.model.schema(pal.action).header
-        mode = self.model.schema(pal.action).mode(pal.atom, pal.location)
+        schema = self.model.schema(pal.action)
+        mode = schema.mode(pal.atom, pal.location)
         modes = self.proofs.proof(pal).modes if pal.location is EFF else self.proofs.hypotheses.modes(pal)
         status = "undetermined" if len(modes) > 1 else "proven" if modes == (mode,) else "estimated"
         if status == "undetermined":
             group = self.groups.get(pal)
-            status = OPEN if group is None else group.kind
-            status = status if mode in modes else "estimated"
+            status = "estimated" if mode not in modes else OPEN if group is None else group.kind
         action = self.proofs.hypotheses[pal.action]
         bit = action.index.bit[pal.atom]
         in_clause = any((clause.positive | clause.negative) & bit for clause in action.clauses)
         if status in (OPEN, CANNOT_MATTER) and pal.location is PRE and in_clause:
             status = "one of several"
-        text = ("not " if mode is Mode.NEGATIVE else "") + pal.atom.text(header.parameters)
+        text = _literal((pal.atom, mode), schema.header)
         if status == "proven" and (pal.action, pal.location.value, (text,)) in self._told:
             status = OPEN  # a conclusion that rests on too few refusals
         if status == "proven" and not self.proven and action.successes == 1:
@@ -179,12 +167,12 @@ class ToldAccount(Account):
     def _written(self, pal: PalTuple, other: Mode, status: str, probability: float | None = None) -> Line:
         """A line in words; ``other`` is the mode that is told of one that is not in the model."""
         schema, location = self.model.schema(pal.action), pal.location
-        mode, parameters = schema.mode(pal.atom, location), schema.header.parameters
+        mode = schema.mode(pal.atom, location)
         true = None if self.truth is None else self.truth.schema(pal.action).mode(pal.atom, location)
         said = other if mode is Mode.ABSENT else mode
-        text = ("not " if said is Mode.NEGATIVE else "") + pal.atom.text(parameters)
+        text = _literal((pal.atom, said), schema.header)
         write = english.literal if location is PRE else english.effect
-        words = write(pal.atom, said, parameters, self.vocabulary)
+        words = write(pal.atom, said, schema.header.parameters, self.vocabulary)
         return Line(pal, mode, text, words, status, None if true is mode else true, probability)
 
     def _action(self, header: ActionHeader) -> ActionAccount:
@@ -195,8 +183,7 @@ class ToldAccount(Account):
         unused = [pal for pal in pals if schema.mode(pal.atom, pal.location) is Mode.ABSENT]
         left = [pal for pal in unused if self._is_open(pal)]
         lines = [self.line(pal) for pal in used]
-        needs = tuple(line for line in lines if line.pal.location is PRE)
-        changes = tuple(line for line in lines if line.pal.location is EFF)
+        needs, changes = (tuple(line for line in lines if line.pal.location is place) for place in (PRE, EFF))
         mine = [step for step in self.steps if step.action.name == name]
         done = sum(step.executed for step in mine)
         sentence = _sentence(header, needs, changes)
@@ -223,11 +210,9 @@ class ToldAccount(Account):
     def _is_open(self, pal: PalTuple) -> bool:
         """Whether a pal tuple that is not in the model may belong there."""
         action = self.proofs.hypotheses[pal.action]
-        undecided = action.undecided
-        open_pre = undecided.positive | undecided.negative
-        return bool(
-            action.index.bit[pal.atom] & (open_pre if pal.location is PRE else action.undecided_effects)
-        )
+        open_pre = action.undecided.positive | action.undecided.negative
+        of_place = open_pre if pal.location is PRE else action.undecided_effects
+        return bool(action.index.bit[pal.atom] & of_place)
 
     def sources(self, line: Line) -> list[Event]:
         if line.status == "estimated" or self.weighing is not None:
@@ -250,14 +235,10 @@ class ToldAccount(Account):
         """Why a pal tuple is undetermined, as a clause."""
         group = self.groups.get(pal)
         if group is not None and group.kind == CANNOT_MATTER:
-            return (
-                "no question within what the agent allows can tell, as was proven, "
-                "so it does not change what the agent does in the given problems"
-            )
+            never = "so it does not change what the agent does in the given problems"
+            return f"no question within what the agent allows can tell, as was proven, {never}"
         found = "the run has not ended" if self.run.ending is None else "the run ended before it was settled"
         return f"{found}; it would be by {group.settle}" if group is not None else found
-
-    # --- the first screen ------------------------------------------------------------------------
 
     @property
     def examples(self) -> tuple[ShownExample, ...]:
@@ -277,15 +258,9 @@ class ToldAccount(Account):
         return ("", ()) if best is None else (f"{best.name}: {best.step}", best.shown)
 
     def _telling(self) -> Event | None:
-        """The most telling executed step with a picture before it and another after it; None if no step has both.
-
-        Steps of queries come before walks; then those in whose pictures the arguments can be marked; then actions that
-        change much.
-        """
+        """The most telling executed step with two different pictures: of a query before a walk, with arguments to mark, that changes much; or None."""
         best: tuple[tuple[bool, bool, int], Event] | None = None
-        for step in self.steps if self.run.sights else ():
-            if not step.executed:
-                continue
+        for step in [step for step in self.steps if step.executed] if self.run.sights else ():
             schema = self.model.schema(step.action.name)
             asked = isinstance(self.transcript.entries[step.entry], Asked)
             key = asked, step.before is not None and step.after is not None, len(schema.add | schema.delete)
@@ -295,8 +270,6 @@ class ToldAccount(Account):
             if len(event.shown) == 2 and event.shown[0].image != event.shown[1].image:
                 best = key, event
         return None if best is None else best[1]
-
-    # --- proofs in words -------------------------------------------------------------------------
 
     def why(self, line: Line) -> list[ProofStep]:
         proof = self.proofs.proof(line.pal)
@@ -316,11 +289,9 @@ class ToldAccount(Account):
     def _refusal(self, proof: Proof, header: ActionHeader) -> Iterator[ProofStep]:
         assert proof.refusal is not None
         event = self.events.event(proof.refusal)
-        reasons = [_literal(claim, header) for claim in proof.reasons]
-        failed = english.listed(reasons)
-        yield ProofStep(
-            f"{event.name}: {event.step} could not be done. What did not hold there: {failed}.", event
-        )
+        failed = english.listed(_literal(claim, header) for claim in proof.reasons)
+        refused = f"{event.step} could not be done. What did not hold there: {failed}."
+        yield ProofStep(f"{event.name}: {refused}", event)
         if proof.innocent:
             others = proof.violated - len(proof.reasons)
             none, they = ("It is not", "it") if others == 1 else ("None of them is", "they")
@@ -333,7 +304,7 @@ class ToldAccount(Account):
             names = english.listed(atom.text(header.parameters) for atom in proof.inferred[:8])
             follow = "They follow from other answers, and are not the reason."
             yield ProofStep(f"The values of {names} could not be seen at the refusal. {follow}")
-        if len(reasons) > 1:
+        if len(proof.reasons) > 1:
             ending = self._ending(proof.pal)
             yield ProofStep(f"So at least one of {failed} is required. No answer tells which: {ending}.")
         else:
@@ -348,23 +319,20 @@ class ToldAccount(Account):
             clear = f"with {event.step} it became clear that these are not required. {gathered}"
             done = f"{event.step} was done where these did not hold, so they are not required."
             return ProofStep(f"{event.name}: {done if one.seen else clear}", event, tuple(literals))
+        atoms = dict.fromkeys(atom for atom, _ in one.claims)
         left = {
-            atom: english.listed(
-                (_MAY[EFF, mode] for mode in Mode if (atom, mode) not in one.claims),
-                "or",
+            atom.text(header.parameters): english.listed(
+                (_MAY[EFF, mode] for mode in Mode if (atom, mode) not in one.claims), "or"
             )
-            for atom in dict.fromkeys(atom for atom, _ in one.claims)
+            for atom in atoms
         }
-        names = {atom: atom.text(header.parameters) for atom in left}
         if one.step.action.name != header.name:  # it showed what was hidden around a step of this action
             text = f"{event.name}: with {event.step} it became clear what {header.name} does. {gathered}"
-            return ProofStep(text, event, tuple(f"{names[atom]} is {may}" for atom, may in left.items()))
-        words = (
-            f"{names[atom]}: {value_words(atom, one.step)}, so it is {may}" for atom, may in left.items()
-        )
-        hidden = (
-            "" if one.seen else " (rests on values that were not seen here, but follow from other answers)"
-        )
+            return ProofStep(text, event, tuple(f"{name} is {may}" for name, may in left.items()))
+        values = [value_words(atom, one.step) for atom in atoms]
+        words = [f"{name}: {seen}, so it is {left[name]}" for name, seen in zip(left, values, strict=True)]
+        rests = " (rests on values that were not seen here, but follow from other answers)"
+        hidden = "" if one.seen else rests
         return ProofStep(f"{event.name}: {event.step} {event.outcome}{hidden}.", event, tuple(words))
 
     def _open(self, line: Line, proof: Proof) -> str:
@@ -456,11 +424,7 @@ _IS = {
 
 
 class WeighedAccount(ToldAccount):
-    """An account in which nothing is proven, and everything has a probability.
-
-    Raises:
-        UnusableInput: a file of the run is damaged, or of another run.
-    """
+    """An account in which nothing is proven, and everything has a probability. Raises UnusableInput: a file is damaged, or of another run."""
 
     def __init__(self, run: Recorded) -> None:
         super().__init__(run)
@@ -488,12 +452,9 @@ class WeighedAccount(ToldAccount):
     @cached_property
     def groups(self) -> Mapping[PalTuple, Undetermined]:
         """The undetermined groups as ``result.json`` has them: proofs from these answers would be of no use."""
+        headers = {name: self.model.schema(name).header for name in self.indexes}
         known = {
-            (
-                pal.action,
-                pal.location.value,
-                pal.atom.text(self.model.schema(pal.action).header.parameters),
-            ): pal
+            (pal.action, pal.location.value, pal.atom.text(headers[pal.action].parameters)): pal
             for pal in self.weights.probabilities
         }
         found = {}

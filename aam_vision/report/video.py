@@ -76,12 +76,7 @@ def video(run: Recorded) -> Video | None:
 
 
 def animated(shots: Sequence[Shot], images: Mapping[str, Picture]) -> tuple[bytes, int]:
-    """The frames as an animated GIF, and the width of its images in pixels: smaller where the file would be too large.
-
-    Args:
-        shots: the frames, at least one.
-        images: by name, those that the frames show.
-    """
+    """The frames, at least one, as an animated GIF, and the width of its images in pixels: smaller where the file would be too large."""
     gif, size = b"", 0
     for size in WIDTHS:
         gif = _gif(shots, images, size)
@@ -143,9 +138,8 @@ def _gif(shots: Sequence[Shot], images: Mapping[str, Picture], width: int) -> by
     flat = [one.quantize(palette=palette, dither=Image.Dither.NONE) for one in frames]
     buffer = BytesIO()
     durations = [_MS[shot.kind] for shot in shots]
-    flat[0].save(
-        buffer, "GIF", save_all=True, append_images=flat[1:], duration=durations, loop=0, optimize=False
-    )
+    options = {"save_all": True, "duration": durations, "loop": 0, "optimize": False}
+    flat[0].save(buffer, "GIF", append_images=flat[1:], **options)
     return buffer.getvalue()
 
 
@@ -155,9 +149,8 @@ def _scaled(one: Picture, width: int) -> Any:
     with Image.open(BytesIO(one.png), formats=["PNG"]) as image:
         share = width / max(image.size)
         size = max(1, round(image.width * share)), max(1, round(image.height * share))
-        return image.convert("RGB").resize(
-            size, Image.Resampling.LANCZOS if share < 1 else Image.Resampling.NEAREST
-        )
+        method = Image.Resampling.LANCZOS if share < 1 else Image.Resampling.NEAREST
+        return image.convert("RGB").resize(size, method)
 
 
 def _palette(images: Sequence[Any]) -> Any:

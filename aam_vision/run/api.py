@@ -121,7 +121,9 @@ def interrogate(
     from aam_vision.planning.engines import planner_named
     from aam_vision.support.resources import Resources
 
-    _refuse_unknown(options)
+    for name in options:
+        if name not in Options.__annotations__:  # refused as Python does where all are spelled out
+            raise TypeError(f"interrogate() got an unexpected keyword argument {name!r}")
     within = options.get("within", 0.05)
     if not MIN_WITHIN <= within <= MAX_WITHIN:
         raise UnusableInput(f"give a number from {MIN_WITHIN:g} to {MAX_WITHIN:g}", "within", f"{within:g}")
@@ -227,14 +229,7 @@ def transcript_from(
     classifiers: Path | None,
     problems: Sequence[str],
 ) -> Transcript:
-    """Traces as one transcript; the arguments are those of ``learn_from_traces``.
-
-    Warns:
-        AamWarning: something is left out, or not read in full.
-
-    Raises:
-        UnusableInput: they cannot be read, or the arguments do not go together.
-    """
+    """Traces as one transcript; arguments and errors are those of ``learn_from_traces``. Warns of what is left out, or not read in full."""
     if domain is not None and env is None:
         from aam_vision.interrogation.task.traced import read_traces
         from aam_vision.run.targets.symbolic import tell_left_out
@@ -356,13 +351,6 @@ def execute_plan(
         steps = [read_step(f"step {n}", text.lower(), model, objects) for n, text in given]
         task = for_plan(model, start.state, steps)
     return carried_out(agent, start, model, carriers(result.mapping, model, agent.headers), task)
-
-
-def _refuse_unknown(options: Options) -> None:
-    """Refuse a keyword argument that does not exist, as Python does where all are spelled out."""
-    for name in options:
-        if name not in Options.__annotations__:
-            raise TypeError(f"interrogate() got an unexpected keyword argument {name!r}")
 
 
 def agent_for(

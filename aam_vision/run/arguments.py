@@ -133,16 +133,14 @@ class Arguments:
         """The options that are kept, as JSON; paths are absolute, since a run may be resumed from another folder."""
         given = {one.name: getattr(self, one.name) for one in _kept()}
         if self.domain is not None:
-            given["problem"] = [Path(path) for path in self.problem or ()]
-        return {name: _plain(value) for name, value in given.items()}
+            given["problem"] = [str(Path(path).absolute()) for path in self.problem or ()]
+        return {
+            name: str(value.absolute()) if isinstance(value, Path) else value for name, value in given.items()
+        }
 
     @classmethod
     def from_json(cls, given: object, source: Path) -> Arguments:
-        """The options that ``json`` has written, from a file that may be anybody's.
-
-        Raises:
-            UnusableInput: there are others, or a value is of another kind.
-        """
+        """The options that ``json`` has written, from a file that may be anybody's. Raises UnusableInput: there are others, or a value of another kind."""
         names = [one.name for one in _kept()]
         if not isinstance(given, Mapping) or sorted(given) != sorted(names):
             raise UnusableInput(f"{source}: has no arguments of a run of this version; start a new run")
@@ -165,11 +163,7 @@ class Arguments:
         return self.prior / "model.pddl" if self.prior is not None and self.prior.is_dir() else self.prior
 
     def inputs(self) -> dict[str, str]:
-        """The SHA-256 of every file that was named: a run is resumed with the same files only.
-
-        Raises:
-            UnusableInput: a file cannot be read.
-        """
+        """The SHA-256 of every file that was named: a run is resumed with the same files only. Raises UnusableInput: a file cannot be read."""
         prior = self.prior_model
         named = [prior] if self.domain is None else [self.domain, *(self.problem or ()), prior]
         paths = [Path(path) for path in named if path is not None]
@@ -181,11 +175,7 @@ class Arguments:
         return found | checkpoints(self.checkpoint and self.checkpoint.absolute())
 
     def assessed(self) -> dict[str, str]:
-        """By name the SHA-256 of the files that say which version is assessed; a program that was mended may go on, as another one.
-
-        Raises:
-            UnusableInput: a file cannot be read.
-        """
+        """The SHA-256 of the files that say which version is assessed, by name; a mended program may go on. Raises UnusableInput: one cannot be read."""
         if self.checkpoint is not None:
             return dict.fromkeys([self.checkpoint.name], *checkpoints(self.checkpoint).values())
         return {} if self.agent is None else checkpoints(*files_named(self.agent))
@@ -194,13 +184,6 @@ class Arguments:
 def _kept() -> list[Field[Any]]:
     """The options that a journal keeps."""
     return [one for one in fields(Arguments) if one.metadata.get("kept", True)]
-
-
-def _plain(value: Any) -> Any:
-    """A value as JSON has it."""
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    return str(value.absolute()) if isinstance(value, Path) else value
 
 
 def _digest(path: Path) -> str:

@@ -19,7 +19,6 @@ from aam_vision.interrogation.chance.interrogating import (
     most_steps,
 )
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
-from aam_vision.interrogation.chance.observations import SideEffect
 from aam_vision.interrogation.chance.prior import Prior
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.task.repeated_looks import LookingAgent
@@ -27,16 +26,14 @@ from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.verdict import ASSUMED, FAILED, NOT_STRIPS
 from aam_vision.model.pddl import domain_text
 from aam_vision.model.query import Agent
-from aam_vision.model.strips import Atom
 from aam_vision.planning.planner import Planner, cpu_seconds
 from aam_vision.report import chance_evaluation as evaluation
 from aam_vision.report.chance import ASSUMED_OF_LOOKS, courses, not_tried, sentence
-from aam_vision.report.chance_changes import changes, earlier
-from aam_vision.report.chance_changes import lines as changed
+from aam_vision.report.versions import changes, earlier
+from aam_vision.report.versions import lines as changed
 from aam_vision.run.arguments import Arguments
-from aam_vision.run.ended import Ended, exit_code
 from aam_vision.run.folder import save
-from aam_vision.run.summary import look_figures, look_lines, under
+from aam_vision.run.summary import Ended, exit_code, first_figures, look_figures, look_lines, named, under
 from aam_vision.run.targets.target import Target
 from aam_vision.support.commandline import Progress
 from aam_vision.support.resources import MEGABYTES, Resources
@@ -55,23 +52,17 @@ TOLD = 1000
 
 
 class ChanceRun:
-    """A run of an agent whose steps may have several outcomes.
-
-    Raises:
-        UnusableInput: the agent or an option cannot be used.
-    """
+    """A run of an agent whose steps may have several outcomes. Raises UnusableInput: the agent or an option cannot be used."""
 
     def __init__(self, arguments: Arguments, planner: Planner, target: Target) -> None:
         self._arguments = arguments
         self.target = target
-        self._prior = _prior(arguments, target)
+        earlier_run = arguments.prior
+        seed = None if arguments.agent else arguments.seed  # from which the agent's chance is drawn
+        self._prior = None if earlier_run is None else earlier(earlier_run, target.agent, seed)
 
     def go(self, folder: Path, journal: Journal, began: float) -> Ended:
-        """Interrogate, and save and print what was learned.
-
-        Raises:
-            AgentFailed: before there was anything to learn.
-        """
+        """Interrogate, and save and print what was learned. Raises AgentFailed: before there was anything to learn."""
         arguments, target = self._arguments, self.target
         agent: Agent = JournalledAgent(target.agent, journal, target.generators)
         looking = LookingAgent(agent, arguments.confidence) if arguments.confirm else None
@@ -118,17 +109,6 @@ def progress_of(arguments: Arguments, options: Options, what: str, progress: Pro
             progress.stage(f"  {steps} steps")
 
     return watch
-
-
-def _prior(arguments: Arguments, target: Target) -> Prior | None:
-    """What was learned earlier, if that is given.
-
-    Raises:
-        UnusableInput: it cannot be used.
-    """
-    if arguments.prior is None:
-        return None
-    return earlier(arguments.prior, target.agent, None if arguments.agent else arguments.seed)
 
 
 def lines(told: dict[str, Any]) -> list[tuple[str, str]]:
@@ -191,33 +171,19 @@ def figures(
 ) -> dict[str, Any]:
     """The contents of ``result.json``; the comparison with the truth is made here, after the interrogation.
 
-    Args:
-        arguments: of the run.
-        target: of the run.
-        result: of the interrogation.
-        looking: what every situation was looked at with until it was certain, if it was.
-        diagnosed: the interrogation whose diagnosis this one has gone on from, if it has.
-        wall_s: seconds that the run took.
-        invented: what the vocabulary was extended by, in sentences, if it was.
+    ``looking``: with what every situation was looked at until it was certain; ``diagnosed``: the interrogation that was gone on from;
+    ``invented``: what the vocabulary was extended by, in sentences.
     """
     cpu_s = cpu_seconds()
-    counts, prior = result.counts, result.options.prior
+    prior = result.options.prior
     known = {one.index.header.name: one for one in result.actions}
     return {
-        "env": target.name,
-        "seed": arguments.seed,
-        "access": target.agent.access.value,
-        "status": result.status,
+        **first_figures(arguments, target, result),
         "why": _why(arguments, target, result),
-        "missing": result.missing,
         "within": arguments.within,
         "confidence": CONFIDENCE,
         "actions": len(result.actions),
-        "queries": counts.queries,
-        "steps": counts.steps,
-        "failed_steps": counts.failed_steps,
-        "walk_steps": counts.walk_steps,
-        "resets": counts.resets,
+        **named(result.counts, "queries", "steps", "failed_steps", "walk_steps", "resets"),
         "exam_steps": result.exam_steps,
         **look_figures(looking),
         "outcomes": {name: one.listed for name, one in known.items()},
@@ -225,8 +191,17 @@ def figures(
         "not_excluded": {name: _not_excluded(one) for name, one in known.items()},
         "unread": {name: one.unread for name, one in known.items()},
         "never_executed": [name for name, one in known.items() if not one.executed],
-        "side_effects": {
-            name: [_side_effect(one, *own) for own in one.side_effects.items()] for name, one in known.items()
+        "side_effects": {  # changes of facts of which the instruction does not name the objects
+            name: [
+                {
+                    "effect": effect.text(one.index.header.parameters),
+                    "steps": steps,
+                    "executed": one.executed,
+                    "first": str(first),
+                }
+                for effect, (steps, first) in one.side_effects.items()
+            ]
+            for name, one in known.items()
         },
         "courses": courses(result.actions),
         "not_tried": {name: list(one.index.coinciding_constants) for name, one in known.items()},
@@ -257,9 +232,8 @@ def _why(arguments: Arguments, target: Target, result: ChanceResult) -> str:
     if result.status != NOT_STRIPS:
         return result.why
     if arguments.confirm:
-        return (
-            f"{result.why}; every look showed the same, so that is no noise which differs from look to look"
-        )
+        same = "every look showed the same, so that is no noise which differs from look to look"
+        return f"{result.why}; {same}"
     if not (arguments.flip_rate or arguments.agent or target.keep_images):
         return result.why
     return (
@@ -271,17 +245,6 @@ def _why(arguments: Arguments, target: Target, result: ChanceResult) -> str:
 def _not_excluded(one: ActionKnowledge | CaseKnowledge) -> float | None:
     """The probability up to which a further outcome is not excluded; None where the outcomes are not certain."""
     return round(one.unseen, 4) if one.explanation.sure else None
-
-
-def _side_effect(action: ActionKnowledge, effect: SideEffect, seen: tuple[int, Atom]) -> dict[str, Any]:
-    """A change of a fact of which the instruction does not name the objects, and in how many steps it was seen."""
-    names = action.index.header.parameters
-    return {
-        "effect": effect.text(names),
-        "steps": seen[0],
-        "executed": action.executed,
-        "first": str(seen[1]),
-    }
 
 
 def _conditions(action: ActionKnowledge) -> dict[str, Any]:
@@ -313,9 +276,8 @@ def _comparison(target: Target, result: ChanceResult, seed: int) -> dict[str, An
     if target.truth is None:
         return dict.fromkeys(COMPARED)
     truth = target.truth()
-    held_out = evaluation.sample_transitions(
-        truth, target.held_out(), TRANSITIONS, np.random.default_rng([seed, 2])
-    )
+    rng = np.random.default_rng([seed, 2])
+    held_out = evaluation.sample_transitions(truth, target.held_out(), TRANSITIONS, rng)
     states = list(dict.fromkeys(step.before for step in held_out))[:STATES]
     # where no model explains the answers, nothing is called certain
     claims = () if result.contradicted else result.actions

@@ -44,12 +44,7 @@ RESULTS = ("model.pddl", "model-when.pddl", "result.json", "report.html", "truth
 
 
 def check(arguments: Arguments) -> None:
-    """Say at once which options cannot be used.
-
-    Raises:
-        UnusableInput: the options do not fit together, a number is out of range, or there is no such policy or
-            environment.
-    """
+    """Say at once which options cannot be used. Raises UnusableInput: they do not fit together, are out of range, or name what is not there."""
     from aam_vision.interrogation.policies.registry import check_policy
 
     check_policy(arguments.policy)
@@ -68,14 +63,8 @@ def check(arguments: Arguments) -> None:
 def recorded_arguments(journal: Journal, folder: Path, command: Arguments) -> Arguments:
     """The options of a recorded run, checked; those that are not recorded are the command's own.
 
-    Args:
-        journal: of the run.
-        folder: of the run.
-        command: names the program of the run once more, if the agent is one, or the environment of a module: a file must
-            not be able to start the one, or to have the other imported.
-
-    Raises:
-        UnusableInput: an option cannot be used, another program is named, or a file of the run has changed.
+    ``command`` names the program of the run once more, if the agent is one, or the environment of a module: a file must not be able to start
+    the one, or to have the other imported. Raises UnusableInput: an option cannot be used, another program is named, or a file has changed.
     """
     kept = Arguments.from_json(journal.about("arguments"), journal.path).resumed(command)
     if kept.agent != command.agent:
@@ -96,11 +85,7 @@ def recorded_arguments(journal: Journal, folder: Path, command: Arguments) -> Ar
 
 
 def is_chance_run(path: Path) -> bool:
-    """Whether this is the folder of a run that learned how often: with ``--chance``, or gone on from a diagnosis.
-
-    Raises:
-        UnusableInput: its journal is damaged.
-    """
+    """Whether this folder's run learned how often: with ``--chance``, or gone on from a diagnosis. Raises UnusableInput: its journal is damaged."""
     from aam_vision.agents.journal import NAME, Journal
 
     if not path.is_dir() or not (path / NAME).is_file():
@@ -111,15 +96,7 @@ def is_chance_run(path: Path) -> bool:
 
 
 def check_unused(folder: Path, *, force: bool) -> None:
-    """Refuse a folder that holds an earlier run, or files that a run would overwrite.
-
-    Args:
-        folder: where a new run is to write to.
-        force: whether an earlier run may be overwritten.
-
-    Raises:
-        UnusableInput: it holds one that may not, or a file that is no journal has the name of the journal.
-    """
+    """Refuse a folder that holds an earlier run, or files that a run would overwrite, without ``force``: UnusableInput."""
     from aam_vision.agents.journal import Journal
 
     Journal.check_unused(folder, force=force)
@@ -162,11 +139,7 @@ def options_given(arguments: Arguments, *names: str) -> list[str]:
 
 
 def names_given(arguments: Arguments) -> dict[str, str]:
-    """What is invented by its usual name, with the name that it is given.
-
-    Raises:
-        UnusableInput: something is no name.
-    """
+    """What is invented by its usual name, with the name that it is given. Raises UnusableInput: something is no name."""
     found: dict[str, str] = {}
     for text in arguments.name or ():
         told = re.fullmatch(r"(memory-\d+)=([a-z][a-z0-9_-]*)", text)

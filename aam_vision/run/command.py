@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 from aam_vision.run import targets
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.checks import check, check_unused, given_about_labels, recorded_arguments
-from aam_vision.run.recording import check_images, recording
 from aam_vision.support.commandline import (
     AGENT_FAILED,
     INTERRUPTED,
@@ -90,14 +89,8 @@ def with_labels(arguments: Arguments, folder: Path) -> Arguments:
     from aam_vision.training.labelling.session import label_walks
     from aam_vision.training.labelling.settings import Session
 
-    session = Session(
-        labels=arguments.labels,
-        ask=arguments.ask,
-        pictures=arguments.pictures,
-        answers=arguments.answers,
-        seed=arguments.seed,
-        out=folder,
-    )
+    given = {name: getattr(arguments, name) for name in ("labels", "ask", "pictures", "answers", "seed")}
+    session = Session(**given, out=folder)
     session.check()
     check_writable(folder)
     check_unused(folder, force=arguments.force)
@@ -133,10 +126,9 @@ def run_in(
     resumed: Journal | None = None,
     target: Target | None = None,
 ) -> int:
-    """Interrogate, from the beginning or from where the journal ends; save and print what was learned.
+    """Interrogate, from the beginning or from where the journal ends, a ``target`` or what the options name; save and print what was learned.
 
-    A run that was cut short makes the same moves again and gets the recorded answers. ``target``: if the
-    options do not name it.
+    A run that was cut short makes the same moves again and gets the recorded answers.
     """
     from aam_vision.planning.engines import planner_named
 
@@ -151,11 +143,11 @@ def run_in(
             kind = _kind(arguments)
             target = stack.enter_context(closing(target or targets.of(arguments)))
         run = kind(arguments, planner, target)
+        from aam_vision.agents.journal import Journal
+        from aam_vision.run.folder import check_images, clear, keep_images, note_origins, recording
+
         if arguments.record is not None:
             check_images(arguments.record, target)
-        from aam_vision.agents.journal import Journal
-        from aam_vision.run.folder import clear, keep_images, note_origins
-
         journal = stack.enter_context(
             resumed or Journal.create(folder, arguments.json(), arguments.inputs(), force=arguments.force)
         )

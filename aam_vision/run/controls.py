@@ -33,17 +33,19 @@ from aam_vision.model.strips import ActionHeader, GroundAction, LiftedAtom, Stat
 from aam_vision.planning.planner import Planner, cpu_seconds
 from aam_vision.report.abilities import ControlNames, abilities
 from aam_vision.report.album import FOLDER as FRAMES
+from aam_vision.report.album import drawn
 from aam_vision.report.differences import Cases, cases, matched
-from aam_vision.report.doubtful import drawn
 from aam_vision.report.recorded import images
 from aam_vision.run.arguments import Arguments
-from aam_vision.run.ended import Ended, accusation, exit_code
-from aam_vision.run.folder import save
+from aam_vision.run.folder import keep_operators, save
 from aam_vision.run.labelling_note import told_unlike, untested, with_other_cause
-from aam_vision.run.operators import keep_operators
 from aam_vision.run.summary import (
+    Ended,
+    accusation,
     diagnosis_figures,
+    exit_code,
     figures_of_controls,
+    first_figures,
     look_figures,
     look_lines,
     under,
@@ -64,12 +66,7 @@ NATIVE_STEPS = 1000
 
 
 class ControlsRun:
-    """A run of an agent of which only the controls are known.
-
-    Raises:
-        UnusableInput: the agent or an option cannot be used.
-        AgentFailed: the agent cannot be started.
-    """
+    """A run of an agent of which only the controls are known. Raises UnusableInput, AgentFailed: it or an option cannot be used; it does not start."""
 
     def __init__(self, arguments: Arguments, planner: Planner, target: Target) -> None:
         self._arguments = arguments
@@ -78,11 +75,7 @@ class ControlsRun:
         self._prior = _prior(arguments, target)
 
     def go(self, folder: Path, journal: Journal, began: float) -> Ended:
-        """Interrogate, and save and print what was learned.
-
-        Raises:
-            AgentFailed: before there was anything to learn.
-        """
+        """Interrogate, and save and print what was learned. Raises AgentFailed: before there was anything to learn."""
         arguments, target = self._arguments, self.target
         agent: Agent = JournalledAgent(target.agent, journal, target.generators, target.crew)
         looking = LookingAgent(agent, arguments.confidence, whole=False) if arguments.confirm else None
@@ -98,31 +91,25 @@ class ControlsRun:
         )
         with progress.never_silent(AT_WORK, quiet=arguments.quiet):
             result = interrogate(looking or agent, arguments.seed, options, self._planner)
-        differences = None if self._prior is None else _differences(self._prior, result)
+        differences, prior, model = None, self._prior, result.model
+        if (
+            prior is not None
+        ):  # which cases only the earlier run has, or only this one, or begin elsewhere now
+            now = cases(model, carriers(result.mapping, model) if model.headers else {})
+            differences = matched(cases(prior.model, prior.carriers), now)
         told = _save(folder, arguments, target, result, differences, looking, journal, perf_counter() - began)
         status = told["status"]
         return Ended(status, status != FAILED, _why(told, folder), exit_code(status))
 
 
 def _prior(arguments: Arguments, target: Target) -> Prior | None:
-    """What an earlier run found out, if that is given: its folder, or the model in it.
-
-    Raises:
-        UnusableInput: it cannot be used, or is of an agent with other predicates or controls.
-    """
+    """What an earlier run found out, if that is given: its folder, or the model in it."""
     path = arguments.prior_model
     if path is None:
         return None
     model = read_domain(path)
     check_prior(model, target.agent.vocabulary, model.headers, arguments.prior)
     return Prior(model, read_carriers(path.parent, model, target.agent.headers))
-
-
-def _differences(prior: Prior, result: ControlsResult) -> Cases:
-    """The cases of controls that only the earlier run has, or only this one, or that begin elsewhere now."""
-    model = result.model
-    now = cases(model, carriers(result.mapping, model) if model.headers else {})
-    return matched(cases(prior.model, prior.carriers), now)
 
 
 def _why(told: dict[str, Any], folder: Path) -> str:
@@ -237,12 +224,7 @@ def figures(arguments: Arguments, target: Target, result: ControlsResult, wall_s
     right = sum(number for number, _ in kinds.values())
     within, beyond = result.certain
     return {
-        "env": target.name,
-        "seed": arguments.seed,
-        "access": target.agent.access.value,
-        "status": result.status,
-        "why": result.why,
-        "missing": result.missing,
+        **first_figures(arguments, target, result),
         "proven": result.proven,
         "controls": [str(control) for control in result.controls],
         "operators": [str(operator.header) for operator in result.operators],
@@ -309,14 +291,10 @@ def lines(told: dict[str, Any]) -> list[tuple[str, str]]:
     """What the summary for a person says of the run."""
     equal = told["native_equivalent"]
     worst = sorted((right / of, kind, of) for kind, (right, of) in told["native_kinds"].items() if right < of)
-    less = [f"{kind}: {100 * share:.0f}% of {of}" for share, kind, of in worst[:WORST]]
-    return [
-        (
-            "held out",
-            "nothing to compare with"
-            if equal is None
-            else f"{100 * equal:.1f}% of {told['native_steps']} steps predicted exactly"
-            f"{'; of the kinds of change, ' if less else ''}{'; '.join(less)}",
-        ),
-        ("time", f"{told['cpu_s']:.1f} CPU s ({told['perception_s'] or 0:.1f} perception)"),
-    ]
+    less = "; ".join(f"{kind}: {100 * share:.0f}% of {of}" for share, kind, of in worst[:WORST])
+    held_out = "nothing to compare with"
+    if equal is not None:
+        kinds = f"; of the kinds of change, {less}" if less else ""
+        held_out = f"{100 * equal:.1f}% of {told['native_steps']} steps predicted exactly{kinds}"
+    time = f"{told['cpu_s']:.1f} CPU s ({told['perception_s'] or 0:.1f} perception)"
+    return [("held out", held_out), ("time", time)]

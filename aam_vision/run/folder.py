@@ -1,4 +1,4 @@
-"""The files of a run: ``model.pddl``, ``result.json``, ``report.html``, and the images that the agent showed.
+"""The files of a run: ``model.pddl``, ``result.json``, ``report.html``, images, operators, and ``--record FILE.gif``.
 
 What writes the report is imported when there is something to report: until then, a run has begun to show something.
 """
@@ -6,21 +6,29 @@ What writes the report is imported when there is something to report: until then
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from aam_vision.agents.image import known_of
-from aam_vision.model.query import traced
+from aam_vision.agents.journal import NAME, OPERATORS, Journal
+from aam_vision.agents.journalled import JournalledAgent
+from aam_vision.interrogation.evidence.moves import Asked, Entry
+from aam_vision.model.query import Query, Response, Situation, WalkStep, traced
 from aam_vision.report.album import Album
 from aam_vision.run.checks import RESULTS
 from aam_vision.support.commandline import write_atomically
+from aam_vision.support.errors import UnusableInput
 from aam_vision.support.pictures import encode
 
 if TYPE_CHECKING:
-    from aam_vision.agents.journal import Journal
     from aam_vision.agents.perception import Frame
+    from aam_vision.interrogation.evidence.transcript import Transcript
     from aam_vision.run.targets import Target
 
 SET_UP = "set-up.png"
@@ -29,8 +37,6 @@ SET_UP = "set-up.png"
 
 def clear(folder: Path) -> None:
     """Remove the images, the results and the operators of an earlier run: beside the journal of a new one they would be wrong."""
-    from aam_vision.run.operators import clear_operators
-
     Album(folder).clear()
     clear_operators(folder)
     for name in (*RESULTS, SET_UP):
@@ -51,17 +57,12 @@ def _show(path: Path, frame: Frame) -> str:
 
 
 def note_origins(target: Target, journal: Journal, assessed: Mapping[str, str]) -> None:
-    """Note what a killed run has to tell, too: where predicates, traces and things in images come from, and which version it is about.
-
-    A program that was mended since goes on; then both versions are noted.
-    """
+    """Note what a killed run has to tell, too: where predicates, traces and things in images come from, and its version, or both if it was mended."""
     version = {**known_of(target.agent)["checkpoint"], **assessed}
     noted = journal.about("checkpoint")
     before = noted if isinstance(noted, dict) else {}
-    changed = {name: sha for name, sha in before.items() if version.get(name, sha) != sha}
-    journal.note(
-        "checkpoint", {**before, **version, **{f"{name}, at first": changed[name] for name in changed}}
-    )
+    changed = {f"{k}, at first": sha for k, sha in before.items() if version.get(k, sha) != sha}
+    journal.note("checkpoint", {**before, **version, **changed})
     journal.note("sources", target.sources)
     journal.note("scenes", target.scenes())
     journal.note("lines", getattr(traced(target.agent), "lines", ()))
@@ -75,16 +76,7 @@ def save(
     lines: Iterable[tuple[str, str]],
     truth: str | None,
 ) -> None:
-    """Write the files of a run, and print what was learned.
-
-    Args:
-        folder: of the run.
-        journal: of the run.
-        model: what was learned, as PDDL.
-        told: the contents of ``result.json``.
-        lines: the summary for a person.
-        truth: the ground truth as PDDL, if the report is to compare with it.
-    """
+    """Write the files of a run, and print what was learned; ``truth`` as PDDL, if the report is to compare with it."""
     from aam_vision.interrogation.task.result import aligned
     from aam_vision.report.account import account_of
     from aam_vision.report.page import page
@@ -102,3 +94,100 @@ def save(
     else:
         (folder / "truth.pddl").unlink(missing_ok=True)
     write_atomically(folder / "report.html", page(account_of(read_journal(folder, journal))))
+
+
+# The operators of a run that knew only controls. ``transcript.sqlite`` has what was asked and answered: controls, and what came of them.
+# What that says of the operators, as queries and walks of them, is kept in a journal of its own, so that the model's proofs can be shown.
+
+
+def clear_operators(folder: Path) -> None:
+    """Remove the transcript of the operators of an earlier run in this folder."""
+    place = folder / OPERATORS
+    if place.is_symlink():  # it would lead out of the run's folder
+        place.unlink()
+    for path in place.glob(f"{NAME}*"):
+        path.unlink()
+
+
+def keep_operators(folder: Path, transcript: Transcript) -> None:
+    """Write the transcript of the operators' interrogation. Raises UnusableInput: it cannot be written."""
+    clear_operators(folder)
+    (folder / OPERATORS).mkdir(exist_ok=True)
+    told = list(_told(transcript.entries))
+    with Journal.create(folder / OPERATORS, {"repeated_arguments": False}, {}, force=True) as journal:
+        agent = JournalledAgent(_Retelling(transcript, told), journal)
+        agent.initial()
+        for entry in told:
+            if isinstance(entry, Asked):
+                agent.ask(entry.query)
+            else:
+                agent.walk(entry.steps[0].before, len(entry.steps), np.random.default_rng(0))
+
+
+def _told(entries: Sequence[Entry]) -> Iterator[Entry]:
+    """The entries without the steps of which it could not be told whether they were carried out."""
+    for entry in entries:
+        if isinstance(entry, Asked) and entry.response.told is not None:
+            query, response = entry.query, entry.response
+            if response.told:
+                told = Response(min(response.executed, response.told), response.final)
+                yield Asked(Query(query.initial, query.plan[: response.told]), told)
+        elif isinstance(entry, Asked) or entry.steps:
+            yield entry
+
+
+class _Retelling:
+    """An agent that gives the answers of a transcript once more, in their order."""
+
+    def __init__(self, transcript: Transcript, entries: Sequence[Entry]) -> None:
+        self.vocabulary, self.headers = transcript.vocabulary, transcript.headers
+        self.access = transcript.access
+        self._transcript = transcript
+        self._entries = iter(entries)
+
+    def initial(self) -> Sequence[Situation]:
+        return self._transcript.initial
+
+    def ask(self, query: Query) -> Response:
+        entry = next(self._entries)
+        assert isinstance(entry, Asked)
+        assert entry.query == query, "asked in the same order"
+        return entry.response
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        entry = next(self._entries)
+        assert not isinstance(entry, Asked), "asked in the same order"
+        return entry.steps
+
+
+def check_images(path: Path, target: Target) -> None:
+    """Find out before the run whether there is something to record. Raises UnusableInput: the agent shows no images."""
+    if target.keep_clips is not None:
+        raise UnusableInput(f"--record {path}: a policy's clips are in its report; leave it out")
+    if target.keep_images is None:
+        raise UnusableInput(f"--record {path}: {target.name} shows no images; use an image environment")
+
+
+@contextmanager
+def recording(path: Path | None, folder: Path, journal: Journal) -> Iterator[None]:
+    """Write the video of all queries that the journal holds in the end, also if the run fails; if it cannot be written, a line says so."""
+    try:
+        yield
+    finally:
+        if path is not None:
+            print(f"{path}: {_write(path, folder, journal)}", file=sys.stderr)
+
+
+def _write(path: Path, folder: Path, journal: Journal) -> str:
+    """Write the video; return a description of it, or why there is none."""
+    from aam_vision.report.recorded import read_journal
+    from aam_vision.report.video import video
+
+    try:
+        found = video(read_journal(folder, journal))
+        if found is None:
+            return "not written, as no query with an image was asked"
+        write_atomically(path, found.gif)
+    except (UnusableInput, OSError) as error:
+        return f"not written ({error})"
+    return found.about

@@ -37,35 +37,28 @@ def labelled(classifiers: Path | None) -> dict[str, int | None]:
 
 def doubts(classifiers: Path | None) -> list[str]:
     """A line if labelling ended before the test of the weights of a folder was passed."""
-    if _note(classifiers).get("sure") is not False:
+    note, counts = _note(classifiers), labelled(classifiers)
+    if note.get("sure") is not False:
         return []
-    counts = labelled(classifiers)
     pictures, atoms = (
         counted(counts[name] or 0, word) for name, word in zip(_COUNTS, ("picture", "answer"), strict=True)
     )
-    what = (
-        f"{atoms} about {pictures}"
-        if _note(classifiers).get("ask") == "atoms"
-        else f"the labels of {pictures}"
-    )
-    test = _note(classifiers).get("test")
+    what = f"{atoms} about {pictures}" if note.get("ask") == "atoms" else f"the labels of {pictures}"
+    test, refused = note.get("test"), note.get("refused")
     if isinstance(test, dict) and type(test.get("pictures")) is type(test.get("misread")) is int:
-        pictures_read = counted(test["pictures"], "picture")
-        why = (
-            f"misread {test['misread']} of {pictures_read}"
-            if test["misread"]
-            else f"were shown {pictures_read}"
+        shown = counted(test["pictures"], "picture")
+        how = (
+            f"misread {test['misread']} of {shown} of it" if test["misread"] else f"were shown {shown} of it"
         )
-        return [
-            f"the classifiers in {classifiers} learned from {what} and have not passed their test: they {why} of it; label more"
-        ]
-    refused = _note(classifiers).get("refused")
-    left_open = (
-        f", and left something open in {100 * refused:.0f}% of them on walks" if _is_share(refused) else ""
-    )
+    else:
+        open_share = (
+            f", and left something open in {100 * refused:.0f}% of them on walks"
+            if _is_share(refused)
+            else ""
+        )
+        how = f"may misread pictures{open_share}"
     return [
-        f"the classifiers in {classifiers} learned from {what} and have not passed their test: they may misread "
-        f"pictures{left_open}; label more"
+        f"the classifiers in {classifiers} learned from {what} and have not passed their test: they {how}; label more"
     ]
 
 
@@ -110,10 +103,7 @@ def _is_share(value: object) -> TypeGuard[float]:
 def with_other_cause(
     found: Diagnosis, classifiers: Path | None, test: ImageTest | None = None, strange: str = ""
 ) -> Diagnosis:
-    """A diagnosis with what else may be behind it: a test that was not passed, or images unlike all learned from (``told_unlike``).
-
-    Nothing is, where it does not depend on how images are read.
-    """
+    """A diagnosis with what else may be behind it, if it depends on how images are read: a failed test, or images unlike all learned from."""
     if found.unread:
         return found
     if doubts(classifiers):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,13 +15,14 @@ from aam_vision.interrogation.evidence.transcript import attempted
 from aam_vision.interrogation.examination.findings import Diagnosis, Exam
 from aam_vision.interrogation.task.repeated_looks import LookingAgent
 from aam_vision.interrogation.task.result import Result, differences, figures, lifted_predicates
-from aam_vision.interrogation.task.verdict import NOT_STRIPS
+from aam_vision.interrogation.task.verdict import FAILED, NOT_STRIPS
 from aam_vision.model.strips import Model
 from aam_vision.report import evaluation
 from aam_vision.report.abilities import abilities, executed_actions
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.labelling_note import labelled
 from aam_vision.run.targets import Target
+from aam_vision.support.commandline import AGENT_FAILED, NOT_EXPLAINED
 from aam_vision.support.wording import counted
 
 TIMES = frozenset({"wall_s", "cpu_s", "interrogation_s", "planner_s", "perception_s"})
@@ -42,21 +43,31 @@ def summary(
 ) -> dict[str, Any]:
     """The contents of ``result.json``; figures that need a ground truth are None where there is none.
 
-    ``differences`` are those to the model learned earlier, if there is one. ``images`` gives the names of the images
-    that were kept, by the handles of the situations; it is called only where images are named.
+    ``differences`` are those to the model learned earlier. ``images`` gives the names of the images that were kept, by the handles of the
+    situations; it is called only where images are named.
     """
     return {
         "env": target.name,
         "seed": arguments.seed,
         "access": arguments.access or target.agent.access.value,
-        "policy": arguments.policy,
-        "planner": arguments.planner,
-        "repeated_arguments": arguments.repeated_arguments,
+        **named(arguments, "policy", "planner", "repeated_arguments"),
         **labelled(arguments.classifiers),
         **interrogation_figures(result, images),
         "unlike": [one._asdict() for one in unlike(target.agent)],
         **times,
-        "differences": None if prior is None else _differences(prior, result),
+        "differences": None
+        if prior is None
+        else [
+            {
+                "action": found.action,
+                "location": found.location.value,
+                "atom": found.atom,
+                "before": found.before.value,
+                "now": found.now.value,
+                "text": str(found),
+            }
+            for found in differences(prior, result.model, repeated=result.hypotheses.repeated)
+        ],
         **_comparison(target, result, arguments.seed),
     }
 
@@ -86,7 +97,7 @@ def look_lines(told: Mapping[str, Any]) -> list[tuple[str, str]]:
 def figures_of_controls(arguments: Arguments, result: ControlsResult, images: Images) -> dict[str, Any]:
     """The figures of the interrogation of discovered operators, for ``result.json`` of a run that knew only controls."""
     inner = result.interrogation
-    unknown: dict[str, Any] = dict.fromkeys(
+    unknown = dict.fromkeys(
         ("accuracy", "exact", "equivalent", "interrogation_s", "planner_s", "differences")
     )
     none: dict[str, Any] = {"undetermined": [], "curve": []} | dict.fromkeys(
@@ -98,34 +109,15 @@ def figures_of_controls(arguments: Arguments, result: ControlsResult, images: Im
         **unknown,
         **labelled(arguments.classifiers),
         **figures,
-        "policy": arguments.policy,
-        "planner": arguments.planner,
+        **named(arguments, "policy", "planner"),
         "curve": curve,
     }
-
-
-def _differences(prior: Model, result: Result) -> list[dict[str, str]]:
-    """The differences to the model learned earlier."""
-    return [
-        {
-            "action": found.action,
-            "location": found.location.value,
-            "atom": found.atom,
-            "before": found.before.value,
-            "now": found.now.value,
-            "text": str(found),
-        }
-        for found in differences(prior, result.model, repeated=result.hypotheses.repeated)
-    ]
 
 
 def interrogation_figures(result: Result, images: Images) -> dict[str, Any]:
     """The figures of an interrogation itself; ``images`` as for ``summary``."""
     return {
-        "status": result.status,
-        "why": result.why,
-        "missing": result.missing,
-        "proven": result.proven,
+        **named(result, "status", "why", "missing", "proven"),
         "predicates": lifted_predicates(result.model, repeated=result.hypotheses.repeated),
         "actions": len(result.model.actions),
         "pal_tuples": result.hypotheses.size,
@@ -134,18 +126,14 @@ def interrogation_figures(result: Result, images: Images) -> dict[str, Any]:
         "exam_wrong": result.exam.wrong,
         "exam_bound": round(result.exam.bound, 4),
         "diagnosis": diagnosis_figures(result.diagnosis, images),
-        "invented": result.invented or None,
-        "changed": result.changed or None,
-        "seen": result.seen or None,
+        **{name: told or None for name, told in named(result, "invented", "changed", "seen").items()},
         "lower_bound": result.lower_bound,
         "not_excluded": not_excluded(result),
         "undetermined": [
             {
-                "action": u.action,
-                "location": u.location,
+                **named(u, "action", "location"),
                 "group": list(u.group),
-                "known": u.known,
-                "kind": u.kind,
+                **named(u, "known", "kind"),
                 "settle": u.settle or None,
             }
             for u in result.undetermined
@@ -154,28 +142,34 @@ def interrogation_figures(result: Result, images: Images) -> dict[str, Any]:
     }
 
 
+def named(found: object, *names: str) -> dict[str, Any]:
+    """So many of its attributes, as figures."""
+    return {name: getattr(found, name) for name in names}
+
+
+def first_figures(arguments: Arguments, target: Target, result: object) -> dict[str, Any]:
+    """What ``result.json`` begins with, of a run that knew only controls, or learned how often."""
+    found = {"env": target.name, "seed": arguments.seed, "access": target.agent.access.value}
+    return {**found, **named(result, "status", "why", "missing")}
+
+
 def diagnosis_figures(found: Diagnosis | None, images: Images) -> dict[str, Any] | None:
     """Which part of the assumption is false, and the situations that show it, for ``result.json``."""
     if found is None:
         return None
-    named = images()
+    names = images()
     return {
         "family": found.family.value,
-        "culprit": found.culprit,
-        "why": found.why,
+        **named(found, "culprit", "why"),
         "otherwise": found.otherwise or None,
         "further": found.further or None,
-        "literal": found.literal,
-        "seen": found.seen,
-        "tried": found.tried,
-        "pixels_differ": found.pixels_differ,
-        "steps": found.steps,
+        **named(found, "literal", "seen", "tried", "pixels_differ", "steps"),
         "examples": [
             {
                 "step": str(one.step),
                 "outcome": one.outcome,
-                "image": named.get(one.situation.handle),
-                "image_after": None if one.after is None else named.get(one.after.handle),
+                "image": names.get(one.situation.handle),
+                "image_after": None if one.after is None else names.get(one.after.handle),
             }
             for one in found.examples
         ],
@@ -183,16 +177,13 @@ def diagnosis_figures(found: Diagnosis | None, images: Images) -> dict[str, Any]
 
 
 def _reliability(result: Result) -> dict[str, Any]:
-    """How reliable the answers and every palm tuple are; None where each answer was taken at its word.
-
-    ``doubt`` says why nothing is certain, where that is so.
-    """
-    rates = result.rates
+    """How reliable answers and palm tuples are; None where each answer was taken at its word. ``doubt``: why nothing is certain."""
+    rates, doubt = result.rates, {"doubt": result.doubt or None}
     if rates is None:
-        return {"doubt": result.doubt or None, "confidence": None, "noise": None, "palm_tuples": None}
+        return {**doubt, "confidence": None, "noise": None, "palm_tuples": None}
     parameters = {header.name: header.parameters for header in result.model.headers}
     return {
-        "doubt": result.doubt or None,
+        **doubt,
         "confidence": result.confidence,
         "noise": {
             "false_positives": {n: round(m.false_positive, 4) for n, m in rates.misreadings.items()},
@@ -227,11 +218,7 @@ def _comparison(target: Target, result: Result, seed: int) -> dict[str, Any]:
         if states
         else None,
         "curve": [
-            [
-                point.queries,
-                point.steps,
-                round(evaluation.accuracy(point.model, truth, repeated=repeated), 4),
-            ]
+            [point.queries, point.steps, round(evaluation.accuracy(point.model, truth, repeated=repeated), 4)]
             for point in result.curve
         ],
     }
@@ -282,10 +269,9 @@ def _verdict(summary: dict[str, Any]) -> str:
 
 
 def not_excluded(result: Result) -> dict[str, float] | None:
-    """By action, the probability up to which another outcome is not excluded, for each action with 95%.
+    """By action, the probability up to which another outcome is not excluded, each with 95%, by the steps of which both situations were seen.
 
-    Steps count of which the situations before and after them were seen. None where answers are not taken at their word, or
-    contradict a model without chance.
+    None where answers are not taken at their word, or contradict a model without chance.
     """
     if result.rates is not None or result.doubt:
         return None
@@ -310,10 +296,31 @@ def sentence(result: Result) -> str:
 
 def _made(result: Result) -> dict[str, int]:
     """By action, the executed steps of which both situations were seen."""
-    steps = attempted(result.transcript.in_single_steps())
-    found = Counter(
+    seen = (
         step.action.name
-        for step in steps
+        for step in attempted(result.transcript.in_single_steps())
         if step.executed and step.before is not None and step.after is not None
     )
+    found = Counter(seen)
     return {schema.header.name: found[schema.header.name] for schema in result.model.actions}
+
+
+class Ended(NamedTuple):
+    """How a run ended."""
+
+    status: str
+    final: bool = True
+    """Whether the same answers would end it again: a run of which this is not so may go on with ``--resume``."""
+    why: str = ""
+    """What is to be said of it on stderr, in a line: an error if there is an exit code, or else a warning; empty for nothing."""
+    code: int = 0
+
+
+def accusation(why: str, otherwise: str | None) -> str:
+    """What is wrong with the agent, in a line; ``otherwise``: what else may be behind it, if anything."""
+    return f"{why}; or pictures were misread (diagnosis in result.json)" if otherwise else why
+
+
+def exit_code(status: str) -> int:
+    """The exit code of a run that ended so."""
+    return {FAILED: AGENT_FAILED, NOT_STRIPS: NOT_EXPLAINED}.get(status, 0)

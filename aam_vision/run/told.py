@@ -36,22 +36,19 @@ from aam_vision.report.recorded import images
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.chance import figures, finish, options_of, progress_of
 from aam_vision.run.checks import names_given, options_given
-from aam_vision.run.ended import Ended, accusation, exit_code
 from aam_vision.run.folder import save
 from aam_vision.run.labelling_note import seen, told_unlike, untested, with_other_cause
-from aam_vision.run.summary import lines, summary
+from aam_vision.run.summary import Ended, accusation, exit_code, lines, summary
 from aam_vision.run.targets import Target
 from aam_vision.support.commandline import Progress, check_writable
 from aam_vision.support.errors import AamWarning, AccessViolation, UnusableInput
 from aam_vision.support.resources import MEGABYTES, Resources
 
+AT_WORK = "still making histories that tell what explains it"
+
 
 class ToldRun:
-    """A run whose instructions are told.
-
-    Raises:
-        UnusableInput: the agent or an option cannot be used.
-    """
+    """A run whose instructions are told. Raises UnusableInput: the agent or an option cannot be used."""
 
     def __init__(self, arguments: Arguments, planner: Planner, target: Target) -> None:
         if arguments.write_ppo is not None:
@@ -65,11 +62,7 @@ class ToldRun:
             _check_unused(name, target)
 
     def go(self, folder: Path, journal: Journal, began: float) -> Ended:
-        """Interrogate, and save and print what was learned.
-
-        Raises:
-            AgentFailed: before there was anything to learn.
-        """
+        """Interrogate, and save and print what was learned. Raises AgentFailed: before there was anything to learn."""
         arguments, target, clock = self._arguments, self.target, Clock()
         result, failure, agent = _interrogated(arguments, self._interrogation, target, journal, clock)
         if failure is not None and not journal.rows():
@@ -134,10 +127,9 @@ class ToldRun:
         options, why, progress = options_of(arguments, resources), result.diagnosis.why, Progress()
 
         def begins(attempt: Attempt) -> Watch | None:
-            outcomes, more = attempt.way is Way.OUTCOMES, {"constants": dict(attempt.constants)}
-            journal.note(
-                WENT_ON, {"after": after, "explained": outcomes, **(more if attempt.constants else {})}
-            )
+            outcomes = attempt.way is Way.OUTCOMES
+            more = {"constants": dict(attempt.constants)} if attempt.constants else {}
+            journal.note(WENT_ON, {"after": after, "explained": outcomes, **more})
             if outcomes:
                 return progress_of(arguments, options, f"{why}: going on with {attempt.way}", progress)
             if not arguments.quiet:
@@ -145,12 +137,9 @@ class ToldRun:
             return None
 
         budget, exam = self._interrogation.budget, arguments.exam
-        with progress.never_silent(
-            "still making histories that tell what explains it", quiet=arguments.quiet
-        ):
-            further = go_further(
-                agent, result, arguments.seed, options, budget, exam, among, begins, self._names
-            )
+        with progress.never_silent(AT_WORK, quiet=arguments.quiet):
+            seed, names = arguments.seed, self._names
+            further = go_further(agent, result, seed, options, budget, exam, among, begins, names)
         if (found := further.found) is None:
             journal.note(WENT_ON, {"after": after, "explained": False})
         elif found.outcomes is None:  # else it was noted when it began
@@ -164,19 +153,12 @@ class ToldRun:
 
 
 def _check_unused(name: str, target: Target) -> None:
-    """Refuse a name for what is invented that a predicate has, or that the objects for numbers would share with others.
-
-    Raises:
-        UnusableInput: it is taken.
-    """
+    """Refuse a name for what is invented that a predicate has, or that the objects for numbers would share with others."""
     if name in {predicate.name for predicate in target.agent.vocabulary.predicates}:
         raise UnusableInput("is a predicate already; give another name", "name", name)
-    for situation in target.agent.initial():
-        for one in situation.state.objects:
-            if one.startswith(f"{name}-"):
-                raise UnusableInput(
-                    f"is how objects are called already, {one}; give another name", "name", name
-                )
+    for one in (one for situation in target.agent.initial() for one in situation.state.objects):
+        if one.startswith(f"{name}-"):
+            raise UnusableInput(f"is how objects are called already, {one}; give another name", "name", name)
 
 
 def goes_on(arguments: Arguments, target: Target, result: Result) -> Sequence[Way]:
@@ -191,11 +173,7 @@ def goes_on(arguments: Arguments, target: Target, result: Result) -> Sequence[Wa
 
 
 def _interrogation(arguments: Arguments, target: Target, planner: Planner) -> Interrogation:
-    """How the options say that the agent is interrogated.
-
-    Raises:
-        UnusableInput: they do not fit the agent.
-    """
+    """How the options say that the agent is interrogated."""
     resources = Resources(arguments.max_seconds, MEGABYTES)
     return Interrogation(
         target.agent,
@@ -213,11 +191,7 @@ def _interrogation(arguments: Arguments, target: Target, planner: Planner) -> In
 
 
 def _prior(arguments: Arguments, target: Target) -> Model | None:
-    """The model learned earlier, if there is one.
-
-    Raises:
-        UnusableInput: the file cannot be used, or is a model of another agent.
-    """
+    """The model learned earlier, if there is one."""
     if arguments.prior_model is None:
         return None
     model = read_domain(arguments.prior_model)

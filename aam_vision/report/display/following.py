@@ -10,7 +10,6 @@ from functools import cache, partial
 from pathlib import Path
 from textwrap import wrap
 from time import monotonic
-from types import TracebackType
 from typing import NamedTuple, TextIO
 
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -29,6 +28,7 @@ from aam_vision.model.query import Query, Response, Situation, WalkStep
 from aam_vision.model.strips import GroundAction, State
 from aam_vision.report.album import Picture, picture
 from aam_vision.report.display.pictures import Graphics, Pictures, graphics, remove
+from aam_vision.report.english import signed
 from aam_vision.support.wording import WIDTH, counted, one_line, plural
 
 REFRESHES = 4
@@ -49,13 +49,7 @@ class Sights(NamedTuple):
 
 
 class Display:
-    """Follows an interrogation.
-
-    Args:
-        quiet: be silent.
-        stream: where to; stderr if None.
-        sights: the agent's images, to be shown where the terminal can; None for no images.
-    """
+    """Follows an interrogation on a stream (stderr if None), with the agent's images where the terminal can show them."""
 
     def __init__(
         self, *, quiet: bool = False, stream: TextIO | None = None, sights: Sights | None = None
@@ -78,9 +72,7 @@ class Display:
             self._live.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         if self._live is not None:
             self._live.stop()
             if self._graphics is not None:
@@ -109,16 +101,14 @@ class Display:
         """Show a move that was made."""
         if self._console.quiet:
             return
-        self._moved = True
+        self._moved, hypotheses, size = True, evidence.hypotheses, evidence.hypotheses.size
         if self._live is not None:
-            hypotheses, counts = evidence.hypotheses, agent.counts
-            known = hypotheses.decided(), hypotheses.size, "lines of the model decided"
-            self._show(_costs(counts, lower_bound(hypotheses)), known, *self._exchanged(move, agent))
+            known = hypotheses.decided(), size, "lines of the model decided"
+            self._show(_costs(agent.counts, lower_bound(hypotheses)), known, *self._exchanged(move, agent))
             return
-        line = status_line(agent.counts, evidence)
+        line = f"{_aligned(agent.counts)}  {hypotheses.decided():4d}/{size} {plural('line', size)}"
         if isinstance(move, Ask):
-            plan = " ".join(str(step) for step in move.plan)
-            said = f"{move.why}: {plan}"
+            said = f"{move.why}: {' '.join(map(str, move.plan))}"
         elif isinstance(move, Stop):
             said = move.why
         else:
@@ -135,11 +125,8 @@ class Display:
         actions = assessment.actions.values()
         if self._live is not None:
             sure = sum(int((action.doubts <= DOUBT).sum()) for action in actions)
-            known = (
-                sure,
-                sum(action.doubts.size for action in actions),
-                f"lines of the model over {1 - DOUBT:.1%} sure",
-            )
+            total = sum(action.doubts.size for action in actions)
+            known = sure, total, f"lines of the model over {1 - DOUBT:.1%} sure"
             self._show(_costs(agent.counts), known, *self._answered(proposal.why, agent))
             return
         worst = max(float(action.doubts.max(initial=0.0)) for action in actions)
@@ -148,8 +135,6 @@ class Display:
         if self._said != said or monotonic() - self._told >= EVERY:
             self.say(f"{line}  {said}")
         self._said = said
-
-    # --- the screen ----------------------------------------------------------------------------------------------
 
     def _show(
         self,
@@ -241,14 +226,6 @@ def _aligned(counts: Counts) -> str:
     return f"{counts.queries:4d} {queries:<7}  {counts.steps:5d} {steps:<5}"
 
 
-def status_line(counts: Counts, evidence: Evidence) -> str:
-    """The costs so far, and how much of the model is decided."""
-    hypotheses = evidence.hypotheses
-    return (
-        f"{_aligned(counts)}  {hypotheses.decided():4d}/{hypotheses.size} {plural('line', hypotheses.size)}"
-    )
-
-
 # The screen at one moment: costs, how much of the model is known, the last question, its answer, its images.
 
 
@@ -293,9 +270,10 @@ class Exchange:
             return ""
         if not self.executed:
             return "refused, so nothing changed"
-        gained = [f"+{atom}" for atom in sorted(after.true - before.true) if before.value(atom) is False]
-        lost = [f"-{atom}" for atom in sorted(before.true - after.true) if after.value(atom) is False]
-        return f"{self.executed} of {len(self.steps)} done: {', '.join(gained + lost) or 'nothing changed'}"
+        gained = (atom for atom in after.true - before.true if before.value(atom) is False)
+        lost = (atom for atom in before.true - after.true if after.value(atom) is False)
+        changes = ", ".join(signed(gained, lost)) or "nothing changed"
+        return f"{self.executed} of {len(self.steps)} done: {changes}"
 
 
 def asked(title: str, query: Query, response: Response) -> Exchange:

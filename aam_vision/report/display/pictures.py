@@ -17,7 +17,7 @@ from rich.segment import ControlType, Segment
 from rich.style import Style
 
 from aam_vision.agents.perception import Frame
-from aam_vision.report.album import Picture
+from aam_vision.report.album import Picture, few_colours
 
 LEAST = 12, 5
 """Columns and rows of an image at least: smaller ones cannot be recognized."""
@@ -77,10 +77,7 @@ class Pictures:
             yield line
 
     def _draw(self, pictures: Sequence[Picture], sizes: Sequence[tuple[int, int]]) -> Segment:
-        """The escape sequences that draw all images, once the cursor is at the end of the last row left for them.
-
-        To rich these are control codes, which take no space.
-        """
+        """The sequences that draw all images, the cursor being at the end of the last row left for them; to rich, control codes without width."""
         up = max(rows for _, rows in sizes) - 1
         text, left = clearing(self.graphics), 1
         for place, (one, (columns, rows)) in enumerate(zip(pictures, sizes, strict=True)):
@@ -176,15 +173,7 @@ def graphics(environment: Mapping[str, str]) -> Graphics | None:
 
 
 def sequence(kind: Graphics, picture: Picture, place: int, columns: int, rows: int) -> str:
-    """The escape sequence that draws an image over so many cells to the right of the cursor and below it.
-
-    Args:
-        kind: any but half-blocks, which are text.
-        picture: the image.
-        place: 0 or 1, where several are shown.
-        columns: the width in cells.
-        rows: the height in cells.
-    """
+    """The escape sequence that draws an image over so many cells to the right of the cursor and below it; ``place`` is 0 or 1, where several are."""
     if kind is Graphics.KITTY:
         return _kitty(picture.png, _KITTY_IDS[place], columns, rows)
     if kind is Graphics.ITERM2:
@@ -209,12 +198,9 @@ def pixels(picture: Picture, width: int, height: int) -> Frame:
     return found
 
 
-def sixels(frame: Frame, colours: int = 64) -> str:
+def sixels(frame: Frame) -> str:
     """An image, uint8, (H, W, 3), in sixels: bands of six rows, each drawn once for every colour in it."""
-    from PIL import Image
-
-    method, dither = Image.Quantize.FASTOCTREE, Image.Dither.NONE
-    palette = Image.fromarray(frame).quantize(colours, method=method, dither=dither)
+    palette = few_colours(frame)
     numbers = np.asarray(palette)  # (H, W)
     height, width = numbers.shape
     table = np.asarray(palette.getpalette()).reshape(-1, 3)

@@ -14,10 +14,11 @@ from aam_vision.agents.perception import Frame
 from aam_vision.interrogation.controls.mapping import Carriers
 from aam_vision.model.pddl import Problem, read_goal
 from aam_vision.model.query import Agent, Query, Situation
-from aam_vision.model.strips import ActionSchema, Atom, GroundAction, Model, State
+from aam_vision.model.strips import ActionSchema, Atom, GroundAction, Mode, Model, State
 from aam_vision.planning.grounding import TooManyOperators
 from aam_vision.planning.planner import Found, Limits, Planner, Verdict, planned
 from aam_vision.report.album import Picture
+from aam_vision.report.english import marked, signed
 from aam_vision.report.video import MAX_FRAMES, Shot, animated
 from aam_vision.support.errors import AgentFailed, UnusableInput
 from aam_vision.support.files import read_limited
@@ -73,11 +74,7 @@ def carry_out(
     plan: Sequence[GroundAction],
     watch: Callable[[Taken], None] = lambda step: None,
 ) -> Course:
-    """Carry out a plan until a step is refused, or comes out as the model says it cannot.
-
-    Raises:
-        AgentFailed: the agent can no longer answer.
-    """
+    """Carry out a plan until a step is refused, or comes out as the model says it cannot. Raises AgentFailed: the agent can no longer answer."""
     here, steps = start, list[Taken]()
     for action in plan:
         here, step = _taken(agent, here, model, action, len(steps) + 1)
@@ -99,45 +96,37 @@ def pursue(
     max_steps: int,
     watch: Callable[[Taken], None] = lambda step: None,
 ) -> Course:
-    """Take steps towards a goal until it holds, planning anew where a step came out otherwise than was planned.
-
-    Args:
-        agent: its instructions are the actions of the model.
-        start: a situation of it.
-        model: the learned one.
-        goal: its text, literals of PDDL, and where that comes from, for messages.
-        planner: finds the plans.
-        max_steps: steps after which it is given up.
-        watch: called after every step.
+    """Take steps towards a goal (its text, and where that is from), planning anew where a step came out otherwise than was planned.
 
     Raises:
         UnusableInput: the goal is none, or no plan for it is found at the start.
         AgentFailed, PlannerFailed: they broke down.
     """
-    here, steps, plans = start, list[Taken](), 0
+    here, steps, plans = start, list[Taken](), 1
+
+    def ended(verdict: str, *, reached: bool = False) -> Course:
+        return Course(tuple(steps), plans, reached, verdict)
+
     problem, plan = _planned(model, here.state, goal, planner)
-    plans += 1
     while True:
         if not any(open_goals(problem, here.state)):
-            verdict = f"Goal reached: {counted(len(steps), 'step')}, {counted(plans, 'plan')}."
-            return Course(tuple(steps), plans, reached=True, verdict=verdict)
+            return ended(
+                f"Goal reached: {counted(len(steps), 'step')}, {counted(plans, 'plan')}.", reached=True
+            )
         if len(steps) == max_steps:
-            verdict = f"Goal not reached in {counted(max_steps, 'step')}: --max-steps allows more."
-            return Course(tuple(steps), plans, reached=False, verdict=verdict)
+            return ended(f"Goal not reached in {counted(max_steps, 'step')}: --max-steps allows more.")
         if not plan:
             try:
                 problem, plan = _planned(model, here.state, goal, planner)
             except UnusableInput as error:
-                verdict = f"Goal not reached: after {counted(len(steps), 'step')} {error}."
-                return Course(tuple(steps), plans, reached=False, verdict=verdict)
+                return ended(f"Goal not reached: after {counted(len(steps), 'step')} {error}.")
             plans += 1
         (action, expected), *plan = plan
         here, step = _taken(agent, here, model, action, len(steps) + 1)
         steps.append(step)
         watch(step)
         if not step.as_predicted:
-            verdict = f"Not as predicted: step {step.number}, {action}: {step}. Given up there."
-            return Course(tuple(steps), plans, reached=False, verdict=verdict)
+            return ended(f"Not as predicted: step {step.number}, {action}: {step}. Given up there.")
         if not here.state.true ^ expected.true <= here.state.unknown | expected.unknown:
             plan = []
 
@@ -155,10 +144,7 @@ def _planned(model: Model, state: State, goal: tuple[str, str], planner: Planner
 
 
 def _determined(model: Model, *, likeliest: bool) -> dict[str, tuple[str, ActionSchema]]:
-    """Actions without chance: of every case of an action the likeliest outcome that changes something, or all.
-
-    By names of their own, with the name of the agent's action beside each.
-    """
+    """Actions without chance, by names of their own, each with the agent's: of every case the likeliest outcome that changes something, or all."""
     names = {header.name for header in model.headers}
     found: dict[str, tuple[str, ActionSchema]] = {}
     for schema in model.actions:
@@ -169,7 +155,10 @@ def _determined(model: Model, *, likeliest: bool) -> dict[str, tuple[str, Action
                 changing = [one for one in own if one[0].effects.add or one[0].effects.delete] or own
                 own = [max(changing, key=lambda one: one[0].probability)]
             for _, one in own:
-                found[_new_name(f"{schema.header.name}-{len(found) + 1}", names)] = schema.header.name, one
+                name = f"{schema.header.name}-{len(found) + 1}"
+                while name in names:  # of another action
+                    name += "-"
+                found[name] = schema.header.name, one
     return found
 
 
@@ -193,13 +182,6 @@ def _plan_of(
     return task.problem, found
 
 
-def _new_name(name: str, names: set[str]) -> str:
-    """A name that no action has."""
-    while name in names:
-        name += "-"
-    return name
-
-
 def _taken(
     agent: Agent, here: Situation, model: Model, action: GroundAction, number: int
 ) -> tuple[Situation, Taken]:
@@ -212,11 +194,8 @@ def _taken(
     hidden = here.state.unknown | after.state.unknown  # of these nothing is predicted, or seen
     outcomes = schema.successors(here.state, action.objects) if applicable else {}
     share = sum(chance for state, chance in outcomes.items() if state.true ^ after.state.true <= hidden)
-    gained, lost = (
-        sorted(a.true - b.true - hidden) for a, b in ((after.state, here.state), (here.state, after.state))
-    )
-    changes = [f"+{atom}" for atom in gained] + [f"-{atom}" for atom in lost]
-    return after, Taken(number, action, True, share, tuple(changes))
+    gained, lost = after.state.true - here.state.true - hidden, here.state.true - after.state.true - hidden
+    return after, Taken(number, action, True, share, tuple(signed(gained, lost)))
 
 
 # What is to be carried out: a plan of discovered operators, given or found by a planner for a goal.
@@ -239,11 +218,7 @@ class Task:
 
 
 def goal_text(given: str) -> tuple[str, str]:
-    """The text of a goal, which is given as such or as the name of a file, and where it comes from.
-
-    Raises:
-        UnusableInput: the file cannot be read.
-    """
+    """The text of a goal, given as such or in a file, and where it comes from. Raises UnusableInput: the file cannot be read."""
     if "(" in given:
         return given, "--goal"
     try:
@@ -256,14 +231,7 @@ def goal_text(given: str) -> tuple[str, str]:
 
 
 def for_goal(model: Model, initial: State, text: str, source: str, planner: Planner) -> Task:
-    """The plan that a planner finds for a goal.
-
-    Args:
-        model: the learned one.
-        initial: where the plan starts, as it was seen.
-        text: the goal, literals of PDDL.
-        source: where the text comes from, for messages.
-        planner: finds the plan.
+    """The plan that a planner finds for a goal, literals of PDDL from a ``source`` that messages name, from a state as it was seen.
 
     Raises:
         UnusableInput: the goal is none, or no plan for it was found.
@@ -289,11 +257,7 @@ def for_goal(model: Model, initial: State, text: str, source: str, planner: Plan
 
 
 def for_plan(model: Model, initial: State, plan: Sequence[GroundAction]) -> Task:
-    """A given plan, if the model says that it can be carried out as far as can be seen.
-
-    Raises:
-        UnusableInput: an operator names an object twice, or the model says that it cannot be carried out there.
-    """
+    """A given plan, if the model says that it can be carried out as far as can be seen, and no operator names an object twice; or UnusableInput."""
     state = initial
     for number, step in enumerate(plan, 1):
         if len(set(step.objects)) < len(step.objects):
@@ -311,8 +275,8 @@ def for_plan(model: Model, initial: State, plan: Sequence[GroundAction]) -> Task
 def violated(model: Model, state: State, step: GroundAction) -> list[str]:
     """What a step requires and certainly does not hold in a state, in words."""
     schema = model.schema(step.name)
-    found = [(atom.ground(step.objects), True) for atom in schema.positive]
-    found += [(atom.ground(step.objects), False) for atom in schema.negative]
+    required = marked(schema.positive, schema.negative)
+    found = [(atom.ground(step.objects), mode is Mode.POSITIVE) for atom, mode in required]
     return [
         f"{atom} is {'false' if wanted else 'true'}"
         for atom, wanted in sorted(found)
@@ -355,9 +319,8 @@ class Step:
     def __str__(self) -> str:
         told = "; ".join(self.differing) or ", ".join(self.changes) or "nothing changes"
         unseen = f"; not seen: {', '.join(self.hidden)}" if self.hidden else ""
-        return (
-            f"{self.control}: {'as predicted' if self.as_predicted else 'NOT as predicted'}; {told}{unseen}"
-        )
+        how = "as predicted" if self.as_predicted else "NOT as predicted"
+        return f"{self.control}: {how}; {told}{unseen}"
 
 
 @dataclass(frozen=True)
@@ -396,9 +359,8 @@ class Execution:
             return f"Carried out: {steps} as predicted." if total else "Nothing to do: the plan is empty."
         if not self.reached:
             left, unknown = open_goals(self.task.problem, self.final)
-            return (
-                f"Goal not reached, though {steps} as predicted: {some([*map(str, left + unknown)], SHOWN)}."
-            )
+            missing = some([*map(str, left + unknown)], SHOWN)
+            return f"Goal not reached, though {steps} as predicted: {missing}."
         if not total:
             return "Goal reached: it holds at the start, and nothing has to be done."
         unseen = f" Not seen in the end: {some(self.unseen, SHOWN)}." if self.unseen else ""
@@ -417,15 +379,7 @@ def carried_out(
     task: Task,
     watch: Callable[[Step], None] = lambda step: None,
 ) -> Execution:
-    """Give the controls of a plan one after the other, until something comes out otherwise than predicted.
-
-    Args:
-        agent: its instructions are the controls.
-        start: a situation of it, in which the task's plan starts.
-        model: the learned one, of the operators.
-        carriers: the controls that carry them out.
-        task: the plan.
-        watch: called after every step.
+    """Give the controls of a plan, each operator's by its carrier, until something comes out otherwise than predicted.
 
     Raises:
         AgentFailed: the agent can no longer answer, or refuses a control.
@@ -441,11 +395,14 @@ def carried_out(
         step = _compared(number, operator, control, believed, predicted, here.state)
         steps.append(step)
         watch(step)
-        believed = _combined(here.state, predicted) if step.as_predicted else here.state
-        if not step.as_predicted:
+        if step.as_predicted:  # of what could not be seen, what was predicted
+            kept = predicted.true & here.state.unknown
+            hidden = here.state.unknown & predicted.unknown
+            believed = State(here.state.true | kept, here.state.objects, hidden)
+        else:
+            believed = here.state
             break
-    problem = task.problem
-    goal = sorted(problem.goal | problem.goal_false)
+    goal = sorted(task.problem.goal | task.problem.goal_false)
     unseen = [str(atom) for atom in goal if here.state.value(atom) is None]
     return Execution(task, tuple(steps), believed, tuple(unseen) if task.plan else ())
 
@@ -454,31 +411,15 @@ def _compared(
     number: int, operator: GroundAction, control: GroundAction, before: State, predicted: State, seen: State
 ) -> Step:
     """A step, with the differences between what was predicted and what was seen; unknown atoms agree with all."""
-    gained, lost = sorted(predicted.true - before.true), sorted(before.true - predicted.true)
+    gained, lost = predicted.true - before.true, before.true - predicted.true
     differing = [
-        f"{atom} is {_word(seen.value(atom))} instead of {_word(predicted.value(atom))}"
+        f"{atom} is {'true' if seen.value(atom) else 'false'} instead of {'true' if predicted.value(atom) else 'false'}"
         for atom in sorted(predicted.true ^ seen.true)
         if None not in (predicted.value(atom), seen.value(atom))
     ]
-    hidden = [atom for atom in [*gained, *lost] if seen.value(atom) is None]
-    return Step(
-        number,
-        operator,
-        control,
-        (*(f"+{atom}" for atom in gained), *(f"-{atom}" for atom in lost)),
-        tuple(differing),
-        tuple(map(str, hidden)),
-    )
-
-
-def _word(value: bool | None) -> str:
-    return "true" if value else "false"
-
-
-def _combined(seen: State, predicted: State) -> State:
-    """What was seen, and of what could not be seen, what was predicted."""
-    kept: frozenset[Atom] = predicted.true & seen.unknown
-    return State(seen.true | kept, seen.objects, seen.unknown & predicted.unknown)
+    changed = [*sorted(gained), *sorted(lost)]
+    hidden = [str(atom) for atom in changed if seen.value(atom) is None]
+    return Step(number, operator, control, tuple(signed(gained, lost)), tuple(differing), tuple(hidden))
 
 
 # The images of a plan that is carried out, as an animated GIF: each step with its control, and whether it was as predicted.

@@ -27,39 +27,21 @@ WRITE = "write e.g. 'move(?dir)=push,move', with the control, its parameters and
 
 
 def with_controls(arguments: Arguments, workers: Workers) -> Target:
-    """The agent that a run's arguments name, by its controls.
-
-    Raises:
-        UnusableInput: there is no such thing, or its controls are not known.
-    """
+    """The agent that a run's arguments name, by its controls. Raises UnusableInput: there is no such thing, or its controls are not known."""
     if arguments.domain is not None:
         bare = from_bare(arguments.domain, arguments.problem or (), arguments.bare or (), arguments.access)
         return copied_symbolic(bare, workers)
     if arguments.agent is not None:
-        from aam_vision.run.targets.programs import from_program, from_shown_program
+        from aam_vision.run.targets.programs import program_of
 
-        if arguments.env is not None:
-            return from_shown_program(arguments)
-        return from_program(
-            arguments.agent,
-            arguments.problem or (),
-            access=arguments.access,
-            seconds=arguments.agent_seconds,
-            megabytes=arguments.agent_memory,
-            workers=workers,
-            controls=True,
-        )
+        return program_of(arguments, workers)
     assert arguments.env is not None, "one or the other is given"
     settings = settings_of(arguments)
     return controlled(arguments.env, arguments.problem or (), arguments.access, settings, workers)
 
 
 def from_bare(domain: Path, problems: Sequence[str], bare: Sequence[str], access: str | None) -> Target:
-    """A PDDL domain behind controls, each written as ``NAME(?PARAMETER ...)=OPERATOR,...``.
-
-    Raises:
-        UnusableInput: a file or a control cannot be used, or no problem is given.
-    """
+    """A PDDL domain behind controls, each written as ``NAME(?PARAMETER ...)=OPERATOR,...``. Raises UnusableInput: one or a file cannot be used."""
     from aam_vision.agents.bare import BARE_ACCESS, BareSymbolicAgent
     from aam_vision.model.pddl import read_domain, read_problem
 
@@ -82,11 +64,7 @@ def from_bare(domain: Path, problems: Sequence[str], bare: Sequence[str], access
 
 
 def read_controls(model: Model, texts: Sequence[str]) -> list[Control]:
-    """The controls of a model, each written as ``NAME(?PARAMETER ...)=OPERATOR,...``.
-
-    Raises:
-        UnusableInput: a text is not like that, names what the model lacks, or one control comes twice.
-    """
+    """The controls of a model, written as ``NAME(?PARAMETER ...)=OPERATOR,...``. Raises UnusableInput: one is not like that, or comes twice."""
     from aam_vision.agents.bare import control_of
 
     found: dict[str, Control] = {}
@@ -94,10 +72,11 @@ def read_controls(model: Model, texts: Sequence[str]) -> list[Control]:
         match = CONTROL.fullmatch(text)
         if match is None:
             raise UnusableInput(WRITE, "bare", text)
-        parameters = [
-            one.removeprefix("?") for one in re.split(r"[\s,]+", match["parameters"].strip()) if one
-        ]
-        operators = [one for one in re.split(r"[\s,]+", match["operators"].strip()) if one]
+        parameters, operators = (
+            [one for one in re.split(r"[\s,]+", match[part].strip()) if one]
+            for part in ("parameters", "operators")
+        )
+        parameters = [one.removeprefix("?") for one in parameters]
         if match["name"] in found:
             raise UnusableInput(f"the control {match['name']} comes twice", "bare")
         found[match["name"]] = control_of(model, match["name"], parameters, operators)
@@ -131,10 +110,6 @@ def controlled(
     settings: PerceptionSettings,
     workers: Workers | None = None,
 ) -> Target:
-    """An environment that is seen in images, by its controls.
-
-    Raises:
-        UnusableInput: its controls are not known, or there is no such problem, access or weights.
-    """
+    """An environment that is seen in images, by its controls. Raises UnusableInput: not known, or no such problem, access or weights."""
     allowed = access_of(access, (Access.SNAPSHOT,), "--controls")
     return from_images(env, allowed, problems, settings, workers, controls=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ from aam_vision.run.targets.target import Target
 from aam_vision.support.errors import AgentFailed, UnusableInput
 
 if TYPE_CHECKING:
+    from aam_vision.agents.cached import Cache
     from aam_vision.agents.perception import Simulator
     from aam_vision.agents.process import ProcessAgent
     from aam_vision.agents.program import ProgramLimits
@@ -31,17 +32,10 @@ SIMULATING = (
 
 
 def check_access(access: Access, workers: Workers) -> None:
-    """Refuse several copies under an access where every question needs the answer before.
-
-    Raises:
-        UnusableInput: a trajectory is asked for.
-    """
+    """Refuse several copies under an access where every question needs the answer before, a trajectory: UnusableInput."""
     if workers.number > 1 and not access.restarts:
-        raise UnusableInput(
-            "a trajectory is one course, which no two agents can take: use 1, or another access",
-            "workers",
-            workers.number,
-        )
+        why = "a trajectory is one course, which no two agents can take: use 1, or another access"
+        raise UnusableInput(why, "workers", workers.number)
 
 
 def copied_symbolic(target: Target, workers: Workers) -> Target:
@@ -65,11 +59,7 @@ def copied_program(target: Target, conversation: Conversation, crew: Crew) -> Ta
 
 
 def with_crew(target: Target, crew: Crew) -> Target:
-    """The same target, with its copies, which have begun.
-
-    Raises:
-        UnusableInput: they cannot begin, or are not the same agent.
-    """
+    """The same target, with its copies, which have begun. Raises UnusableInput: they cannot begin, or are not the same agent."""
     try:
         crew.ready()
     except AgentFailed as error:
@@ -77,11 +67,15 @@ def with_crew(target: Target, crew: Crew) -> Target:
         target.close()
         raise UnusableInput(str(error), "workers", crew.size) from None
 
+    return replace(target, crew=crew, close=_closing(crew, target))
+
+
+def _closing(first: Crew | Cache, target: Target) -> Callable[[], None]:
     def close() -> None:
-        crew.close()
+        first.close()
         target.close()
 
-    return replace(target, crew=crew, close=close)
+    return close
 
 
 def simulator_crew(env: str, problems: Sequence[Problem], workers: Workers, controls: bool) -> Crew:
@@ -99,20 +93,15 @@ def program_crew(
     problems: Sequence[int],
     workers: Workers,
 ) -> Crew:
-    """Copies of a program.
-
-    Raises:
-        UnusableInput: it does not allow so many.
-    """
+    """Copies of a program. Raises UnusableInput: it does not allow so many."""
     from aam_vision.agents.copies import prove
     from aam_vision.agents.workers import Copy, Held
 
     allowed = conversation.hello.copies
     if allowed is not None and workers.number > allowed:
+        often = "only once" if allowed == 1 else f"{allowed} times"
         raise UnusableInput(
-            f"the agent says that it can run {'only once' if allowed == 1 else f'{allowed} times'}; use {allowed}",
-            "workers",
-            workers.number,
+            f"the agent says that it can run {often}; use {allowed}", "workers", workers.number
         )
     make = partial(_program, conversation.command, limits, access, tuple(problems), conversation.identity)
 
@@ -151,11 +140,7 @@ def _program(
 
 
 def unreliable(target: Target, flip_rate: float, refusal_rate: float, seed: int) -> Target:
-    """The same target, but misread and refusing at random; the engine is not told.
-
-    Raises:
-        UnusableInput: a rate is not between 0 and 1.
-    """
+    """The same target, but misread and refusing at random; the engine is not told. Raises UnusableInput: a rate is not between 0 and 1."""
     import numpy as np
 
     from aam_vision.agents.numbered import NumberedAgent
@@ -173,23 +158,13 @@ def unreliable(target: Target, flip_rate: float, refusal_rate: float, seed: int)
 
 
 def cached(target: Target, path: Path) -> Target:
-    """The same target, asked only what no run has asked it before; a file keeps the answers.
-
-    Raises:
-        UnusableInput: the agent's answers cannot be used in another run, or the file is not a cache.
-    """
+    """The same target, asked only what no run has asked before; a file keeps the answers. Raises UnusableInput: it cannot, or is no cache."""
     from aam_vision.agents.cached import Cache, CachedAgent
 
     if target.identity is None:
-        raise UnusableInput(
-            f"needs a deterministic agent that may be asked about any state, which {target.name} is not; leave it out",
-            "cache",
-            path,
-        )
+        why = f"needs a deterministic agent that may be asked about any state, which {target.name} is not; leave it out"
+        raise UnusableInput(why, "cache", path)
     cache = Cache(path)
 
-    def close() -> None:
-        cache.close()
-        target.close()
-
-    return replace(target, agent=CachedAgent(target.agent, cache, target.identity), close=close)
+    agent = CachedAgent(target.agent, cache, target.identity)
+    return replace(target, agent=agent, close=_closing(cache, target))

@@ -54,11 +54,11 @@ def from_images(
     """The agent of an image environment, its truth kept apart.
 
     Args:
-        env: name of the environment.
-        access: what the agent allows.
+        env: its name.
+        access: what it allows.
         problems: those that are asked for; all if there are none.
         settings: how images are read.
-        workers: how many copies of the agent answer at a time, and where; None for one.
+        workers: how many copies of it answer at a time, and where; None for one.
         controls: whether its instructions are the environment's controls.
         chance: draws what comes of its steps, where that is a matter of chance.
 
@@ -97,11 +97,7 @@ def _seen(
     controls: bool = False,
     chance: np.random.Generator | None = None,
 ) -> Target:
-    """The agent in simulators of these problems, whose images are clear; one's own without classifiers by its function ``shown``.
-
-    Warns:
-        AamWarning: no classifier reads the images of an environment that is known by its controls.
-    """
+    """The agent in simulators of these problems, whose images are clear; one's own without classifiers by its function ``shown``."""
     from aam_vision.agents.copies import CopiedSimulator
     from aam_vision.envs.registry import image_domain
 
@@ -110,21 +106,17 @@ def _seen(
     perception: Perception
     if told is not None:
         if any(isinstance(one, CopiedSimulator) for one in clear):
-            raise UnusableInput(
-                f"the states of {env} are told by its function `shown`, which sees no copy: give --classifiers, too",
-                "workers",
-            )
+            why = f"the states of {env} are told by its function `shown`, which sees no copy: give --classifiers, too"
+            raise UnusableInput(why, "workers")
         if settings.noise:
-            raise UnusableInput(
-                f"no classifier reads the images of {env}: give --classifiers, too", "image_noise"
-            )
+            why = f"no classifier reads the images of {env}: give --classifiers, too"
+            raise UnusableInput(why, "image_noise")
         if controls:
-            warnings.warn(
+            line = (
                 f"the states of {env} are told by its function `shown`: train classifiers "
-                f"(python -m aam_vision.training.train --env {env} --out DIR) and give --classifiers DIR to read its images",
-                AamWarning,
-                stacklevel=2,
+                f"(python -m aam_vision.training.train --env {env} --out DIR) and give --classifiers DIR to read its images"
             )
+            warnings.warn(line, AamWarning, stacklevel=2)
         perception, seen = told, [told.of(one) for one in clear]  # type: ignore[arg-type]  # simulators of Gymnasium's
     else:
         perception, seen = perception_of(env, settings), list(clear)
@@ -168,22 +160,15 @@ def perception_of(env: str, settings: PerceptionSettings) -> Perception:
     if "torch" in sys.modules:  # one small image at a time: more threads only wait for each other
         sys.modules["torch"].set_num_threads(1)
     if settings.noise and perception.card.looks_sha256 is not None and alone(perception.card):
-        warnings.warn(
-            "with --image-noise, what looks unlike everything learned from is not refused",
-            AamWarning,
-            stacklevel=2,
-        )
+        line = "with --image-noise, what looks unlike everything learned from is not refused"
+        warnings.warn(line, AamWarning, stacklevel=2)
     for line in (*weaknesses(perception.card), *doubts(settings.classifiers)):
         warnings.warn(line, AamWarning, stacklevel=2)
     return perception
 
 
 def check_known(perception: Perception, clear: Sequence[Simulator]) -> None:
-    """Refuse pictures in which classifiers recognise nothing.
-
-    Raises:
-        UnusableInput: it is so in the first picture of every problem.
-    """
+    """Refuse pictures in which classifiers recognise nothing. Raises UnusableInput: it is so in the first picture of every problem."""
     from aam_vision.agents.copies import CopiedSimulator
     from aam_vision.classifiers.perception import BoardPerception
 
@@ -192,11 +177,8 @@ def check_known(perception: Perception, clear: Sequence[Simulator]) -> None:
         for one in own:
             one.start()
         if not any(perception.knows(one.frame(), one.scene) for one in own):
-            raise UnusableInput(
-                "no cell of the first picture looks like anything learned from: draw the whole board as in training, or train on "
-                "such pictures",
-                "classifiers",
-            )
+            why = "no cell of the first picture looks like anything learned from: draw the whole board as in training"
+            raise UnusableInput(f"{why}, or train on such pictures", "classifiers")
 
 
 def seen_through(

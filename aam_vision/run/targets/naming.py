@@ -6,56 +6,39 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from aam_vision.agents.workers import Workers
-from aam_vision.run.targets.chance import with_chance
+from aam_vision.model.query import Access
 from aam_vision.run.targets.controls import with_controls
 from aam_vision.run.targets.copied import cached, copied_symbolic, unreliable
 from aam_vision.run.targets.images import PerceptionSettings, from_images, settings_of
-from aam_vision.run.targets.programs import from_program, from_shown_program
-from aam_vision.run.targets.symbolic import from_generated, from_pddl
-from aam_vision.run.targets.target import IMAGE_ACCESS, SYMBOLIC_ACCESS, Target, access_of
+from aam_vision.run.targets.programs import program_of
+from aam_vision.run.targets.symbolic import from_generated, from_pddl, symbolic
+from aam_vision.run.targets.target import IMAGE_ACCESS, SYMBOLIC_ACCESS, Target, access_of, numbers
 from aam_vision.support.errors import UnusableInput
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from aam_vision.envs.policies import PolicyAgent
-    from aam_vision.model.query import Access
     from aam_vision.run.arguments import Arguments
 
 
 def of(arguments: Arguments) -> Target:
-    """The target that a run's arguments name, with the faults that they ask for.
-
-    Raises:
-        UnusableInput: there is no such thing, or it cannot be used in this way.
-    """
+    """The target that a run's arguments name, with the faults that they ask for. Raises UnusableInput: there is none, or not to be used so."""
     workers = Workers(arguments.workers, arguments.address)
-    kind = with_controls if arguments.controls or arguments.bare else _told
-    target = kind(arguments, workers)
+    target = (with_controls if arguments.controls or arguments.bare else _told)(arguments, workers)
     try:
-        return _decorated(arguments, target)
+        if arguments.chance:
+            _check_looks(arguments, target.agent.access)
+        if arguments.flip_rate or arguments.refusal_rate:
+            target = unreliable(target, arguments.flip_rate, arguments.refusal_rate, arguments.seed)
+        return target if arguments.cache is None else cached(target, arguments.cache)
     except UnusableInput:
         target.close()
         raise
 
 
-def _decorated(arguments: Arguments, target: Target) -> Target:
-    """The target with the faults that are asked for, and the cache.
-
-    Raises:
-        UnusableInput: it cannot be used in this way.
-    """
-    if arguments.chance:
-        _check_looks(arguments, target.agent.access)
-    if arguments.flip_rate or arguments.refusal_rate:
-        target = unreliable(target, arguments.flip_rate, arguments.refusal_rate, arguments.seed)
-    return target if arguments.cache is None else cached(target, arguments.cache)
-
-
 def _check_looks(arguments: Arguments, access: Access) -> None:
-    """Refuse the access under which nothing can be looked at again, where that is asked for.
-
-    Raises:
-        UnusableInput: the situations are states that are asked for.
-    """
+    """Refuse the access under which nothing can be looked at again, where that is asked for."""
     if arguments.confirm:
         from aam_vision.interrogation.task.repeated_looks import check_access
 
@@ -66,19 +49,9 @@ def _told(arguments: Arguments, workers: Workers) -> Target:
     """An agent whose instructions are told. The chance of a domain or an environment is drawn from the seed."""
     import numpy as np
 
-    given = arguments.problem or []
     chance = np.random.default_rng([arguments.seed, 4]) if arguments.chance else None
-    if arguments.agent is not None and arguments.env is not None:
-        return from_shown_program(arguments)
     if arguments.agent is not None:
-        return from_program(
-            arguments.agent,
-            given,
-            access=arguments.access,
-            seconds=arguments.agent_seconds,
-            megabytes=arguments.agent_memory,
-            workers=workers,
-        )
+        return program_of(arguments, workers)
     if arguments.env is not None and is_imported(arguments.env):
         from aam_vision.envs.own import imported
         from aam_vision.envs.policies import PolicyAgent
@@ -90,7 +63,7 @@ def _told(arguments: Arguments, workers: Workers) -> Target:
             _check_looks(arguments, access_of(arguments.access, SYMBOLIC_ACCESS, str(arguments.domain)))
         target = from_pddl(
             arguments.domain,
-            given,
+            arguments.problem or [],
             access=arguments.access,
             repeated=arguments.repeated_arguments,
             chance=chance,
@@ -102,7 +75,7 @@ def _told(arguments: Arguments, workers: Workers) -> Target:
     return from_environment(
         arguments.env,
         access=arguments.access,
-        problems=given,
+        problems=arguments.problem or [],
         size=arguments.problem_size,
         seed=arguments.seed,
         repeated=arguments.repeated_arguments,
@@ -112,11 +85,7 @@ def _told(arguments: Arguments, workers: Workers) -> Target:
 
 
 def _policy(policy: PolicyAgent, arguments: Arguments) -> Target:
-    """A policy that is told objectives, in an environment of its own whose chance is drawn from the run's seed.
-
-    Raises:
-        UnusableInput: it does not allow the access, or an option is not of policies.
-    """
+    """A policy that is told objectives, in an environment of its own whose chance is drawn from the run's seed."""
     from aam_vision.agents.encoding import Malformed, read_vocabulary, typed, vocabulary_json
     from aam_vision.agents.numbered import NumberedAgent
 
@@ -161,11 +130,7 @@ def is_imported(env: str) -> bool:
 
 
 def check_name(env: str) -> None:
-    """Refuse a name that no environment has.
-
-    Raises:
-        UnusableInput: there is no such environment.
-    """
+    """Refuse a name that no environment has. Raises UnusableInput: there is no such environment."""
     from aam_vision.envs import TOLD_WITH_CHANCE, registry
     from aam_vision.model import domains
 
@@ -184,17 +149,7 @@ def from_environment(
     settings: PerceptionSettings | None = None,
     workers: Workers | None = None,
 ) -> Target:
-    """The agent of an environment that is seen in images, or of a packaged domain.
-
-    Args:
-        env: name of the environment or domain.
-        access: default the most that the agent allows.
-        problems: numbers of problems; default all.
-        size: of the problems that are generated for a packaged domain.
-        seed: of these problems.
-        repeated: whether one object may be named twice (packaged domains).
-        settings: how images are read.
-        workers: how many copies of the agent answer at a time, and where; default one.
+    """The agent of an environment that is seen in images, or of a packaged domain, whose problems are generated by ``size`` and ``seed``.
 
     Raises:
         UnusableInput: no such environment, problem, access or weights.
@@ -204,12 +159,44 @@ def from_environment(
     settings, workers = settings or PerceptionSettings(), workers or Workers()
     if env in domains.DOMAINS:
         if settings.noise:
-            raise UnusableInput(
-                f"{env} shows no images; use an image environment", "image_noise", f"{settings.noise:g}"
-            )
+            raise no_images(env, settings.noise)
         allowed = access_of(access, SYMBOLIC_ACCESS, env)
         return copied_symbolic(from_generated(env, allowed, problems, size, seed, repeated), workers)
     check_name(env)
     if repeated:
         raise UnusableInput(f"{env} is seen in images; give a symbolic agent", "repeated_arguments")
     return from_images(env, access_of(access, IMAGE_ACCESS, env), problems, settings, workers)
+
+
+SEEN_ACCESS = (Access.SNAPSHOT, Access.RESET)
+"""What environments that are seen in images allow."""
+
+
+def with_chance(env: str, arguments: Arguments, chance: np.random.Generator) -> Target:
+    """An environment whose steps may have several outcomes, drawn by ``chance``: one of PDDLGym's that tells its states, or one seen in images.
+
+    Raises:
+        UnusableInput: there is no such problem, or the access or an option does not fit.
+    """
+    from aam_vision.envs import TOLD_WITH_CHANCE
+    from aam_vision.envs.registry import asked
+
+    if env not in TOLD_WITH_CHANCE:
+        asked(env, chance=True)
+        access = access_of(arguments.access, SEEN_ACCESS, f"--chance and {env}")
+        return from_images(env, access, arguments.problem or [], settings_of(arguments), chance=chance)
+    from aam_vision.envs.pddlgym_files import chance_model, initial_states
+
+    if arguments.image_noise:
+        raise no_images(env, arguments.image_noise)
+    access = access_of(arguments.access, SYMBOLIC_ACCESS, env)
+    initial, model = initial_states(env, "train"), chance_model(env)
+    chosen = numbers(env, arguments.problem or [], len(initial), access)
+    names, states = [f"train/{number}" for number in chosen], [initial[number] for number in chosen]
+    held_out = initial_states(env, "test")
+    return symbolic(model.vocabulary.name, names, model, states, held_out, access, chance=chance)
+
+
+def no_images(env: str, noise: float) -> UnusableInput:
+    """The refusal of noise on the images of what shows none."""
+    return UnusableInput(f"{env} shows no images; use an image environment", "image_noise", f"{noise:g}")

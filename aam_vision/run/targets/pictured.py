@@ -35,13 +35,7 @@ _STEP: Final = re.compile(r"(refused\s+)?\(\s*([^\s()]+)((?:\s+[^\s()]+)*)\s*\)"
 def read_pictured(
     env: str, classifiers: Path | None, folders: Sequence[Path], problems: Sequence[str]
 ) -> Transcript:
-    """Traces as one transcript, as ``read_traces`` has it.
-
-    Args:
-        env: has the words, the instructions and the scenes.
-        classifiers: the folder of the weights; None for the environment's own.
-        folders: one a trace.
-        problems: in which they begin, by name: one for all, or one for each; none: the first that would be interrogated.
+    """Traces, a folder each, as one transcript, as ``read_traces`` has it; ``problems`` in which they begin: one for all, one each, or the first.
 
     Warns:
         AamWarning: images are not read in full, or one is misread.

@@ -20,6 +20,22 @@ if TYPE_CHECKING:
     from aam_vision.run.arguments import Arguments
 
 
+def program_of(arguments: Arguments, workers: Workers) -> Target:
+    """The program that a run's arguments name, which shows images or tells its states; errors as for both."""
+    assert arguments.agent is not None, "it names the program"
+    if arguments.env is not None:
+        return from_shown_program(arguments)
+    return from_program(
+        arguments.agent,
+        arguments.problem or (),
+        access=arguments.access,
+        seconds=arguments.agent_seconds,
+        megabytes=arguments.agent_memory,
+        workers=workers,
+        controls=arguments.controls,
+    )
+
+
 def from_program(
     command: str,
     problems: Sequence[str],
@@ -47,11 +63,8 @@ def from_program(
     hello = conversation.hello
     if hello.shown:
         conversation.close()
-        raise UnusableInput(
-            "shows images; name the environment whose concepts and classifiers read them",
-            "agent",
-            repr(command),
-        )
+        why = "shows images; name the environment whose concepts and classifiers read them"
+        raise UnusableInput(why, "agent", repr(command))
     _check_controls(conversation, controls=controls)
     known = (Access.SNAPSHOT,) if controls else SYMBOLIC_ACCESS[SYMBOLIC_ACCESS.index(hello.access) :]
     allowed = access_of(access, known, f"agent {command!r}")

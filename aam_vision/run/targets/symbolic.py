@@ -30,11 +30,7 @@ def from_pddl(
     repeated: bool = False,
     chance: np.random.Generator | None = None,
 ) -> Target:
-    """A symbolic agent that holds the model of a PDDL domain file, or a PPDDL one where its chance is to be drawn.
-
-    Raises:
-        UnusableInput: a file cannot be used, no problem is given, or the access is unknown.
-    """
+    """An agent that holds the model of a PDDL domain file, or with ``chance`` a PPDDL one. Raises UnusableInput: a file or access cannot be used."""
     from aam_vision.model.pddl import read_domain, read_problem
 
     allowed = access_of(access, SYMBOLIC_ACCESS, str(domain))
@@ -59,18 +55,7 @@ def symbolic(
     repeated: bool = False,
     chance: np.random.Generator | None = None,
 ) -> Target:
-    """An agent that holds a model and tells its states; ``chance`` draws its outcomes.
-
-    Args:
-        name: of the target.
-        problems: their names.
-        model: what the agent does.
-        initial: the initial state of every problem.
-        held_out: states to evaluate on.
-        access: where queries may start.
-        repeated: whether one object may be named twice in one instruction.
-        chance: draws outcomes; None for a model without chance.
-    """
+    """An agent that holds a model and tells its states; ``chance`` draws its outcomes, ``held_out`` are states to evaluate on."""
     from aam_vision.agents.symbolic import SymbolicAgent
 
     return Target(
@@ -85,11 +70,7 @@ def symbolic(
 
 
 def tell_left_out(domain: Path, vocabulary: Vocabulary) -> None:
-    """Say which predicates of a domain file are instructions, as PDDLGym writes them, and so are left out.
-
-    Warns:
-        AamWarning: there are some.
-    """
+    """Warn (AamWarning) which predicates of a domain file are instructions, as PDDLGym writes them, and so are left out."""
     found = vocabulary.left_out
     if found:
         what = "is an instruction and no concept" if len(found) == 1 else "are instructions and no concepts"
@@ -100,11 +81,7 @@ def tell_left_out(domain: Path, vocabulary: Vocabulary) -> None:
 def from_generated(
     env: str, access: Access, problems: Sequence[str], size: int, seed: int, repeated: bool
 ) -> Target:
-    """A symbolic agent that holds the model of a packaged domain, on generated problems.
-
-    Raises:
-        UnusableInput: no such problem.
-    """
+    """A symbolic agent that holds the model of a packaged domain, on generated problems. Raises UnusableInput: no such problem."""
     import numpy as np
 
     from aam_vision.model.domains import generate, load

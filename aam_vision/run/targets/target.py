@@ -77,11 +77,7 @@ def access_of(given: str | None, allowed: Sequence[Access], what: str) -> Access
 
 
 def one_problem(given: Sequence[str]) -> None:
-    """Refuse several problems: a trajectory stays in one.
-
-    Raises:
-        UnusableInput: several problems are given.
-    """
+    """Refuse several problems: a trajectory stays in one. Raises UnusableInput: several problems are given."""
     if len(set(given)) > 1:
         raise UnusableInput(
             f"leads through one problem only, {len(set(given))} are given; name one problem",
@@ -91,11 +87,7 @@ def one_problem(given: Sequence[str]) -> None:
 
 
 def check_problems(domain: Path, given: Sequence[str], access: Access) -> None:
-    """Refuse to go on without a problem of a domain file, or with several ones on a trajectory.
-
-    Raises:
-        UnusableInput: it is so.
-    """
+    """Refuse to go on without a problem of a domain file, or with several ones on a trajectory. Raises UnusableInput: it is so."""
     if not given:
         raise UnusableInput("no problem; give at least one PDDL problem of it", "domain", domain)
     if not access.restarts:
@@ -107,11 +99,8 @@ def problems_of(
 ) -> list[Problem]:
     """The problems given, or all that are interrogated together (under trajectory access the first).
 
-    A problem is given by its number among these, or by its name: ``test/7``. Where problems are seeds, any other number is
-    a seed.
-
-    Raises:
-        UnusableInput: a text is neither.
+    A problem is given by its number among these, or by its name: ``test/7``; where problems are seeds, any other number is a seed.
+    Raises UnusableInput: a text is neither.
     """
     count, (usual, first) = len(interrogated), interrogated[0]
     if not access.restarts:
