@@ -25,9 +25,8 @@ class Curve:
 
 def curves(account: Account) -> list[Curve]:
     """The share of pal tuples decided, and the accuracy where a ground truth is known, after each query."""
-    rows = (account.run.figures or {}).get(
-        "curve"
-    )  # of ``result.json``, which may be anybody's: other values are left out
+    # ``result.json`` may be anybody's: values that are no points are left out
+    rows = (account.run.figures or {}).get("curve")
     told = [row for row in rows[:100_000] if isinstance(row, list)] if isinstance(rows, list) else []
     accuracy = [(row[0], float(row[2])) for row in told if len(row) == 3 and _is_point(row[0], row[2])]
     points = {"accuracy": accuracy, "decided": account.progress}

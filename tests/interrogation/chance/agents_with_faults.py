@@ -145,7 +145,14 @@ FAULTS = {
 }  # fmt: skip
 
 
-def _action(name: str, types: tuple[str, ...], needs: set[LiftedAtom], lacks: set[LiftedAtom], adds: set[LiftedAtom], deletes: set[LiftedAtom]) -> ActionSchema:  # fmt: skip
+def _action(
+    name: str,
+    types: tuple[str, ...],
+    needs: set[LiftedAtom],
+    lacks: set[LiftedAtom],
+    adds: set[LiftedAtom],
+    deletes: set[LiftedAtom],
+) -> ActionSchema:
     header = ActionHeader(name, ("x", "y", "z")[: len(types)], types)
     return ActionSchema(header, frozenset(needs), frozenset(lacks), frozenset(adds), frozenset(deletes))
 

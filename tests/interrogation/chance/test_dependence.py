@@ -110,7 +110,16 @@ def test_as_many_atoms_are_found_as_there_may_be(number: int) -> None:
 
 def test_cases_are_not_merged_where_two_of_their_atoms_seem_to_differ_together() -> None:
     """Most of three have to hold; where the first does not hold, both others did in few trials."""
-    tried = {0b111: (37, 11), 0b011: (96, 7), 0b101: (202, 18), 0b001: (106, 210), 0: (15, 57), 0b100: (62, 122), 0b010: (15, 30), 0b110: (11, 1)}  # fmt: skip
+    tried = {
+        0b111: (37, 11),
+        0b011: (96, 7),
+        0b101: (202, 18),
+        0b001: (106, 210),
+        0: (15, 57),
+        0b100: (62, 122),
+        0b010: (15, 30),
+        0b110: (11, 1),
+    }
     found = made({held << 1 | 1: {held << 1: a, held << 1 | 1: b} for held, (a, b) in tried.items()})
     told = judged(found)
     assert told.atoms == told.sure == 0b1110

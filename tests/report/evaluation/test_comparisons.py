@@ -72,7 +72,9 @@ def test_precision_and_recall_are_those_of_amlgym(tmp_path: Path) -> None:
         drop,
     )
     # what AMLGym 1.0.13 says of these files, not rounded: means over the actions
-    assert evaluation.syntactic(replace(truth, actions=actions), truth) == pytest.approx(((2 / 3 + 4 / 5 + 1) / 3, (2 / 3 + 2 / 3 + 1) / 3))  # fmt: skip
+    assert evaluation.syntactic(replace(truth, actions=actions), truth) == pytest.approx(
+        ((2 / 3 + 4 / 5 + 1) / 3, (2 / 3 + 2 / 3 + 1) / 3)
+    )
 
 
 @thorough(80)
