@@ -28,7 +28,7 @@ from experiments.trust_runs import ROBOT
 from tests.finished import ChanceRuns, Runs, cut_short, result_of, timeless
 from tests.interrogation.chance.domains import PROBLEM as HANDS
 from tests.interrogation.chance.domains import SLIPPERY
-from tests.profiles import crossed, first
+from tests.profiles import crossed
 
 from .commands import ROOT, command, refusal
 from .test_controls import LAMP, PROBLEM
@@ -49,9 +49,9 @@ AROUND = {
     "record": ("--record", "film.gif"),
     "killed": (),
     "flips": ("--flip-rate", "0.05"),
-    "max-steps": ("--max-steps", "40"),
-    "prior": ("--prior", "earlier"),
     "exam": ("--exam", "60"),
+    "prior": ("--prior", "earlier"),
+    "max-steps": ("--max-steps", "40"),
 }
 LOOKED_AGAIN = {
     "doors' controls": ("--confirm",),
@@ -69,11 +69,7 @@ REFUSED = {
 }
 
 
-STARTS_SLOWLY = first(0, [("tabletop", around) for around in AROUND])
-"""By day the tests of the page on this agent run it."""
-
-
-@pytest.mark.parametrize(("agent", "around"), [*crossed([*AGENTS][:-1], AROUND), *STARTS_SLOWLY])
+@pytest.mark.parametrize(("agent", "around"), crossed(AGENTS, AROUND))
 def test_all_goes_with_every_agent(agent: str, around: str, tmp_path: Path, run_of: Runs) -> None:
     _hands(tmp_path)
     given, run = AGENTS[agent], tmp_path / "run"
