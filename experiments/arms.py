@@ -297,5 +297,13 @@ def _side_effects(agent: PolicyAgent, flaws: Flaws) -> dict[str, set[SideEffect]
 
 
 ARMS = World(
-    WORDS, dict.fromkeys(BLOCKS, "block"), OBJECTIVES, Table, scripted, flawed, _schema, _side_effects
+    WORDS,
+    dict.fromkeys(BLOCKS, "block"),
+    OBJECTIVES,
+    Table,
+    scripted,
+    flawed,
+    _schema,
+    _side_effects,
+    reachable,
 )

@@ -37,7 +37,7 @@ from aam_vision.model.query import CLAIMED, Query, Situation
 from aam_vision.model.strips import ActionSchema, Atom, GroundAction, LiftedAtom, Model, State
 from aam_vision.report.chance_evaluation import Transition, check, sample_transitions, variational_distance
 from aam_vision.support.commandline import run_command
-from experiments.arms import ARMS, reachable
+from experiments.arms import ARMS
 from experiments.jobs import Experiment, FirstSeed, Scale, chosen, every
 from experiments.kitchen import COOKS
 from experiments.objectives import World, goal_of, instructions
@@ -99,8 +99,8 @@ def planted(name: str, access: str, seed: int) -> Planted:
     flaws = world.flawed(seed)
     agent = world.agent(flaws, access, seed)
     model, rng = world.truth(agent, flaws), np.random.default_rng([seed, 11])
-    if world is ARMS:  # one step at a time: the model does not say what becomes of other blocks
-        before, ways, walked = [*reachable(agent, flaws)], instructions(agent), []
+    if world.reachable is not None:  # one step at a time: the model does not say where the next one begins
+        before, ways, walked = [*world.reachable(agent, flaws)], instructions(agent), []
         for _ in range(HELD_OUT):
             state, step = before[int(rng.integers(len(before)))], ways[int(rng.integers(len(ways)))]
             after = model.schema(step.name).successors(state, step.objects)

@@ -13,7 +13,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -64,9 +63,11 @@ def gates(
     """
     chosen("world", [world], WORLDS)
     chosen("luck", [luck], ["same", "own"])
-    both = ((True, pairs), (False, equal))
-    seeds = [(lost, range(first_seed, first_seed + number)) for lost, number in both]
-    jobs = [*chain(*(every(world=world, luck=luck, lost=lost, seed=some) for lost, some in seeds))]
+    jobs = [
+        job
+        for lost, number in ((True, pairs), (False, equal))
+        for job in every(world=world, luck=luck, lost=lost, seed=range(first_seed, first_seed + number))
+    ]
     return Experiment("gates", compared, summary, amiss=amiss).run(jobs, scale)
 
 

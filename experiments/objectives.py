@@ -34,13 +34,18 @@ class World(NamedTuple):
     vocabulary: Vocabulary
     objects: Mapping[str, str]
     objectives: tuple[str, ...]
-    environment: Callable[[Any], gymnasium.Env[Any, Any]]  # of these flaws; ``true`` are its facts
-    policy: Callable[[Any], Any]  # with these flaws
-    flawed: Callable[[int], Any]  # flaws, one or more, drawn at random from a seed
-    schema: Callable[
-        [PolicyAgent, ActionHeader, Any], ActionSchema
-    ]  # what it does with what an objective names
-    side_effects: Callable[[PolicyAgent, Any], dict[str, set[SideEffect]]]  # what else, by instruction
+    environment: Callable[[Any], gymnasium.Env[Any, Any]]
+    """Of these flaws; ``true`` are its facts."""
+    policy: Callable[[Any], Any]
+    """With these flaws."""
+    flawed: Callable[[int], Any]
+    """Flaws, one or more, drawn at random from a seed."""
+    schema: Callable[[PolicyAgent, ActionHeader, Any], ActionSchema]
+    """What it does with what an objective names."""
+    side_effects: Callable[[PolicyAgent, Any], dict[str, set[SideEffect]]]
+    """What else, by instruction."""
+    reachable: Callable[[PolicyAgent, Any], Iterable[State]] | None = None
+    """All states that pursuits lead to, where the truth does not say what becomes of what an objective does not name; None where it does."""
 
     def agent(
         self, flaws: Any, access: str = "reset", seed: int = 0, of: type[PolicyAgent] = PolicyAgent

@@ -13,6 +13,16 @@ from aam_vision.run.targets.symbolic import from_pddl
 from aam_vision.run.targets.target import Target
 
 __all__ = [
-    "PerceptionSettings", "Target", "check_name", "controlled", "from_environment", "from_pddl", "from_program",
-    "has_chance", "is_imported", "names", "of", "unreliable",
-]  # fmt: skip
+    "PerceptionSettings",
+    "Target",
+    "check_name",
+    "controlled",
+    "from_environment",
+    "from_pddl",
+    "from_program",
+    "has_chance",
+    "is_imported",
+    "names",
+    "of",
+    "unreliable",
+]
