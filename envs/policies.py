@@ -21,6 +21,7 @@ from gymnasium.spaces import Box
 from aam_vision.agents.perception import Frame
 from aam_vision.envs.filming import Clips, Film, renders
 from aam_vision.envs.restoring import redraw_chance
+from aam_vision.envs.success import successes
 from aam_vision.model.query import (
     ACHIEVE,
     CLAIMED,
@@ -176,8 +177,9 @@ class PolicyAgent(Told):
         vocabulary: the user's words.
         facts: gives the facts that are true, of ``env.unwrapped``.
         objects: by name the types of the things that are in the environment.
-        objectives: predicates that the policy is told to make true, ``not NAME`` those it is told to make false; default all that have
-            parameters, made true.
+        success: what else it is told to bring about, by its name, and when that is so: ``{"pick(?b)": "holding(?b) and not wet(?b)"}``.
+        objectives: predicates that the policy is told to make true, ``not NAME`` those it is told to make false; default what ``success``
+            names, else all that have parameters, made true.
         seeds: of the resets at which pursuits begin.
         limit: steps of a pursuit, at most; then it has not claimed anything.
         access: ``reset``, or ``snapshot`` where the environment can be copied (``copy.deepcopy``).
@@ -187,8 +189,8 @@ class PolicyAgent(Told):
         seconds: wall time that the policy may take until it acts or ends (in the main thread).
 
     Raises:
-        UnusableInput: there is no such predicate, or one is named ``claimed`` or ``ended``; there is no seed, no step, no time, or no such
-            file.
+        UnusableInput: there is no such predicate, or one is named ``claimed`` or ``ended``; success is not said in the vocabulary; there is
+            no seed, no step, no time, or no such file.
     """
 
     refuses_surely = True
@@ -201,6 +203,7 @@ class PolicyAgent(Told):
         vocabulary: Vocabulary,
         facts: Callable[[Any], Iterable[Atom]],
         objects: Mapping[str, str],
+        success: Mapping[str, str] | None = None,
         objectives: Collection[str] | None = None,
         seeds: Sequence[int] = (0,),
         limit: int = LIMIT,
@@ -212,7 +215,11 @@ class PolicyAgent(Told):
         if seconds <= 0:
             raise UnusableInput("give a number above 0", "seconds", f"{seconds:g}")
         self.checkpoint = checkpoints(checkpoint)
-        known = {predicate.name: predicate for predicate in vocabulary.predicates}
+        self.objects = Objects({**vocabulary.constants, **objects}, vocabulary.types)
+        self._known = {predicate.name: predicate for predicate in vocabulary.predicates}
+        self._successes = successes(success or {}, vocabulary, self.objects)
+        declared = {one.predicate.name: one.predicate for one in self._successes}
+        known = self._known | declared
         for name in (CLAIMED, ENDED):
             if name in known:
                 raise UnusableInput(
@@ -225,14 +232,12 @@ class PolicyAgent(Told):
             raise UnusableInput(
                 "a policy is asked under reset or snapshot access", "access", self.access.value
             )
-        wanted = (
-            list(objectives) if objectives is not None else [one.name for one in known.values() if one.types]
-        )
+        wanted = [*declared] or [one.name for one in known.values() if one.types]
+        wanted = wanted if objectives is None else list(objectives)
         if not wanted:
             raise UnusableInput("name a predicate that the policy is told to make true", "objectives")
-        self.vocabulary = replace(
-            vocabulary, predicates=(*vocabulary.predicates, Predicate(CLAIMED), Predicate(ENDED))
-        )
+        told = *known.values(), Predicate(CLAIMED), Predicate(ENDED)
+        self.vocabulary = replace(vocabulary, predicates=told)
         self._objectives = {}
         for text in wanted:
             name = text.removeprefix("not ")
@@ -240,11 +245,13 @@ class PolicyAgent(Told):
                 raise UnusableInput("the vocabulary has no such predicate", "objectives", text)
             value = name == text
             self._objectives[f"{ACHIEVE if value else UNDO}{name}"] = known[name], value
-        self.headers = tuple(_header(name, one) for name, (one, _) in self._objectives.items())
-        self.objects = Objects({**vocabulary.constants, **objects}, vocabulary.types)
+        named = {one.predicate: one.parameters for one in self._successes}
+        self.headers = tuple(
+            ActionHeader(name, named.get(one, _parameters(one)), one.types)
+            for name, (one, _) in self._objectives.items()
+        )
         self.seeds = tuple(seeds)
         self.policy, self._facts, self._limit, self._seconds = pursue, facts, limit, seconds
-        self._known = known
         self._rng = np.random.default_rng(seed)
         self._make = make
         self._here = self._made()
@@ -441,6 +448,7 @@ class PolicyAgent(Told):
         for atom in true:
             if not self._sayable(atom):
                 raise AgentFailed(f"{atom!r}: a fact that the vocabulary and the objects do not have")
+        true |= {atom for one in self._successes for atom in one.atoms(true, self.objects)}
         true |= {Atom(CLAIMED, ())} if claims else set()
         return State(frozenset(true | ({Atom(ENDED, ())} if self._here.ended else set())), self.objects)
 
@@ -515,7 +523,6 @@ class _Episode:
         return getattr(self.environment, name)
 
 
-def _header(name: str, predicate: Predicate) -> ActionHeader:
-    """The header of an objective: a parameter for each argument of its predicate."""
-    parameters = tuple(f"{kind}{place + 1}" for place, kind in enumerate(predicate.types))
-    return ActionHeader(name, parameters, predicate.types)
+def _parameters(predicate: Predicate) -> tuple[str, ...]:
+    """Names for the arguments of a predicate."""
+    return tuple(f"{kind}{place + 1}" for place, kind in enumerate(predicate.types))

@@ -181,6 +181,22 @@ def test_whether_a_policy_can_do_what_it_should_is_told(where: str, shown: bool 
             assert_capability(arm, "on", at_least=0.7, where=where, most=most)
 
 
+@pytest.mark.parametrize("luck", range(6))
+def test_success_is_what_is_declared(luck: int) -> None:
+    declared = {
+        "lies(?it, ?base)": "on(?it, ?base) and clear(?it), not on(?base, c)",
+        "bare()": "not on(a, b)",
+    }
+    arm = agent(Arm(checks=False).pursue, slips=0.4, objectives=None, success=declared)
+    assert [str(one) for one in arm.headers] == ["achieve-lies(?it - block, ?base - block)", "achieve-bare()"]
+    for start in range(len(arm.seeds)):
+        ended = arm.pursue_from(start, GroundAction("achieve-lies", ("a", "b")), luck)
+        here = ended.after.true
+        holds = {Atom("on", ("a", "b")), Atom("clear", ("a",))} <= here and Atom("on", ("b", "c")) not in here
+        assert ended.achieved is holds
+        assert (Atom("bare", ()) in here) is (Atom("on", ("a", "b")) not in here)
+
+
 def _capability(**change: Any) -> Any:
     return capability(agent(Arm().pursue), **{"objective": "on", "at_least": 0.5, **change})
 
@@ -201,6 +217,14 @@ def _told(template: str) -> str:
         (_capability, {"at_least": 1.5}, "out of range"),
         (_matched, {"objectives": ["above"]}, "no such predicate"),
         (_matched, {"objectives": []}, "name a predicate"),
+        (_matched, {"success": {"on(?x)": "clear(?x)"}}, r"success 'on\(\?x\)': the name is taken"),
+        (_matched, {"success": {"high(b)": "clear(b)"}}, "write a name with parameters"),
+        (_matched, {"success": {"high(?x)": "clear ?x"}}, r"'clear \?x' is no fact; write on"),
+        (_matched, {"success": {"high(?x)": ""}}, "'' is no fact"),
+        (_matched, {"success": {"high(?x)": "above(?x)"}}, "no fact of the vocabulary"),
+        (_matched, {"success": {"high(?x)": "on(?x, d)"}}, "'d' in .* is neither a parameter nor a block"),
+        (_matched, {"success": {"high(?x)": "clear(a)"}}, r"nothing is said of \?x"),
+        (_matched, {"success": {"high(?x)": "clear(?x), not clear(?x)"}}, "contradicts"),
         (_matched, {"seeds": ()}, "one seed at least"),
         (_matched, {"limit": 0}, "one step"),
         (_matched, {"access": "settable"}, "reset or snapshot"),
