@@ -30,7 +30,9 @@ class Success:
         """Those that are true where these facts are."""
         for names in product(*map(objects.of_type, self.predicate.types)):
             distinct = len({*names}) == len(names)
-            if distinct and all((atom.ground(names) in true) is value for atom, value in self.literals.items()):
+            if distinct and all(
+                (atom.ground(names) in true) is value for atom, value in self.literals.items()
+            ):
                 yield Atom(self.predicate.name, names)
 
 

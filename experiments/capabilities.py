@@ -25,10 +25,11 @@ import typer
 import aam_vision
 from aam_vision.envs.policies import PolicyAgent
 from aam_vision.interrogation.chance.graph import StepTable, instruction, successor
-from aam_vision.interrogation.chance.interrogating import ChanceResult, Options, interrogate
+from aam_vision.interrogation.chance.interrogating import interrogate
 from aam_vision.interrogation.chance.intervals import precision_of
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.chance.observations import SideEffect
+from aam_vision.interrogation.chance.result import ChanceResult, Options
 from aam_vision.interrogation.chance.retelling import learned, observed
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
@@ -45,7 +46,7 @@ from experiments.tables import Column, Row, Summary, as_named, average, total
 from experiments.workshop import WORKSHOP
 
 HELD_OUT = 1000  # steps of random walks on which what was learned is compared with the truth
-AFTER = (25, 50, 100, 150, 200, 300, 400, 600, 800)  # pursuits after which the distance is measured
+AFTER = (10, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300, 400, 600, 800)  # pursuits after which the distance is measured
 NEAR = 0.1  # the mean distance of which it is told after how many pursuits it is reached
 
 

@@ -25,7 +25,8 @@ import numpy as np
 import typer
 
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.chance.interrogating import Options, interrogate
+from aam_vision.interrogation.chance.interrogating import interrogate
+from aam_vision.interrogation.chance.result import Options
 from aam_vision.model.pddl import read_domain, read_problem
 from aam_vision.model.query import Access, Agent
 from aam_vision.model.strips import (

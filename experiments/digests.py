@@ -168,7 +168,8 @@ def controls(env: str) -> tuple[str, Run]:
 
 def chance(env: str, seed: int) -> tuple[str, Run]:
     """A run that learns how often."""
-    from aam_vision.interrogation.chance.interrogating import Options, interrogate
+    from aam_vision.interrogation.chance.interrogating import interrogate
+    from aam_vision.interrogation.chance.result import Options
 
     options = Options(within=0.1, max_steps=MAX_STEPS)
     agent, began = _NotedAgent(of(Arguments(env=env, chance=True, seed=seed)).agent), process_time()

@@ -26,8 +26,9 @@ import typer
 
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.chance.comparing import ALPHA, differences
-from aam_vision.interrogation.chance.interrogating import Options, interrogation
+from aam_vision.interrogation.chance.interrogating import interrogation
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
+from aam_vision.interrogation.chance.result import Options
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
 from experiments.jobs import Experiment, FirstSeed, Scale, batches

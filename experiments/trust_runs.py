@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aam_vision import interrogate
-from aam_vision.interrogation.chance.interrogating import ChanceResult, Options
+from aam_vision.interrogation.chance.result import ChanceResult, Options
 from aam_vision.interrogation.examination.findings import Diagnosis, Example, Family
 from aam_vision.interrogation.going_on import Further, go_further
 from aam_vision.interrogation.hypotheses.models import Hypotheses

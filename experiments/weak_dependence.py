@@ -15,7 +15,8 @@ import numpy as np
 import typer
 
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.chance.interrogating import Options, interrogate
+from aam_vision.interrogation.chance.interrogating import interrogate
+from aam_vision.interrogation.chance.result import Options
 from aam_vision.interrogation.task.verdict import COMPLETE
 from aam_vision.model.query import Access
 from aam_vision.model.strips import (

@@ -16,7 +16,8 @@ import numpy as np
 
 from aam_vision.agents.image import image_test
 from aam_vision.interrogation.chance.going_on import can_go_on, go_on
-from aam_vision.interrogation.chance.interrogating import Options, Watch
+from aam_vision.interrogation.chance.interrogating import Watch
+from aam_vision.interrogation.chance.result import Options
 from aam_vision.interrogation.memory.changed import can_renew, renew
 from aam_vision.interrogation.memory.constants import Constants, as_constants, meant, told, with_constants
 from aam_vision.interrogation.memory.facts import InventedFact

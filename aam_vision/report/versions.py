@@ -19,10 +19,10 @@ from aam_vision.interrogation.chance.comparing import (
     OutcomeDifference,
     differences,
 )
-from aam_vision.interrogation.chance.interrogating import Options
 from aam_vision.interrogation.chance.intervals import precision_of
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.chance.prior import Claim, EarlierModel, EarlierRun, Prior
+from aam_vision.interrogation.chance.result import Options
 from aam_vision.interrogation.chance.retelling import retold
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals
 from aam_vision.interrogation.task.result import check_prior

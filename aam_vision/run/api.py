@@ -111,8 +111,8 @@ def interrogate(
     import numpy as np
 
     from aam_vision.agents.decorator import GuardedAgent
-    from aam_vision.interrogation.chance.interrogating import Options as ChanceOptions
-    from aam_vision.interrogation.chance.interrogating import most_steps
+    from aam_vision.interrogation.chance.result import Options as ChanceOptions
+    from aam_vision.interrogation.chance.result import most_steps
     from aam_vision.interrogation.going_on import go_further, with_outcomes
     from aam_vision.interrogation.task.assembly import Interrogation
     from aam_vision.interrogation.task.budget import Budget

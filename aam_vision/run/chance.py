@@ -11,15 +11,10 @@ import numpy as np
 from aam_vision.agents.journal import Journal
 from aam_vision.agents.journalled import JournalledAgent
 from aam_vision.interrogation.chance.cases import CaseKnowledge
-from aam_vision.interrogation.chance.interrogating import (
-    ChanceResult,
-    Options,
-    Watch,
-    interrogate,
-    most_steps,
-)
+from aam_vision.interrogation.chance.interrogating import Watch, interrogate
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.chance.prior import Prior
+from aam_vision.interrogation.chance.result import ChanceResult, Options, most_steps
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.task.repeated_looks import LookingAgent
 from aam_vision.interrogation.task.result import Result

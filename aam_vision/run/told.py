@@ -16,7 +16,8 @@ from aam_vision.agents.decorator import AnnouncedAgent
 from aam_vision.agents.image import image_test, unlike
 from aam_vision.agents.journal import WENT_ON, Journal
 from aam_vision.agents.journalled import JournalledAgent
-from aam_vision.interrogation.chance.interrogating import ChanceResult, Watch
+from aam_vision.interrogation.chance.interrogating import Watch
+from aam_vision.interrogation.chance.result import ChanceResult
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Move
 from aam_vision.interrogation.going_on import ALL, Attempt, Further, Way, attempts, go_further

@@ -22,7 +22,8 @@ from aam_vision.envs.meaning import BoundedCalls, TookTooLong
 from aam_vision.envs.own import Instruction, instruction
 from aam_vision.envs.restoring import in_order
 from aam_vision.envs.sources import found, shown, vocabulary
-from aam_vision.interrogation.chance.interrogating import Options, interrogate
+from aam_vision.interrogation.chance.interrogating import interrogate
+from aam_vision.interrogation.chance.result import Options
 from aam_vision.interrogation.task.verdict import COMPLETE
 from aam_vision.model.query import Access, Query
 from aam_vision.model.strips import GroundAction, Objects

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import aam_vision
-from aam_vision.interrogation.chance.interrogating import ChanceResult
+from aam_vision.interrogation.chance.result import ChanceResult
 from aam_vision.interrogation.task.result import Result
 from aam_vision.model.query import Access, Agent
 from experiments.faults.registry import faulty_agent

@@ -29,7 +29,7 @@ from aam_vision.envs.matched import (
     gate,
 )
 from aam_vision.envs.policies import Objective, PolicyAgent, by_actions
-from aam_vision.interrogation.chance.interrogating import ChanceResult
+from aam_vision.interrogation.chance.result import ChanceResult
 from aam_vision.model.query import Access, Query
 from aam_vision.model.strips import Atom, GroundAction, LiftedAtom, Types
 from aam_vision.report.side_by_side import side_by_side

@@ -13,7 +13,8 @@ from typing import Final
 import numpy as np
 
 from aam_vision.agents.decorator import AgentDecorator
-from aam_vision.interrogation.chance.interrogating import ChanceResult, Options, Watch, interrogate
+from aam_vision.interrogation.chance.interrogating import Watch, interrogate
+from aam_vision.interrogation.chance.result import ChanceResult, Options
 from aam_vision.interrogation.chance.retelling import observed
 from aam_vision.interrogation.evidence.transcript import Course
 from aam_vision.interrogation.examination.findings import Family

@@ -8,15 +8,14 @@ reached (``graph``). It ends when nothing that can be reached tells any more and
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-from aam_vision.agents.counting import CountingAgent, Counts
+from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.enforcing import EnforcingAgent
 from aam_vision.interrogation.chance import checking
 from aam_vision.interrogation.chance.constancy import LONGEST
+from aam_vision.interrogation.chance.first_pursuits import FirstPursuits
 from aam_vision.interrogation.chance.graph import (
     EQUAL,
     FEW_STATES,
@@ -30,18 +29,18 @@ from aam_vision.interrogation.chance.graph import (
     instruction,
     spread,
 )
-from aam_vision.interrogation.chance.intervals import ALPHA, precision_of
+from aam_vision.interrogation.chance.intervals import precision_of
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
-from aam_vision.interrogation.chance.prior import MARGIN, Prior, Verification
+from aam_vision.interrogation.chance.prior import MARGIN, Verification
+from aam_vision.interrogation.chance.result import ChanceResult, Options
 from aam_vision.interrogation.evidence.problems import Problems
 from aam_vision.interrogation.evidence.transcript import REFUSED, RIGHT_AFTER, AttemptedStep, Course
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
-from aam_vision.interrogation.task.undetermined import Undetermined
 from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE, FAILED, NOT_STRIPS, OPEN
 from aam_vision.model.query import Agent, Query, Situation
-from aam_vision.model.strips import Atom, Location, Model, State
+from aam_vision.model.strips import Atom, Model, State
 from aam_vision.support.errors import AgentFailed, InconsistentAgent
-from aam_vision.support.resources import Resources, ResourcesSpent
+from aam_vision.support.resources import ResourcesSpent
 
 _WALK = 5
 """Steps of a walk, with which an interrogation begins."""
@@ -59,98 +58,6 @@ _LIKELY = 0.3
 """Probability above which a step has to lead to a trial, if it is taken so that there is one right after it."""
 _EQUALLY = 0.2
 """Share of the worth of the best trial from which one that can be reached without a return is made instead."""
-
-_STEPS, _USUAL = 20_000, 0.05
-"""Steps of an interrogation, at most, where no budget is given and intervals are to be as narrow as this, or wider."""
-
-
-def most_steps(within: float) -> int:
-    """The budget of steps where none is given: narrower intervals take more, with the square of how narrow they are."""
-    return int(_STEPS * max(1.0, (_USUAL / within) ** 2))
-
-
-@dataclass(frozen=True)
-class Options:
-    """How sure the figures are to be, and what they may cost."""
-
-    within: float = 0.05
-    """Half width of the intervals that are wanted."""
-    alpha: float = ALPHA
-    """Probability that some interval of an action is wrong."""
-    max_steps: int | None = None
-    prior: Prior | None = None
-    """Earlier findings: what is as before is verified with ``MARGIN`` times as wide intervals."""
-    resources: Resources = field(default_factory=Resources)
-    """Time and memory that may be taken."""
-    max_queries: int | None = None
-    exam: int = 0
-    """Steps drawn at random that have to tell nothing new, one after the other, before it ends as complete."""
-    tries_on: bool = True
-    """Whether an action that no model with outcomes explains is tried until it is known how often its outcomes come on the whole.
-
-    Other versions of the agent are compared by that; otherwise the interrogation ends where it is found.
-    """
-
-
-@dataclass(frozen=True)
-class ChanceResult:
-    """What was learned of an agent with chance, and what it cost.
-
-    ``status`` is ``complete`` if nothing that can be reached tells any more about the structure and every interval of an
-    action is narrow enough, or cannot be made so, ``open`` if something is left that was not executed, tried or told apart,
-    ``budget`` if the steps that were allowed ended before, ``not-strips`` if no model with outcomes explains the answers,
-    ``failed`` if the agent failed; ``why`` says it in a line.
-    """
-
-    model: Model
-    actions: tuple[ActionKnowledge, ...]
-    options: Options
-    status: str
-    why: str
-    counts: Counts
-    exam_steps: int = 0
-    """Steps drawn at random since anything new was told."""
-
-    @property
-    def complete(self) -> bool:
-        """Whether nothing is missing: ``status`` is ``complete``."""
-        return self.status == COMPLETE
-
-    @property
-    def contradicted(self) -> bool:
-        """Whether no model with outcomes explains the answers: ``status`` is ``not-strips``."""
-        return self.status == NOT_STRIPS
-
-    @property
-    def missing(self) -> str | None:
-        """What is missing for ``complete``, in a line; None if nothing is, or no model fits."""
-        return None if self.status in (COMPLETE, NOT_STRIPS) else self.why
-
-    @property
-    def sentences(self) -> list[str]:
-        """What each action does, how often and when, and what of that is not certain."""
-        return list(map(str, self.actions))
-
-    @property
-    def rows(self) -> list[dict[str, Any]]:
-        """A row for each outcome of each action under each condition (``Result.to_frame``)."""
-        return [
-            {"action": one.index.header.name, "condition": ", ".join(told.get("condition", ()))}
-            | {"effects": ", ".join(told["effects"]), "probability": told["probability"]}
-            | {"low": told["interval"][0], "high": told["interval"][1], "trials": told["trials"]}
-            for one in self.actions
-            for told in one.listed
-        ]
-
-    @property
-    def undecided(self) -> list[Undetermined]:
-        """What may be required, and may be not, each literal for itself."""
-        return [
-            Undetermined(one.index.header.name, Location.PRE.value, (literal,), "no step has told")
-            for one in self.actions
-            for literal in one.index.text(one.precondition.undecided)
-        ]
-
 
 Watch = Callable[[int, Callable[[], Model]], None]
 """Told after every step how many there were, with a function that gives the model of the moment."""
@@ -264,7 +171,9 @@ class _Interrogation:
         try:
             for step in known:
                 self._by_name[step.action.name].was_seen(step)
-            if self._agent.access.restarts:
+            if self._agent.access.restarts and all(action.index.goal for action in self._actions):
+                self._pursue()
+            elif self._agent.access.restarts:
                 self._walk()
             while self._left() > 0:
                 if self._blocked:
@@ -345,6 +254,26 @@ class _Interrogation:
                 self._stand(walked[-1].after)
                 self._watch(self._agent.counts.steps, self._model)
             idle, turn = 0 if self._versions() != before else idle + 1, turn + 1
+
+    def _pursue(self) -> None:
+        """Have a policy pursue what tells most, from an initial situation and on from where that leads, until it tells nothing new."""
+        first, idle = FirstPursuits(self._actions, self._table), 0
+        for one in self._initial:
+            first.met(one.state)
+        while idle < _IDLE_WALKS:
+            before, places = self._versions(), self._initial
+            for _ in range(_WALK):
+                self._options.resources.check()
+                found = first.best(places, self._rng) if self._left() > 0 else None
+                if found is None:
+                    break
+                self._try(*found, True)
+                first.made(found[1])
+                if self._here is None:
+                    break
+                first.met(self._here.state)
+                places = (self._here,)
+            idle = 0 if self._versions() != before else idle + 1
 
     # --- trials ----------------------------------------------------------------------------------
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.chance.interrogating import ChanceResult, Options, interrogate
+from aam_vision.interrogation.chance.interrogating import interrogate
+from aam_vision.interrogation.chance.result import ChanceResult, Options
 from aam_vision.model.query import Access, Query, Response
 from aam_vision.model.strips import (
     ActionHeader,

@@ -21,7 +21,7 @@ from aam_vision.interrogation.chance.comparing import (
     difference_limits,
     differences,
 )
-from aam_vision.interrogation.chance.interrogating import ChanceResult, Options, interrogate
+from aam_vision.interrogation.chance.interrogating import interrogate
 from aam_vision.interrogation.chance.intervals import (
     Precision,
     concentration,
@@ -34,6 +34,7 @@ from aam_vision.interrogation.chance.intervals import (
 )
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.chance.prior import EarlierModel, EarlierRun, Prior
+from aam_vision.interrogation.chance.result import ChanceResult, Options
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.model.query import Access, Query, Situation
 from aam_vision.model.strips import Atom, GroundAction, Model, State

@@ -21,7 +21,7 @@ from aam_vision.interrogation.chance.conditions import (
 )
 from aam_vision.interrogation.chance.constancy import Split, Trial, apart, difference, drift
 from aam_vision.interrogation.chance.graph import StateGraph, StepTable
-from aam_vision.interrogation.chance.interrogating import Options, interrogate
+from aam_vision.interrogation.chance.interrogating import interrogate
 from aam_vision.interrogation.chance.intervals import Precision, concentration
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.chance.observations import (
@@ -33,6 +33,7 @@ from aam_vision.interrogation.chance.observations import (
     explain,
     holds,
 )
+from aam_vision.interrogation.chance.result import Options
 from aam_vision.interrogation.evidence.transcript import Moment
 from aam_vision.interrogation.hypotheses.literals import NOTHING, AtomIndex
 from aam_vision.interrogation.task.verdict import COMPLETE

@@ -13,8 +13,8 @@ import pytest
 
 from aam_vision.interrogation.chance.comparing import Comparison, Count, differences, strata
 from aam_vision.interrogation.chance.constancy import Trial
-from aam_vision.interrogation.chance.interrogating import ChanceResult
 from aam_vision.interrogation.chance.observations import Setting
+from aam_vision.interrogation.chance.result import ChanceResult
 from aam_vision.interrogation.evidence.transcript import RIGHT_AFTER
 from aam_vision.interrogation.task.verdict import COMPLETE, NOT_STRIPS
 from aam_vision.model.strips import Atom

@@ -14,8 +14,9 @@ from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.chance.going_on import can_go_on, go_on
-from aam_vision.interrogation.chance.interrogating import ChanceResult, Options, interrogate, most_steps
+from aam_vision.interrogation.chance.interrogating import interrogate
 from aam_vision.interrogation.chance.intervals import Precision, concentration, frequencies
+from aam_vision.interrogation.chance.result import ChanceResult, Options, most_steps
 from aam_vision.interrogation.chance.retelling import observed
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.task.loop import Interrupted

@@ -12,8 +12,9 @@ from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.numbered import NumberedAgent
 from aam_vision.agents.unreliable import UnreliableAgent
-from aam_vision.interrogation.chance.interrogating import ChanceResult, Options, interrogate
+from aam_vision.interrogation.chance.interrogating import interrogate
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
+from aam_vision.interrogation.chance.result import ChanceResult, Options
 from aam_vision.interrogation.task.repeated_looks import FIRST_LOOKS, LookingAgent
 from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE, NOT_STRIPS, OPEN
 from aam_vision.model.query import Access, Agent, Query, Response, Situation, WalkStep

@@ -15,7 +15,7 @@ from time import process_time
 import numpy as np
 
 import aam_vision
-from aam_vision.interrogation.chance.interrogating import Options
+from aam_vision.interrogation.chance.result import Options
 from aam_vision.interrogation.going_on import Further, Way, go_further
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.result import Result

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from aam_vision.interrogation.chance.interrogating import Options, interrogate
+from aam_vision.interrogation.chance.interrogating import interrogate
+from aam_vision.interrogation.chance.result import Options
 from aam_vision.model.query import Access
 from aam_vision.model.strips import Case, Model, Outcome
 from aam_vision.report.chance_evaluation import (
