@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import compress, product
 
 import numpy as np
 from hypothesis import given
@@ -17,20 +17,13 @@ from aam_vision.model.query import Situation
 from aam_vision.model.strips import ActionHeader, Predicate, State, Types, Vocabulary
 from tests import small
 
-LAMPS = small.objects("left right")
 WORDS = Vocabulary(
     "lamps", (*(Predicate(one, ("object",)) for one in ("lit", "warm", "new")), Predicate("claimed")), Types()
 )
+FACTS = [f"{name} {lamp}" for name in ("lit", "warm", "new") for lamp in ("left", "right")]
 EVERY = [
-    State(
-        small.atoms(
-            ", ".join(f"{name} {lamp}" for (name, lamp), true in zip(facts, values, strict=True) if true)
-        ),
-        LAMPS,
-    )
-    for facts in [[*product(("lit", "warm", "new"), ("left", "right"))]]
-    for values in product((False, True), repeat=6)
-    if any(values)
+    small.state("left right", ", ".join(compress(FACTS, true)))
+    for true in product((False, True), repeat=len(FACTS))
 ]
 
 
