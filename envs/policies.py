@@ -237,7 +237,7 @@ class PolicyAgent(Told):
         if not wanted:
             raise UnusableInput("name a predicate that the policy is told to make true", "objectives")
         told = *known.values(), Predicate(CLAIMED), Predicate(ENDED)
-        self.vocabulary = replace(vocabulary, predicates=told)
+        self.vocabulary = replace(vocabulary, predicates=told, defined=(*vocabulary.defined, *declared))
         self._objectives = {}
         for text in wanted:
             name = text.removeprefix("not ")

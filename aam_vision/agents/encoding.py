@@ -116,6 +116,7 @@ def vocabulary_json(vocabulary: Vocabulary, headers: Sequence[ActionHeader]) -> 
         "types": dict(vocabulary.types.parents),
         "constants": dict(vocabulary.constants),
         "predicates": {predicate.name: list(predicate.types) for predicate in vocabulary.predicates},
+        **({"defined": list(vocabulary.defined)} if vocabulary.defined else {}),
         "actions": {
             header.name: [list(pair) for pair in zip(header.parameters, header.types, strict=True)]
             for header in headers
@@ -124,7 +125,7 @@ def vocabulary_json(vocabulary: Vocabulary, headers: Sequence[ActionHeader]) -> 
 
 
 def read_vocabulary(value: object, *, least: int = 1) -> tuple[Vocabulary, tuple[ActionHeader, ...]]:
-    """Read what ``vocabulary_json`` has written; ``types`` and ``constants`` may be left out.
+    """Read what ``vocabulary_json`` has written; ``types``, ``constants`` and ``defined`` may be left out.
 
     ``least``: how many predicates there must be.
 
@@ -145,7 +146,10 @@ def read_vocabulary(value: object, *, least: int = 1) -> tuple[Vocabulary, tuple
     )
     if len(predicates) < least or not headers:
         raise Malformed("there must be at least one predicate and one action")
-    vocabulary = Vocabulary(name, predicates, types, constants)
+    defined = tuple(optional(value, "defined", list, []))
+    if unknown := [one for one in defined if not isinstance(one, str) or one not in told]:
+        raise Malformed(f"{show(unknown[0])} is defined, and no predicate")
+    vocabulary = Vocabulary(name, predicates, types, constants, defined=defined)
     if too_much := excess(vocabulary, headers):
         raise Malformed(too_much[0])
     return vocabulary, headers

@@ -119,10 +119,16 @@ class Vocabulary:
     constants: Mapping[str, str] = field(default_factory=dict)
     left_out: tuple[str, ...] = field(default=(), compare=False)
     """Predicates of the file it was read from that are no concepts but instructions; problems may mention them."""
+    defined: tuple[str, ...] = field(default=(), compare=False)
+    """Predicates that follow from the others: of these, an action has only what its name says that it is to bring about."""
 
     def predicate(self, name: str) -> Predicate:
         """The predicate of that name; KeyError if the vocabulary has none."""
         return self._by_name[name]
+
+    def undefined(self, facts: frozenset[Atom]) -> frozenset[Atom]:
+        """Those of the facts that do not follow from others."""
+        return frozenset(one for one in facts if one.predicate not in self.defined) if self.defined else facts
 
     @cached_property
     def _by_name(self) -> dict[str, Predicate]:
@@ -135,8 +141,10 @@ def lifted_atoms(
     """The part of P* that belongs to one action, in a fixed order.
 
     Every predicate is instantiated with every type-correct choice of the action's parameters and the domain's
-    constants. As in the paper's evaluation no argument occurs twice in one atom, unless ``repeated`` allows it.
+    constants. As in the paper's evaluation no argument occurs twice in one atom, unless ``repeated`` allows it. Of
+    predicates that are defined only the one after which the action is called (``achieve-NAME``) has an atom, with its parameters.
     """
+    own = tuple(range(header.arity))
     pool: list[tuple[int | str, str]] = list(enumerate(header.types))
     pool += list(vocabulary.constants.items())
     wanted = {kind for predicate in vocabulary.predicates for kind in predicate.types}
@@ -146,6 +154,8 @@ def lifted_atoms(
         for predicate in vocabulary.predicates
         for arguments in product(*[serving[kind] for kind in predicate.types])
         if repeated or len(set(arguments)) == len(arguments)
+        if predicate.name not in vocabulary.defined
+        or (header.name.endswith(f"-{predicate.name}") and arguments == own)
     )
 
 

@@ -136,6 +136,7 @@ def _others(known: ActionKnowledge, ends: Sequence[Trial], own: int) -> str:
         assert step.before is not None, "both ends were read"
         assert step.after is not None, "both ends were read"
         beyond = (step.before.state.true ^ step.after.state.true) - index.facts(changed | own, objects)
+        beyond = index.vocabulary.undefined(beyond)
         count.update((False, one.text(names)) for one in side_effects(beyond, objects, step.before.state))
     told = sorted(count.items(), key=lambda one: (one[0][0], -one[1], one[0][1]))
     listed = [f"{words} ({100 * times / len(ends):.0f}%)" for (_, words), times in told[:MOST_OTHERS]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -29,8 +30,11 @@ HEADERS = {"go": ActionHeader("go", ("x", "y"), ("box", "thing")), "wait": Actio
 def test_vocabularies_states_and_plans_survive_json(domain: Domain, data: st.DataObject) -> None:
     model, whole = domain.model, domain.problems[0]
     vocabulary, objects = model.vocabulary, whole.objects
+    defined = data.draw(st.lists(st.sampled_from([one.name for one in vocabulary.predicates]), max_size=2))
+    vocabulary = replace(vocabulary, defined=tuple(defined))
     told = loads(dumps(encoding.vocabulary_json(vocabulary, model.headers)))
     assert encoding.read_vocabulary(told) == (vocabulary, model.headers)
+    assert encoding.read_vocabulary(told)[0].defined == vocabulary.defined
     assert encoding.typed(loads(dumps(dict(objects))), vocabulary.types) == dict(objects)
     facts = domains.ground_atoms(vocabulary, objects)
     hidden = frozenset(data.draw(st.lists(st.sampled_from(facts), max_size=3))) if facts else frozenset()
@@ -100,6 +104,7 @@ REFUSED: dict[Callable[[Any], object], list[tuple[Any, str]]] = {
         ({"predicates": {}}, "there must be at least one predicate and one action"),
         ({"actions": {}}, "there must be at least one predicate and one action"),
         ({"predicates": {"P": []}}, '"P" cannot name a predicate'),
+        *[({"defined": [one]}, "is defined, and no predicate") for one in (3, [], "q")],
         ({"predicates": {"p": "box"}}, f'predicate p has no list of at most {MAX_PLACES} types: "box"'),
         ({"predicates": {"p": ["crate"]}}, 'predicate p has the type "crate"'),
         ({"predicates": {"p": ["box"] * (MAX_PLACES + 1)}}, f"no list of at most {MAX_PLACES}"),

@@ -30,6 +30,7 @@ from aam_vision.envs.matched import (
 )
 from aam_vision.envs.policies import Objective, PolicyAgent, by_actions
 from aam_vision.interrogation.chance.result import ChanceResult
+from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.model.query import Access, Query
 from aam_vision.model.strips import Atom, GroundAction, LiftedAtom, Types
 from aam_vision.report.side_by_side import side_by_side
@@ -195,6 +196,9 @@ def test_success_is_what_is_declared(luck: int) -> None:
         holds = {Atom("on", ("a", "b")), Atom("clear", ("a",))} <= here and Atom("on", ("b", "c")) not in here
         assert ended.achieved is holds
         assert (Atom("bare", ()) in here) is (Atom("on", ("a", "b")) not in here)
+    (lies, _), told = (AtomIndex(arm.vocabulary, one) for one in arm.headers), Atom("lies", ("a", "b"))
+    assert [atom for atom in lies.atoms if atom.predicate in ("lies", "bare")] == [LiftedAtom("lies", (0, 1))]
+    assert arm.vocabulary.undefined(frozenset({told, Atom("clear", ("a",))})) == {Atom("clear", ("a",))}
 
 
 def _capability(**change: Any) -> Any:

@@ -144,7 +144,7 @@ class ActionKnowledge:
         now, hidden = self.index.values(after, objects)
         held = true & ~self.index.reported
         own = self.index.facts(true ^ now, objects)
-        if other := (state.true ^ after.true) - own - after.unknown:
+        if other := self.index.vocabulary.undefined((state.true ^ after.true) - own - after.unknown):
             self.astray += 1
             for effect, example in side_effects(other, objects, state).items():
                 made, first = self.side_effects.get(effect, (0, example))
