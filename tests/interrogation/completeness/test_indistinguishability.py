@@ -23,8 +23,10 @@ from aam_vision.interrogation.completeness.indistinguishability import (
     Closed,
     Indistinguishability,
     Prospect,
+    cases_of,
     may_undo,
     origins,
+    sound_stop,
     without,
 )
 from aam_vision.interrogation.evidence.graph import Evidence
@@ -63,6 +65,33 @@ def test_an_addition_may_undo_the_deletion_of_its_equal(
     action.deletes = index.bit[small.lifted(deleted)]
     ground = GroundLiterals(action, tuple(row.split()))
     assert may_undo(action, ground, index.bit[small.lifted(adding)]) is undone
+
+
+@LOOKS
+@pytest.mark.parametrize(
+    ("needs", "repeated", "shows"),
+    [
+        ("p x", True, True),
+        ("p x", False, False),
+        ("p x, r x, not r y", True, False),  # where it can be executed, they are never one
+        ("p x, q x y", True, False),  # nor are they in this problem
+        ("p x, q x x", True, True),
+    ],
+)
+def test_that_what_is_true_is_added_shows_only_where_it_undoes_a_deletion(
+    needs: str, repeated: bool, shows: bool, looks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indistinguishability, "MAX_LOOKS", looks)
+    model = small.model(f"act x y: {needs} ->", predicates="p/1")
+    hypotheses = Hypotheses(model.vocabulary, model.headers, repeated=repeated)
+    action, schema = hypotheses["act"], model.schema("act")
+    everything, bit = action.index.everything, action.index.bit
+    action.positive, action.negative = (sum(map(bit.get, one)) for one in (schema.positive, schema.negative))
+    action.absent = everything & ~action.positive & ~action.negative
+    action.adds, action.deletes = bit[small.lifted("p x")], bit[small.lifted("p y")]
+    action.keeps = everything & ~action.deletes
+    start = small.state("a b", "p a, p b, q a b, r a" + ", q a a" * ("q x x" in needs))
+    assert Indistinguishability(hypotheses, [[start]]).open_questions() == shows
 
 
 some = st.builds(Closed, st.builds(Literals, masks, masks), masks)
@@ -333,6 +362,7 @@ CASES = {
     "a does not, and q never comes true": (f"{MAY_ADD}; a r -r", "r", "c p", "b -p"),
     "p was hidden, and a may have deleted it": ("a r -r ?-p; b !r ?p", "rp", "a +p, b p", ""),
     "it was not": ("a r -r; b !r ?p", "rp", "", "b p"),
+    "nor does a have to": ("a r -r ?-p; b !r ?!p", "rp", "a +p, b -p", ""),
     "s never changes, and a needs it": ("a s +p; b ?!p", "s", "b -p", ""),
     "s never changes, and a needs that it is false": ("a !s +p; b ?!p", "s", "", "b -p"),
     "s never comes true, and a needs it": ("a s +p; b ?!p", "q", "", "b -p"),
@@ -340,6 +370,7 @@ CASES = {
     "nothing is undecided": ("", "p", "", ""),
     "whoever is not p is q, for ever": ("a ?p ?!q +r", "p q", "a p, a -q", ""),
     "two ways to say the same, of which one was proven": ("a ?p ?!q +r pQ", "p q", "", "a p, a -q"),
+    "until q is lost": ("a ?p ?!q +r pQ; b q -q", "q", "a p", "a -q"),
     "an effect that can show only once is open before": ("a !q +q ?+p", "s", "a +p", ""),
     "and closed where it cannot show": ("a !q +q ?+p", "p", "", "a +p"),
     # nobody can tell whether a requires that p is false, since q is true, too; so that is assumed, and must not be
@@ -378,4 +409,22 @@ def test_a_question_is_open_where_one_could_tell(
             else:
                 literal = Literals(0, bit) if question[0] == "-" else Literals(bit, 0)
                 assert proofs.precondition(name, literal) is prospect
-    assert proofs.open_questions() == len([one for one in open_.split(", ") if one])
+    count = len([one for one in open_.split(", ") if one])
+    assert proofs.open_questions() == count
+    stop = sound_stop(proofs)
+    assert (stop.complete, stop.beyond) == (not count, proofs.closed)
+    assert stop.complete or stop.why.startswith(f"{count} question")
+
+
+@pytest.mark.parametrize(
+    ("clauses", "cases"),
+    [("", 1), ("pq", 2), ("pqr st", 6), ("pq rs tw xy zp", 32), ("pq rs tw xy zp zqr", 32)],
+)
+def test_an_action_may_require_any_literal_of_every_clause(clauses: str, cases: int) -> None:
+    """Beyond so many cases the longest clauses are left out."""
+    action = Hypotheses(NAMED.vocabulary, NAMED.headers)["a"]
+    _told(action, clauses)
+    found = cases_of(action)
+    assert len(found) == cases
+    kept = sorted(action.clauses, key=Literals.size)[:5]
+    assert all(case.overlaps(clause) for case in found for clause in kept)

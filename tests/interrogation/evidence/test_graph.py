@@ -15,7 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.evidence.graph import REFUSALS, Claim, Evidence, by_problem, supported, unconfirmed
+from aam_vision.interrogation.evidence.graph import (
+    REFUSALS,
+    Claim,
+    Evidence,
+    by_problem,
+    supported,
+    unconfirmed,
+)
 from aam_vision.interrogation.evidence.moves import Aim, Ask, Asked, Walk, Walked
 from aam_vision.interrogation.evidence.problems import EVEN, FEW
 from aam_vision.interrogation.evidence.transcript import Transcript, evidence_of
@@ -319,7 +326,9 @@ def test_an_empty_walk_leaves_the_agent_where_it_was_brought(evidence: Evidence)
     assert evidence.visited == [*evidence.initial, other]
 
 
-def test_of_problems_that_look_alike_that_is_gone_on_with_in_which_least_was_tried(evidence: Evidence) -> None:
+def test_of_problems_that_look_alike_that_is_gone_on_with_in_which_least_was_tried(
+    evidence: Evidence,
+) -> None:
     """Where the agent stands if it is there, unless another problem was neglected; looks are no steps."""
     one, other = _at("dark"), _at("dark, too")
     node = evidence.begin(other)

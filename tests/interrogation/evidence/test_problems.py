@@ -30,7 +30,8 @@ def _begun(looks: str, *steps: int) -> Problems[str]:
 
 
 @pytest.mark.parametrize(
-    ("looks", "alike"), [("", ""), ("ab", ""), ("aa", "01"), ("abab", "0123"), ("baca", "13"), ("aaba", "013")]
+    ("looks", "alike"),
+    [("", ""), ("ab", ""), ("aa", "01"), ("abab", "0123"), ("baca", "13"), ("aaba", "013")],
 )
 def test_problems_look_alike_whose_first_situations_do(looks: str, alike: str) -> None:
     problems = _begun(looks)
