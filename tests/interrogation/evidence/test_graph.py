@@ -188,11 +188,14 @@ def test_a_value_hidden_before_is_recovered_from_what_a_step_cannot_have_done(ev
 
 
 def test_several_unknown_values_are_recovered_beside_each_other(evidence: Evidence) -> None:
-    """Of one step, a value that it cannot touch and one that it can."""
+    """Of one step, a value that it cannot touch and one that it can, whether or not the first was ever seen."""
     evidence.take_in(_walked(_at("a", LIT, ELSEWHERE), _at("b", LIT, WARM, ELSEWHERE)))
-    hidden = _at("c", LIT, unknown=f"{WARM}, {ELSEWHERE}")
-    evidence.take_in(_walked(_at("d", LIT, ELSEWHERE), hidden))
-    assert [_value(evidence, hidden, atom) for atom in (ELSEWHERE, WARM)] == [True, True]
+    for seen in (_at("d", LIT, ELSEWHERE), _at("e", LIT, unknown=ELSEWHERE)):
+        hidden = _at((seen, "after"), LIT, unknown=f"{WARM}, {ELSEWHERE}")
+        evidence.take_in(_walked(seen, hidden))
+        assert _value(evidence, hidden, ELSEWHERE) is _value(evidence, seen, ELSEWHERE)
+        assert _value(evidence, hidden, WARM) is True
+    assert evidence.learned == 2, "situations of which more was learned"
 
 
 def test_an_equal_state_of_another_handle_is_one_node_unless_it_hides_something(evidence: Evidence) -> None:
@@ -250,9 +253,10 @@ def test_a_step_stays_known_when_more_is_learned_of_its_situation(evidence: Evid
     assert before.index_when_new.state == before.state_when_new == hidden.state
     assert evidence.was_seen(before, DO)
     assert evidence.was_seen_in(before.state, DO)
-    successes = evidence.hypotheses["switch"].successes
-    evidence.take_in(_walked(hidden, after))
-    assert evidence.hypotheses["switch"].successes == successes, "the same step again is not another success"
+    action = evidence.hypotheses["switch"]
+    for successes, kinds, start in ((2, 2, hidden), (3, 2, _at("else", WARM)), (4, 3, _at("dark"))):
+        evidence.take_in(_walked(start, _at(("from", start), LIT, WARM)))
+        assert (action.successes, action.kinds_of_success) == (successes, kinds), "by what it may depend on"
 
 
 def test_a_question_is_known_by_its_start_and_its_plan_unless_asked_again(evidence: Evidence) -> None:
