@@ -223,7 +223,7 @@ class Proofs:
             if best is None:
                 break
             step, excludes = best
-            masks = {place: mask & excludes.get(place, 0) for place, mask in left.items()}
+            masks = {place: mask & excludes[place] for place, mask in left.items()}
             chosen.append(Exclusion(step, _atom_modes_of(action, masks)))
             left = {place: mask & ~masks[place] for place, mask in left.items()}
         return (*chosen, *self._inferred_exclusions(name, left))
