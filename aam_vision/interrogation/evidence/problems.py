@@ -44,7 +44,7 @@ class Problems(Generic[Place]):
         if len(same) > 1:
             for one in same if len(same) == 2 else [number]:
                 self._apart.setdefault(place, {})[one] = self.initial[one]
-            self._alike = sorted({*self._alike, *same[:1], number})
+            self._alike = sorted({*self._alike, *same})
 
     def looks_alike(self, situation: Situation) -> int | None:
         """The problem of a situation, if it looks at first like another one."""
