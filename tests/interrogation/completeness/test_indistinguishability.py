@@ -1,14 +1,9 @@
-"""What is told is taken out of what is closed, wherever it was told.
-
-CLOSED is a proof: nowhere the agent can get may the question still be open.
-"""
+"""CLOSED is a proof: nowhere the agent can get may the question still be open."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import reduce
 from itertools import product
-from operator import or_
 from unittest import mock
 
 import numpy as np
@@ -19,14 +14,11 @@ from hypothesis import strategies as st
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.completeness import indistinguishability
 from aam_vision.interrogation.completeness.indistinguishability import (
-    NONE,
-    Closed,
     Indistinguishability,
     Prospect,
     cases_of,
     origins,
     sound_stop,
-    without,
 )
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Asked
@@ -39,7 +31,6 @@ from tests.domains import Domain
 from tests.interrogation.runs import agent_of, begun, walked
 from tests.profiles import thorough
 
-masks = st.integers(0, 15)
 LOOKS = pytest.mark.parametrize("looks", [indistinguishability.MAX_LOOKS, 0], ids=["exhaustion", "mutexes"])
 
 
@@ -69,27 +60,6 @@ def test_the_addition_of_what_is_true_shows_only_where_it_undoes_the_deletion_of
     action.adds, action.deletes = bit[small.lifted(adding)], bit[small.lifted(deleted)]
     action.keeps = action.index.everything & ~action.deletes
     assert Indistinguishability(hypotheses, [[start]]).open_questions() == shows
-
-
-some = st.builds(Closed, st.builds(Literals, masks, masks), masks)
-
-
-@thorough(100)
-@given(st.dictionaries(st.sampled_from("abc"), some), st.lists(st.dictionaries(st.sampled_from("abc"), some)))
-def test_whatever_was_told_anywhere_is_taken_out(
-    closed: dict[str, Closed], told: list[dict[str, Closed]]
-) -> None:
-    left = without(closed, told)
-    assert left.keys() == closed.keys()
-    for name, mine in closed.items():
-        others = [one.get(name, NONE) for one in told]
-        together = union(other.literals for other in others)
-        effects = reduce(or_, (other.effects for other in others), 0)
-        assert left[name] == Closed(mine.literals.without(together), mine.effects & ~effects)
-        for other in others:
-            assert left[name].without(other) == left[name]
-            assert mine.joined(other).without(mine) == other.without(mine)
-            assert mine.joined(other) == other.joined(mine)
 
 
 def _asked(domain: Domain, seed: int, steps: int, queries: int) -> Evidence:
