@@ -64,6 +64,7 @@ def test_probabilities_that_are_written_add_up_to_one_and_none_is_lost(parts: li
     for share, (probability, _) in zip(written, outcomes, strict=True):
         assert share > 0
         assert float(share) == pytest.approx(probability, abs=1e-6)
+    assert written_probabilities([Outcome(0.25, Effects()), Outcome(0.5, Effects())]) == ["0.25", "0.5"]
 
 
 def test_ten_outcomes_that_do_not_come_out_even_are_read_again(tmp_path: Path) -> None:
@@ -100,7 +101,7 @@ def test_a_goal_is_literals_over_the_objects_of_a_problem_or_refused_in_one_line
 
 
 BAD = {
-    "more than one": ("0.7 (and", "0.95 (and", "add up to 1.05, more than 1"),
+    "more than one": ("0.7 (and", "0.950004 (and", "add up to 1.05, more than 1"),
     "no number": ("0.7 (and", "often (and", "expected a probability from 0 to 1"),
     "negative": ("0.7 (and", "-0.7 (and", "expected a probability from 0 to 1"),
     "a zero below": ("1/10", "1/0", "expected a probability from 0 to 1"),
