@@ -77,6 +77,30 @@ def test_ten_outcomes_that_do_not_come_out_even_are_read_again(tmp_path: Path) -
     assert again == pytest.approx(outcomes, abs=1e-6)
 
 
+LAID_OUT = """
+    :effect (and
+        (when (and (r))
+          (and
+            (p)
+            (q)))
+        (when (and (not (r)))
+          (and
+            (probabilistic
+              0.5 (and
+                (p)
+                (q))
+              0.5 (and)))))
+  )
+)
+"""
+
+
+def test_what_stands_within_something_is_written_further_to_the_right(tmp_path: Path) -> None:
+    effect = "(when (r) (and (p) (q))) (when (not (r)) (probabilistic 0.5 (and (p) (q))))"
+    text = f"(define (domain d) (:predicates (p) (q) (r)) (:action a :effect (and {effect})))"
+    assert domain_text(read(tmp_path, text)).endswith(LAID_OUT)
+
+
 def test_a_domain_without_chance_is_written_as_plain_pddl(tmp_path: Path) -> None:
     model = read(tmp_path, DOMAIN)
     path = tmp_path / "plain.pddl"
