@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from aam_vision.agents.encoding import Malformed
 from aam_vision.agents.process import process_agent
 from aam_vision.agents.program import ProgramLimits
-from aam_vision.agents.protocol import read_executed, read_hello
+from aam_vision.agents.protocol import read_hello
 from aam_vision.model.pddl import read_domain
 from aam_vision.model.query import Access, Query
 from aam_vision.model.strips import GroundAction
@@ -24,7 +23,6 @@ from .programs import conversing, program, written
 CRANE = next(block.body for block in blocks(ROOT / "docs" / "agent-protocol.md") if block.title == "crane.py")
 HELLO = {"protocol": 1, "name": "lamp", "access": "snapshot", "controls": True, "predicates": {"on": []}}
 HELLO |= {"actions": {"press": []}, "problems": [{"objects": {}}]}
-PRESS = (GroundAction("press", ()),)
 
 
 def test_what_the_controls_of_a_program_do_is_found_out(tmp_path: Path) -> None:
@@ -69,16 +67,9 @@ def test_a_program_that_cannot_be_used_is_told_in_one_line(
     assert said in refused("aam_vision.run", *asked, cwd=tmp_path)
 
 
-def test_an_answer_need_not_say_that_controls_were_carried_out() -> None:
+def test_a_program_says_whether_its_actions_are_controls() -> None:
     assert read_hello(HELLO).controls
     assert not read_hello({**HELLO, "controls": False}).controls
-    assert read_executed({}, PRESS, controls=True) == 1
-    assert read_executed({"executed": 1}, PRESS, controls=True) == 1
-    for executed in (0, 2, "1"):
-        with pytest.raises(Malformed):
-            read_executed({"executed": executed}, PRESS, controls=True)
-    with pytest.raises(Malformed, match="there is no 'executed'"):
-        read_executed({}, PRESS)
 
 
 def test_a_control_that_is_refused_ends_the_program(tmp_path: Path) -> None:

@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 from aam_vision.agents import encoding
 from aam_vision.agents.encoding import MAX_DEPTH, MAX_PARTS, MAX_PLACES, MAX_TYPES, Malformed, dumps, loads
 from aam_vision.agents.image import points
-from aam_vision.model.strips import ActionHeader, Atom, Objects, Predicate, State, Types, Vocabulary
+from aam_vision.model.strips import (
+    ActionHeader,
+    Atom,
+    GroundAction,
+    Objects,
+    Predicate,
+    State,
+    Types,
+    Vocabulary,
+)
 from tests import domains
 from tests.domains import Domain
 from tests.profiles import thorough
@@ -23,6 +32,7 @@ OBJECTS = Objects({"a": "box", "b": "thing"}, TYPES)
 PREDICATES = Predicate("p", ("box",)), Predicate("q", ("thing", "box")), Predicate("r")
 VOCABULARY = Vocabulary("d", PREDICATES, TYPES)
 HEADERS = {"go": ActionHeader("go", ("x", "y"), ("box", "thing")), "wait": ActionHeader("wait")}
+TWICE = (GroundAction("wait", ()),) * 2
 
 
 @thorough(100)
@@ -78,6 +88,14 @@ def _state(value: object) -> State:
 
 def _plan(value: object) -> object:
     return encoding.read_plan(value, HEADERS, OBJECTS)
+
+
+def _executed(value: object) -> int:
+    return encoding.read_executed(value, TWICE)
+
+
+def _controls(value: object) -> int:
+    return encoding.read_executed(value, TWICE, controls=True)
 
 
 def _positions(value: object) -> object:
@@ -140,6 +158,16 @@ REFUSED: dict[Callable[[Any], object], list[tuple[Any, str]]] = {
         ([["wait"], ["go", "a"]], '["go", "a"] has 1 argument instead of 2'),
         ([["go", "b", "a"]], '"b" is not a box of the problem'),
     ],
+    _executed: [
+        ({}, "there is no 'executed'"),
+        ({"executed": 3}, "3 of 2 steps executed"),
+        ({"executed": -1}, "-1 of 2 steps executed"),
+        ({"executed": "1"}, "which is not a whole number"),
+    ],
+    _controls: [
+        ({"executed": 1}, "1 of 2 controls executed: all can always be given"),
+        ({"executed": "2"}, "which is not a whole number"),
+    ],
     loads: [
         (b"\xff", "no UTF-8"),
         ("{", "no JSON"),
@@ -167,6 +195,8 @@ def test_what_cannot_be_is_refused(read: Callable[[Any], object], value: Any, to
 def test_what_is_sound_is_read() -> None:
     encoding.read_vocabulary(SOUND)
     assert _state({"true": [["q", "b", "a"], ["r"]]}).true == {Atom("q", ("b", "a")), Atom("r", ())}
+    assert [_executed({"executed": number}) for number in range(3)] == [0, 1, 2]
+    assert _controls({"executed": 2}) == _controls({}) == 2, "that of controls need not be said"
     assert _positions({"red-1": [0.25, 1]}) == {"red-1": (0.25, 1.0)}
     assert points({"places": {}}, "positions") == {}
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from hypothesis import strategies as st
 
 from aam_vision.agents.cached import Cache, CachedAgent
 from aam_vision.agents.decorator import AgentDecorator
-from aam_vision.agents.journal import MAX_BYTES, NAME, WENT_ON, Journal, NothingRecorded, Row
+from aam_vision.agents.journal import MAX_BYTES, NAME, WENT_ON, Journal, NothingRecorded, Row, WentOn
 from aam_vision.agents.journalled import JournalledAgent
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.policies.economical import EconomicalPolicy, Walker
@@ -72,7 +73,7 @@ def test_an_entry_is_there_as_soon_as_it_is_written(tmp_path: Path) -> None:
     with Journal.create(tmp_path / ".", {}, {}) as journal:
         for number in (1, 2, 3):
             journal.add("states", number, 1, {"true": [], "unknown": []})
-            journal.write(number, row)
+            journal.write(number, row, number - 1)
             crashed = tmp_path / f"crash-{number}"
             crashed.mkdir()
             for file in tmp_path.glob(f"{NAME}*"):
@@ -80,6 +81,8 @@ def test_an_entry_is_there_as_soon_as_it_is_written(tmp_path: Path) -> None:
             with Journal.open(crashed) as copy:
                 assert copy.rows() == [row] * number
                 assert len(list(copy.contents("states"))) == number
+    with sqlite3.connect(tmp_path / NAME) as connection:
+        assert connection.execute("SELECT * FROM workers").fetchall() == [(2, 1), (3, 2)], "0 if there is one"
 
 
 @pytest.mark.parametrize("finished", [False, True])
@@ -127,14 +130,25 @@ def test_what_a_run_was_asked_for_is_kept_with_the_versions(tmp_path: Path) -> N
     assert versions["numpy"] == np.__version__
 
 
-def test_a_run_that_has_gone_on_counts_as_one_with_chance_if_that_explained_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("told", "chance"),
+    [
+        ({"explained": False}, False),
+        ({"explained": True}, True),
+        ({"explained": True, "fact": {"name": "x"}}, False),
+        ({"explained": True, "anew": True}, False),
+        ({"explained": True, "constants": {"k": "box"}, "deterministic": True}, False),
+    ],
+)
+def test_a_run_that_has_gone_on_counts_as_one_with_chance_if_that_explained_it(
+    tmp_path: Path, told: dict[str, Any], chance: bool
+) -> None:
     asked = {"env": "gripper", "chance": False}
     with Journal.create(tmp_path, asked, {}) as journal:
-        assert journal.options() == asked
-        journal.note(WENT_ON, {"after": 3, "explained": False})
-        assert journal.options() == asked
-        journal.note(WENT_ON, {"after": 3, "explained": True})
-        assert journal.options() == {"env": "gripper", "chance": True}
+        assert (journal.went_on(), journal.options()) == (None, asked)
+        journal.note(WENT_ON, {"after": 3, **told})
+        assert journal.went_on() == WentOn(3, **told)
+        assert journal.options() == {"env": "gripper", "chance": chance}
 
 
 def test_the_limit_on_the_size_of_a_file_is_the_largest_that_is_read(

@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.image import ImageAgent
 from aam_vision.agents.journal import Journal
-from aam_vision.agents.journalled import JournalledAgent
+from aam_vision.agents.journalled import Contents, JournalledAgent
 from aam_vision.agents.numbered import NumberedAgent
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.agents.unreliable import NoisySimulator, UnreliableAgent
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.envs.registry import board_domain, make_simulator
 from aam_vision.interrogation.evidence.graph import Evidence
-from aam_vision.interrogation.evidence.moves import Move, Policy, Stop
+from aam_vision.interrogation.evidence.moves import Asked, Move, Policy, Stop, Walked
 from aam_vision.interrogation.policies.decorators import Confirming
 from aam_vision.interrogation.policies.economical import EconomicalPolicy, Walker
 from aam_vision.interrogation.policies.registry import policy_for
@@ -239,6 +239,21 @@ def test_a_journal_about_another_agent_is_refused(tmp_path: Path) -> None:
         for other in (_packaged("blocksworld", Access.SETTABLE), _packaged("gripper", Access.RESET)):
             with pytest.raises(UnusableInput, match="another agent"):
                 JournalledAgent(other, journal)
+
+
+def test_a_journal_says_what_was_asked_and_answered(tmp_path: Path) -> None:
+    agent = _packaged("gripper", Access.SNAPSHOT)
+    with _journal(tmp_path) as journal:
+        result = interrogate(JournalledAgent(agent, journal), EconomicalPolicy(), np.random.default_rng(0))
+        contents = Contents(journal, agent.vocabulary, agent.headers)
+        begun, *rows = journal.rows()
+    assert tuple(map(contents.situation, begun.answer)) == result.transcript.initial
+    for row, entry in zip(rows, result.transcript.entries, strict=True):
+        if row.kind == "walk":
+            assert Walked(tuple(contents.walk(row.answer))) == entry
+        else:
+            query = contents.query(row.question)
+            assert Asked(query, contents.response(query, row.answer)) == entry
 
 
 @pytest.mark.parametrize(

@@ -223,7 +223,7 @@ class Proofs:
             if best is None:
                 break
             step, excludes = best
-            masks = {place: mask & excludes.get(place, 0) for place, mask in left.items()}
+            masks = {place: mask & excludes[place] for place, mask in left.items()}
             chosen.append(Exclusion(step, _atom_modes_of(action, masks)))
             left = {place: mask & ~masks[place] for place, mask in left.items()}
         return (*chosen, *self._inferred_exclusions(name, left))
@@ -237,8 +237,7 @@ class Proofs:
         chosen = []
         for number, masks in found.items():
             steps = [step for step in self.steps if step.entry == number]
-            own = [step for step in self.steps if step.entry <= number and step.action.name == name]
-            here = [step for step in steps if step.action.name == name] or steps or own  # a look has no steps
+            here = [step for step in steps if step.action.name == name] or steps
             chosen.append(Exclusion(here[-1], _atom_modes_of(action, masks), seen=False))
         return chosen
 

@@ -251,7 +251,7 @@ class Evidence:
             node = after
         self._hidden.settle()
         if response.executed < len(query.plan):
-            self._refused(final if executed else node, query.plan[response.executed])
+            self._refused(node, query.plan[response.executed])
 
     def _executed(self, before: Node, action: GroundAction, after: Node) -> None:
         hypotheses = self.hypotheses[action.name]

@@ -44,7 +44,7 @@ class Problems(Generic[Place]):
         if len(same) > 1:
             for one in same if len(same) == 2 else [number]:
                 self._apart.setdefault(place, {})[one] = self.initial[one]
-            self._alike = sorted({*self._alike, *same[:1], number})
+            self._alike = sorted({*self._alike, *same})
 
     def looks_alike(self, situation: Situation) -> int | None:
         """The problem of a situation, if it looks at first like another one."""
@@ -52,15 +52,14 @@ class Problems(Generic[Place]):
         return number if number in self._alike else None
 
     def tried(self, before: Situation, after: Situation) -> None:
-        """Count a step. Where it ended belongs to the problem in which it was tried."""
+        """Count a step. Where it ended belongs to the problem in which it was tried, unless another one begins there."""
         number = self._number.get(before.handle)
         if number is None:
             return
         self._tried[number] += 1
-        if number in self._alike:
+        other = self._number.setdefault(after.handle, number)
+        if number in self._alike and self.initial[other].handle != after.handle:
             self._number[after.handle] = number
-        else:
-            self._number.setdefault(after.handle, number)
 
     def keep_apart(self, situation: Situation, place: Place) -> None:
         """Remember a situation for its problem, if that looks at first like another one."""

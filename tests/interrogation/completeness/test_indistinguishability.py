@@ -1,14 +1,9 @@
-"""What is told is taken out of what is closed, wherever it was told.
-
-CLOSED is a proof: nowhere the agent can get may the question still be open.
-"""
+"""CLOSED is a proof: nowhere the agent can get may the question still be open."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import reduce
 from itertools import product
-from operator import or_
 from unittest import mock
 
 import numpy as np
@@ -19,18 +14,16 @@ from hypothesis import strategies as st
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.completeness import indistinguishability
 from aam_vision.interrogation.completeness.indistinguishability import (
-    NONE,
-    Closed,
     Indistinguishability,
     Prospect,
-    may_undo,
+    cases_of,
     origins,
-    without,
+    sound_stop,
 )
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Asked
-from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals, bits, union
-from aam_vision.interrogation.hypotheses.models import ActionHypotheses, GroundLiterals, Hypotheses
+from aam_vision.interrogation.hypotheses.literals import Literals, bits, union
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses, Hypotheses
 from aam_vision.model.query import Access, Query
 from aam_vision.model.strips import GroundAction, LiftedAtom, State
 from tests import domains, small
@@ -38,15 +31,14 @@ from tests.domains import Domain
 from tests.interrogation.runs import agent_of, begun, walked
 from tests.profiles import thorough
 
-masks = st.integers(0, 15)
 LOOKS = pytest.mark.parametrize("looks", [indistinguishability.MAX_LOOKS, 0], ids=["exhaustion", "mutexes"])
 
 
+@LOOKS
 @pytest.mark.parametrize(
-    ("row", "adding", "deleted", "undone"),
+    ("row", "adding", "deleted", "shows"),
     [
         ("a a", "p x", "p y", True),
-        ("a a", "p x", "p x", False),  # the very atom: an effect is one or the other
         ("a b", "p x", "p y", False),  # two atoms
         ("a k", "p x", "p y", False),
         ("a k", "p y", "p k", True),  # a constant for an argument
@@ -54,36 +46,20 @@ LOOKS = pytest.mark.parametrize("looks", [indistinguishability.MAX_LOOKS, 0], id
         ("a k", "p y", "p x", False),
     ],
 )
-def test_an_addition_may_undo_the_deletion_of_its_equal(
-    row: str, adding: str, deleted: str, undone: bool
+def test_the_addition_of_what_is_true_shows_only_where_it_undoes_the_deletion_of_its_equal(
+    row: str, adding: str, deleted: str, shows: bool, looks: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = small.model("act x y", predicates="p/1 q/0", constants="k")
-    index = AtomIndex(model.vocabulary, model.headers[0], repeated=True)
-    action = ActionHypotheses(index)
-    action.deletes = index.bit[small.lifted(deleted)]
-    ground = GroundLiterals(action, tuple(row.split()))
-    assert may_undo(action, ground, index.bit[small.lifted(adding)]) is undone
-
-
-some = st.builds(Closed, st.builds(Literals, masks, masks), masks)
-
-
-@thorough(100)
-@given(st.dictionaries(st.sampled_from("abc"), some), st.lists(st.dictionaries(st.sampled_from("abc"), some)))
-def test_whatever_was_told_anywhere_is_taken_out(
-    closed: dict[str, Closed], told: list[dict[str, Closed]]
-) -> None:
-    left = without(closed, told)
-    assert left.keys() == closed.keys()
-    for name, mine in closed.items():
-        others = [one.get(name, NONE) for one in told]
-        together = union(other.literals for other in others)
-        effects = reduce(or_, (other.effects for other in others), 0)
-        assert left[name] == Closed(mine.literals.without(together), mine.effects & ~effects)
-        for other in others:
-            assert left[name].without(other) == left[name]
-            assert mine.joined(other).without(mine) == other.without(mine)
-            assert mine.joined(other) == other.joined(mine)
+    """The one row for which the action can be executed is that of which q is true."""
+    monkeypatch.setattr(indistinguishability, "MAX_LOOKS", looks)
+    model = small.model(f"act x y: q x y, {adding} ->", predicates="p/1", constants="k")
+    start = small.state("a b k", f"p a, p b, p k, q {row}")
+    hypotheses = Hypotheses(model.vocabulary, model.headers, repeated=True)
+    action, bit = hypotheses["act"], hypotheses["act"].index.bit
+    action.positive = sum(bit[atom] for atom in model.schema("act").positive)
+    action.negative, action.absent = 0, action.index.everything & ~action.positive
+    action.adds, action.deletes = bit[small.lifted(adding)], bit[small.lifted(deleted)]
+    action.keeps = action.index.everything & ~action.deletes
+    assert Indistinguishability(hypotheses, [[start]]).open_questions() == shows
 
 
 def _asked(domain: Domain, seed: int, steps: int, queries: int) -> Evidence:
@@ -333,6 +309,7 @@ CASES = {
     "a does not, and q never comes true": (f"{MAY_ADD}; a r -r", "r", "c p", "b -p"),
     "p was hidden, and a may have deleted it": ("a r -r ?-p; b !r ?p", "rp", "a +p, b p", ""),
     "it was not": ("a r -r; b !r ?p", "rp", "", "b p"),
+    "nor does a have to": ("a r -r ?-p; b !r ?!p", "rp", "a +p, b -p", ""),
     "s never changes, and a needs it": ("a s +p; b ?!p", "s", "b -p", ""),
     "s never changes, and a needs that it is false": ("a !s +p; b ?!p", "s", "", "b -p"),
     "s never comes true, and a needs it": ("a s +p; b ?!p", "q", "", "b -p"),
@@ -340,6 +317,7 @@ CASES = {
     "nothing is undecided": ("", "p", "", ""),
     "whoever is not p is q, for ever": ("a ?p ?!q +r", "p q", "a p, a -q", ""),
     "two ways to say the same, of which one was proven": ("a ?p ?!q +r pQ", "p q", "", "a p, a -q"),
+    "until q is lost": ("a ?p ?!q +r pQ; b q -q", "q", "a p", "a -q"),
     "an effect that can show only once is open before": ("a !q +q ?+p", "s", "a +p", ""),
     "and closed where it cannot show": ("a !q +q ?+p", "p", "", "a +p"),
     # nobody can tell whether a requires that p is false, since q is true, too; so that is assumed, and must not be
@@ -378,4 +356,22 @@ def test_a_question_is_open_where_one_could_tell(
             else:
                 literal = Literals(0, bit) if question[0] == "-" else Literals(bit, 0)
                 assert proofs.precondition(name, literal) is prospect
-    assert proofs.open_questions() == len([one for one in open_.split(", ") if one])
+    count = len([one for one in open_.split(", ") if one])
+    assert proofs.open_questions() == count
+    stop = sound_stop(proofs)
+    assert (stop.complete, stop.beyond) == (not count, proofs.closed)
+    assert stop.complete or stop.why.startswith(f"{count} question")
+
+
+@pytest.mark.parametrize(
+    ("clauses", "cases"),
+    [("", 1), ("pq", 2), ("pqr st", 6), ("pq rs tw xy zp", 32), ("pq rs tw xy zp zqr", 32)],
+)
+def test_an_action_may_require_any_literal_of_every_clause(clauses: str, cases: int) -> None:
+    """Beyond so many cases the longest clauses are left out."""
+    action = Hypotheses(NAMED.vocabulary, NAMED.headers)["a"]
+    _told(action, clauses)
+    found = cases_of(action)
+    assert len(found) == cases
+    kept = sorted(action.clauses, key=Literals.size)[:5]
+    assert all(case.overlaps(clause) for case in found for clause in kept)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from itertools import product
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -238,5 +238,7 @@ def test_two_answers_are_named_if_they_suffice_and_three_where_no_two_disagree()
     named = disagreement(_of_lamps(IDLE, walked, IDLE, refused))
     assert named == "query 1 (switch(lamp): 0 of 1 step executed) disagrees with walk step 2 (switch(lamp))"
     dark, cold = (Asked(Query(_at(one), (DO,)), Response(1, _at(one))) for one in (HOT, LIT))
-    named = disagreement(_of_lamps(IDLE, dark, IDLE, cold, refused))
-    assert re.match(r"query 3 .*query 1 .* together with query 2 ", named or "")
+    for earlier in permutations((IDLE, dark, IDLE, cold)):
+        transcript = _of_lamps(*earlier, refused)
+        assert contradicting_entries(transcript) == [*sorted(map(earlier.index, (dark, cold))), 4]
+        assert re.match(r"query 3 .*query 1 .* together with query 2 ", disagreement(transcript) or "")

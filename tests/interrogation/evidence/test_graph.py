@@ -6,6 +6,7 @@ Refusals that bear a conclusion out: each of them could be wrong, but not all.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import count, pairwise
 
 import numpy as np
@@ -14,8 +15,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.agents.symbolic import SymbolicAgent
-from aam_vision.interrogation.evidence.graph import REFUSALS, Evidence, unconfirmed
+from aam_vision.interrogation.evidence.graph import (
+    REFUSALS,
+    Claim,
+    Evidence,
+    by_problem,
+    supported,
+    unconfirmed,
+)
 from aam_vision.interrogation.evidence.moves import Aim, Ask, Asked, Walk, Walked
+from aam_vision.interrogation.evidence.problems import EVEN, FEW
 from aam_vision.interrogation.evidence.transcript import Transcript, evidence_of
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.hypotheses.models import Hypotheses
@@ -126,8 +135,8 @@ LIT, WARM, ELSEWHERE = "lit one", "warm one", "lit two"
 DO = small.step("switch one")
 
 
-def _at(handle: object, *true: str, unknown: str = "") -> Situation:
-    return Situation(handle, small.state("one two", ", ".join(true), unknown))
+def _at(handle: object, *true: str, unknown: str = "", names: str = "one two") -> Situation:
+    return Situation(handle, small.state(names, ", ".join(true), unknown))
 
 
 def _walked(*situations: Situation) -> Walked:
@@ -139,6 +148,10 @@ def evidence() -> Evidence:
     known = Evidence(Hypotheses(LAMPS.vocabulary, LAMPS.headers))
     known.begin(_at("dark"))
     return known
+
+
+def _asked(before: Situation, executed: int, after: Situation, *, steps: int = 1) -> Asked:
+    return Asked(Query(before, (DO,) * steps), Response(executed, after))
 
 
 def _value(evidence: Evidence, situation: Situation, atom: str) -> bool | None:
@@ -153,10 +166,12 @@ def test_a_value_no_step_can_touch_is_carried_over_hidden_moments(evidence: Evid
 
 
 def test_an_effect_hidden_at_first_is_recovered_once_the_action_is_understood(evidence: Evidence) -> None:
-    hidden = _at("b", LIT, unknown=WARM)
-    evidence.take_in(_walked(_at("a"), hidden))
+    hidden, again = (_at(handle, LIT, unknown=WARM) for handle in "be")
+    evidence.take_in(_asked(_at("a"), 2, _at("g", LIT, unknown=WARM), steps=2))
+    for after in (again, hidden):
+        evidence.take_in(_walked(_at("a"), after))
     assert _value(evidence, hidden, WARM) is None
-    assert [node.situation for node in evidence.hidden_effects()] == [hidden]
+    assert [node.situation for node in evidence.hidden_effects()] == [again, hidden]
     evidence.take_in(_walked(_at("c"), _at("d", LIT, WARM)))
     assert _value(evidence, hidden, WARM) is True
     assert evidence.hidden_effects() == []
@@ -173,11 +188,14 @@ def test_a_value_hidden_before_is_recovered_from_what_a_step_cannot_have_done(ev
 
 
 def test_several_unknown_values_are_recovered_beside_each_other(evidence: Evidence) -> None:
-    """Of one step, a value that it cannot touch and one that it can."""
+    """Of one step, a value that it cannot touch and one that it can, whether or not the first was ever seen."""
     evidence.take_in(_walked(_at("a", LIT, ELSEWHERE), _at("b", LIT, WARM, ELSEWHERE)))
-    hidden = _at("c", LIT, unknown=f"{WARM}, {ELSEWHERE}")
-    evidence.take_in(_walked(_at("d", LIT, ELSEWHERE), hidden))
-    assert [_value(evidence, hidden, atom) for atom in (ELSEWHERE, WARM)] == [True, True]
+    for seen in (_at("d", LIT, ELSEWHERE), _at("e", LIT, unknown=ELSEWHERE)):
+        hidden = _at((seen, "after"), LIT, unknown=f"{WARM}, {ELSEWHERE}")
+        evidence.take_in(_walked(seen, hidden))
+        assert _value(evidence, hidden, ELSEWHERE) is _value(evidence, seen, ELSEWHERE)
+        assert _value(evidence, hidden, WARM) is True
+    assert evidence.learned == 2, "situations of which more was learned"
 
 
 def test_an_equal_state_of_another_handle_is_one_node_unless_it_hides_something(evidence: Evidence) -> None:
@@ -190,9 +208,8 @@ def test_an_equal_state_of_another_handle_is_one_node_unless_it_hides_something(
 
 def test_one_refusal_of_one_violated_literal_proves_it_contradictions_are_named(evidence: Evidence) -> None:
     evidence.take_in(_walked(_at("dark"), _at("b", LIT, WARM)))
-    executed = Response(1, _at("t", LIT, WARM))
-    assert evidence.take_in(Asked(Query(_at("s", WARM), (DO,)), executed))
-    refused = Asked(Query(lit := _at("u", LIT, WARM), (DO,)), Response(0, lit))
+    assert evidence.take_in(_asked(_at("s", WARM), 1, _at("t", LIT, WARM)))
+    refused = _asked(lit := _at("u", LIT, WARM), 0, lit)
     assert evidence.take_in(refused)
     action = evidence.hypotheses["switch"]
     assert action.index.text(action.proven) == ["not lit(?x)"]
@@ -200,7 +217,7 @@ def test_one_refusal_of_one_violated_literal_proves_it_contradictions_are_named(
     assert not evidence.take_in(refused), "the same refusal tells nothing new"
     assert evidence.was_seen(evidence.situation(lit), DO)
     with pytest.raises(InconsistentAgent, match=r"switch was refused"):
-        evidence.take_in(Asked(Query(_at("dark"), (DO,)), Response(0, _at("dark"))))
+        evidence.take_in(_asked(_at("dark"), 0, _at("dark")))
     with pytest.raises(InconsistentAgent, match=r"switch changed .*lit\(\?x\)"):
         evidence.take_in(_walked(_at("dark"), _at("v", WARM)))
 
@@ -233,32 +250,66 @@ def test_a_step_stays_known_when_more_is_learned_of_its_situation(evidence: Evid
     evidence.take_in(_walked(after, _at("later", LIT, WARM, ELSEWHERE)))
     assert _value(evidence, hidden, ELSEWHERE) is True, "recovered along the steps"
     assert before.index.state == before.state, "joins see it"
+    assert before.index_when_new.state == before.state_when_new == hidden.state
     assert evidence.was_seen(before, DO)
     assert evidence.was_seen_in(before.state, DO)
-    successes = evidence.hypotheses["switch"].successes
-    evidence.take_in(_walked(hidden, after))
-    assert evidence.hypotheses["switch"].successes == successes, "the same step again is not another success"
+    action = evidence.hypotheses["switch"]
+    for successes, kinds, start in ((2, 2, hidden), (3, 2, _at("else", WARM)), (4, 3, _at("dark"))):
+        evidence.take_in(_walked(start, _at(("from", start), LIT, WARM)))
+        assert (action.successes, action.kinds_of_success) == (successes, kinds), "by what it may depend on"
 
 
 def test_a_question_is_known_by_its_start_and_its_plan_unless_asked_again(evidence: Evidence) -> None:
     start = evidence.situation(_at("dark"))
-    entry = Asked(Query(_at("dark"), (DO,)), Response(1, _at("light", LIT)))
-    evidence.take_in(entry, Ask(start, (DO,), "once more", again=True))
+    entry = _asked(_at("dark"), 1, _at("light", LIT))
+    ask = Ask(start, (DO,), "see what it does")
+    evidence.take_in(entry, replace(ask, again=True))
     assert not evidence.was_asked(start, (DO,))
-    evidence.take_in(entry, Ask(start, (DO,), "see what it does"))
+    evidence.take_in(entry, ask)
     assert evidence.was_asked(start, (DO,))
-    assert not evidence.was_asked(start, (DO, DO))
+    assert evidence.repeats(ask)
+    other = replace(ask, plan=(DO, DO)), replace(ask, start=evidence.situation(_at("light", LIT)))
+    meant = replace(ask, again=True), replace(ask, examines=True), Walk(start, 1)
+    assert not any(map(evidence.repeats, (*other, *meant)))
 
 
-def test_an_exchange_says_what_became_of_the_moves_aims(evidence: Evidence) -> None:
+def test_an_answer_follows_where_every_step_was_tried_and_the_end_was_seen(evidence: Evidence) -> None:
+    start, light = _at("dark"), _at("light", LIT)
+    evidence.take_in(_asked(start, 2, light, steps=3))
+    node = evidence.situation(start)
+    follows = [evidence.answer_follows(node, (DO,) * steps) for steps in range(5)]
+    assert follows == [True, False, True, True, True], "the second of the situations was not seen"
+    assert not evidence.answer_follows(evidence.situation(_at("warm", WARM)), (DO,))
+
+
+def test_what_an_answer_leaves_out_is_known_as_untold(evidence: Evidence) -> None:
+    start, light = _at("dark"), _at("light", LIT)
+    ask = Ask(evidence.situation(start), (DO, DO), "see what it does")
+    evidence.take_in(_asked(start, 1, light), ask)
+    assert evidence.untold == {(light.state, DO)}
+    assert evidence.was_seen(evidence.situation(light), DO)
+    action = evidence.hypotheses["switch"]
+    told = [action.may_be_told(*action.index.values(one.state, DO.objects)) for one in (start, light)]
+    assert told == [True, False]
+
+
+@pytest.mark.parametrize(("executed", "refuted", "proven"), [(1, 2, 0), (0, 1, 1)])
+def test_an_exchange_says_what_became_of_the_moves_aims(
+    evidence: Evidence, executed: int, refuted: int, proven: int
+) -> None:
     """A success refutes a precondition that did not hold; a refusal for one possible reason proves it."""
+    dark, light, both = _at("dark"), _at("light", LIT), _at("both", LIT, WARM)
+    evidence.take_in(_walked(light, both), Walk(evidence.situation(light), 1))
     aims = tuple(
         Aim("test", "switch", Literals(bit, 0)) for bit in evidence.hypotheses["switch"].index.bit.values()
     )
-    ask = Ask(evidence.situation(_at("dark")), (DO,), "test", aims=aims)
-    told = evidence.take_in(Asked(Query(_at("dark"), (DO,)), Response(1, _at("light", LIT))), ask)
-    (exchange,) = evidence.exchanges
-    assert (told, exchange.told, exchange.refuted, exchange.proven) == (True, True, 2, 0)
+    ask = Ask(evidence.situation(dark), (DO,), "test", aims=aims)
+    told = evidence.take_in(_asked(dark, executed, _at("warm", WARM) if executed else dark), ask)
+    walk, exchange = evidence.exchanges
+    assert (walk.told, walk.refuted, walk.proven, walk.edges) == (True, 0, 0, 0)
+    assert (told, exchange.told, exchange.refuted, exchange.proven) == (True, True, refuted, proven)
+    assert (exchange.move, exchange.edges) == (ask, 1)
+    assert exchange.came_from is evidence.situation(both)
 
 
 def test_the_evidence_as_it_was_after_some_exchanges(evidence: Evidence) -> None:
@@ -275,6 +326,52 @@ def test_an_empty_walk_leaves_the_agent_where_it_was_brought(evidence: Evidence)
     other = evidence.situation(_at("light", LIT))
     evidence.take_in(Walked(()), Walk(other, 3))
     assert evidence.current is other
+    assert evidence.initial == [evidence.situation(_at("dark"))]
+    assert evidence.visited == [*evidence.initial, other]
+
+
+def test_of_problems_that_look_alike_that_is_gone_on_with_in_which_least_was_tried(
+    evidence: Evidence,
+) -> None:
+    """Where the agent stands if it is there, unless another problem was neglected; looks are no steps."""
+    one, other = _at("dark"), _at("dark, too")
+    node = evidence.begin(other)
+    assert evidence.current is node is evidence.begin(one)
+    assert evidence.departure(node) == one, "the agent stands there"
+    light = evidence.begin(_at("light", LIT))
+    for step in range(1, FEW + 1):
+        neglected = step > EVEN + 1
+        assert evidence.neglected is (node if neglected else None)
+        assert evidence.hardly_tried is node
+        evidence.take_in(_asked(other, 0, other, steps=0), Ask(light, (), "look"))
+        evidence.take_in(_walked(one, one) if step % 2 else _asked(one, 1, one))
+        assert evidence.departure(node) == (other if neglected or step == EVEN + 1 else one)
+    assert evidence.hardly_tried is evidence.situation(other)
+    evidence.take_in(Walked(()), Walk(light, 1))
+    assert evidence.departure(node) == other
+    assert evidence.departure(light) == _at("light", LIT)
+
+
+def test_the_situations_seen_are_grouped_by_the_objects_of_their_problem(evidence: Evidence) -> None:
+    alone = evidence.begin(_at("alone", names="one"))
+    evidence.take_in(_asked(_at("a", LIT), 2, _at("b", WARM), steps=2))
+    dark, a, b = (evidence.situation(one) for one in (_at("dark"), _at("a", LIT), _at("b", WARM)))
+    again = evidence.begin(_at("again", LIT, names="one"))
+    assert by_problem(evidence) == [[dark, a, b], [alone, again]]
+
+
+def test_objects_that_are_one_show_what_their_effects_do_together() -> None:
+    """Which of the two lamps was lit is not told where they are the same one, but that one is."""
+    model = small.model("both x y", predicates="lit/1")
+    evidence = Evidence(Hypotheses(model.vocabulary, model.headers, repeated=True))
+    dark, light = _at("dark"), _at("light", LIT)
+    evidence.begin(dark)
+    step = small.step("both one one")
+    evidence.take_in(Walked((WalkStep(dark, step, light),)))
+    assert evidence.predict(dark.state, step) == light.state
+    assert evidence.predict(light.state, step).unknown == small.atoms(LIT)
+    evidence.take_in(Walked((WalkStep(_at("hidden", unknown=LIT), step, light),)))
+    assert evidence.predict(light.state, step).unknown == small.atoms(LIT), "nobody knows what was so before"
 
 
 @pytest.mark.parametrize("refusals", [REFUSALS - 1, REFUSALS])
@@ -282,18 +379,20 @@ def test_a_conclusion_is_confirmed_by_so_many_refusals(evidence: Evidence, refus
     evidence.take_in(_walked(_at("light", LIT, WARM), _at("dark")))
     for number in range(refusals):
         at = _at(f"again {number}", WARM)
-        evidence.take_in(Asked(Query(at, (DO,)), Response(0, at)))
-    weak = [claim.action for claim in unconfirmed(evidence)]
-    assert weak == (["switch"] if refusals < REFUSALS else [])
+        evidence.take_in(_asked(at, 0, at))
+    bit = evidence.hypotheses["switch"].index.bit[small.lifted("lit x")]
+    claim = Claim("switch", Literals(bit, 0))
+    assert supported(evidence) == {claim: evidence.refusals}
+    assert unconfirmed(evidence) == ((claim,) if refusals < REFUSALS else ())
 
 
 def test_entries_are_named_by_what_was_done() -> None:
     a, b = _at("a"), _at("b", LIT)
     entries = (
         _walked(a, b, _at("c", LIT, WARM)),
-        Asked(Query(a, (DO, DO)), Response(1, b)),
+        _asked(a, 1, b, steps=2),
         _walked(a, b),
-        Asked(Query(a, ()), Response(0, a)),
+        _asked(a, 0, a, steps=0),
     )
     transcript = Transcript(LAMPS.vocabulary, LAMPS.headers, Access.SNAPSHOT, (a,), entries)
     assert transcript.names() == [

@@ -34,7 +34,7 @@ def _steps(*entries: Asked | Walked) -> list[AttemptedStep]:
 
 def test_what_came_right_before_a_step_is_said_until_the_agent_is_put_elsewhere() -> None:
     one, other = small.state("a b"), small.state("a b", "on a")
-    course, told = Course(), []
+    course, told, counted = Course(), [], []
     for state, step, executed, after in (
         (one, "press a", True, one),
         (one, "undo a", False, one),
@@ -45,6 +45,7 @@ def test_what_came_right_before_a_step_is_said_until_the_agent_is_put_elsewhere(
         course.begin(state)
         when = course.step(small.step(step), executed=executed)
         told.append({*when.before, when.turn})
+        counted.append((when.attempts, when.steps, when.since))
         course.end(after)
     same = "the step of it before named the same #0", "the step right before named one of its objects"
     press_before = "it came right after press"
@@ -56,6 +57,7 @@ def test_what_came_right_before_a_step_is_said_until_the_agent_is_put_elsewhere(
         {2, same[0]},
         {0, press_before},
     ]
+    assert counted == [(0, 0, 0), (1, 1, 1), (2, 1, 1), (3, 2, 0), (4, 3, 1)]
 
 
 def test_only_the_first_and_the_last_situation_of_a_plan_were_seen() -> None:
@@ -64,7 +66,9 @@ def test_only_the_first_and_the_last_situation_of_a_plan_were_seen() -> None:
     none = Asked(Query(S[4], (TWO, ONE)), Response(0, S[4]))
     look = Asked(Query(S[4], ()), Response(0, S[4]))
     walk = Walked((WalkStep(S[5], THREE, S[6]),))
-    assert _steps(whole, cut, look, none, walk) == [
+    steps = _steps(whole, cut, look, none, walk, walk)
+    assert [(step.when.attempts, step.when.since) for step in steps[-4:]] == [(4, 4), (5, 4), (6, 4), (7, 5)]
+    assert steps[:-1] == [
         AttemptedStep(0, 0, ONE, True, S[0], None),
         AttemptedStep(0, 1, TWO, True, None, None),
         AttemptedStep(0, 2, THREE, True, None, S[1]),

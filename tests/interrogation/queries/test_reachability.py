@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 from aam_vision.interrogation.evidence.graph import Evidence, Node, by_problem
 from aam_vision.interrogation.evidence.moves import Ask, Asked, Walked
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals, union
-from aam_vision.interrogation.hypotheses.models import ActionHypotheses, Hypotheses
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses
 from aam_vision.interrogation.queries.reachability import (
     BoundedSearch,
     KnownReachability,
     PlannedNearMiss,
     Reachability,
 )
-from aam_vision.model.query import Query, Response, Situation
+from aam_vision.model.query import Query, Response
 from aam_vision.planning.planner import Found, Limits, SearchProblem, Verdict
 from aam_vision.planning.pyperplan import PyperplanPlanner
-from tests import domains, small
+from tests import domains
 from tests.domains import Domain
 from tests.interrogation.runs import agent_of, begun, walked
 from tests.profiles import thorough
@@ -85,14 +85,6 @@ def _assert_leads_there(
     held, dim = evidence.hypotheses[planned.step.name].index.values(state, planned.step.objects)
     assert not holding.positive & ~held & ~dim
     assert not holding.negative & held
-
-
-def test_situations_are_grouped_by_the_objects_of_their_problem() -> None:
-    evidence = Evidence(Hypotheses(small.model().vocabulary, []))
-    for number, names in enumerate(["a", "a b", "a"]):
-        evidence.situation(Situation(number, small.state(names, f"p{number}")))
-    groups = [[node.number for node in nodes] for nodes in by_problem(evidence)]
-    assert groups == [[0, 2], [1]], "equal objects are one problem; the first situation comes first"
 
 
 # Searches are counted: what was in vain is not made again, and after enough of that nothing is.

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 
 from aam_vision.model.domains import load
 from aam_vision.model.pddl import MAX_BYTES, MAX_TOKENS, read_domain, read_problem
 
-from .files import DOMAIN, message, written
+from .files import DOMAIN, in_time, message, written
 
 PRE = "(not (busy))"
-T = TypeVar("T")
 
 
 def test_a_path_is_quoted_in_one_printable_line(folder: Path) -> None:
@@ -61,18 +57,11 @@ def test_hostile_files_are_refused_at_once(folder: Path, case: str) -> None:
     message(read_domain, written(folder, HOSTILE[case]))
 
 
-def _in_time(read: Callable[[], T]) -> T:
-    """What is read within five seconds of CPU time."""
-    started = time.process_time()
-    found = read()
-    assert time.process_time() - started < 5
-    return found
-
-
 def test_the_largest_files_are_read_in_time(folder: Path) -> None:
     path = large_problem(folder, objects=1000, facts=MAX_TOKENS // 5 - 300)
     model = load("blocksworld")
-    assert len(_in_time(lambda: read_problem(model, path)).initial.true) == MAX_TOKENS // 5 - 300
+    with in_time():
+        assert len(read_problem(model, path).initial.true) == MAX_TOKENS // 5 - 300
     problem = large_problem(folder, objects=12_000, facts=1)
     assert len(read_problem(model, problem).initial.objects) == 12_000
     predicates = " ".join(f"(p{i} ?x ?y)" for i in range(3000))
@@ -86,7 +75,8 @@ def test_thousands_of_parameters_are_read_and_too_many_actions_refused(folder: P
     every = f"(and {' '.join(f'(p {name})' for name in names)})"
     action = f"(:action a :parameters ({' '.join(names)}) :precondition {every} :effect {every})"
     path = written(folder, f"(define (domain d) (:predicates (p ?x)) {action})", "wide.pddl")
-    _in_time(lambda: read_domain(path, chance=chance))
+    with in_time():
+        read_domain(path, chance=chance)
     predicates = " ".join(f"(p{number} ?x)" for number in range(9000))
     actions = " ".join(f"(:action a{number} :parameters (?x))" for number in range(9000))
     path = written(folder, f"(define (domain d) (:predicates {predicates}) {actions})", "many.pddl")

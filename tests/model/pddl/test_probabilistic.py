@@ -64,6 +64,7 @@ def test_probabilities_that_are_written_add_up_to_one_and_none_is_lost(parts: li
     for share, (probability, _) in zip(written, outcomes, strict=True):
         assert share > 0
         assert float(share) == pytest.approx(probability, abs=1e-6)
+    assert written_probabilities([Outcome(0.25, Effects()), Outcome(0.5, Effects())]) == ["0.25", "0.5"]
 
 
 def test_ten_outcomes_that_do_not_come_out_even_are_read_again(tmp_path: Path) -> None:
@@ -74,6 +75,30 @@ def test_ten_outcomes_that_do_not_come_out_even_are_read_again(tmp_path: Path) -
     outcomes, again = (_outcomes(each, "a") for each in (model, read(tmp_path, domain_text(model))))
     assert len(outcomes) == 10
     assert again == pytest.approx(outcomes, abs=1e-6)
+
+
+LAID_OUT = """
+    :effect (and
+        (when (and (r))
+          (and
+            (p)
+            (q)))
+        (when (and (not (r)))
+          (and
+            (probabilistic
+              0.5 (and
+                (p)
+                (q))
+              0.5 (and)))))
+  )
+)
+"""
+
+
+def test_what_stands_within_something_is_written_further_to_the_right(tmp_path: Path) -> None:
+    effect = "(when (r) (and (p) (q))) (when (not (r)) (probabilistic 0.5 (and (p) (q))))"
+    text = f"(define (domain d) (:predicates (p) (q) (r)) (:action a :effect (and {effect})))"
+    assert domain_text(read(tmp_path, text)).endswith(LAID_OUT)
 
 
 def test_a_domain_without_chance_is_written_as_plain_pddl(tmp_path: Path) -> None:
@@ -100,7 +125,7 @@ def test_a_goal_is_literals_over_the_objects_of_a_problem_or_refused_in_one_line
 
 
 BAD = {
-    "more than one": ("0.7 (and", "0.95 (and", "add up to 1.05, more than 1"),
+    "more than one": ("0.7 (and", "0.950004 (and", "add up to 1.05, more than 1"),
     "no number": ("0.7 (and", "often (and", "expected a probability from 0 to 1"),
     "negative": ("0.7 (and", "-0.7 (and", "expected a probability from 0 to 1"),
     "a zero below": ("1/10", "1/0", "expected a probability from 0 to 1"),
@@ -120,4 +145,4 @@ def test_a_mistake_is_one_line_that_says_where(tmp_path: Path, name: str) -> Non
     assert old in SLIPPERY
     message = told_by(lambda: read(tmp_path, SLIPPERY.replace(old, new)))
     assert told in message
-    assert "domain.pddl:" in message
+    assert re.search(r"domain\.pddl:\d+: ", message)

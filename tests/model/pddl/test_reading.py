@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from functools import partial
 from pathlib import Path
@@ -198,7 +199,7 @@ BAD = {
 def test_a_mistake_is_one_line(tmp_path: Path, effect: str) -> None:
     message = told_by(lambda: read(tmp_path, effect))
     assert BAD[effect] in message
-    assert "domain.pddl:" in message
+    assert re.search(r"domain\.pddl:\d+: ", message)
 
 
 # Instructions that a file writes as predicates, as PDDLGym's files do, are left out; what else bears such a
@@ -251,6 +252,18 @@ def test_what_is_named_as_an_instruction_is_no_concept(tmp_path: Path, section: 
 def test_what_the_agent_changes_or_must_not_have_is_a_concept(tmp_path: Path, changed: str) -> None:
     model = read_domain(files(tmp_path, changed)[0])
     assert names(model) == ["at", "next", "rest", "ready"]
+
+
+@pytest.mark.parametrize("sign", ["(rest)", "(not (rest))"])
+@pytest.mark.parametrize("use", [":precondition {}", ":effect (when {} (ready))", ":effect {}", ""])
+def test_where_there_is_chance_what_only_its_own_action_requires_is_an_instruction(
+    tmp_path: Path, use: str, sign: str
+) -> None:
+    actions = f"(:action rest :precondition (rest)) (:action go {use.format(sign)})"
+    text = f"(define (domain d) (:predicates (rest) (ready)) {actions})"
+    model = read_domain(written(tmp_path, text), chance=True)
+    assert ("rest" in names(model)) is bool(use)
+    assert bool(model.schema("rest").positive) is bool(use)
 
 
 @pytest.mark.parametrize("chance", [False, True])

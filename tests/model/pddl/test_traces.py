@@ -51,7 +51,7 @@ TYPED = """(define (domain d) (:types car van - thing place) (:constants depot -
 @pytest.mark.parametrize(
     ("domain", "text", "told"),
     [
-        (LAMP, "", "found nothing: the file is empty"),
+        (LAMP, "", ":1: expected '(:trajectory', found nothing: the file is empty"),
         (LAMP, "(define (domain lamp))", ":1: expected '(:trajectory', found '(define'"),
         (LAMP, trace(STARTS), ":1: holds no step"),
         (LAMP, trace(GO, STARTS), ":2: the state before it is missing"),
