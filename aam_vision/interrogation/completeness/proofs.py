@@ -237,7 +237,8 @@ class Proofs:
         chosen = []
         for number, masks in found.items():
             steps = [step for step in self.steps if step.entry == number]
-            here = [step for step in steps if step.action.name == name] or steps
+            own = [step for step in self.steps if step.entry <= number and step.action.name == name]
+            here = [step for step in steps if step.action.name == name] or steps or own  # a look has no steps
             chosen.append(Exclusion(here[-1], _atom_modes_of(action, masks), seen=False))
         return chosen
 
