@@ -73,7 +73,7 @@ class Problems(Generic[Place]):
 
     @property
     def neglected(self) -> int | None:
-        """The problem in which far less was tried than in one that looks at first like it; None if there is none."""
+        """Of the problems that look at first like another one, that in which far less was tried than in the one most tried; or None."""
         least = min(self._alike, key=self._tried.__getitem__, default=None)
         most = max((self._tried[one] for one in self._alike), default=0)
         return None if least is None or 2 * self._tried[least] + EVEN >= most else least
