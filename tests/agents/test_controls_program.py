@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from aam_vision.agents.encoding import Malformed
+from aam_vision.agents.encoding import Malformed, read_executed
 from aam_vision.agents.process import process_agent
 from aam_vision.agents.program import ProgramLimits
-from aam_vision.agents.protocol import read_executed, read_hello
+from aam_vision.agents.protocol import read_hello
 from aam_vision.model.pddl import read_domain
 from aam_vision.model.query import Access, Query
 from aam_vision.model.strips import GroundAction
