@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from aam_vision.interrogation.controls.cases import Condition, Example, contradiction
+from aam_vision.interrogation.controls.cases import Condition, Example, contradicted
 from aam_vision.interrogation.controls.discovery import Discovery
 from aam_vision.interrogation.controls.giving import Giving
 from aam_vision.interrogation.controls.operators import Operator, Outcome, Transition, explanations
@@ -104,7 +104,7 @@ class Rules:
                 return
             self._widen(transition, found)
         for rule in self._rules[transition.control.name]:
-            if contradiction(rule.condition, rule.operator.effects, transition, index) is not None:
+            if contradicted(rule.condition, rule.operator.effects, transition, index):
                 self._refute(
                     transition,
                     f"{rule.operator.header.name} was not carried out though all that it may require held",
@@ -125,7 +125,7 @@ class Rules:
             if not wider:
                 return
             if not any(
-                contradiction(condition, rule.operator.effects, one, self._giving.indices.of(one.before))
+                contradicted(condition, rule.operator.effects, one, self._giving.indices.of(one.before))
                 for one in self._giving.transitions[transition.control.name]
             ):
                 self.widened = self._giving.steps
