@@ -19,7 +19,7 @@ from itertools import permutations
 import numpy as np
 
 from aam_vision.interrogation.completeness.indistinguishability import NONE, Closure
-from aam_vision.interrogation.controls.exploring import Chooser, Novelty
+from aam_vision.interrogation.controls.exploring import Chooser
 from aam_vision.interrogation.controls.giving import Giving
 from aam_vision.interrogation.controls.operators import Effect, Operator, Transition, moved
 from aam_vision.interrogation.controls.rules import Rules
@@ -131,7 +131,7 @@ class OperatorAgent:
         self._giving = giving
         self._rules = rules
         self._recalled = False
-        self._novelty = Novelty()
+        self._chooser = Chooser(giving)
         self.asked = 0
         """Queries so far."""
 
@@ -198,7 +198,7 @@ class OperatorAgent:
         for _ in range(ATTEMPTS):
             if self._giving.steps - self._rules.widened > PATIENCE:
                 return None
-            control = Chooser(self._giving, rng, self._novelty).next(here, self._rules, LIKELY)
+            control = self._chooser.next(here, self._rules, rng, LIKELY)
             if control is None:
                 return None
             transition, after = self._giving.give(here, control)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations, permutations, product
 from typing import NamedTuple
 
-from aam_vision.interrogation.controls.mapping import Carriers
+from aam_vision.interrogation.controls.mapping import CONDITIONAL, Carriers
 from aam_vision.interrogation.controls.operators import moved
 from aam_vision.model.pddl.writing import action_of, action_text, conjunction, domain_of, literals_text
 from aam_vision.model.strips import (
@@ -115,12 +115,12 @@ class Split:
 
     @property
     def sentences(self) -> list[str]:
-        """What became of each control with several cases, in words."""
+        """Which cases are one action with conditional effects, and which are not, and why."""
         told = [
-            f"{listed([one.operator for one in action.branches])} are one action, {action.header.name}"
+            f"{listed([one.operator for one in action.branches])} are one action in {CONDITIONAL}: {action.header}"
             for action in self.actions
         ]
-        return told + [f"{control}: {why}" for control, why in self.apart.items()]
+        return [*told, *(f"not all cases of {control}: {why}" for control, why in self.apart.items())]
 
     def added_to(self, model: Model) -> Model:
         """The model with these actions, without what they require and change: for reading plans that name them."""

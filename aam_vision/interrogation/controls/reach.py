@@ -177,10 +177,6 @@ class Standpoints:
         """The fact of a number."""
         return list(self._facts_known)[number]
 
-    def role(self, number: int) -> Role:
-        """The role of a number."""
-        return list(self._roles_known)[number]
-
     def _roles(self, control: GroundAction, index: StateIndex) -> dict[str, Role]:
         roles: dict[str, Role] = {}
         for place, name in enumerate(control.objects):
