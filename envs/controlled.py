@@ -18,15 +18,7 @@ from aam_vision.model.strips import Atom
 
 
 @dataclass(frozen=True)
-class ControlledEnvironment(OwnEnvironment):
-    """An environment of which the controls are known, and perhaps no instruction.
-
-    Arguments as of ``OwnEnvironment``.
-    """
-
-
-@dataclass(frozen=True)
-class ReadyWorld(ControlledEnvironment):
+class ReadyWorld(OwnEnvironment):
     """A world of ours, with classifiers shipped; it goes on after the end of an episode, which is a matter of rewards."""
 
     stops: bool = False
@@ -58,7 +50,7 @@ def bare_environment(
     number: int = PICTURES,
     shake: Callable[[Any, np.random.Generator], None] | None = None,
     held_out: tuple[int, ...] | None = None,
-) -> ControlledEnvironment:
+) -> OwnEnvironment:
     """A user's environment of which nothing is known but its controls, and the vocabulary in which it is seen.
 
     Args:
@@ -80,4 +72,4 @@ def bare_environment(
     """
     more: dict[str, Any] = {"seeds": seeds, "number": number, "weights": weights, "restore": restore}
     more |= {"stops": stops, "held_out": held_out, "controls": controls, "shown": shown, "shake": shake}
-    return ControlledEnvironment(name, visual, (), make, scene, **more)
+    return OwnEnvironment(name, visual, (), make, scene, **more)
