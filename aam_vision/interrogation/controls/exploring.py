@@ -9,7 +9,7 @@ beyond. This chooses what is explored and decides nothing.
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Sequence, Set
 from itertools import islice
 from typing import NamedTuple
@@ -74,37 +74,26 @@ def _missing(rule: Rule, state: State, control: GroundAction, index: StateIndex)
                 yield atom
 
 
-class Surroundings:
-    """The facts of a state by object."""
+def _links(index: StateIndex, objects: Sequence[str], besides: Sequence[str] = ()) -> set[Feature]:
+    """What facts say of these objects, and of others that share a fact with them.
 
-    def __init__(self, state: State) -> None:
-        self._facts: dict[str, list[tuple[str, int, tuple[str, ...]]]] = defaultdict(list)
-        self._sizes = tuple((predicate, len(rows)) for predicate, rows in state.rows.items())
-        for predicate, rows in state.rows.items():
-            for row in rows:
-                for place, name in enumerate(row):
-                    self._facts[name].append((predicate, place, row))
-
-    def links(self, objects: Sequence[str], besides: Sequence[str] = ()) -> set[Feature]:
-        """What facts say of these objects, and of others that share a fact with them.
-
-        Without objects, how many facts of each predicate there are. ``besides`` are told apart from other objects, too.
-        """
-        if not objects:
-            return {self._sizes}
-        known = {name: place for place, name in enumerate(dict.fromkeys((*objects, *besides)))}
-        links: set[Feature] = set()
-        for argument, name in enumerate(objects):
-            for predicate, _, row in self._facts[name]:
-                shape = tuple([known.get(other, "") for other in row])
-                links.add((argument, predicate, shape))
-                for other_place, other in enumerate(row):
-                    if other in known:
-                        continue
-                    for second, second_place, second_row in self._facts[other]:
-                        if name not in second_row:
-                            links.add((argument, predicate, shape, other_place, second, second_place))
-        return links
+    Without objects, how many facts of each predicate there are. ``besides`` are told apart from other objects, too.
+    """
+    if not objects:
+        return {tuple((predicate, len(rows)) for predicate, rows in index.state.rows.items())}
+    known = {name: place for place, name in enumerate(dict.fromkeys((*objects, *besides)))}
+    links: set[Feature] = set()
+    for argument, name in enumerate(objects):
+        for predicate, _, row in index.about(name):
+            shape = tuple([known.get(other, "") for other in row])
+            links.add((argument, predicate, shape))
+            for other_place, other in enumerate(row):
+                if other in known:
+                    continue
+                for second, second_place, second_row in index.about(other):
+                    if name not in second_row:
+                        links.add((argument, predicate, shape, other_place, second, second_place))
+    return links
 
 
 class Chooser:
@@ -113,7 +102,6 @@ class Chooser:
     def __init__(self, giving: Giving) -> None:
         self._giving = giving
         self._seen: set[Feature] = set()
-        self._surroundings: tuple[State, Surroundings] | None = None
         self._of_rules: Rules | None = None
         """The operators that the following is about; their conditions become wider meanwhile, which hardly matters here."""
         self._near: dict[tuple[State, GroundAction], frozenset[Feature]] = {}
@@ -172,7 +160,7 @@ class Chooser:
         self, state: State, control: GroundAction, rules: Rules | None, index: StateIndex
     ) -> set[Feature]:
         """The facts of a control in a state that no control of its name was given with."""
-        found: set[Feature] = {(control.name, one) for one in self._around(state).links(control.objects)}
+        found: set[Feature] = {(control.name, one) for one in _links(index, control.objects)}
         if rules is not None:
             self._turn_to(rules)
             near = self._near.get((state, control))
@@ -188,17 +176,11 @@ class Chooser:
         missing = {
             atom: None for rule in rules.of(control.name) for atom in _missing(rule, state, control, index)
         }
-        around = self._around(state)
         return frozenset(
             (control.name, atom.predicate, link)
             for atom in missing
-            for link in around.links(atom.objects, control.objects)
+            for link in _links(index, atom.objects, control.objects)
         )
-
-    def _around(self, state: State) -> Surroundings:
-        if self._surroundings is None or self._surroundings[0] is not state:
-            self._surroundings = state, Surroundings(state)
-        return self._surroundings[1]
 
     def _likely(
         self, here: Situation, rules: Rules, given: Set[GroundAction], rng: np.random.Generator

@@ -174,17 +174,10 @@ class Rules:
         found: dict[GroundAction, State] = {}
         for rule in self.by_name.values():
             for objects in rule.condition.bindings(index):
-                after = changed(state, rule.operator, objects)
+                after = rule.operator.changes.applied(state, objects)
                 if after != state:
                     found.setdefault(rule.operator.instructed(objects), after)
         return found
-
-
-def changed(state: State, operator: Operator, objects: tuple[str, ...]) -> State:
-    """The state after an operator."""
-    added = frozenset(effect.atom.ground(objects) for effect in operator.effects if effect.becomes)
-    deleted = frozenset(effect.atom.ground(objects) for effect in operator.effects if not effect.becomes)
-    return State((state.true - deleted) | added, state.objects, state.unknown - added - deleted)
 
 
 class ControlModel:
