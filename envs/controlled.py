@@ -18,7 +18,15 @@ from aam_vision.model.strips import Atom
 
 
 @dataclass(frozen=True)
-class ReadyWorld(OwnEnvironment):
+class ControlledEnvironment(OwnEnvironment):
+    """An environment of which the controls are known, and perhaps no instruction.
+
+    Arguments as of ``OwnEnvironment``.
+    """
+
+
+@dataclass(frozen=True)
+class ReadyWorld(ControlledEnvironment):
     """A world of ours, with classifiers shipped; it goes on after the end of an episode, which is a matter of rewards."""
 
     stops: bool = False
@@ -50,7 +58,7 @@ def bare_environment(
     number: int = PICTURES,
     shake: Callable[[Any, np.random.Generator], None] | None = None,
     held_out: tuple[int, ...] | None = None,
-) -> OwnEnvironment:
+) -> ControlledEnvironment:
     """A user's environment of which nothing is known but its controls, and the vocabulary in which it is seen.
 
     Args:
@@ -72,4 +80,4 @@ def bare_environment(
     """
     more: dict[str, Any] = {"seeds": seeds, "number": number, "weights": weights, "restore": restore}
     more |= {"stops": stops, "held_out": held_out, "controls": controls, "shown": shown, "shake": shake}
-    return OwnEnvironment(name, visual, (), make, scene, **more)
+    return ControlledEnvironment(name, visual, (), make, scene, **more)

@@ -16,9 +16,10 @@ import pytest
 
 from aam_vision.agents.image import ChanceImageAgent, Passage
 from aam_vision.agents.perception import Scene
+from aam_vision.envs.controlled import ControlledEnvironment
 from aam_vision.envs.gymnasium_simulator import ChanceSimulator, check_refusals, check_restore
 from aam_vision.envs.meaning import BoundedCalls, TookTooLong
-from aam_vision.envs.own import Instruction, OwnEnvironment, instruction
+from aam_vision.envs.own import Instruction, instruction
 from aam_vision.envs.restoring import in_order
 from aam_vision.envs.sources import found, shown, vocabulary
 from aam_vision.interrogation.chance.interrogating import Options, interrogate
@@ -106,12 +107,12 @@ def true(env: Any) -> Any:
         yield "fell", ("cart",)
 
 
-def lane(*instructions: Instruction, **more: Any) -> OwnEnvironment:
+def lane(*instructions: Instruction, **more: Any) -> ControlledEnvironment:
     given = {"stops": False, **more}
-    return OwnEnvironment("lane", WORDS, instructions, Lane, scene, shown=true, **given)
+    return ControlledEnvironment("lane", WORDS, instructions, Lane, scene, shown=true, **given)
 
 
-def simulator(environment: OwnEnvironment, seed: int = 0) -> ChanceSimulator:
+def simulator(environment: ControlledEnvironment, seed: int = 0) -> ChanceSimulator:
     made = environment.simulator(("seed", 0), chance=np.random.default_rng(seed))
     assert isinstance(made, ChanceSimulator)
     return made
@@ -279,7 +280,7 @@ def test_chance_that_comes_back_with_a_copy_or_may_feign_a_refusal_is_refused() 
     told_by(lambda: check_restore("lane", "replay"), "restore='replay'")
 
 
-def subject(environment: OwnEnvironment, access: Access) -> ChanceImageAgent:
+def subject(environment: ControlledEnvironment, access: Access) -> ChanceImageAgent:
     told, words = environment.told(), environment.visual.vocabulary()
     seen = [told.of(simulator(environment))]
     return ChanceImageAgent(seen, told, words, environment.headers, access, refuses_surely=True)

@@ -14,8 +14,7 @@ import pytest
 
 import aam_vision
 from aam_vision.envs import own
-from aam_vision.envs.controlled import bare_environment
-from aam_vision.envs.own import OwnEnvironment
+from aam_vision.envs.controlled import ControlledEnvironment, bare_environment
 from aam_vision.envs.restoring import difference
 from aam_vision.interrogation.controls.result import ControlsResult
 from tests.envs.corridor import INSTRUCTIONS, LENGTH, LIGHT, OWN, SCENE, Corridor, Eyes, Locked, vocabulary
@@ -37,13 +36,13 @@ FAR = {"go ?c - cell": lambda c: [0] * LENGTH + [1] * int(c[-1]), "light": LIGHT
 """A control that goes to any cell, and one that lights the lamp there."""
 
 
-def bare(env: Any = Corridor, **more: Any) -> OwnEnvironment:
+def bare(env: Any = Corridor, **more: Any) -> ControlledEnvironment:
     return bare_environment(
         "corridor", more.pop("visual", vocabulary()), env, lambda env: SCENE, more.pop("shown", shown), **more
     )
 
 
-def _agrees(result: ControlsResult, environment: OwnEnvironment) -> float:
+def _agrees(result: ControlsResult, environment: ControlledEnvironment) -> float:
     steps = environment.held_out_steps(200, np.random.default_rng(0))
     assert len(steps) == 200
     return sum(result.predictions.agrees(*step) for step in steps) / len(steps)
@@ -195,7 +194,7 @@ def test_a_hidden_thing_that_does_not_matter_can_be_left_out() -> None:
 
 def test_an_environment_without_instructions_is_run_by_its_controls_only() -> None:
     assert "give --controls" in told_by(lambda: bare().headers)
-    silent = OwnEnvironment("corridor", vocabulary(), (), Corridor, lambda env: SCENE)
+    silent = ControlledEnvironment("corridor", vocabulary(), (), Corridor, lambda env: SCENE)
     told_by(silent.bare_agent, "no function `shown`")
 
 

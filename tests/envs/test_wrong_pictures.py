@@ -18,7 +18,7 @@ import pytest
 
 import aam_vision
 from aam_vision.agents.perception import Exactly, Scene
-from aam_vision.envs.controlled import bare_environment
+from aam_vision.envs.controlled import ControlledEnvironment, bare_environment
 from aam_vision.envs.grids import board_scene
 from aam_vision.envs.own import OwnEnvironment
 from aam_vision.envs.sources import there, vocabulary
@@ -149,7 +149,7 @@ def shown(env: Any) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield "lit", (f"cell-{row}-{column}",)
 
 
-def robot(kind: str = "right", **more: Any) -> OwnEnvironment:
+def robot(kind: str = "right", **more: Any) -> ControlledEnvironment:
     given = {"controls": MOVES, "seeds": (0, 1), "number": 60, **more}
     words, true = given.pop("visual", VOCABULARY), given.pop("shown", shown)
     return bare_environment("robot", words, lambda: Robot(kind), scene, true, **given)

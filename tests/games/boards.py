@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from aam_vision.agents.perception import Scene
+from aam_vision.envs.controlled import ControlledEnvironment
 from aam_vision.envs.grids import STEPS, board_scene
-from aam_vision.envs.own import OwnEnvironment
 from aam_vision.envs.sources import always, nowhere, of_look, somewhere, where
 
 from .grid import TYPES, Cell, Game, game, laid_out, marked, name
@@ -346,7 +346,7 @@ PURSE = {
     "purse ?n - number": somewhere(NUMBERS, "cell", "the purse shows {}"),
     "more ?n ?m - number": always([("none", "one"), ("one", "two")], "one more"),
 }
-ENVIRONMENTS: dict[str, OwnEnvironment] = {
+ENVIRONMENTS: dict[str, ControlledEnvironment] = {
     **{kind.__name__.lower(): game(kind, marked(**kind.words)) for kind in (Levers, Charge)},
     "warehouse": game(Warehouse, THINGS, types=WITH_CRATES, scene=_with_crates),
     **{kind.__name__.lower(): game(kind, marked(**kind.words)) for kind in (Buttons, Oneway, Ice, Conveyor)},

@@ -9,9 +9,8 @@ import gymnasium
 import numpy as np
 
 from aam_vision.agents.perception import Constraint, Exactly, Scene
-from aam_vision.envs.controlled import bare_environment
+from aam_vision.envs.controlled import ControlledEnvironment, bare_environment
 from aam_vision.envs.grids import STEPS, board_scene
-from aam_vision.envs.own import OwnEnvironment
 from aam_vision.envs.sources import Source, adjacent, there, vocabulary
 from aam_vision.model.strips import Atom
 
@@ -146,7 +145,7 @@ def marked(**meanings: str) -> dict[str, Source]:
 
 def game(
     kind: type[Game], words: Mapping[str, Source], *constraints: Constraint, **more: Any
-) -> OwnEnvironment:
+) -> ControlledEnvironment:
     """The environment of a game: what a user would write below it."""
     title = kind.__name__.lower()
     types, pointed_out = more.pop("types", TYPES), more.pop("scene", scene)

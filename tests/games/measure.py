@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from time import process_time
 
 import aam_vision
-from aam_vision.envs.own import OwnEnvironment
+from aam_vision.envs.controlled import ControlledEnvironment
 from aam_vision.interrogation.controls.operators import Transition
 from aam_vision.interrogation.controls.result import ControlsResult
 from aam_vision.model.strips import GroundAction
@@ -24,7 +24,7 @@ MOST = 4000
 """Situations of one game that are looked at."""
 
 
-def reachable(game: OwnEnvironment) -> list[Transition]:
+def reachable(game: ControlledEnvironment) -> list[Transition]:
     """All steps from all situations that can be reached from its problems."""
     found, controls = [], [(header.name, number) for number, header in enumerate(game.control_headers)]
     for seed in game.seeds:

@@ -11,7 +11,7 @@ from time import process_time
 import numpy as np
 
 import aam_vision
-from aam_vision.envs.own import OwnEnvironment
+from aam_vision.envs.controlled import ControlledEnvironment
 from aam_vision.interrogation.controls.result import ControlsResult
 from aam_vision.model.strips import GroundAction, State
 
@@ -21,7 +21,9 @@ EPISODES, EPISODE = 25, 40
 """New histories, and the controls of each."""
 
 
-def histories(game: OwnEnvironment, rng: np.random.Generator) -> Iterator[tuple[State, GroundAction, State]]:
+def histories(
+    game: ControlledEnvironment, rng: np.random.Generator
+) -> Iterator[tuple[State, GroundAction, State]]:
     """Steps of new histories: from where problems begin, controls at random, without a return."""
     for number in range(EPISODES):
         env = game.make()
@@ -50,7 +52,7 @@ class Measured:
         return self.result.complete and self.wrong > self.result.case_bound
 
 
-def measure(game: OwnEnvironment, seed: int) -> Measured:
+def measure(game: ControlledEnvironment, seed: int) -> Measured:
     """Interrogate a world, and hold the result against new histories."""
     began = process_time()
     result = aam_vision.interrogate_controls(game.bare_agent(), seed=seed)

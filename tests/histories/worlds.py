@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from aam_vision.envs.own import OwnEnvironment
+from aam_vision.envs.controlled import ControlledEnvironment
 from tests.games.boards import ENVIRONMENTS
 from tests.games.grid import Cell, Game, game, marked
 
@@ -122,14 +122,14 @@ SHOWN = {
 }
 
 
-def world(name: str, *, shown: bool) -> OwnEnvironment:
+def world(name: str, *, shown: bool) -> ControlledEnvironment:
     """The environment of one rule, its memory hidden or shown."""
     rule = (SHOWN if shown else HIDDEN)[name]
     kind = type("Room", (Room,), {"rule": rule, "shown": shown})
     return game(kind, marked(lamp="a lamp", on="a lamp that is on", gauge="the gauge's hand"))
 
 
-def all_worlds() -> Iterator[tuple[str, bool, OwnEnvironment]]:
+def all_worlds() -> Iterator[tuple[str, bool, ControlledEnvironment]]:
     """Every world: its name, whether something is hidden, and its environment."""
     yield from ((name, True, world(name, shown=False)) for name in HIDDEN)
     yield from ((f"{name}, shown", False, world(name, shown=True)) for name in VISIBLE)

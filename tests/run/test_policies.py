@@ -12,6 +12,7 @@ LANE = """
 from pathlib import Path
 from time import sleep
 
+from aam_vision.envs.controlled import ControlledEnvironment
 from tests.envs.test_chance_simulator import WORDS, Lane, back, drive, scene, true
 
 
@@ -30,7 +31,7 @@ class Forward:
 
 
 DRIVE = drive(Forward(), ready=lambda env, cart: env.at == 0 and not env.fell, seconds=1)
-ENVIRONMENT = OwnEnvironment("lane", WORDS, (DRIVE, back()), Lane, scene, shown=true, stops=False)
+ENVIRONMENT = ControlledEnvironment("lane", WORDS, (DRIVE, back()), Lane, scene, shown=true, stops=False)
 """
 
 
