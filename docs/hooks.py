@@ -84,9 +84,9 @@ def _pictures() -> Iterator[tuple[str, bytes]]:
     """A stone that another one blocks; a stone before and after it is pushed; and where a question begins and ends."""
     from PIL import Image
 
-    from aam_vision.envs.registry import make_simulator
+    from aam_vision.envs.registry import board_domain
 
-    simulator = make_simulator("sokoban", "train", 0)
+    simulator = board_domain("sokoban").simulator(("train", 0))
     simulator.start()
 
     def picture() -> bytes:

@@ -95,7 +95,7 @@ def holding(scene: Scene, seen: State) -> Truths:
     return held, [Atom("holding", (b,)) for b in piles.lost if HAND in piles.doubtful]
 
 
-def hand(predicate: str, description: str, *, full: bool, robot: str | None = None) -> Source:
+def _hand(predicate: str, description: str, *, full: bool, robot: str | None) -> Source:
     """Whether there is a block in the gripper; of the robots, where there is such a type."""
 
     def define(scene: Scene, seen: State) -> Truths:
@@ -117,16 +117,21 @@ def sights(scene: Scene, true: frozenset[Atom]) -> list[Atom]:
     return held + [atom for block in bottoms for atom in seen_in_pile(block, columns[block], lying)]
 
 
-BLOCKS: Final = BoardDomain(
-    name="blocks",
-    sources={
+def sources(robot: str | None = None) -> dict[str, Source]:
+    """Where the truth of every predicate of blocks comes from; ``robot``: the type of the robots, where there is one."""
+    return {
         "on": defined(on, "right above the other block"),
         "ontable": defined(ontable, "at the lowest level of a pile"),
         "clear": defined(clear, "in a pile, with no block right above it"),
-        "handempty": hand("handempty", "no block is seen in the gripper", full=False),
-        "handfull": hand("handfull", "a block is seen in the gripper", full=True),
+        "handempty": _hand("handempty", "no block is seen in the gripper", full=False, robot=robot),
+        "handfull": _hand("handfull", "a block is seen in the gripper", full=True, robot=robot),
         "holding": defined(holding, "seen in the gripper"),
-    },
+    }
+
+
+BLOCKS: Final = BoardDomain(
+    name="blocks",
+    sources=sources(),
     auxiliary=seen_at("block", "a block is seen at that level of the pile, or in the gripper"),
     may_vanish={"block": False},
     sights=sights,

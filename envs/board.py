@@ -34,7 +34,7 @@ from aam_vision.model.strips import ROOT_TYPE, ActionHeader, Atom, GroundAction,
 from aam_vision.support.errors import UnusableInput
 
 if TYPE_CHECKING:
-    from aam_vision.envs.board_env import Instructed
+    from aam_vision.envs.board_env import BoardEnv
     from aam_vision.envs.pddlgym_world import World
 
 SHAPES = ((6, 7), (8, 8), (9, 6), (7, 10), (8, 11), (12, 7))
@@ -230,21 +230,17 @@ class BoardDomain:
 
     def simulator(
         self, problem: Problem, *, controls: bool = False, chance: np.random.Generator | None = None
-    ) -> Instructed:
+    ) -> BoardEnv:
         """A problem, ready to be instructed, or to be given controls; UnusableInput if there is none of that name.
 
         ``chance``: what its chance is drawn from, whatever state is gone back to; None: its own generator.
         """
-        import gymnasium
-
-        from aam_vision.envs.board_env import Controlled, Instructed
+        from aam_vision.envs.board_env import BoardEnv, Controlled
 
         split, index = problem
-        options: dict[str, Any] = {"problem": index, "split": split, "render_mode": "rgb_array"}
-        env = gymnasium.make(self.gym_id, disable_env_checker=True, **options)
-        simulator = (Controlled if controls else Instructed)(env)
+        simulator = (Controlled if controls else BoardEnv)(self.name, index, split)
         if chance is not None:
-            simulator.board.np_random = chance
+            simulator.np_random = chance
         return simulator
 
     def stand_in(self) -> None:

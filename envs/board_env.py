@@ -27,11 +27,15 @@ class Snapshot:
 
 
 class BoardEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
-    """One problem in PDDLGym's simulator.
+    """One problem in PDDLGym's simulator; implements `aam_vision.agents.perception.Simulator`, too.
 
     Observations are frames, uint8 (H, W, 3), of a shape that depends on the problem. Actions are numbers
     of ``native_actions``. An action that cannot be done changes nothing; ``info["executed"]`` says so.
     The reward is 1.0 for a step that ends in a goal state, which is terminal, and 0.0 otherwise.
+
+    The agent has these actions as controls (``move(dir-up)``), while the user says what should come of one, such as
+    ``push-to-goal(player-01, stone-02, pos-3-4, pos-3-3, pos-3-2, dir-up)``. The simulator alone decides what a control does
+    now. If that is not exactly the instruction, the agent cannot carry it out.
 
     Args:
         domain: its name.
@@ -91,13 +95,18 @@ class BoardEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
         return self.frame(), {}
 
     def step(self, action: np.int64) -> tuple[NDArray[np.uint8], float, bool, bool, dict[str, Any]]:
-        outcome = self.outcome(self.native_actions[int(action)])
+        outcome = self._take(self.native_actions[int(action)])
+        reached = self._node.goal_reached
+        return self.frame(), float(reached), reached, False, {"executed": outcome.instruction is not None}
+
+    def _take(self, action: GroundAction) -> Outcome:
+        """Go where a native action leads; where that is a matter of chance, it is drawn."""
+        outcome = self.outcome(action)
         self._node = outcome.node
         if outcome.chances:
             place = drawn([chance for chance, _ in outcome.chances], self.np_random)
             self._node = outcome.chances[place][1]
-        reached = self._node.goal_reached
-        return self.frame(), float(reached), reached, False, {"executed": outcome.instruction is not None}
+        return outcome
 
     def render(self) -> NDArray[np.uint8] | None:
         return self.frame() if self.render_mode == "rgb_array" else None
@@ -114,7 +123,7 @@ class BoardEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
         """A token of the present state, for ``restore``; it says nothing of what chance will bring."""
         return Snapshot(self.layout.name, self._node.dynamic)
 
-    def restore(self, snapshot: Snapshot) -> None:
+    def restore(self, snapshot: object) -> None:
         """Go back to a state; UnusableInput if the token is of another problem."""
         if not isinstance(snapshot, Snapshot) or snapshot.problem != self.layout.name:
             origin = snapshot.problem if isinstance(snapshot, Snapshot) else repr(snapshot)
@@ -123,46 +132,10 @@ class BoardEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
             )
         self._node = self._world.node(snapshot.dynamic)
 
-
-# The agent as the user instructs it: ground instructions in, yes or no and an image out.
-#
-# An agent has controls of its own (``move(dir-up)``), while the user says what should come of it, e.g.
-# ``push-to-goal(player-01, stone-02, pos-3-4, pos-3-3, pos-3-2, dir-up)``. The simulator alone decides what
-# a control does now. If that is not exactly the instruction, the agent cannot carry it out.
-
-
-class Instructed(gymnasium.Wrapper[NDArray[np.uint8], np.int64, NDArray[np.uint8], np.int64]):
-    """Implements `aam_vision.agents.perception.Simulator` on top of a board environment.
-
-    Raises:
-        UnusableInput: if the wrapped environment is not a board environment.
-    """
-
-    def __init__(self, env: gymnasium.Env[Any, Any]) -> None:
-        super().__init__(env)
-        if not isinstance(env.unwrapped, BoardEnv):
-            raise UnusableInput(f"{env} takes no instructions: wrap a board environment of aam_vision")
-        self.board: BoardEnv = env.unwrapped
-        self._groups: dict[str, list[GroundAction]] = {}
-        for action in self.board.native_actions:
-            self._groups.setdefault(action.name, []).append(action)
-
-    @property
-    def scene(self) -> Scene:
-        return self.board.scene
+    # --- as the user instructs it ----------------------------------------------------------------------
 
     def start(self) -> None:
-        self.env.reset()
-
-    def snapshot(self) -> object:
-        return self.board.snapshot()
-
-    def restore(self, snapshot: object) -> None:
-        """Go back to a state from which ``snapshot`` was taken; UnusableInput if it is another problem's."""
-        self.board.restore(snapshot)  # type: ignore[arg-type]
-
-    def frame(self) -> Frame:
-        return self.board.frame()
+        self._node = self._world.initial
 
     def instruct(self, name: str, objects: tuple[str, ...]) -> bool:
         """Execute one ground instruction; False, and no change, when the agent cannot.
@@ -170,26 +143,28 @@ class Instructed(gymnasium.Wrapper[NDArray[np.uint8], np.int64, NDArray[np.uint8
         Raises:
             UnusableInput: if the agent has no instruction of that name.
         """
-        known = self.board.domain.native
+        known = self.domain.native
         if name not in known:
             raise UnusableInput(f"no instruction {name!r}: use one of {', '.join(known)}")
         verb, taken = known[name]
         if any(position >= len(objects) for position in taken):
             return False
         action = GroundAction(verb, tuple([objects[position] for position in taken]))
-        number = self.board.number_of.get(action)
-        if number is None or self.board.outcome(action).instruction != GroundAction(name, objects):
+        if action not in self.number_of or self.outcome(action).instruction != GroundAction(name, objects):
             return False
-        self.env.step(np.int64(number))
+        self._take(action)
         return True
 
     def choose(self, rng: np.random.Generator) -> tuple[str, tuple[str, ...]] | None:
         """The agent's own next choice: any name it can carry out, then any binding of it."""
+        groups: dict[str, list[GroundAction]] = {}
+        for action in self.native_actions:
+            groups.setdefault(action.name, []).append(action)
         bindings: dict[str, list[tuple[str, ...]]] = {}
-        for verb, actions in self._groups.items():
-            names = [name for name, (own, _) in self.board.domain.native.items() if own == verb]
+        for verb, actions in groups.items():
+            names = [name for name, (own, _) in self.domain.native.items() if own == verb]
             for number in rng.permutation(len(actions)):
-                instruction = self.board.outcome(actions[number]).instruction
+                instruction = self.outcome(actions[number]).instruction
                 if instruction is not None:
                     bindings.setdefault(instruction.name, []).append(instruction.objects)
                     if len(names) == 1:  # the first one found in random order is as good as any
@@ -200,16 +175,14 @@ class Instructed(gymnasium.Wrapper[NDArray[np.uint8], np.int64, NDArray[np.uint8
         return name, bindings[name][rng.integers(len(bindings[name]))]
 
 
-class Controlled(Instructed):
+class Controlled(BoardEnv):
     """A board environment whose instructions are its controls: each is carried out, whatever comes of it."""
 
     def instruct(self, name: str, objects: tuple[str, ...]) -> bool:
         """Give a control; nothing happens where the environment has none with these arguments. Always True."""
-        number = self.board.number_of.get(GroundAction(name, objects))
-        if number is not None:
-            self.env.step(np.int64(number))
+        if (action := GroundAction(name, objects)) in self.number_of:
+            self._take(action)
         return True
 
     def choose(self, rng: np.random.Generator) -> tuple[str, tuple[str, ...]]:
-        actions = self.board.native_actions
-        return actions[int(rng.integers(len(actions)))]
+        return self.native_actions[int(rng.integers(len(self.native_actions)))]

@@ -20,7 +20,7 @@ from aam_vision.envs import blocks
 from aam_vision.envs.blocks import MARGIN, SIDE, TABLE, sights
 from aam_vision.envs.board import BoardDomain, Layout, problems
 from aam_vision.envs.rendering import drawn_by_pddlgym
-from aam_vision.envs.sources import SEEN_AT, Piles, Truths, defined, seen_at, there
+from aam_vision.envs.sources import SEEN_AT, Piles, Truths, defined, there
 from aam_vision.model.strips import Atom, Objects, State, Types
 
 TABLETOP: Final = "table"
@@ -81,17 +81,12 @@ def _sights(scene: Scene, true: frozenset[Atom]) -> list[Atom]:
 EXPLODINGBLOCKS: Final = BoardDomain(
     name="explodingblocks",
     sources={
-        "on": defined(blocks.on, "right above the other block"),
-        "ontable": defined(blocks.ontable, "at the lowest level of a pile"),
-        "clear": defined(blocks.clear, "in a pile, with no block right above it"),
-        "handempty": blocks.hand("handempty", "no block is seen in the gripper", full=False, robot=ROBOT),
-        "handfull": blocks.hand("handfull", "a block is seen in the gripper", full=True, robot=ROBOT),
-        "holding": defined(blocks.holding, "seen in the gripper"),
+        **blocks.sources(ROBOT),
         "destroyed": defined(destroyed, "a cross is seen on the block"),
         "table-destroyed": defined(table_destroyed, "a cross is seen on the table"),
     },
     auxiliary={
-        **seen_at("block", "a block is seen at that level of the pile, or in the gripper"),
+        **blocks.BLOCKS.auxiliary,
         f"{MARKED} ?at - spot": there("cross", "a cross is seen there", auxiliary=True),
     },
     may_vanish={"block": False},

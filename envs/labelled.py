@@ -6,7 +6,6 @@ import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from hashlib import blake2b
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -97,55 +96,54 @@ Kind = frozenset[frozenset[str]]
 """Sets of predicates that are true of one object."""
 
 
-@dataclass(frozen=True)
-class Explored:
-    """An environment that is explored by random controls.
+def explored_images(
+    make: Callable[[], Env],
+    scene: Callable[[Any], Scene],
+    true: Callable[[Any, Scene], frozenset[Atom]],
+    act: Callable[[Env, Scene, np.random.Generator], bool],
+    *,
+    copied: bool,
+) -> LabelledImages:
+    """Images of random walks, those of rare kinds of situations as often as the others.
+
+    Two situations are of one kind if the same predicates are true together of some object in them (the arrow in an open door,
+    pointing right). Some walks go on from a situation of a rare kind, so that what lies behind it (the open door, once the
+    key was found) is seen, too.
 
     Args:
-        make: makes it.
+        make: makes the environment.
         scene: the user's scene: a function of ``env.unwrapped``, just reset.
         true: a function of ``env.unwrapped`` and its scene: the atoms of perceived predicates that its image shows.
         act: gives the environment a random control; whether the episode has ended for good.
         copied: whether copies of the environment can be kept, to go on from.
     """
 
-    make: Callable[[], Env]
-    scene: Callable[[Any], Scene]
-    true: Callable[[Any, Scene], frozenset[Atom]]
-    act: Callable[[Env, Scene, np.random.Generator], bool]
-    copied: bool
+    def images(rng: np.random.Generator) -> Iterator[Labelled]:
+        seen: Counter[Kind] = Counter()
+        kept: dict[Kind, tuple[Env, Scene]] = {}
+        env = make()
+        while True:
+            if kept and rng.random() < FROM_RARE:
+                start, board = kept[min(kept, key=seen.__getitem__)]
+                env = deepcopy(start)
+            else:
+                env.reset(seed=int(rng.integers(2**31)))
+                board = scene(env.unwrapped)
+            ended = False
+            for step in range(LONGEST_WALK):
+                atoms = true(env.unwrapped, board)
+                kind = _kind(atoms)
+                rare = seen[kind] * len(seen) <= seen.total()
+                if step == 0 or rare or rng.random() < COMMON:
+                    seen[kind] += 1
+                    if copied and rare and not ended:
+                        kept[kind] = deepcopy(env), board
+                    yield Labelled(board, atoms, rendered(env))
+                if ended:
+                    break
+                ended = act(env, board, rng)
 
-
-def explored_images(world: Explored, rng: np.random.Generator) -> Iterator[Labelled]:
-    """Images of random walks, those of rare kinds of situations as often as the others.
-
-    Two situations are of one kind if the same predicates are true together of some object in them (the arrow in an open door,
-    pointing right). Some walks go on from a situation of a rare kind, so that what lies behind it (the open door, once the
-    key was found) is seen, too.
-    """
-    seen: Counter[Kind] = Counter()
-    kept: dict[Kind, tuple[Env, Scene]] = {}
-    env = world.make()
-    while True:
-        if kept and rng.random() < FROM_RARE:
-            start, scene = kept[min(kept, key=seen.__getitem__)]
-            env = deepcopy(start)
-        else:
-            env.reset(seed=int(rng.integers(2**31)))
-            scene = world.scene(env.unwrapped)
-        ended = False
-        for step in range(LONGEST_WALK):
-            true = world.true(env.unwrapped, scene)
-            kind = _kind(true)
-            rare = seen[kind] * len(seen) <= seen.total()
-            if step == 0 or rare or rng.random() < COMMON:
-                seen[kind] += 1
-                if world.copied and rare and not ended:
-                    kept[kind] = deepcopy(env), scene
-                yield Labelled(scene, true, rendered(env))
-            if ended:
-                break
-            ended = world.act(env, scene, rng)
+    return images
 
 
 def _kind(true: frozenset[Atom]) -> Kind:

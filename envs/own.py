@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -35,7 +35,6 @@ from aam_vision.envs.gymnasium_simulator import (
 from aam_vision.envs.image_domain import WALK, NativeStep, Pictures, Problem
 from aam_vision.envs.labelled import (
     Depiction,
-    Explored,
     Labelled,
     LabelledImages,
     distinct,
@@ -255,7 +254,7 @@ class OwnEnvironment:
             raise UnusableInput(
                 "access settable: an image agent cannot be set; use snapshot, reset or trajectory"
             )
-        return self._agent(perception, self.headers, access, seeds)
+        return self._agent(perception, access, seeds)
 
     def bare_agent(
         self, perception: Perception | None = None, seeds: Sequence[int] | None = None
@@ -270,22 +269,22 @@ class OwnEnvironment:
             UnusableInput: the environment shows no images, is not deterministic or cannot be brought back; or a
                 function of the user's raises.
         """
-        return self._agent(perception, self.control_headers, Access.SNAPSHOT, seeds, controls=True)
+        return self._agent(perception, Access.SNAPSHOT, seeds, controls=True)
 
     def _agent(
         self,
         perception: Perception | None,
-        told_as: tuple[ActionHeader, ...],
         access: Access,
         seeds: Sequence[int] | None,
         *,
         controls: bool = False,
     ) -> ImageAgent:
+        instructions = self.control_headers if controls else self.headers
         problems = [(SPLIT, seed) for seed in (self.seeds if seeds is None else seeds)]
         simulators = [self.simulator(problem, controls=controls) for problem in problems]
         perception = perception or self.told()
         seen, vocabulary = watched(simulators, perception), self.visual.vocabulary()
-        return ImageAgent(seen, perception, vocabulary, told_as, access, refuses_surely=True)
+        return ImageAgent(seen, perception, vocabulary, instructions, access, refuses_surely=True)
 
     def told(self) -> Told:
         """States as ``shown`` tells them, in place of a perception.
@@ -425,9 +424,8 @@ class OwnEnvironment:
                     terminated = bool(env.step(action)[2]) or terminated
             return terminated and stops
 
-        return partial(
-            explored_images, Explored(self.made, self.scene, self._truth.atoms, act, self.restore == "copy")
-        )
+        copied = self.restore == "copy"
+        return explored_images(self.made, self.scene, self._truth.atoms, act, copied=copied)
 
 
 def told(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from itertools import chain
 from typing import Any
 
 from aam_vision.envs.board import Layout
@@ -18,7 +17,9 @@ from aam_vision.envs.pddlgym_domains import (
     pddlgym,
     static_atoms,
 )
-from aam_vision.model.strips import Atom, GroundAction
+from aam_vision.envs.pddlgym_files import chance_model, declarations
+from aam_vision.model.strips import ActionSchema, Atom, GroundAction, LiftedAtom, State
+from aam_vision.planning.joins import StateIndex, bindings
 from aam_vision.support.errors import UnusableInput
 
 
@@ -69,29 +70,6 @@ def _simulator_class() -> type[Any]:
     return Simulator
 
 
-@cache
-def _operators(name: str, action: str) -> list[tuple[list[str], Conditions | None]]:
-    """The operators of a domain that an action may amount to.
-
-    Of each the variables that the action names, and its conditions; None where they are more than a conjunction.
-    """
-    domain, literal = parsed(name), pddlgym().structs.Literal
-    found: list[tuple[list[str], Conditions | None]] = []
-    for operator in domain.operators.values():
-        parts = [operator.preconds] if isinstance(operator.preconds, literal) else operator.preconds.literals
-        if not all(isinstance(one, literal) for one in parts):
-            found.append(([], None))
-            continue
-        if domain.operators_as_actions:
-            named = [operator.params] if operator.name.lower() == action.lower() else []
-        else:
-            named = [one.variables for one in parts if one.predicate.name == action]
-        if named:
-            constants = [one.name for one in domain.constants or ()]
-            found.append(([one.name for one in named[0]], Conditions(parts, action, constants)))
-    return found
-
-
 @dataclass(frozen=True, eq=False)
 class SimulatedState:
     """A state that a world has been in. Equal states of one world are the same object."""
@@ -127,7 +105,7 @@ class World:
     Args:
         layout: the problem.
         named: where operators are the actions, operator -> those of its parameters that a native action
-            names. PDDLGym's inference finds the rest.
+            names. The state settles the rest.
     """
 
     def __init__(self, layout: Layout, named: Mapping[str, tuple[int, ...]] = _NOTHING) -> None:
@@ -143,10 +121,18 @@ class World:
         goal = pddlgym().structs.LiteralConjunction([self._literals.of(atom) for atom in sorted(layout.goal)])
         self._env._goal = goal
         self._static_literals = frozenset(map(self._literals.of, sorted(self.static)))
-        self._static_index = LiteralIndex(self._static_literals)
         self._template = pddlgym().structs.State(frozenset(), frozenset(self._entities.values()), goal)
         self._nodes: dict[frozenset[Atom], SimulatedState] = {}
         self.initial = self.node(layout.initial - self.static)
+        self._indexed = self.initial, StateIndex(State(layout.initial, layout.objects))
+        """The state that was looked into last."""
+        self._operators: dict[str, list[tuple[ActionSchema, tuple[int, ...]]]] = {}
+        """By native action, the operators that it may amount to, and which of their parameters it names."""
+        native = declarations(layout.domain).native
+        for schema in chance_model(layout.domain).actions:
+            name = schema.header.name
+            verb, taken = native[name] if native else (name, self._named[name])
+            self._operators.setdefault(verb, []).append((schema, taken))
 
     def node(self, dynamic: frozenset[Atom]) -> SimulatedState:
         """The state that has these changeable atoms besides the static ones.
@@ -175,66 +161,54 @@ class World:
         return known
 
     def _attempt(self, node: SimulatedState, action: GroundAction) -> Outcome:
-        state = self._static_literals | node.literals
-        whole = self._completed(node, action) if action.name in self._named else action
-        relevant = None if whole is None else self._relevant(node, whole)
-        if whole is None or relevant is None:
+        """PDDLGym's answer; it is not asked where no operator is applicable.
+
+        Raises:
+            UnusableInput: if an action that names only some of an operator's objects can be done in several ways, as in an
+                illegal state.
+        """
+        if self._indexed[0] is not node:
+            state = State(self.static | node.dynamic, self.layout.objects)
+            self._indexed = node, self._indexed[1].of(state)
+        index, possible = self._indexed[1], list[tuple[str, ...]]()
+        relevant: set[Atom] = set()
+        for schema, taken in self._operators[action.name]:
+            match = LiftedAtom("", taken), action.objects
+            for objects in bindings(
+                index, schema.header, sorted(schema.positive), repeated=True, match=match
+            ):
+                if schema.applicable(index.state, objects):
+                    possible.append(objects)
+                    relevant.update(atom.ground(objects) for atom in schema.positive)
+            for name in {atom.predicate for atom in schema.negative}:
+                relevant.update(Atom(name, row) for row in index.rows.get(name, ()))
+        if not possible:
             return Outcome(None, node)
+        if action.name in self._named:
+            if len(possible) > 1:
+                raise UnusableInput(
+                    f"{action} can be done in several ways here: only legal states can be played"
+                )
+            action = GroundAction(action.name, possible[0])
+        return self._answer(node, action, frozenset(map(self._literals.of, relevant)))
+
+    def _answer(self, node: SimulatedState, action: GroundAction, relevant: frozenset[Any]) -> Outcome:
+        """What PDDLGym says of an action with all its objects.
+
+        Args:
+            node: the state.
+            action: as PDDLGym knows it.
+            relevant: the literals of the state among which it looks for what operators require. It goes through all of a predicate
+                again and again, which takes milliseconds a step where these are many.
+        """
         self._env.relevant = relevant
-        self._env.set_state(self._template.with_literals(state))
-        after, _, _, _ = self._env.sample_transition(self._literals.of(Atom(*whole)))
+        self._env.set_state(self._template.with_literals(self._static_literals | node.literals))
+        after, _, _, _ = self._env.sample_transition(self._literals.of(Atom(*action)))
         selected, possible = self._env.selected, self._env.possible
         if len(possible) < 2:
             return Outcome(selected, self._successor(node, after.literals))
         chances = tuple((chance, self._successor(node, one.literals)) for chance, one in possible)
         return Outcome(selected, chances[0][1], chances)
-
-    def _relevant(
-        self, node: SimulatedState, action: GroundAction, named: Sequence[int] | None = None
-    ) -> frozenset[Any] | None:
-        """The literals of a state that decide about an action; None if they rule out every operator.
-
-        ``named``: where the action names only these of the variables.
-        """
-        indices = self._static_index, LiteralIndex(node.literals)
-        found: list[Any] = []
-        possible = False
-        for variables, conditions in _operators(self.layout.domain, action.name):
-            if conditions is None:
-                return self._static_literals | node.literals
-            known = variables if named is None else [variables[place] for place in named]
-            own = conditions.relevant(indices, dict(zip(known, action.objects, strict=True)))
-            if own is not None:
-                possible = True
-                found += own
-        return frozenset(found) if possible else None
-
-    def _completed(self, node: SimulatedState, action: GroundAction) -> GroundAction | None:
-        """The one binding of an operator that has the objects an action names and is applicable.
-
-        Raises:
-            UnusableInput: if there are several, as in an illegal state.
-        """
-        operator = self._domain.operators[action.name]
-        start = {
-            operator.params[position]: self._entities[name]
-            for position, name in zip(self._named[action.name], action.objects, strict=True)
-        }
-        relevant = self._relevant(node, action, self._named[action.name])
-        if relevant is None:
-            return None
-        found = pddlgym().inference.find_satisfying_assignments(
-            relevant,
-            operator.preconds.literals,
-            type_to_parent_types=self._domain.type_to_parent_types,
-            constants=self._domain.constants,
-            init_assignments=start,
-        )
-        if len(found) > 1:
-            raise UnusableInput(f"{action} can be done in several ways here: only legal states can be played")
-        if not found:
-            return None
-        return GroundAction(action.name, tuple([str(found[0][item].name) for item in operator.params]))
 
     def _successor(self, node: SimulatedState, literals: frozenset[Any]) -> SimulatedState:
         changing = literals - self._static_literals
@@ -243,93 +217,3 @@ class World:
         gone, new = node.literals - changing, changing - node.literals
         dynamic = (node.dynamic - set(map(atom_of, gone))) | frozenset(map(atom_of, new))
         return self._nodes.get(dynamic) or self._add(dynamic, changing)
-
-
-# Which literals of a state can matter to the choice of an operator: PDDLGym's search then looks at no others.
-#
-# That search goes through all literals of a predicate again and again, which takes milliseconds a step. Here the
-# conditions of every operator are followed once from what the action names, through an index. What is left out occurs in
-# no assignment that satisfies the conditions, so that PDDLGym finds the same ones.
-
-
-Literal = Any
-"""A literal of PDDLGym's. Its predicates and objects are compared by name: that is quicker, and names are unique."""
-Domains = dict[str, set[str]]
-"""The objects that a variable may stand for."""
-
-
-class LiteralIndex:
-    """Literals by predicate, and by predicate, place and object."""
-
-    def __init__(self, literals: Iterable[Literal]) -> None:
-        self.by_predicate: dict[str, list[Literal]] = {}
-        self.by_object: dict[tuple[str, int, str], list[Literal]] = {}
-        for literal in literals:
-            name = literal.predicate.name
-            self.by_predicate.setdefault(name, []).append(literal)
-            for place, item in enumerate(literal.variables):
-                self.by_object.setdefault((name, place, item.name), []).append(literal)
-
-
-class Conditions:
-    """What an operator requires of a state, besides the action, whose predicate is no part of a state; constants by their names."""
-
-    def __init__(self, literals: Sequence[Literal], action: str, constants: Iterable[str]) -> None:
-        own = [one for one in literals if one.predicate.name != action]
-        self._positive = [
-            (one.predicate.name, [variable.name for variable in one.variables])
-            for one in own
-            if not one.is_negative
-        ]
-        self._negative = [one.predicate.name for one in own if one.is_negative]
-        self._constants = {name: {name} for name in constants}
-        known = {name for _, names in self._positive for name in names} | set(self._constants)
-        self._free = {v.name for one in own if one.is_negative for v in one.variables} - known
-
-    def relevant(self, indices: Sequence[LiteralIndex], bound: Mapping[str, str]) -> Iterator[Literal] | None:
-        """The literals that can satisfy a condition, or that a negative one speaks of.
-
-        Args:
-            indices: of the state's literals, each literal in one of them.
-            bound: the objects of those of the operator's variables that the action names.
-
-        Returns:
-            None if some condition cannot be satisfied.
-        """
-        if self._free - bound.keys():  # any object of the state will do
-            return chain.from_iterable(chain.from_iterable(i.by_predicate.values()) for i in indices)
-        domains: Domains = self._constants | {variable: {item} for variable, item in bound.items()}
-        found = [one for name in self._negative for i in indices for one in i.by_predicate.get(name, ())]
-        waiting = list(self._positive)
-        while waiting:
-            candidates = [_candidates(indices, *condition, domains) for condition in waiting]
-            number = min(range(len(waiting)), key=lambda place: len(candidates[place]))
-            _, variables = waiting.pop(number)
-            places = [(place, domains[one]) for place, one in enumerate(variables) if one in domains]
-            kept = [
-                one
-                for one in candidates[number]
-                if all(one.variables[place].name in items for place, items in places)
-            ]
-            if not kept:
-                return None
-            found += kept
-            for place, variable in enumerate(variables):  # the objects are among those that it had before
-                domains[variable] = {one.variables[place].name for one in kept}
-        return iter(found)
-
-
-def _candidates(
-    indices: Sequence[LiteralIndex], predicate: str, variables: Sequence[str], domains: Domains
-) -> list[Literal]:
-    """The literals of a predicate, where an object is known only those of it."""
-    known = [(place, domains[one]) for place, one in enumerate(variables) if one in domains]
-    if not known:
-        return [one for index in indices for one in index.by_predicate.get(predicate, ())]
-    place, items = min(known, key=lambda pair: len(pair[1]))
-    return [
-        one
-        for index in indices
-        for item in items
-        for one in index.by_object.get((predicate, place, item), ())
-    ]

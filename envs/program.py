@@ -14,9 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from aam_vision.agents.encoding import vocabulary_json
 from aam_vision.agents.protocol import shown_json
-from aam_vision.envs.board_env import Instructed
+from aam_vision.envs.board_env import BoardEnv
 from aam_vision.envs.registry import board_domain
+from aam_vision.model.strips import Vocabulary
 from aam_vision.support.pictures import encode
 
 JSON = dict[str, Any]
@@ -52,28 +54,22 @@ class ShownEnvironment:
         return {"executed": executed, **self._seen(simulator)}
 
     def _hello(self) -> JSON:
-        visual = self._domain.visual
-        problems = []
-        for simulator in self._problems:
-            height, width, _ = simulator.frame().shape
-            problems.append(shown_json(simulator.scene, (height, width)))
+        domain, visual = self._domain, self._domain.visual
+        given = Vocabulary(domain.name, tuple(one.predicate for one in visual.given), visual.types)
+        sizes = [simulator.frame().shape[:2] for simulator in self._problems]
         return {
             "protocol": 1,
-            "name": self._domain.name,
             "access": self._access,
             "walks": True,
             "images": True,
             "controls": self._controls,
-            "types": dict(visual.types.parents),
-            "predicates": {one.predicate.name: list(one.predicate.types) for one in visual.given},
-            "actions": {
-                header.name: [list(pair) for pair in zip(header.parameters, header.types, strict=True)]
-                for header in (self._domain.control_headers if self._controls else self._domain.headers)
-            },
-            "problems": problems,
+            **vocabulary_json(given, domain.control_headers if self._controls else domain.headers),
+            "problems": [
+                shown_json(one.scene, size) for one, size in zip(self._problems, sizes, strict=True)
+            ],
         }
 
-    def _walk(self, simulator: Instructed, steps: int, seed: int) -> JSON:
+    def _walk(self, simulator: BoardEnv, steps: int, seed: int) -> JSON:
         """Do what can be done, step by step."""
         rng, walked = np.random.default_rng(seed), []
         for _ in range(steps):
@@ -84,7 +80,7 @@ class ShownEnvironment:
             walked.append({"action": [name, *objects], **self._seen(simulator)})
         return {"steps": walked}
 
-    def _seen(self, simulator: Instructed) -> JSON:
+    def _seen(self, simulator: BoardEnv) -> JSON:
         image = b64encode(encode(simulator.frame())).decode()
         if self._access != "snapshot":
             return {"image": image}

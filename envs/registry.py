@@ -16,7 +16,6 @@ from pathlib import Path
 from aam_vision.agents.perception import VisualVocabulary
 from aam_vision.envs import DOMAINS, TOLD_WITH_CHANCE, WITH_CHANCE, own, worlds
 from aam_vision.envs.board import BoardDomain
-from aam_vision.envs.board_env import Instructed
 from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.support.errors import UnusableInput
 
@@ -97,19 +96,10 @@ def asked(name: str, *, controls: bool = False, chance: bool = False) -> ImageDo
             f"the controls of {name} are not known; use one of {usable}, an environment of yours, or --domain with --bare",
             "controls",
         )
-    if chance and not (name in WITH_CHANCE or worlds.has_chance(name)):
+    if chance and not (name in WITH_CHANCE or name in worlds.WITH_CHANCE):
         if ours:
             with_chance = ", ".join((*WITH_CHANCE, *TOLD_WITH_CHANCE, *worlds.WITH_CHANCE))
             raise UnusableInput(f"{name} has no chance; leave it out, or use one of {with_chance}", "chance")
         if own.load(name) is None:
             raise UnusableInput(f"there is no environment {name}", "chance")
     return image_domain(name)
-
-
-def make_simulator(name: str, split: str, index: int) -> Instructed:
-    """A problem of a board domain, ready to be instructed.
-
-    Raises:
-        UnusableInput: if there is no such domain or problem.
-    """
-    return board_domain(name).simulator((split, index))

@@ -179,12 +179,7 @@ def _over(holds: Callable[[Predicate, Scene, Facts, Facts], Rows], description: 
 
     def source(predicate: Predicate) -> Defined:
         def define(scene: Scene, seen: State) -> Truths:
-            def few(name: str) -> Rows:
-                return set(seen.rows.get(name, ()))
-
-            def many(name: str) -> Rows:
-                return few(name) | {atom.objects for atom in seen.unknown if atom.predicate == name}
-
+            few, many = seen.certain, seen.possible
             true, perhaps = holds(predicate, scene, few, many), holds(predicate, scene, many, few)
             atoms = [[Atom(predicate.name, row) for row in sorted(rows)] for rows in (true, perhaps - true)]
             return atoms[0], atoms[1]

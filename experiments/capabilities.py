@@ -46,7 +46,23 @@ from experiments.tables import Column, Row, Summary, as_named, average, total
 from experiments.workshop import WORKSHOP
 
 HELD_OUT = 1000  # steps of random walks on which what was learned is compared with the truth
-AFTER = (10, 15, 20, 25, 30, 40, 50, 75, 100, 150, 200, 300, 400, 600, 800)  # pursuits after which the distance is measured
+AFTER = (
+    10,
+    15,
+    20,
+    25,
+    30,
+    40,
+    50,
+    75,
+    100,
+    150,
+    200,
+    300,
+    400,
+    600,
+    800,
+)  # pursuits after which the distance is measured
 NEAR = 0.1  # the mean distance of which it is told after how many pursuits it is reached
 
 

@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from aam_vision.agents.encoding import Malformed, loads, read_vocabulary
-from aam_vision.agents.protocol import Hello, answer, complaint, read_hello, read_run, read_walk
+from aam_vision.agents.encoding import Malformed, loads, read_executed, read_vocabulary
+from aam_vision.agents.protocol import Hello, answer, complaint, read_hello, read_reached, read_steps
 from aam_vision.agents.reference_agent import HELLO, Robot
 from aam_vision.model.pddl import domain_text, problem_text, read_domain, read_problem
 from aam_vision.model.strips import GroundAction
@@ -67,8 +67,10 @@ def lines(data: bytes) -> None:
             objects, headers = hello.problems[0], {header.name: header for header in hello.headers}
             plan = [GroundAction(header.name, tuple(objects)[: header.arity]) for header in hello.headers[:3]]
             with suppress(Malformed):
-                read_run(found, plan, hello.vocabulary, objects)
-            read_walk(found, 3, hello.vocabulary, headers, objects)
+                read_executed(found, plan)
+                read_reached(found, hello.vocabulary, objects)
+            for _, step in read_steps(found, 3, headers, objects):
+                read_reached(step, hello.vocabulary, objects)
         except Malformed as error:
             _one_line(error)
     try:

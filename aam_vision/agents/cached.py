@@ -13,18 +13,17 @@ from pathlib import Path
 
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.encoding import (
-    Malformed,
     dumps,
     field,
     loads,
     plan_json,
+    read_executed,
     read_state,
     state_json,
 )
 from aam_vision.agents.journal import Format, create, guarded, open_checked, refuse_links
 from aam_vision.model.query import Agent, Query, Response, Situation
 from aam_vision.support.errors import UnusableInput
-from aam_vision.support.wording import counted
 
 FORMAT = Format(
     "cache",
@@ -111,8 +110,6 @@ class CachedAgent(AgentDecorator):
         return response
 
     def _read(self, answer: object, query: Query) -> Response:
-        executed = field(answer, "executed", int)
-        if not 0 <= executed <= len(query.plan):
-            raise Malformed(f"{counted(executed, 'step')} of {len(query.plan)} were executed")
+        executed = read_executed(answer, query.plan)
         final = read_state(field(answer, "state", dict), self.vocabulary, query.initial.state.objects)
         return Response(executed, Situation(final, final))

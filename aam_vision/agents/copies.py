@@ -367,11 +367,6 @@ class CopiedSimulator:
     def scene(self) -> Scene:
         return self._scene
 
-    @property
-    def unused(self) -> int:
-        """Plans and walks that were begun and then never asked for."""
-        return len(self._plans) + len(self._walks)
-
     def expect(self, snapshot: object, *plans: Sequence[GroundAction]) -> None:
         """Begin with plans that will be asked for one after the other, from a snapshot."""
         assert isinstance(snapshot, int), "a snapshot of this simulator"

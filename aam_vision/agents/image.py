@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from aam_vision.agents.decorator import AgentDecorator
-from aam_vision.agents.encoding import Malformed, field, show
+from aam_vision.agents.encoding import Malformed, field, optional, show
 from aam_vision.agents.perception import (
     Foreseeing,
     Frame,
@@ -200,15 +200,20 @@ class ImageAgent:
         problem = self._seen[number].problem
         simulator = self._simulators[problem]
         nearest, steps = self._ways.back(number, lambda other: self._seen[other].snapshot is not None)
-        if (snapshot := self._seen[nearest].snapshot) is not None:
-            simulator.restore(snapshot)
-        else:
-            simulator.start()
+        self._begin(nearest)
         for step in steps:
             if not simulator.instruct(step.name, step.objects):
                 raise AgentFailed(f"the agent did {step} in an earlier process, and cannot do it again now")
         if self.access.snapshots:
             self._seen[number] = replace(self._seen[number], snapshot=simulator.snapshot())
+
+    def _begin(self, number: int) -> None:
+        """Go to a situation of which there is a snapshot, or to the beginning of its problem."""
+        seen = self._seen[number]
+        if seen.snapshot is not None:
+            self._simulators[seen.problem].restore(seen.snapshot)
+        else:
+            self._simulators[seen.problem].start()
 
     def _passed(self, situation: Situation) -> tuple[str, ...]:
         """The names of the images up to a situation within a plan."""
@@ -274,10 +279,7 @@ class ChanceImageAgent(ImageAgent):
         def begin(at: int) -> None:
             nonlocal standing
             standing = at
-            if (snapshot := self._seen[at].snapshot) is not None:
-                simulator.restore(snapshot)
-            else:
-                simulator.start()
+            self._begin(at)
 
         def take(steps: tuple[GroundAction, ...], to: int) -> bool:
             nonlocal standing
@@ -435,18 +437,13 @@ def points(memo: Mapping[str, object], name: str) -> dict[str, Point]:
     Raises:
         Malformed: it is something else.
     """
-    found = memo.get(name, {})
-    if not isinstance(found, dict):
-        raise Malformed(f"{name!r} is {show(found)}, which is not an object")
     read: dict[str, Point] = {}
-    for thing, point in found.items():
-        if (
-            not isinstance(point, list)
-            or len(point) != 2
-            or not all(isinstance(share, int | float) for share in point)
-        ):
-            raise Malformed(f"{thing!r} in {name!r} is {show(point)}, which is not two numbers")
-        read[thing] = (float(point[0]), float(point[1]))
+    for thing, point in optional(memo, name, dict, {}).items():
+        match point:
+            case [int() | float() as across, int() | float() as down]:
+                read[thing] = float(across), float(down)
+            case _:
+                raise Malformed(f"{thing!r} in {name!r} is {show(point)}, which is not two numbers")
     return read
 
 
@@ -503,11 +500,8 @@ class Ways:
 
     def back(self, to: int, known: Callable[[int], bool]) -> tuple[int, tuple[GroundAction, ...]]:
         """The nearest situation on the way to one that is known, or initial; and the steps from it."""
-        steps: tuple[GroundAction, ...] = ()
-        while not known(to) and to in self._came:
-            to, before = self._came[to]
-            steps = before + steps
-        return to, steps
+        passages = self.passages(to, known)
+        return passages[0][0] if passages else to, tuple(step for _, steps, _ in passages for step in steps)
 
     def passages(
         self, to: int, known: Callable[[int], bool]

@@ -16,6 +16,7 @@ from aam_vision.agents.encoding import (
     Malformed,
     field,
     plan_json,
+    read_executed,
     read_plan,
     read_state,
     state_json,
@@ -28,7 +29,6 @@ from aam_vision.agents.workers import Crew
 from aam_vision.model.query import Agent, Expected, Query, Response, Situation, WalkStep
 from aam_vision.model.strips import ActionHeader, Atom, Objects, State, Vocabulary
 from aam_vision.support.errors import UnusableInput
-from aam_vision.support.wording import counted
 
 
 class JournalledAgent(AgentDecorator):
@@ -366,9 +366,7 @@ class Contents:
 
     def response(self, query: Query, answer: Any) -> Response:
         """The answer to a query."""
-        executed = field(answer, "executed", int)
-        if not 0 <= executed <= len(query.plan):
-            raise Malformed(f"{counted(executed, 'step')} of {len(query.plan)} were executed")
+        executed = read_executed(answer, query.plan)
         return Response(executed, self._after(query.initial, answer.get("final")))
 
     def walk(self, answer: Any) -> list[WalkStep]:

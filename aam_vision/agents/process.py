@@ -7,7 +7,7 @@ that led there (``image.Returning``).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,15 +15,7 @@ import numpy as np
 
 from aam_vision.agents.encoding import Malformed, field, state_json
 from aam_vision.agents.image import Passage, Ways, led_back, number_of
-from aam_vision.agents.protocol import (
-    Reached,
-    Start,
-    checked,
-    read_run,
-    read_walk,
-    run_question,
-    walk_question,
-)
+from aam_vision.agents.protocol import Reached, Start, read_reached
 from aam_vision.agents.shown import Conversation
 from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
 from aam_vision.model.strips import ActionHeader, GroundAction, Objects, State, Vocabulary
@@ -41,7 +33,6 @@ class ProcessAgent(ABC):
         self._conversation = conversation
         self._problems = tuple(problems)
         self._objects = hello.problems
-        self._by_name = {header.name: header for header in hello.headers}
 
     def close(self) -> None:
         """End the program."""
@@ -74,14 +65,10 @@ class ProcessAgent(ABC):
     def _remember(self, problem: int, reached: Reached) -> Situation: ...
 
     def _run(self, problem: int, start: Start, plan: Sequence[GroundAction]) -> tuple[int, Reached]:
-        found = self._conversation.ask(run_question(problem, start, plan))
-        about, controls = (self.vocabulary, self._objects[problem]), self._conversation.hello.controls
-        return checked("run", lambda: read_run(found, plan, *about, controls=controls))
+        return self._conversation.run(problem, start, plan, self._reader(problem))
 
-    def _walk(self, problem: int, start: Start, steps: int, seed: int) -> list[tuple[GroundAction, Reached]]:
-        found = self._conversation.ask(walk_question(problem, start, steps, seed))
-        about = self.vocabulary, self._by_name, self._objects[problem]
-        return checked("walk", lambda: read_walk(found, steps, *about))
+    def _reader(self, problem: int) -> Callable[[dict[str, Any]], Reached]:
+        return partial(read_reached, vocabulary=self.vocabulary, objects=self._objects[problem])
 
 
 class SettableProcessAgent(ProcessAgent):
@@ -106,7 +93,9 @@ class SettableProcessAgent(ProcessAgent):
 
     def _act(self, start: Situation, steps: int, seed: int) -> list[WalkStep]:
         problem, found = self._problem(start.state.objects), list[WalkStep]()
-        for action, reached in self._walk(problem, state_json(start.state), steps, seed):
+        for action, reached in self._conversation.walk(
+            problem, state_json(start.state), steps, seed, self._reader(problem)
+        ):
             found.append(WalkStep(start, action, self._remember(problem, reached)))
             start = found[-1].after
         return found
@@ -151,7 +140,8 @@ class StandingProcessAgent(ProcessAgent):
 
     def _act(self, start: Situation, steps: int, seed: int) -> list[WalkStep]:
         number, problem = self._known(start)
-        walked = self._walk(problem, self._start(number, problem), steps, seed)
+        begin = self._start(number, problem)
+        walked = self._conversation.walk(problem, begin, steps, seed, self._reader(problem))
         self._standing[problem] = number
         found = []
         for action, reached in walked:

@@ -6,9 +6,8 @@ full: names, types, numbers, and that the answer fits the question.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from aam_vision.agents.encoding import (
     MAX_NAMES,
@@ -17,9 +16,7 @@ from aam_vision.agents.encoding import (
     field,
     loads,
     optional,
-    plan_json,
     read_atoms,
-    read_executed,
     read_plan,
     read_state,
     read_vocabulary,
@@ -34,8 +31,6 @@ VERSION = 1
 MAX_PROBLEMS = 1000
 MAX_SNAPSHOT = 1 << 16
 """Characters of a snapshot's name at most."""
-
-Answer = TypeVar("Answer")
 
 Start = str | dict[str, Any]
 """Where a run or walk begins: ``start``, ``here``, ``{"snapshot": name}``, or a state."""
@@ -72,21 +67,6 @@ class Reached:
     snapshot: str | None
 
 
-def hello_question() -> dict[str, Any]:
-    """Ask the agent to describe itself."""
-    return {"ask": "hello", "protocol": VERSION}
-
-
-def run_question(problem: int, start: Start, plan: Sequence[GroundAction]) -> dict[str, Any]:
-    """Ask how far a plan can be executed, and where it leads."""
-    return {"ask": "run", "problem": problem, "from": start, "plan": plan_json(plan)}
-
-
-def walk_question(problem: int, start: Start, steps: int, seed: int) -> dict[str, Any]:
-    """Ask the agent to act on its own."""
-    return {"ask": "walk", "problem": problem, "from": start, "steps": steps, "seed": seed}
-
-
 def line(question: dict[str, Any], number: int) -> bytes:
     """A question as it is sent, without the end of the line."""
     return dumps({"id": number, **question}).encode()
@@ -111,18 +91,6 @@ def complaint(found: dict[str, Any]) -> str | None:
         return None
     text = field(found, "error", str)[:200]
     return "".join(c if c.isprintable() else "?" for c in text)
-
-
-def checked(what: str, read: Callable[[], Answer]) -> Answer:
-    """Read the answer to a run or a walk.
-
-    Raises:
-        Malformed: it does not answer the question, which the message names.
-    """
-    try:
-        return read()
-    except Malformed as error:
-        raise Malformed(f"has answered a {what} wrongly: {error}") from None
 
 
 def read_hello(found: dict[str, Any]) -> Hello:
@@ -178,40 +146,6 @@ def _objects(problem: object, vocabulary: Vocabulary) -> Objects:
     return Objects(kinds, vocabulary.types)
 
 
-def read_run(
-    found: dict[str, Any],
-    plan: Sequence[GroundAction],
-    vocabulary: Vocabulary,
-    objects: Objects,
-    *,
-    controls: bool = False,
-) -> tuple[int, Reached]:
-    """How far a plan was executed, and where that led; ``controls`` as for ``read_executed``.
-
-    Raises:
-        Malformed: it does not answer such a question.
-    """
-    return read_executed(found, plan, controls=controls), _reached(found, vocabulary, objects)
-
-
-def read_walk(
-    found: dict[str, Any],
-    steps: int,
-    vocabulary: Vocabulary,
-    headers: dict[str, ActionHeader],
-    objects: Objects,
-) -> list[tuple[GroundAction, Reached]]:
-    """Read the agent's own steps.
-
-    Raises:
-        Malformed: it does not answer such a question.
-    """
-    return [
-        (action, _reached(step, vocabulary, objects))
-        for action, step in read_steps(found, steps, headers, objects)
-    ]
-
-
 def read_steps(
     found: dict[str, Any], steps: int, headers: dict[str, ActionHeader], objects: Objects
 ) -> list[tuple[GroundAction, dict[str, Any]]]:
@@ -238,7 +172,12 @@ def read_snapshot(found: dict[str, Any]) -> str | None:
     return snapshot
 
 
-def _reached(found: dict[str, Any], vocabulary: Vocabulary, objects: Objects) -> Reached:
+def read_reached(found: dict[str, Any], vocabulary: Vocabulary, objects: Objects) -> Reached:
+    """The situation that an answer shows in atoms.
+
+    Raises:
+        Malformed: it shows none of this vocabulary and these objects.
+    """
     return Reached(read_state(field(found, "state", dict), vocabulary, objects), read_snapshot(found))
 
 

@@ -8,37 +8,38 @@ from __future__ import annotations
 
 from base64 import b64decode
 from binascii import Error as NoBase64
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from aam_vision.agents.by_hand import SetUp
-from aam_vision.agents.encoding import Malformed, dumps, field, read_executed
+from aam_vision.agents.encoding import Malformed, dumps, field, plan_json, read_executed
 from aam_vision.agents.image import Ways
 from aam_vision.agents.perception import Frame, Percept, Perception, Scene
 from aam_vision.agents.program import Program, ProgramFailed, ProgramLimits
 from aam_vision.agents.protocol import (
-    Answer,
+    VERSION,
     Hello,
     Start,
     answer,
-    checked,
     complaint,
-    hello_question,
     line,
     read_hello,
     read_snapshot,
     read_steps,
-    run_question,
-    walk_question,
 )
 from aam_vision.model.query import Access
 from aam_vision.model.strips import GroundAction, State
 from aam_vision.support.errors import AamError, AgentFailed, UnusableInput
 from aam_vision.support.noise import only_noise
 
+Answer = TypeVar("Answer")
+Seen = TypeVar("Seen")
+Reader = Callable[[dict[str, Any]], Seen]
+"""Reads what an answer shows of a situation; Malformed if it shows none."""
 Decoder = Callable[[bytes, tuple[int, int]], Frame]
 """An image file of the height and width given to its pixels; ValueError if it is not one. Any file may be given."""
 BEGINNING = 0
@@ -81,8 +82,6 @@ class ProgramSimulator:
         self._naming = access.snapshots
         self._decode = decode
         self._shown = hello.shown[problem]
-        self._objects = hello.problems[problem]
-        self._headers = {header.name: header for header in hello.headers}
         self._at = BEGINNING
         self._next = BEGINNING + 1
         self._standing: int | None = None
@@ -167,22 +166,14 @@ class ProgramSimulator:
         return bool(executed)
 
     def _act(self, seed: int) -> _Choice | None:
-        start = self._from()
-        found = self._conversation.ask(walk_question(self._problem, start, 1, seed))
-        walked = checked("walk", lambda: self._read_walk(found))
+        walked = self._conversation.walk(self._problem, self._from(), 1, seed, self._read)
         self._standing = self._at
         for action, glance in walked:
             return _Choice(self._at, action, self._came(action, glance))
         return None
 
     def _run(self, start: Start, plan: Sequence[GroundAction]) -> tuple[int, _Glance]:
-        found = self._conversation.ask(run_question(self._problem, start, plan))
-        controls = self._conversation.hello.controls
-        return checked("run", lambda: (read_executed(found, plan, controls=controls), self._read(found)))
-
-    def _read_walk(self, found: dict[str, Any]) -> list[tuple[GroundAction, _Glance]]:
-        steps = read_steps(found, 1, self._headers, self._objects)
-        return [(action, self._read(step)) for action, step in steps]
+        return self._conversation.run(self._problem, start, plan, self._read)
 
     def _read(self, found: dict[str, Any]) -> _Glance:
         """Read the image in an answer.
@@ -367,18 +358,55 @@ class Conversation:
             raise Malformed(f"has answered a {question['ask']} with {error}") from None
         return found
 
+    def run(
+        self, problem: int, start: Start, plan: Sequence[GroundAction], read: Reader[Seen]
+    ) -> tuple[int, Seen]:
+        """How far a plan is executed from where it starts, and what is shown of where that leads; ``read`` reads that.
+
+        Raises:
+            AgentFailed, Malformed, ProgramFailed: as of ``ask``.
+        """
+        found = self.ask({"ask": "run", "problem": problem, "from": start, "plan": plan_json(plan)})
+        with _naming("run"):
+            return read_executed(found, plan, controls=self.hello.controls), read(found)
+
+    def walk(
+        self, problem: int, start: Start, steps: int, seed: int, read: Reader[Seen]
+    ) -> list[tuple[GroundAction, Seen]]:
+        """The steps that the program takes on its own, so many at most, and what it shows after each.
+
+        Raises:
+            AgentFailed, Malformed, ProgramFailed: as of ``ask``.
+        """
+        found = self.ask({"ask": "walk", "problem": problem, "from": start, "steps": steps, "seed": seed})
+        headers = {header.name: header for header in self.hello.headers}
+        with _naming("walk"):
+            walked = read_steps(found, steps, headers, self.hello.problems[problem])
+            return [(action, read(step)) for action, step in walked]
+
     def _introduce(self) -> None:
         """Let the program introduce itself, always in the same way.
 
         Raises:
             AgentFailed: it introduces itself differently after a restart.
         """
-        found = {name: value for name, value in self.ask(hello_question()).items() if name != "id"}
+        found = {
+            name: value
+            for name, value in self.ask({"ask": "hello", "protocol": VERSION}).items()
+            if name != "id"
+        }
         if self._introduced is None:
-            try:
+            with _naming("hello"):
                 self.hello = read_hello(found)
-            except Malformed as error:
-                raise Malformed(f"has answered a hello wrongly: {error}") from None
             self._introduced = found
         elif found != self._introduced:
             raise AgentFailed(f"{self._program.command}: says something else of itself after a restart")
+
+
+@contextmanager
+def _naming(question: str) -> Iterator[None]:
+    """Say which question was answered wrongly."""
+    try:
+        yield
+    except Malformed as error:
+        raise Malformed(f"has answered a {question} wrongly: {error}") from None

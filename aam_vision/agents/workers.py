@@ -280,19 +280,31 @@ class ProcessCopy:
 
 def _serve(make: Callable[[], Any], theirs: Connection) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    thing = None
+    holder = _Holder(make)
     while True:
         try:
             job, arguments = theirs.recv()
         except (EOFError, OSError):
             return
-        try:
-            thing = make() if thing is None else thing
-            answer = True, job(thing, *arguments)
-        except Exception as error:  # of any kind: the agent is anybody's
-            answer = False, told(error)
+        answer = holder.call(job, *arguments)
         with contextlib.suppress(OSError):
             theirs.send(answer)
+
+
+class _Holder:
+    """Makes the thing for its first job, in a process or an actor of its own, and holds it."""
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+        self._thing: Any = None
+
+    def call(self, job: Callable[..., Any], *arguments: Any) -> tuple[bool, Any]:
+        """Whether the job was done, and what it has returned; or why not."""
+        try:
+            self._thing = self._make() if self._thing is None else self._thing
+            return True, job(self._thing, *arguments)
+        except Exception as error:  # of any kind: the agent is anybody's
+            return False, told(error)
 
 
 def told(error: Exception) -> str:
@@ -337,21 +349,6 @@ class RayCopy:
 
     def close(self) -> None:
         self._ray.kill(self._actor)
-
-
-class _Holder:
-    """Holds the thing."""
-
-    def __init__(self, make: Callable[[], Any]) -> None:
-        self._make = make
-        self._thing: Any = None
-
-    def call(self, job: Callable[..., Any], *arguments: Any) -> tuple[bool, Any]:
-        try:
-            self._thing = self._make() if self._thing is None else self._thing
-            return True, job(self._thing, *arguments)
-        except Exception as error:  # of any kind: the agent is anybody's
-            return False, told(error)
 
 
 def connected(address: str | None, processes: int | None = None) -> Any:

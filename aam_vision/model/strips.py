@@ -227,6 +227,16 @@ class State(Unchanging):
         """True, False, or None where the state does not say."""
         return True if atom in self.true else None if atom in self.unknown else False
 
+    def certain(self, predicate: str) -> set[tuple[str, ...]]:
+        """The objects of the atoms of a predicate that are true."""
+        return set(self.rows.get(predicate, ()))
+
+    def possible(self, predicate: str) -> set[tuple[str, ...]]:
+        """The objects of the atoms of a predicate that are true or unknown."""
+        return self.certain(predicate) | {
+            atom.objects for atom in self.unknown if atom.predicate == predicate
+        }
+
     def __eq__(self, other: object) -> bool:
         return self is other or (
             isinstance(other, State)

@@ -48,6 +48,13 @@ class FactIndex:
                 column[row[place]].append(row)
         return column.get(value, _NO_ROWS)
 
+    def about(self, name: str) -> Iterator[tuple[str, int, Row]]:
+        """The facts that name an object: their predicate, at which place it stands, and all their arguments."""
+        for predicate, rows in self.rows.items():
+            for place in range(len(rows[0]) if rows else 0):
+                for row in self.matching(predicate, place, name):
+                    yield predicate, place, row
+
 
 _NO_ROWS: list[Row] = []
 

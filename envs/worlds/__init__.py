@@ -42,11 +42,6 @@ def known(name: str) -> bool:
     return name in (MINIGRID, *_TABLES) or name in TOYS or name.startswith(f"{MINIGRID}:")
 
 
-def has_chance(name: str) -> bool:
-    """Whether instructions of a world of that name may have several outcomes."""
-    return name in WITH_CHANCE
-
-
 def load(name: str) -> ReadyWorld:
     """The world of that name, one that is ``known``.
 

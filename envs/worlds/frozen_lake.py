@@ -14,7 +14,7 @@ from gymnasium.envs.toy_text.frozen_lake import MAPS, FrozenLakeEnv, generate_ra
 from aam_vision.agents.perception import Never, Scene
 from aam_vision.envs.control_names import control
 from aam_vision.envs.controlled import ReadyWorld
-from aam_vision.envs.grids import STEPS, board_scene, grid_boxes
+from aam_vision.envs.grids import STEPS, board_scene, grid_boxes, neighbours
 from aam_vision.envs.labelled import labelled_images
 from aam_vision.envs.meaning import instruction
 from aam_vision.envs.meaning import intended as schema
@@ -106,13 +106,9 @@ def _fallen(lake: Any) -> bool:
 
 def _ahead(lake: Any) -> list[tuple[str, str, str]]:
     """Every neighbour of where the walker is seen."""
-    row, column = divmod(int(lake.s), lake.ncol)
-    near = {name: (row + down, column + right) for name, (down, right) in STEPS.items()}
-    return [
-        (f"cell-{row}-{column}", f"cell-{place[0]}-{place[1]}", name)
-        for name, place in near.items()
-        if 0 <= place[0] < lake.nrow and 0 <= place[1] < lake.ncol and not _fallen(lake)
-    ]
+    cells = {divmod(place, lake.ncol): cell(place, lake.ncol) for place in range(lake.nrow * lake.ncol)}
+    here = cell(lake.s, lake.ncol)
+    return [step for step in neighbours(cells) if step[0] == here and not _fallen(lake)]
 
 
 def _watch(lake: Any) -> tuple[int, bool]:

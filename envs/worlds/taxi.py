@@ -16,7 +16,7 @@ from gymnasium.envs.toy_text.taxi import CELL_SIZE, GRID_ORIGIN, WINDOW_SIZE, Ta
 from aam_vision.agents.perception import Exactly, Scene
 from aam_vision.envs.control_names import control
 from aam_vision.envs.controlled import ReadyWorld
-from aam_vision.envs.grids import board_scene, grid_boxes
+from aam_vision.envs.grids import board_scene, grid_boxes, neighbours
 from aam_vision.envs.labelled import labelled_images
 from aam_vision.envs.meaning import instruction
 from aam_vision.envs.meaning import intended as schema
@@ -40,6 +40,9 @@ SHOWN = np.random.default_rng(0).permutation(STATES * ORIENTATIONS)
 def cell(place: tuple[int, int]) -> str:
     """The name of a cell."""
     return f"cell-{place[0]}-{place[1]}"
+
+
+CELLS = {(row, column): cell((row, column)) for row in range(5) for column in range(5)}
 
 
 def _roads() -> Iterator[tuple[str, str, str]]:
@@ -121,13 +124,8 @@ def _at(taxi: Any) -> tuple[int, int]:
 
 def _ahead(taxi: Any) -> list[tuple[str, str, str, str]]:
     """Every neighbour on the board, whether a wall is between or not."""
-    row, column = _at(taxi)
-    near = {name: (row + down, column + right) for name, (down, right) in DIRECTIONS.items()}
-    return [
-        (CAB, cell((row, column)), cell(place), name)
-        for name, place in near.items()
-        if min(place) >= 0 and max(place) < 5
-    ]
+    here = cell(_at(taxi))
+    return [(CAB, *step) for step in neighbours(CELLS, DIRECTIONS) if step[0] == here]
 
 
 def _here(taxi: Any) -> tuple[str, str]:

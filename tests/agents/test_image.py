@@ -32,7 +32,7 @@ from aam_vision.agents.image import (
 )
 from aam_vision.agents.perception import Percept
 from aam_vision.classifiers.perception import BoardPerception
-from aam_vision.envs.registry import board_domain, make_simulator
+from aam_vision.envs.registry import board_domain
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Move
 from aam_vision.interrogation.policies.economical import EconomicalPolicy, Walker
@@ -50,7 +50,7 @@ from .line import LEFT, LENGTH, RIGHT, TYPES, Line, Reader, cell_of, seen
 
 @pytest.fixture(scope="module")
 def simulators() -> list[Any]:
-    return [make_simulator("doors", *problem) for problem in board_domain("doors").interrogated[:2]]
+    return [board_domain("doors").simulator(problem) for problem in board_domain("doors").interrogated[:2]]
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ def test_walks_and_answers_are_what_happens_in_the_simulator(doors: ImageAgent, 
     truth = ground_truth_model("doors")
     one, start = doors.initial()
     for simulator, situation in zip(simulators, (one, start), strict=True):
-        layout = simulator.board.layout
+        layout = simulator.layout
         state = State(layout.initial, layout.objects)
         _assert_perceived_right(situation.state, state)
     assert doors.perception_s > 0

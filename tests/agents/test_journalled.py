@@ -20,7 +20,7 @@ from aam_vision.agents.numbered import NumberedAgent
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.agents.unreliable import NoisySimulator, UnreliableAgent
 from aam_vision.classifiers.perception import BoardPerception
-from aam_vision.envs.registry import board_domain, make_simulator
+from aam_vision.envs.registry import board_domain
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Asked, Move, Policy, Stop, Walked
 from aam_vision.interrogation.policies.decorators import Confirming
@@ -209,7 +209,7 @@ def test_simulators_are_led_back_to_where_they_were(access: Access, sigma: float
     def make() -> tuple[Agent, Sequence[np.random.Generator]]:
         noise = np.random.default_rng(7)
         chosen = domain.interrogated[: 1 if access is Access.TRAJECTORY else 2]
-        simulators = [NoisySimulator(make_simulator("doors", *one), sigma, noise) for one in chosen]
+        simulators = [NoisySimulator(board_domain("doors").simulator(one), sigma, noise) for one in chosen]
         vocabulary = domain.visual.vocabulary()
         return ImageAgent(simulators, perception, vocabulary, domain.headers, access), (noise,)
 

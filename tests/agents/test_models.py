@@ -16,7 +16,7 @@ from aam_vision.agents.image import Passage
 from aam_vision.agents.numbered import NumberedAgent
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.agents.unreliable import NoisySimulator, UnreliableAgent, distinct_atoms
-from aam_vision.envs.registry import make_simulator
+from aam_vision.envs.registry import board_domain
 from aam_vision.model.query import Access, Agent, Query, Response, Situation
 from aam_vision.model.strips import Atom, GroundAction, Model, State
 from aam_vision.support.errors import AamError, AccessViolation
@@ -249,7 +249,7 @@ def test_a_numbered_agent_is_brought_back_to_where_it_was() -> None:
 
 
 def _noisy(sigma, seed=0):
-    simulator = make_simulator("doors", "test", 5)
+    simulator = board_domain("doors").simulator(("test", 5))
     simulator.start()
     return simulator, NoisySimulator(simulator, sigma, np.random.default_rng(seed))
 

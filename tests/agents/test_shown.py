@@ -26,7 +26,7 @@ from aam_vision.agents.protocol import read_hello, read_shown, shown_json
 from aam_vision.agents.shown import ProgramSimulator, WaryPerception
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.envs import DOMAINS
-from aam_vision.envs.registry import board_domain, make_simulator
+from aam_vision.envs.registry import board_domain
 from aam_vision.interrogation.task.result import Result
 from aam_vision.model.query import Access, Query
 from aam_vision.model.strips import Atom, GroundAction, Objects, Predicate, State, Types, Vocabulary
@@ -121,8 +121,8 @@ class Conversed:
     def again(self, attempt: Any) -> Any:
         return attempt()
 
-    def ask(self, question: dict[str, Any]) -> dict[str, Any]:
-        return {"executed": 0, "image": ""}
+    def run(self, problem: int, start: object, plan: object, read: Callable[[Any], Any]) -> Any:
+        return 0, read({"image": ""})
 
 
 def _shows(looks: Callable[[], Frame]) -> ProgramSimulator:
@@ -174,7 +174,7 @@ def test_scenes_without_cells_need_no_board() -> None:
 
 def _seeded(problem: tuple[str, int]) -> Any:
     """A simulator whose choices depend on a seed alone, as those of a program do."""
-    simulator: Any = make_simulator("doors", *problem)
+    simulator: Any = board_domain("doors").simulator(problem)
     choose = simulator.choose
     simulator.choose = lambda rng: choose(np.random.default_rng(int(rng.integers(2**31))))
     return simulator

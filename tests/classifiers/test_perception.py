@@ -11,7 +11,7 @@ import pytest
 from aam_vision.agents.perception import Perceived, Percept
 from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import paths, read
-from aam_vision.envs.registry import board_domain, make_simulator
+from aam_vision.envs.registry import board_domain
 from aam_vision.model.strips import Atom, GroundAction, State
 from aam_vision.support.errors import UnusableInput
 from tests.envs.ground_truth import ground_truth_model
@@ -46,7 +46,7 @@ def test_every_problem_is_read_as_it_is(name, split, index):
     ("name", "split", "index", "steps"), [("sokoban", "train", 0, 40), ("doors", "test", 8, 25)]
 )
 def test_things_are_followed_along_what_the_agent_does(name, split, index, steps):
-    simulator = make_simulator(name, split, index)
+    simulator = board_domain(name).simulator((split, index))
     simulator.start()
     layout, scene, _ = _layout(name, split, index)
     model = ground_truth_model(name)

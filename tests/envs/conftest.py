@@ -12,7 +12,7 @@ import pytest
 from aam_vision.envs import DOMAINS
 from aam_vision.envs.board import Layout
 from aam_vision.envs.pddlgym_world import Outcome, SimulatedState, World
-from aam_vision.envs.registry import board_domain, make_simulator
+from aam_vision.envs.registry import board_domain
 
 ALL = [("sokoban", split, index) for split, count in (("train", 5), ("test", 4)) for index in range(count)]
 ALL += [("doors", split, index) for split, count in (("train", 3), ("test", 10)) for index in range(count)]
@@ -47,7 +47,7 @@ def choices() -> str:
     seen: list[object] = []
     for name in DOMAINS:
         domain, rng = board_domain(name), np.random.default_rng(5)
-        agent = make_simulator(name, "test", 0)
+        agent = domain.simulator(("test", 0))
         agent.start()
         for _ in range(3):
             chosen = agent.choose(rng)

@@ -6,16 +6,14 @@ import os
 from dataclasses import replace
 from itertools import islice
 
-import gymnasium
 import numpy as np
 import pytest
 
 from aam_vision.agents.perception import Simulator
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.envs import DOMAINS
-from aam_vision.envs.board_env import Instructed
 from aam_vision.envs.pddlgym_domains import static_atoms
-from aam_vision.envs.registry import board_domain, make_simulator
+from aam_vision.envs.registry import board_domain
 from aam_vision.envs.sokoban import cell_of
 from aam_vision.model.strips import Atom
 from aam_vision.training.labels import check_legal
@@ -121,7 +119,7 @@ def test_random_choices_do_not_depend_on_the_order_of_sets() -> None:
 
 
 def test_another_binding_than_the_simulators_is_refused_and_changes_nothing() -> None:
-    agent = make_simulator("sokoban", "train", 0)
+    agent = board_domain("sokoban").simulator(("train", 0))
     agent.start()
     rng = np.random.default_rng(0)
     for _ in range(30):
@@ -147,7 +145,7 @@ def test_another_binding_than_the_simulators_is_refused_and_changes_nothing() ->
 
 
 def test_a_stone_is_pushed_by_its_own_name_only() -> None:
-    agent = make_simulator("sokoban", "train", 0)
+    agent = board_domain("sokoban").simulator(("train", 0))
     agent.start()
     rng = np.random.default_rng(1)
     for _ in range(500):
@@ -164,7 +162,7 @@ def test_a_stone_is_pushed_by_its_own_name_only() -> None:
 def test_choices_are_executable_reproducible_and_of_every_kind(name: str) -> None:
     runs = []
     for _ in range(2):
-        agent: Simulator = make_simulator(name, *board_domain(name).interrogated[0])
+        agent: Simulator = board_domain(name).simulator(board_domain(name).interrogated[0])
         agent.start()
         rng = np.random.default_rng(11)
         chosen = []
@@ -180,9 +178,9 @@ def test_choices_are_executable_reproducible_and_of_every_kind(name: str) -> Non
 
 
 def test_a_rare_kind_of_instruction_is_as_likely_as_a_common_one() -> None:
-    agent = make_simulator("doors", "test", 5)  # one key lies in the first room
+    agent = board_domain("doors").simulator(("test", 5))  # one key lies in the first room
     agent.start()
-    initial = agent.board.layout.initial
+    initial = agent.layout.initial
     (here,) = (atom.objects[0] for atom in initial if atom.predicate == "at")
     (room,) = (atom.objects[0] for atom in initial if atom.predicate == "unlocked")
     (key, place), *_ = (
@@ -199,7 +197,9 @@ def test_a_rare_kind_of_instruction_is_as_likely_as_a_common_one() -> None:
 
 
 def test_unknown_names_are_unusable_input() -> None:
-    agent = make_simulator("doors", "test", 0)
+    agent = board_domain("doors").simulator(("test", 0))
     told_by(lambda: agent.instruct("fly", ("loc-0-0",)), "no instruction 'fly': use one of moveto, pick")
-    told_by(lambda: make_simulator("chess", "train", 0), "no environment 'chess': use one of sokoban, doors")
-    told_by(lambda: Instructed(gymnasium.make("CartPole-v1")), "takes no instructions")
+    told_by(
+        lambda: board_domain("chess").simulator(("train", 0)),
+        "no environment 'chess': use one of sokoban, doors",
+    )

@@ -152,8 +152,8 @@ print(sys.modules['gym'] is legacy, 'gym.spaces' in sys.modules,
       matplotlib.pyplot.get_fignums())"""
 DRAWN = """
 import sys
-from aam_vision.envs.registry import make_simulator
-make_simulator('sokoban', 'train', 0).reset()
+from aam_vision.envs.registry import board_domain
+board_domain('sokoban').simulator(('train', 0)).reset()
 heavy = ('matplotlib', 'scipy', 'skimage', 'networkx', 'imageio', 'pddlgym.rendering.tsp')
 print([m for m in heavy if m in sys.modules])"""
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from aam_vision.agents.perception import Defined, Given, Perceived, Reading, Scene
-from aam_vision.envs import DOMAINS
-from aam_vision.envs.pddlgym_domains import UNTYPED, parsed
-from aam_vision.envs.pddlgym_world import World
+from aam_vision.envs import DOMAINS, WITH_CHANCE
+from aam_vision.envs.pddlgym_domains import UNTYPED, parsed, pddlgym
+from aam_vision.envs.pddlgym_world import Outcome, World
 from aam_vision.envs.registry import board_domain
 from aam_vision.envs.sokoban import move_dir
-from aam_vision.model.strips import Atom, State, lifted_atoms
+from aam_vision.model.strips import Atom, GroundAction, State, lifted_atoms
 from tests.envs.conftest import ALL, load, walk
 from tests.envs.ground_truth import domain_operators, ground_truth_model, held_out_problems
 
@@ -150,13 +150,29 @@ def test_held_out_problems_are_none_of_the_interrogated_or_trained_on(name: str)
 
 
 class _Whole(World):
-    """A world whose simulator is always shown the whole state."""
+    """A world whose simulator is always asked, shown the whole state, and completes the actions itself."""
 
-    def _relevant(self, node, action, named=None):
-        return self._static_literals | node.literals
+    def _attempt(self, node, action):
+        state = self._static_literals | node.literals
+        if action.name in self._named:
+            operator = self._domain.operators[action.name]
+            named = [operator.params[place] for place in self._named[action.name]]
+            objects = [self._entities[name] for name in action.objects]
+            found = pddlgym().inference.find_satisfying_assignments(
+                state,
+                operator.preconds.literals,
+                type_to_parent_types=self._domain.type_to_parent_types,
+                constants=self._domain.constants,
+                init_assignments=dict(zip(named, objects, strict=True)),
+            )
+            if not found:
+                return Outcome(None, node)
+            (binding,) = found
+            action = GroundAction(action.name, tuple(str(binding[one].name) for one in operator.params))
+        return self._answer(node, action, state)
 
 
-@pytest.mark.parametrize("name", DOMAINS)
+@pytest.mark.parametrize("name", DOMAINS + WITH_CHANCE)
 def test_every_action_has_the_outcome_that_it_has_with_the_whole_state(name: str, rng: Any) -> None:
     domain = board_domain(name)
     layout = load(name, *domain.interrogated[0])
@@ -170,6 +186,9 @@ def test_every_action_has_the_outcome_that_it_has_with_the_whole_state(name: str
             other = whole.outcome(whole.node(node.dynamic), actions[number])
             assert found.instruction == other.instruction
             assert found.node.dynamic == other.node.dynamic
+            assert [(c, one.dynamic) for c, one in found.chances] == [
+                (c, one.dynamic) for c, one in other.chances
+            ]
             done += [found.node] if found.instruction is not None else []
             refused += found.instruction is None
         executed += len(done)

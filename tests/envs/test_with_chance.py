@@ -38,7 +38,7 @@ def test_a_snapshot_does_not_bring_chance_back() -> None:
     simulator = board_domain("explodingblocks").simulator(("train", 0))
 
     def broken(seed: int) -> list[bool]:
-        simulator.board.np_random = np.random.default_rng(seed)
+        simulator.np_random = np.random.default_rng(seed)
         simulator.start()
         assert simulator.instruct("pick-up", ("a", "robot"))
         here, found = simulator.snapshot(), []

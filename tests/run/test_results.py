@@ -111,7 +111,7 @@ def test_a_plan_reaches_the_goal_in_the_simulator(runs: StartedRuns, env: str, t
     from pyperplan.pddl.parser import Parser
     from pyperplan.search import breadth_first_search
 
-    from aam_vision.envs.registry import board_domain, make_simulator
+    from aam_vision.envs.registry import board_domain
     from tests.envs.ground_truth import held_out_problems
 
     file = tmp_path / "problem.pddl"
@@ -119,13 +119,13 @@ def test_a_plan_reaches_the_goal_in_the_simulator(runs: StartedRuns, env: str, t
     parser = Parser(str(runs[env].model), str(file))
     plan = breadth_first_search(ground(parser.parse_problem(parser.parse_domain())))
     assert plan
-    simulator = make_simulator(env, *board_domain(env).held_out[0])
+    simulator = board_domain(env).simulator(board_domain(env).held_out[0])
     simulator.start()
     for position, operator in enumerate(plan):
-        assert not simulator.board._node.goal_reached, f"reached after {position} of {len(plan)} steps"
+        assert not simulator._node.goal_reached, f"reached after {position} of {len(plan)} steps"
         name, *objects = operator.name.strip("()").split()
         assert simulator.instruct(name, tuple(objects)), f"step {position}: {operator.name}"
-    assert simulator.board._node.goal_reached
+    assert simulator._node.goal_reached
 
 
 def test_an_agent_with_a_noisy_camera_is_learned_exactly(tmp_path: Path) -> None:

@@ -186,7 +186,7 @@ def test_a_forgotten_atom_shows_by_its_look(folder):
     simulator = DOMAIN.simulator(("train", 0))
     simulator.start()
     simulator.instruct(*simulator.choose(np.random.default_rng(0)))
-    later = [f"{a.predicate}({', '.join(a.objects)})" for a in sorted(simulator.board.snapshot().dynamic)]
+    later = [f"{a.predicate}({', '.join(a.objects)})" for a in sorted(simulator.snapshot().dynamic)]
     whole = [atom for atom in later if atom.split("(")[0] in ("at", "at-goal", "clear")]
     whole += [atom for atom in TRUE if atom.startswith("is-goal")]
     _two(folder, {"true": whole}, simulator.frame())

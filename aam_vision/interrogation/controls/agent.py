@@ -13,23 +13,23 @@ question cannot matter.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
 
 from aam_vision.interrogation.completeness.indistinguishability import NONE, Closure
-from aam_vision.interrogation.controls.exploring import Chooser, Novelty
+from aam_vision.interrogation.controls.conditional import Facts, values_after
+from aam_vision.interrogation.controls.exploring import Chooser
 from aam_vision.interrogation.controls.giving import Giving
-from aam_vision.interrogation.controls.operators import Effect, Operator, Transition, moved
+from aam_vision.interrogation.controls.operators import Operator, Transition, moved
 from aam_vision.interrogation.controls.rules import Rules
 from aam_vision.interrogation.hypotheses.literals import Literals, union
 from aam_vision.interrogation.hypotheses.models import ActionHypotheses, Hypotheses
 from aam_vision.model.query import Access, Query, Response, Situation, WalkStep, refuses_surely
-from aam_vision.model.strips import ActionHeader, LiftedAtom, Types, Vocabulary
+from aam_vision.model.strips import ActionHeader, Types, Vocabulary
 
-Facts = dict[LiftedAtom, bool]
-"""Values of atoms about an operator's parameters."""
 ATTEMPTS = 3
 """Controls that are given for one step of a walk, at most."""
 LIKELY = 0.75
@@ -68,7 +68,8 @@ class Overlaps:
         self, one: Operator, known: Facts, hypotheses: Hypotheses, beyond: Closure
     ) -> str | None:
         """Another operator that is certainly carried out where this is known, and has the effects of this one there."""
-        for other in self._operators:
+        then = values_after(one.changes, known)
+        for other in self._operators if then else ():
             needs = None
             if other is not one and other.control == one.control:
                 name = other.header.name
@@ -76,9 +77,9 @@ class Overlaps:
             if needs is None:
                 continue
             for places in self._places(one, other):
+                there = replace(other, effects=tuple([effect.moved(places) for effect in other.effects]))
                 holds = all(known.get(moved(atom, places)) == value for atom, value in needs.items())
-                after = _after(one.effects, known)
-                if holds and after and after == _after([one.moved(places) for one in other.effects], known):
+                if holds and then == values_after(there.changes, known):
                     return other.header.name
         return None
 
@@ -108,16 +109,6 @@ def _needs(action: ActionHypotheses, closed: Literals) -> Facts | None:
     return None if contradictory or not action.successes else _facts(action, needs)
 
 
-def _after(effects: Iterable[Effect], known: Facts) -> Facts | None:
-    """The values after these effects; None where they name objects, which may be those of parameters."""
-    after = dict(known)
-    for effect in sorted(effects, key=lambda effect: effect.becomes):  # what is added stays
-        if any(isinstance(argument, str) for argument in effect.atom.arguments):
-            return None
-        after[effect.atom] = effect.becomes
-    return after
-
-
 class OperatorAgent:
     """An agent whose instructions are the operators of a discovery.
 
@@ -131,7 +122,7 @@ class OperatorAgent:
         self._giving = giving
         self._rules = rules
         self._recalled = False
-        self._novelty = Novelty()
+        self._chooser = Chooser(giving)
         self.asked = 0
         """Queries so far."""
 
@@ -198,7 +189,7 @@ class OperatorAgent:
         for _ in range(ATTEMPTS):
             if self._giving.steps - self._rules.widened > PATIENCE:
                 return None
-            control = Chooser(self._giving, rng, self._novelty).next(here, self._rules, LIKELY)
+            control = self._chooser.next(here, self._rules, rng, LIKELY)
             if control is None:
                 return None
             transition, after = self._giving.give(here, control)

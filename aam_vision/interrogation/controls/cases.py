@@ -46,13 +46,6 @@ class Example(NamedTuple):
     objects: tuple[str, ...]
 
 
-class Counterexample(NamedTuple):
-    """Where everything held that all examples of a case have in common, and something else came about."""
-
-    transition: Transition
-    objects: tuple[str, ...]
-
-
 @dataclass(frozen=True)
 class Case:
     """Effects on parameters, with their examples."""
@@ -164,21 +157,21 @@ class Separation:
     ) -> None:
         self.work = 0
         """Situations, bindings in them, and examples that were looked at."""
-        self._vocabulary = vocabulary
-        self._transitions = transitions
+        self.vocabulary = vocabulary
+        self.transitions = transitions
         self._recent: list[Transition] = []
         self._indices = indices
 
     @property
     def spent(self) -> bool:
         """Whether more was looked at than conditions that can be told take."""
-        return self.work > LEAST_WORK + WORK_EACH * len(self._transitions)
+        return self.work > LEAST_WORK + WORK_EACH * len(self.transitions)
 
     def index_of(self, case: Case) -> AtomIndex:
         """The lifted atoms that the conditions of a case may have."""
-        kinds = case.types(self._vocabulary.types)
+        kinds = case.types(self.vocabulary.types)
         header = ActionHeader("", tuple(str(place) for place in range(len(kinds))), kinds)
-        return AtomIndex(with_constants(self._vocabulary, case.constants), header)
+        return AtomIndex(with_constants(self.vocabulary, case.constants), header)
 
     def condition(self, case: Case) -> Condition:
         """What the examples of a case have in common."""
@@ -189,52 +182,44 @@ class Separation:
         """Whether what was true in all examples suffices, whatever was false in all of them."""
         condition = self.condition(case)
         condition.literals = Literals(condition.literals.positive, 0)
-        return not any(
-            contradiction(condition, case.effects, one, self._indices.of(one.before)) is not None
-            for one in self._transitions
-        )
+        return not any(self._contradicted(condition, case, one) for one in self.transitions)
 
-    def counterexample(self, case: Case) -> Counterexample | None:
-        """Where all held that the examples have in common and something else came about; None if nowhere."""
-        condition = self.condition(case)
-        for transition in chain(self._recent, self._transitions):
-            index = self._indices.of(transition.before)
-            objects = contradiction(condition, case.effects, transition, index)
+    def refuted(self, case: Case) -> bool:
+        """Whether somewhere all held that the examples have in common, and something else came about."""
+        condition, found = self.condition(case), None
+        for one in chain(self._recent, self.transitions):
             self.work += 1
-            if objects is not None:
-                self.work += condition.looked
-                self._recent = [transition, *(one for one in self._recent if one is not transition)][:RECENT]
-                return Counterexample(transition, objects)
+            if self._contradicted(condition, case, one):
+                found = one
+                break
         self.work += condition.looked
-        return None
+        if found is None:
+            return False
+        self._recent = [found, *(one for one in self._recent if one is not found)][:RECENT]
+        return True
 
     def against(self, case: Case, among: Sequence[Transition] | None = None) -> list[Transition]:
         """All transitions in which all held that the examples have in common and something else came about.
 
         ``among``: those that were such for the same case with fewer parameters or constants; no other can be one.
         """
-        condition, indices = self.condition(case), self._indices
-        among = self._transitions if among is None else among
-        found = [
-            one
-            for one in among
-            if contradiction(condition, case.effects, one, indices.of(one.before)) is not None
-        ]
+        condition, among = self.condition(case), self.transitions if among is None else among
+        found = [one for one in among if self._contradicted(condition, case, one)]
         self.work += len(among) + condition.looked
         return found
 
+    def _contradicted(self, condition: Condition, case: Case, one: Transition) -> bool:
+        return contradicted(condition, case.effects, one, self._indices.of(one.before))
 
-def contradiction(
+
+def contradicted(
     condition: Condition, effects: Sequence[Effect], transition: Transition, index: StateIndex
-) -> tuple[str, ...] | None:
-    """A binding under which a condition held, and the effects did not come about; None if there is none.
-
-    ``index`` is that of the state before.
-    """
-    for objects in condition.bindings(index, transition.control.objects):
-        if outcome(effects, transition, objects) is Outcome.CONTRADICTED:
-            return objects
-    return None
+) -> bool:
+    """Whether a condition held, under some binding, and the effects did not come about; ``index`` is that of the state before."""
+    return any(
+        outcome(effects, transition, objects) is Outcome.CONTRADICTED
+        for objects in condition.bindings(index, transition.control.objects)
+    )
 
 
 def separable(case: Case, separation: Separation, most: int = MAX_COST) -> Case | None:
@@ -242,7 +227,7 @@ def separable(case: Case, separation: Separation, most: int = MAX_COST) -> Case 
 
     ``most``: objects that are added, at most.
     """
-    if separation.counterexample(case) is None:
+    if not separation.refuted(case):
         return case
     if separation.spent:
         return None

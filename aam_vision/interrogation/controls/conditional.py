@@ -9,12 +9,12 @@ can both be done, the cases contradict each other, and so does the action, which
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, permutations, product
 from typing import NamedTuple
 
-from aam_vision.interrogation.controls.mapping import Carriers
+from aam_vision.interrogation.controls.mapping import CONDITIONAL, Carriers
 from aam_vision.interrogation.controls.operators import moved
 from aam_vision.model.pddl.writing import action_of, action_text, conjunction, domain_of, literals_text
 from aam_vision.model.strips import (
@@ -115,12 +115,12 @@ class Split:
 
     @property
     def sentences(self) -> list[str]:
-        """What became of each control with several cases, in words."""
+        """Which cases are one action with conditional effects, and which are not, and why."""
         told = [
-            f"{listed([one.operator for one in action.branches])} are one action, {action.header.name}"
+            f"{listed([one.operator for one in action.branches])} are one action in {CONDITIONAL}: {action.header}"
             for action in self.actions
         ]
-        return told + [f"{control}: {why}" for control, why in self.apart.items()]
+        return [*told, *(f"not all cases of {control}: {why}" for control, why in self.apart.items())]
 
     def added_to(self, model: Model) -> Model:
         """The model with these actions, without what they require and change: for reading plans that name them."""
@@ -320,20 +320,18 @@ def _apart(one: ActionSchema, other: ActionSchema) -> bool:
     if one.positive & other.negative or one.negative & other.positive:
         return True
     known = values_of(one.positive | other.positive, one.negative | other.negative)
-    named = any(isinstance(a, str) for atom in (*_changed(one), *_changed(other)) for a in atom.arguments)
-    return not named and _after(one, known) == _after(
-        other, known
-    )  # an object may be what a parameter stands for
+    then = values_after(Effects(one.add, one.delete), known)
+    return then is not None and then == values_after(Effects(other.add, other.delete), known)
 
 
-def _changed(schema: ActionSchema) -> Iterator[LiftedAtom]:
-    yield from schema.add
-    yield from schema.delete
+def values_after(effects: Effects, known: Facts) -> Facts | None:
+    """What is known after these effects: what is added and deleted is added; None where they name objects.
 
-
-def _after(schema: ActionSchema, known: Facts) -> Facts:
-    """What is known after a case; what is added and deleted is added."""
-    return known | dict.fromkeys(schema.delete, False) | dict.fromkeys(schema.add, True)
+    An object may be what a parameter stands for.
+    """
+    if any(isinstance(one, str) for atom in effects.add | effects.delete for one in atom.arguments):
+        return None
+    return known | dict.fromkeys(effects.delete, False) | dict.fromkeys(effects.add, True)
 
 
 def conditional_text(model: Model, split: Split) -> str:

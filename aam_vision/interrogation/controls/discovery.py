@@ -76,7 +76,7 @@ def grouped(
 
     ``indices`` keeps those of the states for later.
     """
-    return _Grouping(vocabulary, control, transitions, indices or StateIndices()).run()
+    return _Grouping(control, Separation(vocabulary, transitions, indices or StateIndices())).run()
 
 
 def apart(
@@ -110,17 +110,9 @@ def _part(one: Transition, predicate: str, *, own: bool) -> Transition:
 
 
 class _Grouping:
-    def __init__(
-        self,
-        vocabulary: Vocabulary,
-        control: ActionHeader,
-        transitions: Sequence[Transition],
-        indices: StateIndices,
-    ) -> None:
-        self._vocabulary = vocabulary
+    def __init__(self, control: ActionHeader, separation: Separation) -> None:
         self._control = control
-        self._transitions = transitions
-        self._separation = Separation(vocabulary, transitions, indices)
+        self._separation = separation
         self._unexplained: list[Transition] = []
 
     def run(self) -> Grouped:
@@ -156,11 +148,11 @@ class _Grouping:
     def _patterns(self) -> list[Case]:
         """One case for every visible change."""
         examples: dict[tuple[Effect, ...], list[Example]] = {}
-        for transition in self._transitions:
+        for transition in self._separation.transitions:
             given = transition.control.objects
             if not transition.change:
                 continue
-            found = pattern(transition, self._vocabulary.constants)
+            found = pattern(transition, self._separation.vocabulary.constants)
             if len(set(given)) < len(given) or len(found.objects) > MAX_PARAMETERS:
                 self._unexplained.append(transition)
                 continue
@@ -215,7 +207,7 @@ class _Grouping:
             found = explanations(other.effects, other.arity, other.derivations, example.transition)
             for objects in found:
                 more = replace(other, examples=(*other.examples, Example(example.transition, objects)))
-                if self._same_conditions(other, more) or self._separation.counterexample(more) is None:
+                if self._same_conditions(other, more) or not self._separation.refuted(more):
                     others[place] = more
                     return True
         return False
@@ -274,7 +266,7 @@ class _Grouping:
             places = sorted(
                 {a for atom in changed for a in atom.arguments if isinstance(a, int) and a >= given}
             )
-            rows = {row for one in self._transitions for row in one.before.rows.get(predicate, ())}
+            rows = {row for one in self._separation.transitions for row in one.before.rows.get(predicate, ())}
             if places and places != same and len(rows) <= MOST_NAMED:
                 yield places
 

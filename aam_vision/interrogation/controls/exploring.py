@@ -9,7 +9,7 @@ beyond. This chooses what is explored and decides nothing.
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Sequence, Set
 from itertools import islice
 from typing import NamedTuple
@@ -62,56 +62,6 @@ IDLE = 20
 """Walks in a row that found nothing to give."""
 
 
-class Novelty:
-    """The facts that controls were given with."""
-
-    def __init__(self) -> None:
-        self._seen: set[Feature] = set()
-        self._surroundings: tuple[State, Surroundings] | None = None
-        self._near: dict[tuple[State, GroundAction], frozenset[Feature]] = {}
-        self._of_rules: Rules | None = None
-        """The operators that ``_near`` is about; their conditions become wider meanwhile, which hardly matters here."""
-
-    def new(
-        self, state: State, control: GroundAction, rules: Rules | None, index: StateIndex
-    ) -> set[Feature]:
-        """All new facts of a control in a state."""
-        links = self._of(state).links(control.objects)
-        found: set[Feature] = {(control.name, one) for one in links}
-        found -= self._seen
-        if rules is not None:
-            if rules is not self._of_rules:
-                self._near, self._of_rules = {}, rules
-            near = self._near.get((state, control))
-            if near is None:
-                near = self._near[state, control] = self._near_misses(rules, state, control, index)
-            found |= near - self._seen
-        return found
-
-    def note(self, features: set[Feature]) -> None:
-        """Count that a control was given with these facts."""
-        self._seen |= features
-
-    def _near_misses(
-        self, rules: Rules, state: State, control: GroundAction, index: StateIndex
-    ) -> frozenset[Feature]:
-        """The facts about what is missing where all else holds that an operator of the control requires."""
-        missing = {
-            atom: None for rule in rules.of(control.name) for atom in _missing(rule, state, control, index)
-        }
-        around = self._of(state)
-        return frozenset(
-            (control.name, atom.predicate, link)
-            for atom in missing
-            for link in around.links(atom.objects, control.objects)
-        )
-
-    def _of(self, state: State) -> Surroundings:
-        if self._surroundings is None or self._surroundings[0] is not state:
-            self._surroundings = state, Surroundings(state)
-        return self._surroundings[1]
-
-
 def _missing(rule: Rule, state: State, control: GroundAction, index: StateIndex) -> Iterator[Atom]:
     """The atoms that are not true, where all else holds that the operator requires."""
     match = LiftedAtom("", tuple(range(len(control.objects)))), control.objects
@@ -124,84 +74,76 @@ def _missing(rule: Rule, state: State, control: GroundAction, index: StateIndex)
                 yield atom
 
 
-class Surroundings:
-    """The facts of a state by object."""
+def _links(index: StateIndex, objects: Sequence[str], besides: Sequence[str] = ()) -> set[Feature]:
+    """What facts say of these objects, and of others that share a fact with them.
 
-    def __init__(self, state: State) -> None:
-        self._facts: dict[str, list[tuple[str, int, tuple[str, ...]]]] = defaultdict(list)
-        self._sizes = tuple((predicate, len(rows)) for predicate, rows in state.rows.items())
-        for predicate, rows in state.rows.items():
-            for row in rows:
-                for place, name in enumerate(row):
-                    self._facts[name].append((predicate, place, row))
-
-    def links(self, objects: Sequence[str], besides: Sequence[str] = ()) -> set[Feature]:
-        """What facts say of these objects, and of others that share a fact with them.
-
-        Without objects, how many facts of each predicate there are. ``besides`` are told apart from other objects, too.
-        """
-        if not objects:
-            return {self._sizes}
-        known = {name: place for place, name in enumerate(dict.fromkeys((*objects, *besides)))}
-        links: set[Feature] = set()
-        for argument, name in enumerate(objects):
-            for predicate, _, row in self._facts[name]:
-                shape = tuple([known.get(other, "") for other in row])
-                links.add((argument, predicate, shape))
-                for other_place, other in enumerate(row):
-                    if other in known:
-                        continue
-                    for second, second_place, second_row in self._facts[other]:
-                        if name not in second_row:
-                            links.add((argument, predicate, shape, other_place, second, second_place))
-        return links
+    Without objects, how many facts of each predicate there are. ``besides`` are told apart from other objects, too.
+    """
+    if not objects:
+        return {tuple((predicate, len(rows)) for predicate, rows in index.state.rows.items())}
+    known = {name: place for place, name in enumerate(dict.fromkeys((*objects, *besides)))}
+    links: set[Feature] = set()
+    for argument, name in enumerate(objects):
+        for predicate, _, row in index.about(name):
+            shape = tuple([known.get(other, "") for other in row])
+            links.add((argument, predicate, shape))
+            for other_place, other in enumerate(row):
+                if other in known:
+                    continue
+                for second, second_place, second_row in index.about(other):
+                    if name not in second_row:
+                        links.add((argument, predicate, shape, other_place, second, second_place))
+    return links
 
 
 class Chooser:
-    """Chooses controls, and remembers in what kinds of situations they were given (``Novelty``)."""
+    """Chooses controls, and remembers the facts that they were given with."""
 
-    def __init__(self, giving: Giving, rng: np.random.Generator, novelty: Novelty | None = None) -> None:
+    def __init__(self, giving: Giving) -> None:
         self._giving = giving
-        self._rng = rng
-        self._novelty = novelty or Novelty()
-        self._after: dict[State, list[tuple[GroundAction, State]]] = {}
+        self._seen: set[Feature] = set()
         self._of_rules: Rules | None = None
+        """The operators that the following is about; their conditions become wider meanwhile, which hardly matters here."""
+        self._near: dict[tuple[State, GroundAction], frozenset[Feature]] = {}
+        self._after: dict[State, list[tuple[GroundAction, State]]] = {}
         self.surprised = False
         """Whether anything about the latest choice was new."""
 
-    def next(self, here: Situation, rules: Rules | None, likely: float = LIKELY) -> GroundAction | None:
+    def next(
+        self, here: Situation, rules: Rules | None, rng: np.random.Generator, likely: float = LIKELY
+    ) -> GroundAction | None:
         """The next control; None if all that could be drawn were given there."""
         given = self._giving.given_in(here.state)
         control = None
-        if rules is not None and self._rng.random() < likely:
-            control = self._likely(here, rules, given)
-        control = control or self._new(here, rules, given)
+        if rules is not None and rng.random() < likely:
+            control = self._likely(here, rules, given, rng)
+        control = control or self._new(here, rules, given, rng)
         if control is not None:
             self.note(here.state, control, rules)
         return control
 
     def note(self, state: State, control: GroundAction, rules: Rules | None) -> None:
         """Remember that a control is given; ``surprised`` tells whether anything about that is new."""
-        index = self._giving.indices.of(state)
-        features = self._novelty.new(state, control, rules, index)
+        features = self._new_facts(state, control, rules, self._giving.indices.of(state))
         self.surprised = bool(features)
-        self._novelty.note(features)
+        self._seen |= features
 
-    def way_to_new(self, here: Situation, rules: Rules) -> list[GroundAction] | None:
+    def way_to_new(
+        self, here: Situation, rules: Rules, rng: np.random.Generator
+    ) -> list[GroundAction] | None:
         """Controls that probably lead to where the last of them meets something new; None if no such way is found near."""
         waiting: deque[tuple[State, list[GroundAction]]] = deque([(here.state, [])])
         known = {here.state}
+        self._turn_to(rules)
         for _ in range(STATES_ON_THE_WAY):
             if not waiting:
                 return None
             state, way = waiting.popleft()
             index = self._giving.indices.of(state)
             given = self._giving.given_in(state)
-            for control in self._some(ground(self._giving.controls, state)):
-                if control not in given and self._novelty.new(state, control, rules, index):
+            for control in _some(ground(self._giving.controls, state), rng):
+                if control not in given and self._new_facts(state, control, rules, index):
                     return [*way, control]
-            if rules is not self._of_rules:
-                self._after, self._of_rules = {}, rules
             if state not in self._after:
                 self._after[state] = list(rules.likely(state, index).items())
             for control, after in self._after[state]:
@@ -210,7 +152,39 @@ class Chooser:
                     waiting.append((after, [*way, control]))
         return None
 
-    def _likely(self, here: Situation, rules: Rules, given: Set[GroundAction]) -> GroundAction | None:
+    def _turn_to(self, rules: Rules) -> None:
+        if rules is not self._of_rules:
+            self._near, self._after, self._of_rules = {}, {}, rules
+
+    def _new_facts(
+        self, state: State, control: GroundAction, rules: Rules | None, index: StateIndex
+    ) -> set[Feature]:
+        """The facts of a control in a state that no control of its name was given with."""
+        found: set[Feature] = {(control.name, one) for one in _links(index, control.objects)}
+        if rules is not None:
+            self._turn_to(rules)
+            near = self._near.get((state, control))
+            if near is None:
+                near = self._near[state, control] = self._near_misses(rules, state, control, index)
+            found |= near
+        return found - self._seen
+
+    def _near_misses(
+        self, rules: Rules, state: State, control: GroundAction, index: StateIndex
+    ) -> frozenset[Feature]:
+        """The facts about what is missing where all else holds that an operator of the control requires."""
+        missing = {
+            atom: None for rule in rules.of(control.name) for atom in _missing(rule, state, control, index)
+        }
+        return frozenset(
+            (control.name, atom.predicate, link)
+            for atom in missing
+            for link in _links(index, atom.objects, control.objects)
+        )
+
+    def _likely(
+        self, here: Situation, rules: Rules, given: Set[GroundAction], rng: np.random.Generator
+    ) -> GroundAction | None:
         """A control that probably does something, rather where it leads to a situation that was not seen."""
         index = self._giving.indices.of(here.state)
         expected = {
@@ -224,28 +198,31 @@ class Chooser:
         unseen = [control for control in options if expected[control] not in self._giving.situations]
         options = unseen or options
         names = sorted({control.name for control in options})
-        name = names[int(self._rng.integers(len(names)))]
+        name = names[int(rng.integers(len(names)))]
         own = [control for control in options if control.name == name]
-        return own[int(self._rng.integers(len(own)))]
+        return own[int(rng.integers(len(own)))]
 
-    def _new(self, here: Situation, rules: Rules | None, given: Set[GroundAction]) -> GroundAction | None:
+    def _new(
+        self, here: Situation, rules: Rules | None, given: Set[GroundAction], rng: np.random.Generator
+    ) -> GroundAction | None:
         """The control of those drawn with most that is new."""
-        drawn = [random_control(self._giving.controls, here.state, self._rng) for _ in range(DRAWN)]
+        drawn = [random_control(self._giving.controls, here.state, rng) for _ in range(DRAWN)]
         options = [one for one in dict.fromkeys(drawn) if one is not None and one not in given]
         if not options:
             return None
         index = self._giving.indices.of(here.state)
-        return max(options, key=lambda one: len(self._novelty.new(here.state, one, rules, index)))
+        return max(options, key=lambda one: len(self._new_facts(here.state, one, rules, index)))
 
-    def _some(self, options: list[GroundAction]) -> list[GroundAction]:
-        if len(options) <= LOOKED_AT:
-            return options
-        return [options[int(place)] for place in self._rng.permutation(len(options))[:LOOKED_AT]]
+
+def _some(options: list[GroundAction], rng: np.random.Generator) -> list[GroundAction]:
+    if len(options) <= LOOKED_AT:
+        return options
+    return [options[int(place)] for place in rng.permutation(len(options))[:LOOKED_AT]]
 
 
 def explore(giving: Giving, near: Near, rng: np.random.Generator) -> Discovery:
     """Give controls until they show nothing that is not explained by what was seen before, and nothing new is near."""
-    discovery, initial, chooser = found(giving), list(giving.initial()), Chooser(giving, rng)
+    discovery, initial, chooser = found(giving), list(giving.initial()), Chooser(giving)
     least = max(LEAST, PER_CONTROL * len(giving.controls))
     rules = Rules(discovery, giving)
     for one in giving.given:  # to try what was found earlier
@@ -266,7 +243,7 @@ def explore(giving: Giving, near: Near, rng: np.random.Generator) -> Discovery:
                 if way is None:
                     break
             for number in range(STRIDE if way is None else len(way)):
-                control = chooser.next(here, rules) if way is None else way[number]
+                control = chooser.next(here, rules, rng) if way is None else way[number]
                 if control is None:
                     break
                 if way is not None:
@@ -342,7 +319,7 @@ def _way(
     for number in rng.permutation(len(problems)):
         known = problems[int(number)]
         here = known[int(rng.integers(len(known)))]
-        way = chooser.way_to_new(here, rules)
+        way = chooser.way_to_new(here, rules, rng)
         if way is not None:
             return here, way
     return here, None

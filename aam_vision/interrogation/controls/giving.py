@@ -142,10 +142,6 @@ class Giving:
         known = self._known.get((state, control))
         return None if known is None else known.after
 
-    def known(self, situation: Situation, control: GroundAction) -> tuple[Transition, Situation] | None:
-        """What came of a control in a situation, if it was given there."""
-        return self._results.get((situation.handle, control))
-
     def stop(self) -> None:
         """Ask the agent nothing more."""
         self._max_steps, self._stopped = self.steps, True

@@ -22,7 +22,7 @@ from aam_vision.interrogation.controls.misreading import Misread, doubted, two_w
 from aam_vision.interrogation.controls.operators import Transition
 from aam_vision.interrogation.controls.prior import Prior, try_earlier
 from aam_vision.interrogation.controls.result import ControlsResult
-from aam_vision.interrogation.controls.rules import Refuted, Rules
+from aam_vision.interrogation.controls.rules import ControlModel, Refuted, Rules
 from aam_vision.interrogation.controls.watching import Watched, give_the_rest, repeat, watch
 from aam_vision.interrogation.examination.findings import Diagnosis
 from aam_vision.interrogation.examination.looking import pixels_differ
@@ -137,10 +137,11 @@ class _Rounds:
                         certain = result is not None and (kept or self._lasts(rules, known))
                     if result is not None and certain:
                         rng = np.random.default_rng([self._seed, 2, self._rounds])
-                        seen = watch(giving, rules, result.model, rng)
+                        predicted = ControlModel(result.model, discovery.operators)
+                        seen = watch(giving, rules, predicted, rng)
                         # a small world can be seen completely
                         if seen.surprise is None and not result.proven:
-                            seen = replace(seen, surprise=give_the_rest(giving, rules, result.model, REST))
+                            seen = replace(seen, surprise=give_the_rest(giving, rules, predicted, REST))
                         if kept or (seen.surprise is None and self._covered(rules)):  # the walk has seen more
                             pair = self._repeated(rng) if kept or discovery.unexplained else None
                             if kept or self._explains_all(rules):  # what was given again, too

@@ -82,15 +82,8 @@ class Word:
 
     def rows(self, state: State) -> tuple[Set[Row], Set[Row]]:
         """The objects of which it is true, and of which it is unknown."""
-
-        def few(name: str) -> Set[Row]:
-            return set(state.rows.get(name, ()))
-
-        def many(name: str) -> Set[Row]:
-            return few(name) | {atom.objects for atom in state.unknown if atom.predicate == name}
-
-        true = self.holds(few, many, state.objects)
-        return true, self.holds(many, few, state.objects) - true
+        true = self.holds(state.certain, state.possible, state.objects)
+        return true, self.holds(state.possible, state.certain, state.objects) - true
 
     def tells(self, pair: Pair) -> bool:
         """Whether it is true in one of two situations, of the objects that play the same parts, and false in the other."""

@@ -18,7 +18,7 @@ from itertools import chain, islice, permutations, product, takewhile
 from math import factorial, prod
 from typing import NamedTuple
 
-from aam_vision.model.strips import ActionHeader, Atom, GroundAction, LiftedAtom, State
+from aam_vision.model.strips import ActionHeader, Atom, Effects, GroundAction, LiftedAtom, State
 from aam_vision.support.unchanging import Unchanging
 
 MAX_ORDERS = 720
@@ -147,6 +147,12 @@ class Operator:
     effects: tuple[Effect, ...]
     derivations: tuple[Derivation, ...] = ()
     pivot: Effect | None = None
+
+    @cached_property
+    def changes(self) -> Effects:
+        """Its effects as those of an action."""
+        added = frozenset(effect.atom for effect in self.effects if effect.becomes)
+        return Effects(added, frozenset(effect.atom for effect in self.effects if not effect.becomes))
 
     def instructed(self, objects: tuple[str, ...]) -> GroundAction:
         """The control that would carry it out under a binding."""

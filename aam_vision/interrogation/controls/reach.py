@@ -15,7 +15,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from aam_vision.interrogation.controls.giving import Giving
-from aam_vision.interrogation.controls.rules import Rule, Rules, changed
+from aam_vision.interrogation.controls.rules import Rule, Rules
 from aam_vision.model.query import Situation
 from aam_vision.model.strips import GroundAction, Objects, State, Vocabulary
 from aam_vision.planning.joins import StateIndex
@@ -177,10 +177,6 @@ class Standpoints:
         """The fact of a number."""
         return list(self._facts_known)[number]
 
-    def role(self, number: int) -> Role:
-        """The role of a number."""
-        return list(self._roles_known)[number]
-
     def _roles(self, control: GroundAction, index: StateIndex) -> dict[str, Role]:
         roles: dict[str, Role] = {}
         for place, name in enumerate(control.objects):
@@ -236,14 +232,12 @@ def _point_out(roles: dict[str, Role], predicates: Iterable[str], index: StateIn
 def _determined(roles: Mapping[str, Role], index: StateIndex) -> dict[Role, str]:
     """The objects that facts about those with a role determine: the only ones of which the fact holds."""
     found: dict[Role, set[str]] = {}
-    for predicate, rows in index.rows.items():
-        for place in range(len(rows[0]) if rows else 0):
-            for name in roles:
-                for row in index.matching(predicate, place, name):
-                    others = {other for other in row if other not in roles}
-                    if len(others) == 1:
-                        role = predicate, tuple([roles.get(other, "?") for other in row])
-                        found.setdefault(role, set()).update(others)
+    for name in roles:
+        for predicate, _, row in index.about(name):
+            others = {other for other in row if other not in roles}
+            if len(others) == 1:
+                role = predicate, tuple([roles.get(other, "?") for other in row])
+                found.setdefault(role, set()).update(others)
     return {role: next(iter(names)) for role, names in found.items() if len(names) == 1}
 
 
@@ -405,7 +399,7 @@ class Reach:
                 control = rule.operator.instructed(objects)
                 if control in found:
                     continue
-                expected = changed(state, rule.operator, objects)
+                expected = rule.operator.changes.applied(state, objects)
                 if expected != state:
                     after = self.giving.seen_after(state, control) or expected
                     found[control] = self._places.get(after) or self._place(after, place.index.of(after))

@@ -305,13 +305,18 @@ class ControlsResult:
         return self.interrogation.plot(axes)
 
     def __repr__(self) -> str:
-        return in_short(self)
+        return (
+            f"<ControlsResult: {self.status}; {counted(len(self.controls), 'control')}, "
+            f"{counted(len(self.operators), 'operator')}; {counted(self.steps, 'control')} given>"
+        )
 
     def __str__(self) -> str:
         return aligned(figures(self))
 
     def _repr_html_(self) -> str:
-        return html(self)
+        """Figures and the model, for a notebook; without a style of its own."""
+        model = f"<details open><summary>The model</summary><pre>{escape(self.pddl)}</pre></details>"
+        return f"{table(figures(self))}{model}"
 
 
 def figures(result: ControlsResult) -> list[tuple[str, str]]:
@@ -323,7 +328,7 @@ def figures(result: ControlsResult) -> list[tuple[str, str]]:
         ("status", ": ".join(text for text in (result.status, result.missing or result.why) if text)),
         ("controls", ", ".join(map(str, result.controls))),
         *(("" if number else "operators", text) for number, text in enumerate(operators)),
-        *(("" if number else "when", text) for number, text in enumerate(_conditional(result))),
+        *(("" if number else "when", text) for number, text in enumerate(result.conditional.sentences)),
         ("within", within),
         ("beyond", beyond),
         (
@@ -332,27 +337,3 @@ def figures(result: ControlsResult) -> list[tuple[str, str]]:
             f"{counted(result.rounds, 'discovery')}",
         ),
     ]
-
-
-def in_short(result: ControlsResult) -> str:
-    """The result in a line."""
-    return (
-        f"<ControlsResult: {result.status}; {counted(len(result.controls), 'control')}, "
-        f"{counted(len(result.operators), 'operator')}; {counted(result.steps, 'control')} given>"
-    )
-
-
-def html(result: ControlsResult) -> str:
-    """The result for a notebook: figures and the model. It has no style of its own."""
-    model = f"<details open><summary>The model</summary><pre>{escape(result.pddl)}</pre></details>"
-    return f"{table(figures(result))}{model}"
-
-
-def _conditional(result: ControlsResult) -> list[str]:
-    """Which cases are one action with conditional effects, and which are not, and why."""
-    split = result.conditional
-    found = [
-        f"{listed([one.operator for one in action.branches])} are one action in model-when.pddl: {action.header}"
-        for action in split.actions
-    ]
-    return [*found, *(f"not all cases of {control}: {why}" for control, why in split.apart.items())]

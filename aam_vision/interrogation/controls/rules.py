@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from aam_vision.interrogation.controls.cases import Condition, Example, contradiction
+from aam_vision.interrogation.controls.cases import Condition, Example, contradicted
 from aam_vision.interrogation.controls.discovery import Discovery
 from aam_vision.interrogation.controls.giving import Giving
 from aam_vision.interrogation.controls.operators import Operator, Outcome, Transition, explanations
@@ -104,7 +104,7 @@ class Rules:
                 return
             self._widen(transition, found)
         for rule in self._rules[transition.control.name]:
-            if contradiction(rule.condition, rule.operator.effects, transition, index) is not None:
+            if contradicted(rule.condition, rule.operator.effects, transition, index):
                 self._refute(
                     transition,
                     f"{rule.operator.header.name} was not carried out though all that it may require held",
@@ -125,7 +125,7 @@ class Rules:
             if not wider:
                 return
             if not any(
-                contradiction(condition, rule.operator.effects, one, self._giving.indices.of(one.before))
+                contradicted(condition, rule.operator.effects, one, self._giving.indices.of(one.before))
                 for one in self._giving.transitions[transition.control.name]
             ):
                 self.widened = self._giving.steps
@@ -174,17 +174,10 @@ class Rules:
         found: dict[GroundAction, State] = {}
         for rule in self.by_name.values():
             for objects in rule.condition.bindings(index):
-                after = changed(state, rule.operator, objects)
+                after = rule.operator.changes.applied(state, objects)
                 if after != state:
                     found.setdefault(rule.operator.instructed(objects), after)
         return found
-
-
-def changed(state: State, operator: Operator, objects: tuple[str, ...]) -> State:
-    """The state after an operator."""
-    added = frozenset(effect.atom.ground(objects) for effect in operator.effects if effect.becomes)
-    deleted = frozenset(effect.atom.ground(objects) for effect in operator.effects if not effect.becomes)
-    return State((state.true - deleted) | added, state.objects, state.unknown - added - deleted)
 
 
 class ControlModel:

@@ -21,7 +21,7 @@ from aam_vision.interrogation.controls.giving import Giving, ground
 from aam_vision.interrogation.controls.operators import Transition
 from aam_vision.interrogation.controls.rules import ControlModel, Refuted, Rules
 from aam_vision.model.query import Situation
-from aam_vision.model.strips import GroundAction, Model
+from aam_vision.model.strips import GroundAction
 
 SHARE, LEAST, MOST = 0.25, 60, 200
 """Controls of the walk: this share of those given before, at least so many, and at most so many."""
@@ -48,22 +48,20 @@ class Watched:
     """Controls of walks without a return, most of them given before, that came out as predicted."""
 
 
-def watch(giving: Giving, rules: Rules, model: Model, rng: np.random.Generator) -> Watched:
+def watch(giving: Giving, rules: Rules, predicted: ControlModel, rng: np.random.Generator) -> Watched:
     """Give controls at random, from random situations seen before, and compare each with the prediction.
 
     What was given in a situation that looks the same is not given again, and does not count. Where hardly anything is left
     to give, all of it is given, so that nothing else can happen; that was not chosen at random, and does not count.
     """
     if giving.copies > 1:
-        predicted = ControlModel(model, rules.discovery.operators)
-        giving.foresee(foreseen(giving, rules, predicted, rng, partial(_watched, model)))
-    seen = _watched(model, giving, rules, rng)
+        giving.foresee(foreseen(giving, rules, predicted, rng, partial(_watched, predicted)))
+    seen = _watched(predicted, giving, rules, rng)
     giving.foresee(())
     return seen
 
 
-def _watched(model: Model, giving: Giving, rules: Rules, rng: np.random.Generator) -> Watched:
-    predicted = ControlModel(model, rules.discovery.operators)
+def _watched(predicted: ControlModel, giving: Giving, rules: Rules, rng: np.random.Generator) -> Watched:
     initial = list(giving.initial())
     in_a_row, surprise = _histories(giving, rules, predicted, initial, rng)
     if surprise is not None:
@@ -81,7 +79,7 @@ def _watched(model: Model, giving: Giving, rules: Rules, rng: np.random.Generato
                 return Watched(steps, transition)
             steps += 1
         idle = idle + 1 if steps == before else 0
-    surprise = give_the_rest(giving, rules, model, max(wanted - steps, LEAST)) if idle == IDLE else None
+    surprise = give_the_rest(giving, rules, predicted, max(wanted - steps, LEAST)) if idle == IDLE else None
     return Watched(steps, surprise, in_a_row)
 
 
@@ -165,9 +163,9 @@ def repeat(giving: Giving, rng: np.random.Generator) -> None:
             _, here = giving.give(here, options[int(rng.integers(len(options)))])
 
 
-def give_the_rest(giving: Giving, rules: Rules, model: Model, most: int) -> Transition | None:
+def give_the_rest(giving: Giving, rules: Rules, predicted: ControlModel, most: int) -> Transition | None:
     """Give every control where it was not given, if these are so many at most; the first that surprises, if any does."""
-    predicted, given = ControlModel(model, rules.discovery.operators), 0
+    given = 0
     while left := _left(giving, most - given):
         giving.foresee((here, [control]) for here, control in left)
         for here, control in left:

@@ -118,7 +118,7 @@ def has_chance(env: str | None) -> bool:
     """Whether it is an environment of ours whose steps may have several outcomes."""
     from aam_vision.envs import TOLD_WITH_CHANCE, WITH_CHANCE, worlds
 
-    return env is not None and (env in TOLD_WITH_CHANCE or env in WITH_CHANCE or worlds.has_chance(env))
+    return env in (*TOLD_WITH_CHANCE, *WITH_CHANCE, *worlds.WITH_CHANCE)
 
 
 def is_imported(env: str) -> bool:

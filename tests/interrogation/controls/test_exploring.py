@@ -346,3 +346,23 @@ def test_nothing_that_is_tried_refutes_what_all_evidence_shows(name: str, tmp_pa
     assert ways, "something can be tried that the walk did not"
     assert ways == refuted(again, Rules(discovery, again)), "the same is tried again"
     assert Checker(Reach(first)).way(Rules(discovery, first)) is None, "all was tried"
+
+
+LAMP = """(define (domain lamp) (:requirements :strips :negative-preconditions)
+  (:predicates (mains) (charged) (lit))
+  (:action by-mains :parameters () :precondition (and (mains) (not (lit))) :effect (lit))
+  (:action by-battery :parameters () :precondition (and (charged) (not (lit))) :effect (lit)))"""
+
+
+def test_a_condition_about_no_object_is_not_widened_to_where_nothing_happened(tmp_path: Path) -> None:
+    starts = [
+        lambda known, facts=facts: worlds.state(known, {}, *facts) for facts in (["mains"], [], ["charged"])
+    ]
+    giving = Giving(worlds.World(LAMP, ["light()=by-mains,by-battery"], starts[0]).agent(tmp_path, *starts))
+    mains, dark, charged = giving.initial()
+    for start in (mains, dark):
+        worlds.follow(giving, start, "light")
+    rules = Rules(found(giving), giving)
+    transition, _ = giving.give(charged, GroundAction("light", ()))
+    with pytest.raises(Refuted, match="requires different things"):
+        rules.owner(transition)

@@ -290,7 +290,7 @@ def rooms(folder: Path, starts: Sequence[State] = ()) -> BareSymbolicAgent:
 
 def watched(known: ControlsResult, giving: Giving, seed: int) -> Watched:
     rules = Rules(known.discovery, giving)
-    return watch(giving, rules, known.model, np.random.default_rng(seed))
+    return watch(giving, rules, known.predictions, np.random.default_rng(seed))
 
 
 def worn(known: ControlsResult, giving: Giving, seed: int) -> Transition:
