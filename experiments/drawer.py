@@ -53,7 +53,7 @@ XML: Final = """
 BLOCK: Final = '<body name="{}" mocap="true"><geom type="box" size=".022 .022 .022" rgba="{} 1"/></body>'
 
 
-class DrawerEnv(gymnasium.Env[NDArray[np.uint8], int]):
+class DrawerEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
     """Blocks and a drawer. Actions: numbers of ``ACTIONS``; what cannot be done changes nothing."""
 
     metadata = {"render_modes": ["rgb_array"]}
@@ -101,9 +101,9 @@ class DrawerEnv(gymnasium.Env[NDArray[np.uint8], int]):
                 self.inside = others if inside else {**others, thing: free}
         return self.render(), 0.0, False, False, {}
 
-    def render(self) -> NDArray[np.uint8]:  # type: ignore[override]
+    def render(self) -> NDArray[np.uint8]:
         slid, turned = 0.1 - OUT * self.out, dict.fromkeys(COLOURS, 0.0)
-        places = {"drawer": (0, slid, 0.04), **dict.fromkeys(COLOURS, (0, 0, -1))}
+        places = {"drawer": (0.0, slid, 0.04), **dict.fromkeys(COLOURS, (0.0, 0.0, -1.0))}
         for name in self.blocks:
             if name in self.inside:
                 places[name] = SLOTS[self.inside[name]], slid, 0.037
@@ -167,9 +167,14 @@ def pictures(rng: np.random.Generator) -> Iterator[Labelled]:
 
 
 def _told(text: str) -> Instruction:
-    told = {"watch": lambda env: env.executed, "executed": lambda before, after: bool(after)}
     name = text.split()[0]
-    return instruction(text, lambda *things: ACTIONS.index((name, *things)), **told, free=text.count("?"))
+    return instruction(
+        text,
+        lambda *things: ACTIONS.index((name, *things)),
+        watch=lambda env: env.executed,
+        executed=lambda before, after: bool(after),
+        free=text.count("?"),
+    )
 
 
 INSTRUCTIONS: Final = (
@@ -202,10 +207,7 @@ DRAWER: Final = OwnEnvironment(
     scene,
     seeds=(0, 1),
     pictures=pictures,
-    restore=(
-        lambda env: (env.unwrapped.out, env.unwrapped.inside),
-        lambda env, kept: env.unwrapped.__dict__.update(out=kept[0], inside=kept[1]),
-    ),  # type: ignore[attr-defined]
+    restore=(lambda env: vars(env.unwrapped).copy(), lambda env, kept: vars(env.unwrapped).update(kept)),
     truth=intended,
     labelled=labelled,
     held_out=(100, 101, 102, 103),
