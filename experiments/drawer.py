@@ -5,12 +5,11 @@ Blocks lie on a table or in the drawer, which never leaves its place; what is in
 
 from __future__ import annotations
 
-import atexit
-import os
 from collections.abc import Iterator
 from typing import Any, Final
 
 import gymnasium
+import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,6 +19,7 @@ from aam_vision.envs.meaning import Instruction, instruction
 from aam_vision.envs.meaning import intended as schema
 from aam_vision.envs.own import OwnEnvironment
 from aam_vision.envs.sources import found, shown, vocabulary
+from aam_vision.envs.tabletop.drawing import Drawing
 from aam_vision.model.constraints import Number
 from aam_vision.model.strips import Atom, Model, Objects
 
@@ -39,7 +39,7 @@ XML: Final = """
 <mujoco><visual><headlight ambient=".4 .4 .4"/><quality shadowsize="1024" offsamples="4"/></visual>
   <worldbody>
     <light pos="-.4 -.8 1.6" dir=".25 .5 -1" diffuse=".6 .6 .6"/>
-    <camera name="front" pos="0 -.74 .74" xyaxes="1 0 0 0 .7 .72" fovy="31"/>
+    <camera name="camera" pos="0 -.74 .74" xyaxes="1 0 0 0 .7 .72" fovy="31"/>
     <geom type="plane" size="2 2 .1" rgba=".75 .7 .6 1"/>
     <geom type="box" size=".12 .08 .008" pos="0 .1 .082" rgba=".5 .4 .3 1"/>
     <geom type="box" size=".01 .08 .045" pos="-.12 .1 .045" rgba=".5 .4 .3 1"/>
@@ -62,14 +62,9 @@ class DrawerEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
     action_space = gymnasium.spaces.Discrete(len(ACTIONS))
 
     def __init__(self) -> None:
-        os.environ.setdefault("MUJOCO_GL", "egl")  # pictures without a display; before MuJoCo is imported
-        import mujoco
-
         blocks = "".join(BLOCK.format(*one) for one in COLOURS.items())
-        self._mujoco = mujoco
-        self._model = mujoco.MjModel.from_xml_string(f"{XML}{blocks}</worldbody></mujoco>")
-        self._data, self._renderer = mujoco.MjData(self._model), mujoco.Renderer(self._model, SIZE, SIZE)
-        atexit.register(self._renderer.close)  # before EGL ends
+        self.model = mujoco.MjModel.from_xml_string(f"{XML}{blocks}</worldbody></mujoco>")
+        self.data, self._drawing = mujoco.MjData(self.model), Drawing(self, (SIZE, SIZE))
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[NDArray[np.uint8], Any]:
         super().reset(seed=seed)
@@ -110,21 +105,20 @@ class DrawerEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
             else:
                 places[name], turned[name] = (*self._spots[name], 0.022), self._turns[name] / 2
         for name, place in places.items():
-            body, turn = self._model.body(name).mocapid[0], turned.get(name, 0.0)
-            self._data.mocap_pos[body] = place
-            self._data.mocap_quat[body] = np.cos(turn), 0, 0, np.sin(turn)
-        self._mujoco.mj_forward(self._model, self._data)
-        self._renderer.update_scene(self._data, "front")
-        picture: NDArray[np.uint8] = self._renderer.render().copy()
-        return picture
+            body, turn = self.model.body(name).mocapid[0], turned.get(name, 0.0)
+            self.data.mocap_pos[body] = place
+            self.data.mocap_quat[body] = np.cos(turn), 0, 0, np.sin(turn)
+        mujoco.mj_forward(self.model, self.data)
+        return self._drawing.picture()
 
     def masks(self) -> dict[str, Mask]:
-        """Which pixels show each thing."""
-        self._renderer.enable_segmentation_rendering()
-        shown = self.render()[:, :, 0].astype(int)
-        self._renderer.disable_segmentation_rendering()
-        bodies = np.append(self._model.geom_bodyid, 0)[shown]  # nothing is -1
-        return {name: bodies == self._model.body(name).id for name in ("drawer", *self.blocks)}
+        """Which pixels of the present picture show each thing; ``render`` comes first."""
+        shown = self._drawing.shown()
+        return {name: shown == self.model.body(name).id for name in ("drawer", *self.blocks)}
+
+    def number(self, geometry: int) -> int:
+        """The body that a geometry belongs to."""
+        return int(self.model.geom_bodyid[geometry])
 
 
 VOCABULARY: Final = vocabulary(
@@ -148,13 +142,14 @@ def scene(env: DrawerEnv) -> Scene:
 
 def labelled(env: DrawerEnv) -> Labelled:
     """The present picture with all that a label says of it."""
-    masks, true = env.masks(), {Atom("out", ("drawer",))} if env.out else set()
+    frame, masks = env.render(), env.masks()
+    true = {Atom("out", ("drawer",))} if env.out else set()
     for one in env.blocks:
         true.add(Atom("in", (one, "drawer")) if one in env.inside else Atom("on-table", (one,)))
     pixels = {Atom("seen", (name,)): mask.sum() for name, mask in masks.items()}
     true |= {atom for atom, number in pixels.items() if number >= SHOWS}
     hardly = frozenset(atom for atom, number in pixels.items() if HIDDEN < number < SHOWS)
-    return Labelled(scene(env), frozenset(true), env.render(), masks, hardly)
+    return Labelled(scene(env), frozenset(true), frame, masks, hardly)
 
 
 def pictures(rng: np.random.Generator) -> Iterator[Labelled]:
