@@ -51,9 +51,14 @@ def where(looks: Sequence[str], description: str, *, auxiliary: bool = False) ->
     return _perceived(Reading.WHERE, {look: look for look in looks}, description, None, auxiliary)
 
 
-def found(looks: Sequence[str], description: str) -> Source:
-    """p(thing), auxiliary, of scenes without cells: things of these looks are searched in the picture."""
-    return _perceived(Reading.FOUND, {look: f"found-{look}" for look in looks}, description, None, True)
+def found(looks: Sequence[str] | Mapping[str, str], description: str) -> Source:
+    """p(thing), auxiliary, of scenes without cells: things of these looks are searched in the picture.
+
+    ``looks``: with the type of the things that have each, where the vocabulary speaks of things of several types.
+    """
+    kinds = looks if isinstance(looks, Mapping) else {}
+    heads = {look: f"found-{look}" for look in looks}
+    return lambda predicate: Perceived(predicate, Reading.FOUND, heads, description, None, True, kinds)
 
 
 def shown(head: str, description: str, *, auxiliary: bool = False) -> Source:

@@ -232,8 +232,9 @@ DISTURBED: Final[Mapping[str, Disturbance]] = {
 """What befalls pictures; 2 cm of the table are about a twentieth of what the camera sees of it."""
 
 
-def read_disturbed(domain: ImageDomain, folder: Path, seed: int, number: int) -> Iterator[Row]:
+def read_disturbed(env: str, folder: Path, seed: int, number: int) -> Iterator[Row]:
     """How the weights of a folder read pictures under every disturbance, and of how many they say that they are strange."""
+    domain = image_domain(env)
     perception = CameraPerception.load(domain.visual, domain.name, folder, remembered=0)
     shown = {entry.predicate.name for entry in domain.visual.read_as(Reading.SHOWN)}
     known = taken(domain, number, seed + 1000)
@@ -249,7 +250,7 @@ def read_disturbed(domain: ImageDomain, folder: Path, seed: int, number: int) ->
             counts["accepted"] += not percept.refused
             counts["named"] += bool(percept.unlike)
         read = {"disturbance": name, **{key: counts[key] for key in ("accepted", "wrong", "named")}}
-        yield {**read, **interrogated(domain, folder, disturbance, seed)}
+        yield {**read, **interrogated(env, folder, disturbance, seed)}
 
 
 class Disturbed(SimulatorDecorator):
@@ -269,18 +270,19 @@ class Disturbed(SimulatorDecorator):
         return self._disturbance.change(one, rng)
 
 
-def interrogated(domain: ImageDomain, folder: Path, disturbance: Disturbance, seed: int) -> Row:
+def interrogated(env: str, folder: Path, disturbance: Disturbance, seed: int) -> Row:
     """What a run says that sees such pictures, as one of a program: a camera may be anybody's."""
+    domain = image_domain(env)
     assert isinstance(domain, OwnEnvironment)
     assert domain.truth is not None
     settings = PerceptionSettings(folder)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        perception = perception_of(domain.name, settings)
+        perception = perception_of(env, settings)
         shown = [
             Disturbed(domain.simulator(problem), domain, disturbance, seed) for problem in domain.interrogated
         ]
-        about = domain.name, shown, domain.headers, Access.SNAPSHOT, settings, perception
+        about = env, shown, domain.headers, Access.SNAPSHOT, settings, perception
         result = aam_vision.interrogate(seen_through(*about, strange=True).agent, seed=seed, raises=False)
     truth, held_out = domain.truth(), domain.held_out_states(perception.look)
     why = result.missing or (result.diagnosis.why if result.diagnosis else result.why)
@@ -319,7 +321,7 @@ def page_labels(
     check_writable(out)
     domain, progress = image_domain(env), Progress()
     if disturbed:
-        list(told(read_disturbed(domain, out, seed, number)))
+        list(told(read_disturbed(env, out, seed, number)))
         return
     progress.stage(f"{domain.name}: taking pictures")
     true = taken(domain, number, seed)
@@ -336,6 +338,7 @@ def page_labels(
         f"{clicks[: WAITED_FOR.first].mean():.1f} before the first training), {len(test)} pictures of the test, {test.sum()} clicks, "
         f"trainings of {', '.join(f'{one:.0f}' for one in result.seconds)} CPU s"
     )
+    list(told([interrogated(env, out, DISTURBED["as taken"], seed)]))
 
 
 if __name__ == "__main__":

@@ -72,11 +72,12 @@ def pictured_scene(folder: Path, visual: VisualVocabulary) -> Scene | None:
     Without cells, there is a thing of each look, which is called like it.
 
     Raises:
-        UnusableInput: the description cannot be used.
+        UnusableInput: the description cannot be used, or the vocabulary speaks of things that no look stands for.
     """
     if not visual.cellless:
         description = read_description(folder, visual)
         return None if description is None else description.scene(visual)
+    check_types(visual)
     kinds = _kinds_of_things(visual, Reading.FOUND)
     return Scene.of_things(Objects(kinds, visual.types), {look: look for look in kinds})
 
@@ -137,8 +138,11 @@ def check_types(visual: VisualVocabulary) -> None:
     """Refuse a vocabulary of which a described scene cannot show something.
 
     Raises:
-        UnusableInput: a predicate is about things of a type that no look stands for.
+        UnusableInput: a predicate is about things of a type that no look stands for, or a look stands for a type that is none.
     """
+    if visual.cellless:
+        _check_kinds(visual)
+        return
     kinds = _kinds_of_things(visual)
     for entry in visual.read_as(Reading.ON):
         (wanted,) = entry.predicate.types
@@ -149,10 +153,30 @@ def check_types(visual: VisualVocabulary) -> None:
             )
 
 
+def _check_kinds(visual: VisualVocabulary) -> None:
+    """``check_types`` without cells: nothing would be asked of such things, and so nothing be learned about them."""
+    kinds = _kinds_of_things(visual, Reading.FOUND)
+    for wanted, one in ((seen.predicate.types[0], seen) for seen in visual.read_as(Reading.FOUND)):
+        for look in one.heads:
+            if not visual.types.is_a(kinds[look], wanted):
+                raise UnusableInput(f"look {look} is of type {kinds[look]}, which is no {wanted}")
+    for entry in visual.read_as(Reading.SHOWN):
+        for wanted in entry.predicate.types:
+            if not any(visual.types.is_a(kind, wanted) for kind in kinds.values()):
+                raise UnusableInput(
+                    f"{entry.predicate.name} is about things of type {wanted}, and no look is said to be of it: say of which type each is, "
+                    f'found({{"{next(iter(kinds))}": "{wanted}", ...}}, ...)'
+                )
+
+
 def _kinds_of_things(visual: VisualVocabulary, reading: Reading = Reading.WHERE) -> dict[str, str]:
-    """Look -> the type of things that have it: the type of that name, if it is one of those that the predicate is about."""
+    """Look -> the type of things that have it: what is said, or the type of that name, if it is one of those that the predicate is about."""
     return {
-        look: look if look in visual.types.parents and visual.types.is_a(look, kind) else kind
+        look: one.kinds[look]
+        if look in one.kinds
+        else look
+        if look in visual.types.parents and visual.types.is_a(look, kind)
+        else kind
         for one in visual.read_as(reading)
         for look in one.heads
         for kind in one.predicate.types[:1]

@@ -2,7 +2,8 @@
 
 What labelled pictures show is cut out along the masks of the things. Things between which a predicate of two holds (``on(a, b)``) make
 a *group*, which stays together wherever it is put. A group with a thing of which something is true that is counted over the whole scene
-(``holding``, where the vocabulary says that something is held or the hand is empty) is tied to its place.
+(``holding``, where the vocabulary says that something is held or the hand is empty) is tied to its place, and so is one with a thing that never
+leaves its own, such as a drawer.
 
 The labels follow: a group brings what is true of its things, and no predicate of two things holds between groups. What is nearer to
 the camera, lower in the picture, covers what is behind it.
@@ -10,7 +11,7 @@ the camera, lower in the picture, covers what is behind it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Final, NamedTuple, TypeVar
@@ -30,6 +31,18 @@ SHADOW: Final = 0.145
 
 BESIDE: Final = 2
 """Pixels: a group that is nearer to another one may be partly behind it, and is not put elsewhere."""
+
+OUTLINES: Final = 3
+"""Outlines that a thing has at most which never leaves its place: a drawer that is in, out, or half out."""
+
+SAME: Final = 0.6
+"""Share of the pixels of two outlines together that they have in common, from which on they are the same: less may be another place."""
+
+MOSTLY: Final = 0.9
+"""Share of its pictures, at least, in which it has one of these: in others something hides a part of it, or a label is wrong."""
+
+SIGHTINGS: Final = 6
+"""Pictures that show a thing, at least, before it is said to stay where it is."""
 
 NOTHING: Final = -1
 """No thing's pixel."""
@@ -80,8 +93,27 @@ class Parts:
     bare: Frame
 
 
-def taken_apart(vocabulary: VisualVocabulary, labelled: Labelled, backdrop: Frame) -> Parts | None:
-    """The groups of a picture; None where masks are missing, or things share a look."""
+def fixed_looks(pictures: Sequence[Labelled]) -> frozenset[str]:
+    """Looks of things that never leave their place: nearly all their outlines are among a few. Moved things have others in every picture."""
+    outlines: dict[str, list[list[Mask]]] = {}
+    for one in pictures:
+        for thing, mask in one.masks.items():
+            if mask.any():
+                known = outlines.setdefault(one.scene.looks[thing], [])
+                alike = [own for own in known if (own[0] & mask).sum() >= SAME * (own[0] | mask).sum()]
+                alike[0].append(mask) if alike else known.append([mask])
+    sizes = {look: sorted(map(len, known), reverse=True) for look, known in outlines.items()}
+    return frozenset(
+        look
+        for look, own in sizes.items()
+        if sum(own) >= SIGHTINGS and sum(own[:OUTLINES]) >= MOSTLY * sum(own)
+    )
+
+
+def taken_apart(
+    vocabulary: VisualVocabulary, labelled: Labelled, backdrop: Frame, fixed: Collection[str] = ()
+) -> Parts | None:
+    """The groups of a picture; None where masks are missing, or things share a look. ``fixed``: looks of things that stay in their place."""
     looks, masks = labelled.scene.looks, labelled.masks
     if len(set(looks.values())) < len(looks) or any(thing not in masks for thing in looks):
         return None
@@ -104,7 +136,7 @@ def taken_apart(vocabulary: VisualVocabulary, labelled: Labelled, backdrop: Fram
     found, bare = [], np.where((near == NOTHING)[..., None], labelled.frame, backdrop)
     for number, own in enumerate(groups):
         atoms = [atom for atom in true if atom.objects and set(atom.objects) <= set(own)]
-        belongs = any(atom.predicate in tied for atom in atoms)
+        belongs = any(atom.predicate in tied for atom in atoms) or any(looks[thing] in fixed for thing in own)
         found.append(_cut(labelled, backdrop, own, atoms, place, near == number, tied=belongs))
         if belongs:
             bare[near == number] = labelled.frame[near == number]
@@ -291,7 +323,7 @@ class Montage:
     @property
     def usable(self) -> bool:
         """Whether the labelled pictures have parts to make new ones of."""
-        return bool(self._bases and self._groups)
+        return any(self._groups or one.groups for one in self._bases)
 
     def make(self, rng: np.random.Generator) -> Labelled:
         """A picture; all chance comes from ``rng``."""
@@ -301,7 +333,7 @@ class Montage:
         placed: list[tuple[Group, Spot]] = [(self._replaced(one, known, rng), (0, 0)) for one in tied]
         taken = {look for group, _ in placed for look in group.looks}
         most = int(rng.integers(self._most // 2, self._most + 1))
-        for _ in range(TRIED * 2):
+        for _ in range(TRIED * 2 if self._groups else 0):
             if len(taken) >= most:
                 break
             group = self._some(rng)

@@ -7,14 +7,14 @@ labelled pictures are taken apart, and more are made of the parts; the others te
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 
-from aam_vision.agents.perception import Scene, VisualVocabulary
+from aam_vision.agents.perception import Frame, Scene, VisualVocabulary
 from aam_vision.classifiers.camera.legality import SceneLegality
 from aam_vision.classifiers.camera.plan import CameraPlan, SceneAtoms, plan_of
 from aam_vision.classifiers.store import describe
@@ -27,7 +27,7 @@ from aam_vision.model.strips import State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.camera import answers
 from aam_vision.training.folder import LABELS, Labellable, Line, Told, check_images, located, read_lines
-from aam_vision.training.montage import Montage, Parts, backdrop_of, taken_apart
+from aam_vision.training.montage import Montage, backdrop_of, fixed_looks, taken_apart
 
 MADE: Final = 1200
 """Pictures that are made of labelled ones: more of them show more, and take time."""
@@ -164,8 +164,7 @@ class PictureFolder:
             )
         own = [labelled(line) for number, line in enumerate(self.lines) if number % HELD != HELD - 1]
         backdrop = backdrop_of([line.frame for line in self.lines])
-        parts = [found for one in own if (found := taken_apart(self.visual, one, backdrop)) is not None]
-        made = made_of(self.visual, parts, MADE // fewer, rng)
+        made = made_of(self.visual, own, backdrop, fixed_looks(own), MADE // fewer, rng)
         return (_pictures(one) for one in [*made, *own * REPEATED])
 
     def examinations(self, states: int, seed: int) -> dict[str, Iterable[Pictures]]:
@@ -214,8 +213,14 @@ def _pictures(one: Labelled) -> Pictures:
 
 
 def made_of(
-    visual: VisualVocabulary, parts: Sequence[Parts], number: int, rng: np.random.Generator
+    visual: VisualVocabulary,
+    pictures: Sequence[Labelled],
+    backdrop: Frame,
+    fixed: Collection[str],
+    number: int,
+    rng: np.random.Generator,
 ) -> list[Labelled]:
-    """So many pictures made of parts of labelled ones; none if that cannot be done."""
-    montage = Montage(visual, parts)
+    """So many pictures made of parts of labelled ones; none if that cannot be done. The other arguments: see ``taken_apart``."""
+    parts = [taken_apart(visual, one, backdrop, fixed) for one in pictures]
+    montage = Montage(visual, [one for one in parts if one is not None])
     return [montage.make(rng) for _ in range(number)] if montage.usable else []

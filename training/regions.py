@@ -1,5 +1,7 @@
 """Regions of a picture that show things, grown from points at them: each is what stands out from the backdrop around its points.
 
+Where somebody points at what does not stand out, because it is there in most pictures, its region is what has the colour of the point.
+
 Where things touch, regions meet at the edges between them (marker-controlled watershed: Meyer and Beucher, 1990); what has the colours of one
 of them, by what was outlined before, is its from the start. A shadow does not stand out: it is the backdrop, in all colours equally darker.
 """
@@ -39,6 +41,13 @@ CLEARLY: Final = 3.0
 
 NEAR: Final = 6
 """Pixels from a point to what stands out, at most: nobody points exactly."""
+
+ALIKE: Final = 20
+"""Of 255: how much a pixel may differ from the point of its region, in its most different colour, where nothing stands out. A larger value
+runs over edges, a smaller one takes more points."""
+
+MOST: Final = 0.25
+"""Share of a picture that such a region covers at most: more of it is the table."""
 
 Spot = tuple[int, int]
 """Row and column of a pixel."""
@@ -114,12 +123,14 @@ class Regions:
         from scipy.ndimage import label
         from skimage.segmentation import watershed
 
-        spots = np.zeros(self._stands_out.shape, np.int32)
+        spots, plain = np.zeros((2, *self._stands_out.shape), np.int32)
         for number, own in enumerate(points.values(), start=1):
             for row, column in own:
                 down, across = self._nearest(row // self._every, column // self._every)
                 spots[max(down - 1, 0) : down + 2, max(across - 1, 0) : across + 2] = number
-        markers = spots.copy()
+                if not self._stands_out[down, across]:
+                    plain[self._alike(down, across)] = number
+        markers = np.where(spots > 0, spots, plain)
         clearly = self._colours.clearly(self._frame, [self._looks.get(thing, "") for thing in points])
         for number in range(
             1, len(points) + 1
@@ -127,9 +138,18 @@ class Regions:
             pointed = spots == number
             parts, _ = label(pointed | ((clearly == number - 1) & self._stands_out & (spots == 0)))
             markers[np.isin(parts, np.unique(parts[pointed])) & (markers == 0)] = number
-        found = watershed(self._edges, markers, mask=self._stands_out | (spots > 0))
+        found = watershed(self._edges, markers, mask=self._stands_out | (markers > 0))
         whole = found.repeat(self._every, 0).repeat(self._every, 1)[: self._size[0], : self._size[1]]
         return {thing: whole == number for number, thing in enumerate(points, start=1)}
+
+    def _alike(self, row: int, column: int) -> Mask:
+        """What hangs together with a pixel and has its colour, and does not stand out; nothing if that is the table."""
+        from scipy.ndimage import label
+
+        differs = np.abs(self._frame.astype(np.int16) - self._frame[row, column]).max(2)
+        parts, _ = label((differs <= ALIKE) & ~self._stands_out)
+        found: Mask = parts == parts[row, column]
+        return found if found.mean() <= MOST else np.zeros_like(found)
 
     def _nearest(self, row: int, column: int) -> Spot:
         """The nearest pixel that stands out, if it is near; else the pixel itself."""

@@ -79,7 +79,8 @@ class Perceived:
     ``heads`` gives the classifier to ask: for ``WHERE`` one per look (look -> head), otherwise a single
     entry ``{"": head}`` (``FOUND`` as ``WHERE``). ``hidden_by`` names a look that covers the answer: where such a thing stands, the
     atom is unknown. An ``auxiliary`` predicate does not belong to the vocabulary: it only says what is seen where
-    (``seen-at(b, column-2-level-1)``), for others to be defined over. It speaks of ``Scene.spots``.
+    (``seen-at(b, column-2-level-1)``), for others to be defined over. It speaks of ``Scene.spots``. ``kinds`` gives the type of things of a
+    look, where it is not that of the predicate.
     """
 
     predicate: Predicate
@@ -88,6 +89,7 @@ class Perceived:
     description: str
     hidden_by: str | None = None
     auxiliary: bool = False
+    kinds: Mapping[str, str] = field(default_factory=dict)
     provenance: Provenance = field(default=Provenance.PERCEIVED, init=False)
 
 

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from weakref import finalize
 
 import mujoco
@@ -21,7 +21,6 @@ from numpy.typing import NDArray
 
 from aam_vision.agents.perception import Frame
 from aam_vision.envs.tabletop.mjcf import CAMERA
-from aam_vision.envs.tabletop.world import World
 from aam_vision.support.errors import UnusableInput, reason
 
 BACKENDS: Final = ("egl", "osmesa")
@@ -35,10 +34,19 @@ _PLACE_VALUES: Final = np.array([1, 256, 65536], np.int32)
 """Of red, green and blue, in a picture whose colours are numbers."""
 
 
+class Drawn(Protocol):
+    """A model of MuJoCo's with its state. ``number``: of the thing that a geometry belongs to, or None."""
+
+    model: Any
+    data: Any
+
+    def number(self, geometry: int, /) -> int | None: ...
+
+
 class Drawing:
     """Draws one world, in pictures of a height and width in pixels; UnusableInput if neither EGL nor OSMesa works here."""
 
-    def __init__(self, world: World, size: tuple[int, int]) -> None:
+    def __init__(self, world: Drawn, size: tuple[int, int]) -> None:
         self._world = world
         height, width = size
         self._gl = gl_context(width, height)

@@ -7,7 +7,7 @@ import pytest
 
 from aam_vision.model.strips import Atom
 from aam_vision.training import montage
-from aam_vision.training.montage import Montage, backdrop_of, cuts_of, exchanged, taken_apart
+from aam_vision.training.montage import Montage, backdrop_of, cuts_of, exchanged, fixed_looks, taken_apart
 from tests.training.labelling.table import COLOURS, HAND, SIDE, VOCABULARY, backdrop, labelled
 
 
@@ -104,6 +104,33 @@ def test_without_masks_or_with_shared_looks_nothing_is_made(pictures):
     alike = labelled(np.random.default_rng(0), ("red", "red"))
     assert taken_apart(VOCABULARY, alike, backdrop()) is None
     assert not Montage(VOCABULARY, []).usable
+
+
+def test_what_never_leaves_its_place_is_not_put_elsewhere(pictures):
+    assert fixed_looks(pictures) == frozenset()
+    placed = []
+    for number, one in enumerate(pictures):  # the red thing slides from time to time
+        down = 3 * (number % 2)
+        mask = np.zeros(one.frame.shape[:2], bool)
+        mask[14 + down : 24 + down, 4:12] = True
+        frame = np.where(mask[..., None], np.uint8(COLOURS["red"]), one.frame).astype(np.uint8)
+        masks = {thing: own & ~mask for thing, own in one.masks.items()} | {"thing-0": mask}
+        true = {atom for atom in one.true if "thing-0" not in atom.objects} | {Atom("seen", ("thing-0",))}
+        placed.append(one._replace(frame=frame, masks=masks, true=frozenset(true)))
+    assert fixed_looks(placed) == {"red"}
+    assert fixed_looks(placed[:4]) == frozenset(), "so few tell nothing"
+    parts = [taken_apart(VOCABULARY, one, backdrop(), {"red"}) for one in placed]
+    maker, rng = Montage(VOCABULARY, parts), np.random.default_rng(0)
+    places = {tuple(np.argwhere(one.masks["thing-0"])[0]) for one in placed}
+    seen = set()
+    for _ in range(30):
+        one = maker.make(rng)
+        (red,) = (thing for thing, look in one.scene.looks.items() if look == "red")
+        if (mask := one.masks[red]).sum() == 80:
+            seen.add(tuple(np.argwhere(mask)[0]))
+    assert seen == places
+    alone = [replace(one, groups=tuple(group for group in one.groups if group.tied)) for one in parts]
+    assert Montage(VOCABULARY, alone).make(rng).true
 
 
 def test_a_thing_that_others_hide_wholly_is_left_as_it_is(parts):

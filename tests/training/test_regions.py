@@ -78,6 +78,19 @@ def test_a_further_point_extends_a_region_and_one_beside_a_thing_leads_to_it():
     assert regions.grown({}) == {}
 
 
+def test_what_is_there_in_most_pictures_is_found_by_its_colour():
+    """A drawer that is mostly shut does not stand out; what has been put before it does."""
+    behind = BEHIND.copy()
+    behind[16:40, 20:60] = (120, 90, 150)
+    found = Regions(behind, behind).grown({"drawer": [(20, 50)]})["drawer"]
+    assert _overlap(found, _mask(np.s_[16:40, 20:60])) > 0.95
+    frame = behind.copy()
+    frame[ONE] = (200, 30, 30)
+    found = Regions(frame, behind).grown({"drawer": [(20, 50)], "one": [(25, 35)]})
+    assert _overlap(found["one"], _mask(ONE)) > 0.9
+    assert _overlap(found["drawer"], _mask(np.s_[16:40, 20:60]) & ~_mask(ONE)) > 0.95
+
+
 def test_large_pictures_are_looked_at_more_coarsely():
     frame, behind = _drawn(larger=8), BEHIND.repeat(8, 0).repeat(8, 1)
     found = Regions(frame, behind).grown({"one": [(25 * 8, 35 * 8)], "other": [(38 * 8, 39 * 8)]})

@@ -41,7 +41,7 @@ from aam_vision.training.labelling.rounds import (
     upper_bound,
 )
 from aam_vision.training.labelling.settings import ACTIVE, Way
-from aam_vision.training.montage import Parts, backdrop_of, taken_apart
+from aam_vision.training.montage import backdrop_of, fixed_looks
 from aam_vision.training.pictures import HELD, REPEATED, made_of
 from aam_vision.training.places import PlaceTask
 from aam_vision.training.trainer import calibrated, teach
@@ -93,7 +93,6 @@ class SceneLearner(Learner[CameraPerception]):
         self._plan = plan_of(describe(domain.visual))
         self._backdrop = backdrop_of([one.frame for one in walked])
         self._labels: dict[int, Labelled] = {}
-        self._parts: dict[int, Parts] = {}
         self._doubts: dict[int, int] = {}
         self._apart, self.found.test = set_aside(len(walked), way), PictureTest()
         self._network: CameraNetwork | None = None
@@ -126,10 +125,7 @@ class SceneLearner(Learner[CameraPerception]):
             return
         assert isinstance(answer, Labelled)
         labelled = answer._replace(scene=picture.scene, frame=picture.frame)
-        parts = taken_apart(self._visual, labelled, self._backdrop)
         self._labels[number] = labelled
-        if parts is not None:
-            self._parts[number] = parts
         atoms = SceneAtoms(self._visual, self._plan, picture.scene)
         given = answers(atoms, _state(labelled))
         self.found.atoms += int((given != NO_LABEL).sum())
@@ -217,7 +213,7 @@ class SceneLearner(Learner[CameraPerception]):
         own, test = ([self._labels[number] for number in numbers] for numbers in (taught, held))
         learned, set_by = own, [*own, *test]
         if self.way.free:
-            made = self._made(taught, self._effort.made)
+            made = self._made(own, self._effort.made)
             if not made:
                 raise UnusableInput(
                     f"{self.domain.name}: no new pictures can be made of the labelled ones, in which things share looks, "
@@ -225,14 +221,14 @@ class SceneLearner(Learner[CameraPerception]):
                 )
             self.found.given = len(made), 0
             learned = [*made, *own * REPEATED]
-            set_by = [*self._made(held, self._effort.to_calibrate), *test * REPEATED, *own]
+            set_by = [*self._made(test, self._effort.to_calibrate), *test * REPEATED, *own]
         first = lessons_of(self._visual, self._plan, learned)
         return first, lessons_of(self._visual, self._plan, set_by)
 
-    def _made(self, numbers: Sequence[int], most: int) -> list[Labelled]:
+    def _made(self, labels: Sequence[Labelled], most: int) -> list[Labelled]:
         """Pictures made of labelled ones; none if that cannot be done."""
-        parts = [self._parts[one] for one in numbers if one in self._parts]
-        return made_of(self._visual, parts, most, self._rng)
+        fixed = fixed_looks([*self._labels.values()])
+        return made_of(self._visual, labels, self._backdrop, fixed, most, self._rng)
 
 
 def set_aside(number: int, way: Way) -> list[int]:

@@ -3,6 +3,7 @@
 import json
 import sys
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,8 +15,9 @@ from aam_vision.agents.perception import Given, Perceived, Reading
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.envs.labelled import label as labels_of
 from aam_vision.envs.registry import board_domain
+from aam_vision.envs.sources import found, shown, vocabulary
 from aam_vision.support.errors import UnusableInput
-from aam_vision.training.described import described, looks, place_types, read_description
+from aam_vision.training.described import described, looks, pictured_scene, place_types, read_description
 from aam_vision.training.labelling.draft import Draft, Guess
 from aam_vision.training.labelling.own_pictures import pddl_vocabulary, vocabulary_named
 from tests.profiles import thorough
@@ -122,3 +124,25 @@ def test_types_are_needed_and_something_to_see(tmp_path):
     )
     with pytest.raises(UnusableInput, match="no predicate can be seen on cells of type colour"):
         _vocabulary(tmp_path, pairs, "colour")
+
+
+def test_pictures_without_cells_show_things_of_the_types_that_are_said():
+    """Of things whose type no look stands for nothing could be asked, and nothing would be learned."""
+    types = {"block": "thing", "drawer": "thing", "thing": "object"}
+
+    def words(looks):
+        sources = {
+            "seen ?x - thing": found(looks, "it shows"),
+            "in ?x - block ?d - drawer": shown("in", "inside"),
+        }
+        return vocabulary("drawers", types, sources)
+
+    scene = pictured_scene(Path(), words({"red": "block", "chest": "drawer"}))
+    assert scene is not None
+    assert dict(scene.objects) == {"red": "block", "chest": "drawer"}
+    with pytest.raises(
+        UnusableInput, match=r"in is about things of type block, .* found\(\{\"red\": \"block\""
+    ):
+        pictured_scene(Path(), words(("red", "drawer")))
+    with pytest.raises(UnusableInput, match="look red is of type blok, which is no thing"):
+        pictured_scene(Path(), words({"red": "blok", "drawer": "drawer"}))
