@@ -31,7 +31,7 @@ class FirstPursuits:
     """What was pursued, and what could be."""
 
     def __init__(self, actions: Sequence[ActionKnowledge], table: StepTable) -> None:
-        self._table = table
+        self._actions, self._table = actions, table
         self._kinds = [_Kind(action.index.goal) for action in actions]
         self._met: set[State] = set()
 
@@ -48,9 +48,12 @@ class FirstPursuits:
         self._kinds[step.action].was(step.held)
 
     def best(self, places: Iterable[Situation], rng: np.random.Generator) -> tuple[Situation, Step] | None:
-        """Where to pursue what, so that most is told; None if nothing can be pursued."""
+        """Where to pursue what, so that most is told; None if nothing can be pursued, as after the end of an episode."""
         found = [
-            (place, step) for place in places for step in self._table.distinct(self._table.begun(place.state))
+            (place, step)
+            for place in places
+            for step in self._table.distinct(self._table.begun(place.state))
+            if not self._actions[step.action].certain_to_fail(step.held)
         ]
         if not found:
             return None

@@ -267,9 +267,10 @@ class _Interrogation:
                 found = first.best(places, self._rng) if self._left() > 0 else None
                 if found is None:
                     break
+                refused = self._actions[found[1].action].refused
                 self._try(*found, True)
                 first.made(found[1])
-                if self._here is None:
+                if self._here is None or self._actions[found[1].action].refused > refused:
                     break
                 first.met(self._here.state)
                 places = (self._here,)
