@@ -3,6 +3,7 @@
 Pursuits of one kind of objective mostly end alike where they begin alike. What one tells of another is taken to be less by a factor for each
 atom that differs before them, and nothing if the objective holds already before one of the two alone. A pursuit of which so much was told is
 unknown by 1 / (1 + so much); the next one is that after which least is unknown. This decides what is pursued, and nothing that is said of it.
+Pursuits at random come between, so that what is common is also met as often as it comes.
 """
 
 from __future__ import annotations
@@ -47,19 +48,28 @@ class FirstPursuits:
         """A pursuit was made."""
         self._kinds[step.action].was(step.held)
 
-    def best(self, places: Iterable[Situation], rng: np.random.Generator) -> tuple[Situation, Step] | None:
+    def best(self, places: Sequence[Situation], rng: np.random.Generator) -> tuple[Situation, Step] | None:
         """Where to pursue what, so that most is told; None if nothing can be pursued, as after the end of an episode."""
         found = [
             (place, step)
             for place in places
-            for step in self._table.distinct(self._table.begun(place.state))
-            if not self._actions[step.action].certain_to_fail(step.held)
+            for step in self._open(self._table.distinct(self._table.begun(place.state)))
         ]
         if not found:
             return None
         worth = np.array([self._kinds[step.action].worth(step.held) for _, step in found])
         best = np.flatnonzero(worth >= worth.max() * _EQUAL)
         return found[int(best[int(rng.integers(len(best)))])]
+
+    def any(self, places: Sequence[Situation], rng: np.random.Generator) -> tuple[Situation, Step] | None:
+        """The same at random."""
+        place = places[int(rng.integers(len(places)))]
+        found = self._open(self._table.all(self._table.begun(place.state)))
+        return (place, found[int(rng.integers(len(found)))]) if found else None
+
+    def _open(self, steps: Iterable[Step]) -> list[Step]:
+        """Those that may be executed."""
+        return [step for step in steps if not self._actions[step.action].certain_to_fail(step.held)]
 
 
 class _Kind:

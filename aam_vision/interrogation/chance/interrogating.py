@@ -256,15 +256,16 @@ class _Interrogation:
             idle, turn = 0 if self._versions() != before else idle + 1, turn + 1
 
     def _pursue(self) -> None:
-        """Have a policy pursue what tells most, from an initial situation and on from where that leads, until it tells nothing new."""
-        first, idle = FirstPursuits(self._actions, self._table), 0
+        """Have a policy pursue what tells most, and in every second walk what it may, until two in a row tell nothing new."""
+        first, idle, turn = FirstPursuits(self._actions, self._table), 0, 0
         for one in self._initial:
             first.met(one.state)
         while idle < _IDLE_WALKS:
             before, places = self._versions(), self._initial
             for _ in range(_WALK):
                 self._options.resources.check()
-                found = first.best(places, self._rng) if self._left() > 0 else None
+                chosen = first.any if turn % 2 else first.best
+                found = chosen(places, self._rng) if self._left() > 0 else None
                 if found is None:
                     break
                 refused = self._actions[found[1].action].refused
@@ -274,7 +275,7 @@ class _Interrogation:
                     break
                 first.met(self._here.state)
                 places = (self._here,)
-            idle = 0 if self._versions() != before else idle + 1
+            idle, turn = 0 if self._versions() != before else idle + 1, turn + 1
 
     # --- trials ----------------------------------------------------------------------------------
 
