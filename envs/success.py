@@ -14,7 +14,7 @@ from aam_vision.model.strips import Atom, LiftedAtom, Objects, Predicate, Vocabu
 from aam_vision.support.errors import UnusableInput
 
 _FACT = re.compile(r"(not\s+)?([^\s(),?]+)\s*\(([^()]*)\)")
-_BETWEEN = re.compile(r",(?![^(]*\))|\band\b(?![^(]*\))")
+_BETWEEN = re.compile(r"(?:,|\sand\s)(?![^(]*\))")
 
 
 @dataclass(frozen=True)

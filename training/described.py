@@ -172,11 +172,9 @@ def _check_kinds(visual: VisualVocabulary) -> None:
 def _kinds_of_things(visual: VisualVocabulary, reading: Reading = Reading.WHERE) -> dict[str, str]:
     """Look -> the type of things that have it: what is said, or the type of that name, if it is one of those that the predicate is about."""
     return {
-        look: one.kinds[look]
-        if look in one.kinds
-        else look
-        if look in visual.types.parents and visual.types.is_a(look, kind)
-        else kind
+        look: one.kinds.get(
+            look, look if look in visual.types.parents and visual.types.is_a(look, kind) else kind
+        )
         for one in visual.read_as(reading)
         for look in one.heads
         for kind in one.predicate.types[:1]

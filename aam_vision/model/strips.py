@@ -155,7 +155,7 @@ def lifted_atoms(
         for arguments in product(*[serving[kind] for kind in predicate.types])
         if repeated or len(set(arguments)) == len(arguments)
         if predicate.name not in vocabulary.defined
-        or (header.name.endswith(f"-{predicate.name}") and arguments == own)
+        or (header.name.partition("-")[2] == predicate.name and arguments == own)
     )
 
 

@@ -32,7 +32,7 @@ from aam_vision.envs.policies import Objective, PolicyAgent, by_actions
 from aam_vision.interrogation.chance.result import ChanceResult
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.model.query import Access, Query
-from aam_vision.model.strips import Atom, GroundAction, LiftedAtom, Types
+from aam_vision.model.strips import Atom, GroundAction, LiftedAtom, Predicate, Types
 from aam_vision.report.side_by_side import side_by_side
 from aam_vision.support.files import digest
 from tests.commands import called, refused
@@ -199,6 +199,17 @@ def test_success_is_what_is_declared(luck: int) -> None:
     (lies, _), told = (AtomIndex(arm.vocabulary, one) for one in arm.headers), Atom("lies", ("a", "b"))
     assert [atom for atom in lies.atoms if atom.predicate in ("lies", "bare")] == [LiftedAtom("lies", (0, 1))]
     assert arm.vocabulary.undefined(frozenset({told, Atom("clear", ("a",))})) == {Atom("clear", ("a",))}
+
+
+def test_names_that_hold_other_names_are_told_apart() -> None:
+    words = replace(WORDS, predicates=(*WORDS.predicates, Predicate("cut-and-dry", ("block",))))
+    declared = {"tower(?x, ?y)": "on(?x, ?y)", "high-tower(?x, ?y)": "cut-and-dry(?x) and on(?x, ?y)"}
+    arm = agent(Arm().pursue, vocabulary=words, objectives=None, success=declared)
+    for header in arm.headers:
+        atoms = AtomIndex(arm.vocabulary, header).atoms
+        assert [one.predicate for one in atoms if "tower" in one.predicate] == [
+            header.name.removeprefix("achieve-")
+        ]
 
 
 def _capability(**change: Any) -> Any:

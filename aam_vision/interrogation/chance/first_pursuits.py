@@ -79,29 +79,31 @@ class _Kind:
         self._goal = goal
         self._made: dict[int, int] = {}
         """By these atoms how many were made, of all that may be made."""
+        self._alike: NDArray[np.float64] | None = None
+        """What a pursuit of each of these tells of one of each."""
         self._worth: dict[int, float] = {}
 
     def may_be(self, held: int) -> None:
         if held not in self._made and len(self._made) < _MOST:
             self._made[held] = 0
-            self._worth = {}
+            self._alike, self._worth = None, {}
 
     def was(self, held: int) -> None:
-        self._made[held] = self._made.get(held, 0) + 1
-        self._worth = {}
+        if held in self._made:
+            self._made[held] += 1
+            self._worth = {}
 
     def worth(self, held: int) -> float:
         """By how much less is unknown after such a pursuit."""
         if not self._worth:
-            alike = self._alike([*self._made])
+            alike = self._alike = self._compared() if self._alike is None else self._alike
             told = 1 + alike @ np.array([*self._made.values()], dtype=float)
             less = (1 / told[:, None] - 1 / (told[:, None] + alike)).sum(0)
             self._worth = dict(zip(self._made, map(float, less), strict=True))
         return self._worth.get(held, 0.0)
 
-    def _alike(self, kinds: Sequence[int]) -> NDArray[np.float64]:
-        """What a pursuit of each kind tells of one of each."""
-        achieved = np.array([holds(self._goal, one) for one in kinds])
-        differ = np.array([[(one ^ other).bit_count() for other in kinds] for one in kinds])
+    def _compared(self) -> NDArray[np.float64]:
+        achieved = np.array([holds(self._goal, one) for one in self._made])
+        differ = np.array([[(one ^ other).bit_count() for other in self._made] for one in self._made])
         factor = np.where(achieved, _ACHIEVED, _ALIKE)[:, None]
         return np.where(achieved[:, None] == achieved, factor**differ, 0.0)

@@ -171,10 +171,8 @@ class _Interrogation:
         try:
             for step in known:
                 self._by_name[step.action.name].was_seen(step)
-            if self._agent.access.restarts and all(action.index.goal for action in self._actions):
-                self._pursue()
-            elif self._agent.access.restarts:
-                self._walk()
+            if self._agent.access.restarts:
+                self._begin()
             while self._left() > 0:
                 if self._blocked:
                     status, why = OPEN, "the last situation is not known, and the access allows no way back"
@@ -231,51 +229,58 @@ class _Interrogation:
 
     # --- walks -----------------------------------------------------------------------------------
 
-    def _walk(self) -> None:
-        """Let the agent act on its own from every initial situation in turn, until that tells nothing new."""
+    def _begin(self) -> None:
+        """Make walks from initial situations until several in a row tell nothing new."""
+        first = None
+        if all(action.index.goal for action in self._actions):  # nobody else knows what a policy is to pursue
+            first = FirstPursuits(self._actions, self._table)
+            for one in self._initial:
+                first.met(one.state)
         idle = turn = 0
         problems = len({one.state.objects for one in self._initial})
         while idle < _IDLE_WALKS * problems and self._left() > 0:
             self._options.resources.check()
-            start = self._initial[turn % len(self._initial)]
-            steps = _WALK if self._options.max_steps is None else min(_WALK, self._left())
             before = self._versions()
-            walked = self._agent.walk(start, steps, self._rng)
-            for step in walked:
-                self._note(step.after)
-                self._course.begin(step.before.state)
-                when = self._course.step(step.action, executed=True)
-                self._course.end(step.after.state)
-                if not step.before.state.unknown:
-                    self._by_name[step.action.name].was_executed(
-                        step.before.state, step.action.objects, step.after.state, when
-                    )
-            if walked:
-                self._stand(walked[-1].after)
-                self._watch(self._agent.counts.steps, self._model)
+            if first is None:
+                self._walk(self._initial[turn % len(self._initial)])
+            else:
+                self._pursue(first, at_random=turn % 2 == 1)
             idle, turn = 0 if self._versions() != before else idle + 1, turn + 1
 
-    def _pursue(self) -> None:
-        """Have a policy pursue what tells most, and in every second walk what it may, until two in a row tell nothing new."""
-        first, idle, turn = FirstPursuits(self._actions, self._table), 0, 0
-        for one in self._initial:
-            first.met(one.state)
-        while idle < _IDLE_WALKS:
-            before, places = self._versions(), self._initial
-            for _ in range(_WALK):
-                self._options.resources.check()
-                chosen = first.any if turn % 2 else first.best
-                found = chosen(places, self._rng) if self._left() > 0 else None
-                if found is None:
-                    break
-                refused = self._actions[found[1].action].refused
-                self._try(*found, True)
-                first.made(found[1])
-                if self._here is None or self._actions[found[1].action].refused > refused:
-                    break
-                first.met(self._here.state)
-                places = (self._here,)
-            idle, turn = 0 if self._versions() != before else idle + 1, turn + 1
+    def _walk(self, start: Situation) -> None:
+        """Let the agent act on its own."""
+        steps = _WALK if self._options.max_steps is None else min(_WALK, self._left())
+        walked = self._agent.walk(start, steps, self._rng)
+        for step in walked:
+            self._note(step.after)
+            self._course.begin(step.before.state)
+            when = self._course.step(step.action, executed=True)
+            self._course.end(step.after.state)
+            if not step.before.state.unknown:
+                self._by_name[step.action.name].was_executed(
+                    step.before.state, step.action.objects, step.after.state, when
+                )
+        if walked:
+            self._stand(walked[-1].after)
+            self._watch(self._agent.counts.steps, self._model)
+
+    def _pursue(self, first: FirstPursuits, *, at_random: bool) -> None:
+        """Have a policy pursue one objective after the other, each where the last one has led: what tells most, or any."""
+        choose, places = first.any if at_random else first.best, self._initial
+        for _ in range(_WALK):
+            self._options.resources.check()
+            found = choose(places, self._rng) if self._left() > 0 else None
+            if found is None:
+                break
+            start, step = found
+            action = self._actions[step.action]
+            refused = action.refused
+            self._try(start, step, True)
+            first.made(step)
+            if self._here is None or action.refused > refused:
+                break
+            first.met(self._here.state)
+            places = (self._here,)
 
     # --- trials ----------------------------------------------------------------------------------
 

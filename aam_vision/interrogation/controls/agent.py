@@ -77,9 +77,10 @@ class Overlaps:
             if needs is None:
                 continue
             for places in self._places(one, other):
+                if any(known.get(moved(atom, places)) != value for atom, value in needs.items()):
+                    continue
                 there = replace(other, effects=tuple([effect.moved(places) for effect in other.effects]))
-                holds = all(known.get(moved(atom, places)) == value for atom, value in needs.items())
-                if holds and then == values_after(there.changes, known):
+                if then == values_after(there.changes, known):
                     return other.header.name
         return None
 
