@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from time import process_time
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
+import numpy as np
+
+from aam_vision.classifiers import store
+from aam_vision.classifiers.architecture import KINDS, SHARED
+from aam_vision.classifiers.camera.network import CameraNetwork
+from aam_vision.classifiers.camera.network import network_of as camera_network
+from aam_vision.classifiers.camera.perception import CameraPerception, picture_of
+from aam_vision.classifiers.camera.plan import Size, plan_of
 from aam_vision.classifiers.looks import LabelledLooks
-from aam_vision.classifiers.networks import Classifiers, Network
+from aam_vision.classifiers.networks import BoardNetwork, Classifiers, Network, weights_of
+from aam_vision.classifiers.perception import BoardPerception
 from aam_vision.classifiers.store import Card, WeightFiles, weaknesses
 from aam_vision.envs.image_domain import ImageDomain, Pictures
+from aam_vision.envs.labelled import Labelled
+from aam_vision.envs.own import OwnEnvironment
 from aam_vision.support.commandline import Progress
+from aam_vision.support.errors import UnusableInput
 from aam_vision.support.wording import counted
+from aam_vision.training import boards, camera, folder, pictures
 from aam_vision.training.assessment import PerceptionScores, Reader, evaluate_domain
-from aam_vision.training.cells import CellStudy
-from aam_vision.training.places import PlaceStudy
-from aam_vision.training.settings import TrainingSettings, limited_threads, write_files
+from aam_vision.training.boards import Example
+from aam_vision.training.camera import Lessons
+from aam_vision.training.labelling.references import learned_looks
+from aam_vision.training.pictures import PictureFolder, labelled
+from aam_vision.training.settings import TrainingSettings, heads_of, limited_threads, write_files
+from aam_vision.training.tasks import CellTask, PlaceTask
 from aam_vision.training.trainer import (
     Data,
     Examined,
@@ -140,31 +159,49 @@ class Rounds(Generic[Network, Sees]):
         return stands
 
 
-class Study(Protocol[Network, Data, Sees]):
-    """What a session has to know of a domain's images: ``cells`` has one for boards, ``places`` one for pictures without cells.
+# What a session has to know of a domain's images.
+
+
+SIZED: Final = 20
+"""Pictures whose size is looked at for the card: more of them show rarer sizes."""
+
+
+class Study(ABC, Generic[Network, Data, Sees]):
+    """A domain whose images are learned from.
+
+    Args:
+        domain: the environment.
+        settings: what to train, and from what.
 
     Attributes:
         stage: what is told while the data are made.
         unit: what an image is called.
+        task: what is learned.
         start: the network to begin with.
         kept: the card of ``start.base``, if there is one.
+
+    Raises:
+        UnusableInput: the network to go on from cannot be used, or the settings do not suit the domain.
     """
 
     stage: str
     unit: str
-    start: StartingPoint[Network]
-    kept: Card | None
+    task: Task[Network, Data]
 
-    @property
-    def task(self) -> Task[Network, Data]:
-        """What is learned."""
+    def __init__(self, domain: ImageDomain, settings: TrainingSettings) -> None:
+        self._domain, self._settings = domain, settings
+        self.start: StartingPoint[Network] = StartingPoint()
+        self.kept: Card | None = None
 
+    @abstractmethod
     def data(self) -> Data:
         """What is learned from, images labelled by hand included."""
 
     def picture(self, data: Data) -> tuple[int, int] | None:
         """Height and width of the images, if all have to be of one size."""
+        return None
 
+    @abstractmethod
     def perception(self, network: Network, card: Card) -> Sees:
         """What reads with a network."""
 
@@ -172,12 +209,161 @@ class Study(Protocol[Network, Data, Sees]):
         self, best: Trained[Network, Sees], data: Data
     ) -> tuple[LabelledLooks | None, Mapping[str, PerceptionScores]]:
         """Looks to be kept beside the weights, and how well images are read with them."""
+        return None, best.scores
 
+    @abstractmethod
     def figures(self, network: Network, taught: Data, held: Data) -> dict[str, Any]:
         """What else the card says, by the images that were learned from, and those that were not."""
 
+    @abstractmethod
     def doubts(self, perception: Sees) -> list[str]:
         """A line for every label by hand that the classifiers contradict; the first of them."""
+
+
+class BoardStudy(Study[BoardNetwork, Sequence[Example], BoardPerception]):
+    """A domain of boards."""
+
+    stage, unit = "drawing boards", "board"
+    task: CellTask
+
+    def __init__(self, domain: ImageDomain, settings: TrainingSettings) -> None:
+        super().__init__(domain, settings)
+        kind = settings.network
+        if settings.only is not None:
+            taught = heads_of(domain, settings.only)
+            base, self.kept = store.load(domain.visual, domain.name, settings.base, without=settings.only)
+            store.check_alone(self.kept, f"--only {settings.only}")
+            self.start, kind = StartingPoint(base, taught), base.kind
+        self.task = CellTask(domain.visual.cell_heads(), kind)
+
+    def data(self) -> list[Example]:
+        """Images labelled by hand, then the boards of the domain, drawn or remembered."""
+        domain, settings, side = self._domain, self._settings, KINDS[self.task.kind]
+        by_hand = [] if settings.images is None else folder.labelled_images(domain, settings.images, side)
+        rng = np.random.default_rng(settings.seed)
+        draw = partial(boards.lessons, domain, rng, side, fewer=settings.fewer, workers=settings.workers)
+        name = None if settings.cache is None else boards.key(domain, settings.seed, side, settings.fewer)
+        drawn = (
+            draw()
+            if settings.cache is None or name is None
+            else boards.remembered(settings.cache, name, draw)
+        )
+        return by_hand + drawn
+
+    def perception(
+        self, network: BoardNetwork, card: Card, looks: LabelledLooks | None = None
+    ) -> BoardPerception:
+        visual, weights = self._domain.visual, weights_of(network)
+        return BoardPerception(visual, weights, card, looks=looks, remembered=0, backend="torch")
+
+    def compared(
+        self, best: Trained[BoardNetwork, BoardPerception], data: Sequence[Example]
+    ) -> tuple[LabelledLooks | None, Mapping[str, PerceptionScores]]:
+        """The looks that a user's own pictures are compared with, and how well they are read then.
+
+        None where there are too many looks, or pictures of the test are read worse or refused because of them: some things
+        look otherwise there than in any picture that was learned from.
+        """
+        if self._settings.images is not None or not isinstance(self._domain, OwnEnvironment):
+            return None, best.scores
+        looks = learned_looks(data)
+        if looks is None:
+            return None, best.scores
+        figures = {group: found.summary() for group, found in best.scores.items()}
+        perception = self.perception(best.network, replace(best.card, figures=figures), looks)
+        scores = evaluate_domain(self._domain, perception, examined=best.pictures)
+        for group, before in best.scores.items():
+            if scores[group].exact < before.exact or scores[group].wrong > before.wrong:
+                return None, best.scores
+        return looks, scores
+
+    def figures(
+        self, network: Classifiers, taught: Sequence[Example], held: Sequence[Example]
+    ) -> dict[str, Any]:
+        """Least and greatest height and width of a cell in pictures of a user's own; boards of ours have any size."""
+        if not isinstance(self._domain, OwnEnvironment):
+            return {}
+        drawn = islice(self._domain.lessons(np.random.default_rng(self._settings.seed)), SIZED)
+        shapes = [(one.draw(one.states[0]).shape, one.scene) for one in drawn]
+        sizes = np.array([(high / scene.rows, wide / scene.columns) for (high, wide, _), scene in shapes])
+        return {"cell_pixels": np.stack([sizes.min(0), sizes.max(0)], axis=1).round(2).tolist()}
+
+    def doubts(self, perception: BoardPerception) -> list[str]:
+        if self._settings.images is None:
+            return []
+        labels = folder.read_labels(self._domain, self._settings.images, KINDS[self.task.kind])
+        return folder.doubts(perception, [folder.told(self.task.heads, one) for one in labels])
+
+
+class PictureStudy(Study[CameraNetwork, Lessons, CameraPerception]):
+    """A domain of pictures without cells."""
+
+    stage, unit = "taking pictures", "picture"
+    task: PlaceTask
+
+    def __init__(self, domain: ImageDomain, settings: TrainingSettings) -> None:
+        if settings.network != SHARED:
+            raise UnusableInput(
+                "--trunk and --backbone are for boards, and these are pictures without cells: leave them out"
+            )
+        super().__init__(domain, settings)
+        self.task = PlaceTask(plan := plan_of(store.describe(domain.visual)))
+        self._by_hand: list[folder.Line] = []
+        if settings.only is None:
+            return
+        heads = heads_of(domain, settings.only)
+        if set(heads) & set(plan.found):
+            raise UnusableInput(
+                f"--only {settings.only}: all other classifiers build on which things are found; train all of them"
+            )
+        weights, self.kept = store.read(domain.visual, domain.name, settings.base, without=settings.only)
+        known = plan_of(self.kept.vocabulary)
+        if known.looks != plan.looks:
+            raise UnusableInput(
+                f"--only {settings.only}: the weights are for the looks {', '.join(known.looks)}, and the environment has "
+                f"{', '.join(plan.looks)}; train all classifiers"
+            )
+        self.start = StartingPoint(camera_network(known, weights), heads)
+
+    def data(self) -> Lessons:
+        domain, settings = self._domain, self._settings
+        more: list[Labelled] = []
+        if isinstance(domain, PictureFolder):  # its pictures are all that there is
+            self._by_hand = domain.lines
+        elif settings.images is not None:
+            self._by_hand = pictures.read_pictures(domain, self.task.plan, settings.images)
+            more = [labelled(line) for line in self._by_hand]
+        rng = np.random.default_rng(settings.seed)
+        data = camera.lessons(domain, self.task.plan, rng, settings.fewer, more)
+        if self.kept is not None and self.kept.picture != data.taken:
+            (height, width), (high, wide) = data.taken, picture_of(self.kept)
+            raise UnusableInput(
+                f"pictures of {width}x{height} pixels: the weights to go on from were trained on pictures of {wide}x{high}; "
+                f"train all classifiers"
+            )
+        return data
+
+    def picture(self, data: Lessons) -> Size:
+        return data.taken
+
+    def perception(self, network: CameraNetwork, card: Card) -> CameraPerception:
+        return CameraPerception(self._domain.visual, weights_of(network), card, remembered=0)
+
+    def figures(self, network: CameraNetwork, taught: Lessons, held: Lessons) -> dict[str, Any]:
+        """What their camera sees apart from the things."""
+        if isinstance(self._domain, PictureFolder):  # others are made of these, and show strange things, too
+            own = camera.lessons_of(
+                self._domain.visual, self.task.plan, [labelled(line) for line in self._by_hand]
+            )
+            return {store.BACKDROP: camera.backdrop_facts(network, own)}
+        return {store.BACKDROP: camera.backdrop_facts(network, taught, held)}
+
+    def doubts(self, perception: CameraPerception) -> list[str]:
+        visual, plan = self._domain.visual, self.task.plan
+        return folder.doubts(perception, [pictures.told(visual, plan, line) for line in self._by_hand])
+
+
+# The whole of it.
 
 
 def train_domain(
@@ -202,7 +388,9 @@ def train_domain(
     options = options or TrainingOptions()
     started, name = process_time(), domain.name
     with limited_threads(settings.threads):
-        study: Study[Any, Any, Any] = (PlaceStudy if domain.visual.cellless else CellStudy)(domain, settings)
+        study: Study[Any, Any, Any] = (PictureStudy if domain.visual.cellless else BoardStudy)(
+            domain, settings
+        )
         task, start, kept = study.task, study.start, study.kept
         progress.stage(f"{name}: {study.stage}")
         data = study.data()

@@ -1,6 +1,6 @@
 """The trainer: whatever a network is taught, Lightning drives it, with checkpoints, logs, a limit of time, and going on from a checkpoint.
 
-What differs between pictures made of cells and pictures without is a ``Task``: ``cells`` has one, ``places`` the other. What is held
+What differs between pictures made of cells and pictures without is a ``Task``: ``tasks`` has one for each. What is held
 back from training is looked at every so many steps: the loss on it tells the best checkpoint from the last one. Looking changes
 nothing, so the weights depend on data, steps and seed alone.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import platform
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -59,20 +60,24 @@ Progress = Callable[[int, float], None]
 Data = TypeVar("Data", bound=Sized)
 
 
-class Source(Protocol):
+class Source(ABC):
     """Batches to learn from, without end; all chance is its own."""
 
+    @abstractmethod
     def batch(self) -> Batch:
         """The next one; images are float32, between 0 and 1."""
 
-    def read(self, losses: Tensor) -> None:
+    def read(self, losses: Tensor) -> None:  # noqa: B027
         """How well the images of the last batch were read: (N,), or empty where the task does not tell."""
 
     def state(self) -> dict[str, Any]:
-        """What a checkpoint has to keep."""
+        """What a checkpoint has to keep; nothing where drawing the batches again tells the rest."""
+        return {}
 
     def restore(self, state: Mapping[str, Any], done: int) -> None:
         """Go on from a ``state`` after so many batches."""
+        for _ in range(done):
+            self.batch()
 
 
 class Judged(NamedTuple):

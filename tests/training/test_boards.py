@@ -19,7 +19,7 @@ from aam_vision.training import boards
 from aam_vision.training.assessment import expected
 from aam_vision.training.augmentation import augment
 from aam_vision.training.boards import fingerprint
-from aam_vision.training.cells import BoardBatches, CellTask, loss_of
+from aam_vision.training.tasks import BoardBatches, CellTask, balanced_loss
 from aam_vision.training.trainer import calibrate
 
 from .toys import toy_boards
@@ -101,8 +101,8 @@ def test_loss_ignores_what_has_no_label():
     labels = torch.tensor([[[1, 0, NO_LABEL], [1, 0, 0]]], dtype=torch.int8)
     wild = logits.clone()
     wild[0, 0, 2] = 1e4
-    assert torch.equal(loss_of(logits, labels), loss_of(wild, labels))
-    assert float(loss_of(logits, labels)) == pytest.approx(2 * np.log(2))
+    assert torch.equal(balanced_loss(logits, labels), balanced_loss(wild, labels))
+    assert float(balanced_loss(logits, labels)) == pytest.approx(2 * np.log(2))
 
 
 def test_calibration_stays_in_its_range():

@@ -25,10 +25,10 @@ from aam_vision.support.commandline import Progress
 from aam_vision.support.errors import AamWarning, UnusableInput
 from aam_vision.support.wording import counted
 from aam_vision.training.boards import lessons
-from aam_vision.training.cells import CellTask
 from aam_vision.training.folder import labelled_images
 from aam_vision.training.session import PATIENCE, Rounds, train_domain
 from aam_vision.training.settings import MOST_ROUNDS, TrainingSettings
+from aam_vision.training.tasks import CellTask
 from aam_vision.training.trainer import Examined, TrainingOptions, teach
 from tests.envs.corridor import INSTRUCTIONS, LENGTH, SCENE, Corridor, pictures, vocabulary
 from tests.refusals import told_by

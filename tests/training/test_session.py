@@ -20,9 +20,9 @@ from aam_vision.model.strips import Predicate
 from aam_vision.support.commandline import Progress
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training import session
-from aam_vision.training.cells import CellTask
 from aam_vision.training.session import train_domain
 from aam_vision.training.settings import TrainingSettings
+from aam_vision.training.tasks import CellTask
 from aam_vision.training.trainer import (
     CELLS,
     Confusion,

@@ -23,12 +23,12 @@ from aam_vision.model.strips import State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.resampling import resized
 from aam_vision.training.boards import Example, fingerprint, positives
-from aam_vision.training.cells import CellTask
 from aam_vision.training.folder import Labellable
 from aam_vision.training.labelling.pool import NO_LOOK, KnownLooks, LabelQuestion, Pool
 from aam_vision.training.labelling.references import labelled_looks
 from aam_vision.training.labelling.rounds import Answer, Elsewhere, Learner, least_labelled
 from aam_vision.training.labelling.settings import ACTIVE, Way
+from aam_vision.training.tasks import CellTask
 from aam_vision.training.trainer import calibrated, teach
 
 AUDITED: Final = 2

@@ -43,7 +43,7 @@ from aam_vision.training.labelling.rounds import (
 from aam_vision.training.labelling.settings import ACTIVE, Way
 from aam_vision.training.montage import backdrop_of, fixed_looks
 from aam_vision.training.pictures import HELD, REPEATED, made_of
-from aam_vision.training.places import PlaceTask
+from aam_vision.training.tasks import PlaceTask
 from aam_vision.training.trainer import calibrated, teach
 
 AUDITED: Final = 6

@@ -1,9 +1,9 @@
-"""Pictures without cells: how the network for them learns, and what a session has to know of a domain of such pictures."""
+"""What networks are taught, and how: one task for boards, which are made of cells, and one for pictures without cells."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import torch
@@ -12,26 +12,115 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from aam_vision.agents.perception import NO_LABEL
 from aam_vision.classifiers.architecture import SHARED
-from aam_vision.classifiers.camera.network import CameraNetwork, network_of, new_network
-from aam_vision.classifiers.camera.perception import CameraPerception, picture_of
-from aam_vision.classifiers.camera.plan import CameraPlan, Size, plan_of
-from aam_vision.classifiers.networks import weights_of
-from aam_vision.classifiers.store import BACKDROP, Card, describe, read
-from aam_vision.envs.image_domain import ImageDomain
-from aam_vision.envs.labelled import Labelled
-from aam_vision.support.errors import UnusableInput
-from aam_vision.training.assessment import PerceptionScores
-from aam_vision.training.augmentation import retaken
-from aam_vision.training.camera import UNKNOWN, Lessons, backdrop_facts, lessons, lessons_of
-from aam_vision.training.folder import Line, doubts
-from aam_vision.training.pictures import PictureFolder, labelled, read_pictures, told
-from aam_vision.training.settings import TrainingSettings, heads_of
-from aam_vision.training.trainer import Batch, Judged, StartingPoint
+from aam_vision.classifiers.camera.network import CameraNetwork, new_network
+from aam_vision.classifiers.camera.plan import CameraPlan
+from aam_vision.classifiers.networks import BoardNetwork, fresh, make_network, place_logits
+from aam_vision.classifiers.store import SURE
+from aam_vision.training.augmentation import augment, retaken
+from aam_vision.training.boards import Example, collate, fingerprint, positives
+from aam_vision.training.camera import UNKNOWN, Lessons
+from aam_vision.training.trainer import Batch, Judged, Source
 
-if TYPE_CHECKING:
-    from aam_vision.training.session import Trained
+# Boards.
 
-BATCH: Final = 16
+
+BOARDS: Final = 8
+"""Boards of a step: more of them give steadier steps, and each takes longer."""
+
+BOARD_COPIES: Final = 6
+"""Augmented copies of every board that is calibrated on."""
+
+
+class CellTask:
+    """Learning from boards, see ``trainer.Task``."""
+
+    rate, warm_up, check = 4e-3, 0.2, 100
+
+    def __init__(self, heads: Sequence[str], kind: str = SHARED) -> None:
+        self.heads, self.kind = tuple(heads), kind
+        self.sure: Mapping[str, tuple[float, float]] = dict.fromkeys(heads, SURE)
+
+    def network(self, seed: int) -> BoardNetwork:
+        return fresh(lambda: make_network(self.kind, self.heads), seed)
+
+    def source(self, data: Sequence[Example], seed: int) -> BoardBatches:
+        return BoardBatches(data, BOARDS, seed)
+
+    def held(self, data: Sequence[Example]) -> list[Batch]:
+        return [collate([example]) for example in data]
+
+    def trained(self, only: Sequence[str]) -> Tensor:
+        """The numbers of the classifiers."""
+        return torch.tensor([number for number, head in enumerate(self.heads) if not only or head in only])
+
+    def judge(self, network: BoardNetwork, batch: Batch, trained: Tensor) -> Judged:
+        boards, pooling, labels = batch
+        logits = place_logits(network(boards), pooling)
+        return Judged(balanced_loss(logits[:, trained], labels[:, trained]), logits, logits.new_empty(0))
+
+    def by_head(self, values: Tensor, nothing: int) -> Tensor:
+        """They are so already."""
+        return values
+
+    def answered(
+        self, network: BoardNetwork, data: Sequence[Example], generator: Generator
+    ) -> Iterator[tuple[Tensor, Tensor]]:
+        for example in data:
+            boards, pooling, labels = collate([example] * BOARD_COPIES)
+            yield place_logits(network(augment(boards, generator)), pooling), labels
+
+    def part(self, data: Sequence[Example], numbers: Sequence[int]) -> Sequence[Example]:
+        return [data[number] for number in numbers]
+
+    def fingerprint(self, data: Sequence[Example]) -> str:
+        return fingerprint(data)
+
+    def positives(self, data: Sequence[Example]) -> dict[str, int]:
+        return positives(self.heads, data)
+
+
+def balanced_loss(logits: Tensor, labels: Tensor) -> Tensor:
+    """Cross entropy in which, per head, the yes and the no labels of a batch weigh the same; both (N, heads, places)."""
+    each = binary_cross_entropy_with_logits(logits, labels.clamp(min=0).float(), reduction="none")
+    parts = []
+    for value in (0, 1):
+        chosen = (labels == value).float()  # (N, heads, places)
+        number = chosen.sum((0, 2))
+        parts.append(((each * chosen).sum((0, 2)) / number.clamp(min=1)).mean())
+    return torch.stack(parts).sum()
+
+
+class BoardBatches(Source):
+    """Augmented batches of boards of one shape: (N, 3, h, w), pooling (N, cells, places), labels (N, heads, places).
+
+    Shapes are drawn in proportion to the number of their examples, examples without replacement until
+    a shape is used up. The order does not depend on how well they are read.
+    """
+
+    def __init__(self, data: Sequence[Example], size: int, seed: int) -> None:
+        self._size = size
+        self._rng, self._generator = np.random.default_rng(seed), Generator().manual_seed(seed)
+        shapes: dict[tuple[int, ...], list[Example]] = {}
+        for example in data:
+            shapes.setdefault(tuple(example.pixels.shape), []).append(example)
+        self._groups = list(shapes.values())
+        self._queues: list[list[int]] = [[] for _ in self._groups]
+
+    def batch(self) -> Batch:
+        share = np.array([len(group) for group in self._groups], dtype=float)
+        which = int(self._rng.choice(len(share), p=share / share.sum()))
+        group, queue = self._groups[which], self._queues[which]
+        if len(queue) < self._size:
+            queue += self._rng.permutation(len(group)).tolist()
+        chosen, self._queues[which] = queue[: self._size], queue[self._size :]
+        boards, pooling, labels = collate([group[number] for number in chosen])
+        return augment(boards, self._generator), pooling, labels
+
+
+# Pictures without cells.
+
+
+PICTURES: Final = 16
 """Pictures of a step: more of them give steadier steps, and each takes longer."""
 PAIRS: Final = 3.0
 """Weight of the answers about pairs, most of which are no."""
@@ -44,10 +133,10 @@ EASY: Final = 0.5
 
 TOGETHER: Final = 32
 """Pictures that are looked at together."""
-COPIES: Final = 3
+PICTURE_COPIES: Final = 3
 """Augmented copies of every picture that is calibrated on."""
 
-SURE: Final = (0.02, 0.98)
+SURE_OF_THINGS: Final = (0.02, 0.98)
 """Thresholds at least. Stricter than those of boards: what stands behind something is often a guess that is right nine times of ten."""
 FOUND: Final = (0.02, 0.5)
 """The same of the classifiers of looks. Of a thing that hardly shows other classifiers learn to say what can be said of it, so
@@ -62,7 +151,7 @@ class PlaceTask:
     def __init__(self, plan: CameraPlan) -> None:
         self.plan, self.heads = plan, plan.heads
         self.sure: Mapping[str, tuple[float, float]] = {
-            head: FOUND if head in plan.found else SURE for head in plan.heads
+            head: FOUND if head in plan.found else SURE_OF_THINGS for head in plan.heads
         }
 
     def network(self, seed: int) -> CameraNetwork:
@@ -87,7 +176,7 @@ class PlaceTask:
         pictures, *located, labels = batch
         answers = network(pictures if pictures.is_floating_point() else pictures.float() / 255)
         wanted = torch.where(trained.to(labels.device), labels, NO_LABEL)
-        loss, each = loss_of(self.plan, answers.logits, wanted)
+        loss, each = loss_of_answers(self.plan, answers.logits, wanted)
         if located and trained.all():
             loss = loss + WHERE * loss_of_places(answers.maps, *located)
         return Judged(loss, answers.logits, each)
@@ -103,7 +192,7 @@ class PlaceTask:
     def answered(
         self, network: CameraNetwork, data: Lessons, generator: Generator
     ) -> Iterator[tuple[Tensor, Tensor]]:
-        for pictures, labels in self.held(data) * COPIES:
+        for pictures, labels in self.held(data) * PICTURE_COPIES:
             seen, _ = retaken(pictures.float() / 255, pictures[:, :0], generator)
             yield self.by_head(network(seen).logits, 0), self.by_head(labels, NO_LABEL)
 
@@ -118,7 +207,7 @@ class PlaceTask:
         return {head: int(yes[own].sum()) for head, own in self.plan.places.items()}
 
 
-def loss_of(plan: CameraPlan, logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+def loss_of_answers(plan: CameraPlan, logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
     """Cross entropy, each kind of answer by its mean over those that have a label; both (N, plan.size).
 
     Returns:
@@ -152,7 +241,7 @@ def loss_of_places(maps: Tensor, where: Tensor, known: Tensor) -> Tensor:
     return each.sum() / whole.sum().clamp(min=1) + among.sum() / shows.sum().clamp(min=1)
 
 
-class PictureBatches:
+class PictureBatches(Source):
     """Augmented pictures, (N, 3, height, width), with where things are, and where that is known, as ``loss_of_places`` has them.
 
     All are learned from in random order, then the harder ones, and so on by turns.
@@ -165,13 +254,13 @@ class PictureBatches:
         self._all = False
 
     def batch(self) -> Batch:
-        while len(self._left) < BATCH:
+        while len(self._left) < PICTURES:
             self._all = not self._all
             order = torch.randperm(len(self._losses), generator=self._generator)
             if not self._all:
                 order = order[self._losses[order] > self._losses.quantile(EASY)]
             self._left = torch.cat([self._left, order])
-        numbers, self._left = self._left[:BATCH], self._left[BATCH:]
+        numbers, self._left = self._left[:PICTURES], self._left[PICTURES:]
         self._numbers, where = numbers, self._data.where[numbers]
         known = (where[:, :, :1, :1] != UNKNOWN).float()
         pictures = self._data.pictures[numbers].float().div_(255)
@@ -188,81 +277,3 @@ class PictureBatches:
     def restore(self, state: Mapping[str, Any], done: int) -> None:
         self._losses, self._left, self._all = state["losses"], state["left"], state["all"]
         self._generator.set_state(state["generator"])
-
-
-class PlaceStudy:
-    """A domain of pictures without cells, see ``session.Study``.
-
-    Raises:
-        UnusableInput: the settings ask for what only boards have; or there is no network to go on from, or not all that is needed of
-            it can be kept.
-    """
-
-    stage, unit = "taking pictures", "picture"
-
-    def __init__(self, domain: ImageDomain, settings: TrainingSettings) -> None:
-        if settings.network != SHARED:
-            raise UnusableInput(
-                "--trunk and --backbone are for boards, and these are pictures without cells: leave them out"
-            )
-        self._domain, self._settings = domain, settings
-        self.task = PlaceTask(plan := plan_of(describe(domain.visual)))
-        self.start: StartingPoint[CameraNetwork] = StartingPoint()
-        self.kept: Card | None = None
-        self._by_hand: list[Line] = []
-        if settings.only is None:
-            return
-        heads = heads_of(domain, settings.only)
-        if set(heads) & set(plan.found):
-            raise UnusableInput(
-                f"--only {settings.only}: all other classifiers build on which things are found; train all of them"
-            )
-        weights, self.kept = read(domain.visual, domain.name, settings.base, without=settings.only)
-        known = plan_of(self.kept.vocabulary)
-        if known.looks != plan.looks:
-            raise UnusableInput(
-                f"--only {settings.only}: the weights are for the looks {', '.join(known.looks)}, and the environment has "
-                f"{', '.join(plan.looks)}; train all classifiers"
-            )
-        self.start = StartingPoint(network_of(known, weights), heads)
-
-    def data(self) -> Lessons:
-        domain, settings = self._domain, self._settings
-        more: list[Labelled] = []
-        if isinstance(domain, PictureFolder):  # its pictures are all that there is
-            self._by_hand = domain.lines
-        elif settings.images is not None:
-            self._by_hand = read_pictures(domain, self.task.plan, settings.images)
-            more = [labelled(line) for line in self._by_hand]
-        rng = np.random.default_rng(settings.seed)
-        data = lessons(domain, self.task.plan, rng, settings.fewer, more)
-        if self.kept is not None and self.kept.picture != data.taken:
-            (height, width), (high, wide) = data.taken, picture_of(self.kept)
-            raise UnusableInput(
-                f"pictures of {width}x{height} pixels: the weights to go on from were trained on pictures of {wide}x{high}; "
-                f"train all classifiers"
-            )
-        return data
-
-    def picture(self, data: Lessons) -> Size:
-        return data.taken
-
-    def perception(self, network: CameraNetwork, card: Card) -> CameraPerception:
-        return CameraPerception(self._domain.visual, weights_of(network), card, remembered=0)
-
-    def compared(
-        self, best: Trained[CameraNetwork, CameraPerception], data: Lessons
-    ) -> tuple[None, Mapping[str, PerceptionScores]]:
-        """Looks are compared on boards alone."""
-        return None, best.scores
-
-    def figures(self, network: CameraNetwork, taught: Lessons, held: Lessons) -> dict[str, Any]:
-        """What their camera sees apart from the things."""
-        if isinstance(self._domain, PictureFolder):  # others are made of these, and show strange things, too
-            own = lessons_of(self._domain.visual, self.task.plan, [labelled(line) for line in self._by_hand])
-            return {BACKDROP: backdrop_facts(network, own)}
-        return {BACKDROP: backdrop_facts(network, taught, held)}
-
-    def doubts(self, perception: CameraPerception) -> list[str]:
-        visual, plan = self._domain.visual, self.task.plan
-        return doubts(perception, [told(visual, plan, line) for line in self._by_hand])
