@@ -33,8 +33,8 @@ from aam_vision.envs.image_domain import ImageDomain, Pictures
 from aam_vision.envs.labelled import Labels, label, things_at
 from aam_vision.model.strips import State
 from aam_vision.training.boards import check
-from aam_vision.training.camera import answers, showing
 from aam_vision.training.corruptions import CLEAN, Corruption
+from aam_vision.training.pictures import answers, showing
 
 Reader = BoardPerception | CameraPerception
 

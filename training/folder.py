@@ -37,8 +37,7 @@ from aam_vision.support.files import read_limited
 from aam_vision.support.pictures import NoPicture, read_picture
 from aam_vision.training.boards import Example, examples, place_looks
 from aam_vision.training.described import PROBLEM, pictured_scene
-from aam_vision.training.labels import Said, check_legal, check_possible, labels_of, without
-from aam_vision.training.outlines import read_outline
+from aam_vision.training.labels import Said, check_legal, check_possible, labels_of, read_outline, without
 
 LABELS: Final = "labels.jsonl"
 """Name of the file in a folder of labelled images."""

@@ -30,12 +30,11 @@ from aam_vision.envs.own import OwnEnvironment
 from aam_vision.support.commandline import Progress
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.wording import counted
-from aam_vision.training import boards, camera, folder, pictures
+from aam_vision.training import boards, folder, pictures
 from aam_vision.training.assessment import PerceptionScores, Reader, evaluate_domain
 from aam_vision.training.boards import Example
-from aam_vision.training.camera import Lessons
 from aam_vision.training.labelling.references import learned_looks
-from aam_vision.training.pictures import PictureFolder, labelled
+from aam_vision.training.pictures import Lessons, PictureFolder, labelled
 from aam_vision.training.settings import TrainingSettings, heads_of, limited_threads, write_files
 from aam_vision.training.tasks import CellTask, PlaceTask
 from aam_vision.training.trainer import (
@@ -334,7 +333,7 @@ class PictureStudy(Study[CameraNetwork, Lessons, CameraPerception]):
             self._by_hand = pictures.read_pictures(domain, self.task.plan, settings.images)
             more = [labelled(line) for line in self._by_hand]
         rng = np.random.default_rng(settings.seed)
-        data = camera.lessons(domain, self.task.plan, rng, settings.fewer, more)
+        data = pictures.lessons(domain, self.task.plan, rng, settings.fewer, more)
         if self.kept is not None and self.kept.picture != data.taken:
             (height, width), (high, wide) = data.taken, picture_of(self.kept)
             raise UnusableInput(
@@ -352,11 +351,11 @@ class PictureStudy(Study[CameraNetwork, Lessons, CameraPerception]):
     def figures(self, network: CameraNetwork, taught: Lessons, held: Lessons) -> dict[str, Any]:
         """What their camera sees apart from the things."""
         if isinstance(self._domain, PictureFolder):  # others are made of these, and show strange things, too
-            own = camera.lessons_of(
+            own = pictures.lessons_of(
                 self._domain.visual, self.task.plan, [labelled(line) for line in self._by_hand]
             )
-            return {store.BACKDROP: camera.backdrop_facts(network, own)}
-        return {store.BACKDROP: camera.backdrop_facts(network, taught, held)}
+            return {store.BACKDROP: pictures.backdrop_facts(network, own)}
+        return {store.BACKDROP: pictures.backdrop_facts(network, taught, held)}
 
     def doubts(self, perception: CameraPerception) -> list[str]:
         visual, plan = self._domain.visual, self.task.plan

@@ -18,7 +18,7 @@ from aam_vision.classifiers.networks import BoardNetwork, fresh, make_network, p
 from aam_vision.classifiers.store import SURE
 from aam_vision.training.augmentation import augment, retaken
 from aam_vision.training.boards import Example, collate, fingerprint, positives
-from aam_vision.training.camera import UNKNOWN, Lessons
+from aam_vision.training.pictures import UNKNOWN, Lessons
 from aam_vision.training.trainer import Batch, Judged, Source
 
 # Boards.

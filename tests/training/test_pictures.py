@@ -15,7 +15,7 @@ from aam_vision.support.errors import UnusableInput
 from aam_vision.support.pictures import encode
 from aam_vision.training import assessment, pictures
 from aam_vision.training.evaluate import evaluate
-from aam_vision.training.outlines import outline_facts
+from aam_vision.training.labels import outline_facts
 from aam_vision.training.pictures import domain_of
 from aam_vision.training.session import train_domain
 from aam_vision.training.settings import TrainingSettings

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from aam_vision.support.errors import UnusableInput
-from aam_vision.training.outlines import outline_facts, read_outline
+from aam_vision.training.labels import outline_facts, read_outline
 from aam_vision.training.regions import Colours, Regions, middle, outline_path
 
 BEHIND = np.full((60, 80, 3), (195, 160, 120), np.uint8)

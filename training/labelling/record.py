@@ -38,8 +38,7 @@ from aam_vision.training.folder import (
 )
 from aam_vision.training.labelling.pool import AskedAtom, LabelQuestion, Pool, Walked
 from aam_vision.training.labelling.rounds import Answer
-from aam_vision.training.labels import BETWEEN, Said, check_possible, labels_of
-from aam_vision.training.outlines import outline_facts
+from aam_vision.training.labels import BETWEEN, Said, check_possible, labels_of, outline_facts
 from aam_vision.training.pictures import check_scene, labelled, read_pictures
 
 Key = tuple[bytes, str, str]

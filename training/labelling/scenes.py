@@ -27,7 +27,6 @@ from aam_vision.envs.labelled import Labelled
 from aam_vision.model.strips import State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.assessment import PerceptionScores, Sample, assess, samples
-from aam_vision.training.camera import Lessons, answers, backdrop_facts, lessons_of
 from aam_vision.training.described import PROBLEM
 from aam_vision.training.folder import Labellable
 from aam_vision.training.labelling.pool import LabelQuestion, Walked
@@ -42,7 +41,7 @@ from aam_vision.training.labelling.rounds import (
 )
 from aam_vision.training.labelling.settings import ACTIVE, Way
 from aam_vision.training.montage import backdrop_of, fixed_looks
-from aam_vision.training.pictures import HELD, REPEATED, made_of
+from aam_vision.training.pictures import HELD, REPEATED, Lessons, answers, backdrop_facts, lessons_of, made_of
 from aam_vision.training.tasks import PlaceTask
 from aam_vision.training.trainer import calibrated, teach
 

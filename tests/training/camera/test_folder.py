@@ -16,9 +16,8 @@ from aam_vision.envs.labelled import Labelled
 from aam_vision.model.strips import Atom
 from aam_vision.support.commandline import Progress
 from aam_vision.support.errors import UnusableInput
-from aam_vision.training.camera import lessons
 from aam_vision.training.folder import doubts
-from aam_vision.training.pictures import read_pictures
+from aam_vision.training.pictures import lessons, read_pictures
 from aam_vision.training.pictures import told as told_by
 from aam_vision.training.session import train_domain
 from tests.classifiers.camera.piles import LOOKS, VOCABULARY, random_state, scene

@@ -14,7 +14,7 @@ from aam_vision.model.strips import Atom, State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.assessment import PerceptionScores, assess, samples
 from aam_vision.training.augmentation import retaken
-from aam_vision.training.camera import UNKNOWN, answers, lessons, places, row
+from aam_vision.training.pictures import UNKNOWN, answers, lessons, places, row
 from tests.classifiers.camera.piles import LOOKS, VOCABULARY, random_state, scene
 
 from .drawn import SIZE, DrawnDomain

@@ -20,8 +20,8 @@ from aam_vision.support.commandline import Progress
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training import assessment
 from aam_vision.training.assessment import evaluate_domain, speed
-from aam_vision.training.camera import Lessons, lessons
 from aam_vision.training.corruptions import CAMERA_CORRUPTIONS
+from aam_vision.training.pictures import Lessons, lessons
 from aam_vision.training.session import train_domain
 from aam_vision.training.tasks import PictureBatches, PlaceTask
 from aam_vision.training.trainer import CELLS, TrainingOptions, teach

@@ -8,8 +8,8 @@ import pytest
 from aam_vision.envs.registry import image_domain
 from aam_vision.model.strips import Atom
 from aam_vision.support.errors import UnusableInput
-from aam_vision.training.labelling.answers import SimulatorLabels
 from aam_vision.training.labelling.pool import FURTHER, SHORTER, Walked, walk, walked_problems
+from aam_vision.training.labelling.session import SimulatorLabels
 
 
 @pytest.mark.parametrize(("name", "package"), [("taxi", "pygame"), ("minigrid:DoorKey-5x5", "minigrid")])

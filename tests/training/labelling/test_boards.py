@@ -12,12 +12,12 @@ from aam_vision.classifiers.recognition import Recognition
 from aam_vision.envs.registry import board_domain
 from aam_vision.support.commandline import Progress
 from aam_vision.training.labelling import atoms, boards
-from aam_vision.training.labelling.answers import SimulatorLabels
 from aam_vision.training.labelling.atoms import AtomLearner
 from aam_vision.training.labelling.boards import BoardLearner, Mosaics, shown
 from aam_vision.training.labelling.pool import NO_LOOK, KnownLooks, Pool
 from aam_vision.training.labelling.references import labelled_looks
 from aam_vision.training.labelling.rounds import LabellingRounds
+from aam_vision.training.labelling.session import SimulatorLabels
 from aam_vision.training.labelling.settings import RANDOM, Way
 from tests.profiles import first
 from tests.training.labelling.truths import walked

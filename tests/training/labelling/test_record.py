@@ -10,10 +10,9 @@ from aam_vision.envs.registry import board_domain
 from aam_vision.model.strips import Atom, State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.folder import read_labels
-from aam_vision.training.labelling.answers import SimulatorLabels
 from aam_vision.training.labelling.pool import LabelQuestion, Pool, walk
 from aam_vision.training.labelling.record import LabelRecord
-from aam_vision.training.labelling.session import FILE, keep
+from aam_vision.training.labelling.session import FILE, SimulatorLabels, keep
 
 DOMAIN = board_domain("sokoban")
 

@@ -9,8 +9,8 @@ import numpy as np
 from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.envs.labelled import label
 from aam_vision.envs.registry import board_domain
-from aam_vision.training.labelling.answers import SimulatorLabels
 from aam_vision.training.labelling.pool import Pool, walk
+from aam_vision.training.labelling.session import SimulatorLabels
 
 
 @cache
