@@ -33,17 +33,34 @@ from aam_vision.support.errors import UnusableInput
 
 
 class Classifiers(nn.Module):
-    """A network of named classifiers, as training needs to know it."""
+    """A network of named classifiers, as training needs to know it.
+
+    Attributes:
+        trunk: what makes the features.
+        separate: whether every classifier has features of its own.
+        biases: the parameters that are added to logits, by name, each with its classifiers.
+    """
+
+    trunk: nn.Module
+    separate = False
+    biases: Mapping[str, Sequence[str]]
 
     def __init__(self, kind: str, heads: Sequence[str]) -> None:
         super().__init__()
         self.kind, self.heads = kind, tuple(heads)
 
     @abstractmethod
+    def owners(self, name: str, tensor: Tensor) -> Sequence[str] | None:
+        """The classifiers to which the rows of a tensor belong, each as many of them; None where all share it."""
+
     def freeze_shared(self, other: Self) -> None:
         """Let training change only what belongs to single classifiers, and what another network of this kind lacks."""
+        theirs = other.state_dict()
+        for name, parameter in self.named_parameters():
+            parameter.requires_grad_(self.owners(name, parameter) is not None or name not in theirs)
+        if not self.separate:
+            self.trunk.eval()  # nor may its statistics change
 
-    @abstractmethod
     def adopt(self, other: Self, heads: Collection[str]) -> None:
         """Take over some classifiers of another network of this kind bit by bit, and what all of them share.
 
@@ -51,10 +68,28 @@ class Classifiers(nn.Module):
             other: may have other classifiers as well, and in another order.
             heads: the names of those to take over.
         """
+        theirs = other.state_dict()
+        for name, tensor in self.state_dict().items():
+            own, others = self.owners(name, tensor), other.owners(name, tensor)
+            if own is None or others is None:
+                if name in theirs:
+                    tensor.copy_(theirs[name])
+                continue
+            for head in own:
+                if head in heads:
+                    _rows(tensor, own, head).copy_(_rows(theirs[name], others, head))
 
-    @abstractmethod
     def shift(self, offsets: Mapping[str, float]) -> None:
         """Add to the logits of every classifier, in place."""
+        with torch.no_grad():
+            for name, heads in self.biases.items():
+                self.get_parameter(name).add_(torch.tensor([offsets[head] for head in heads]))
+
+
+def _rows(tensor: Tensor, heads: Sequence[str], head: str) -> Tensor:
+    """Those of one of the classifiers to which the rows of a tensor belong."""
+    parts: Tensor = tensor.unflatten(0, (len(heads), -1))  # type: ignore[no-untyped-call]
+    return parts[heads.index(head)]
 
 
 class BoardNetwork(Classifiers):
@@ -85,6 +120,7 @@ class BoardNetwork(Classifiers):
         self.cell_pixels, self.separate = cell_pixels, separate
         self.trunk = trunk
         self.head = nn.Conv2d(features * groups, len(self.heads), 1, groups=groups)
+        self.biases = {"head.bias": self.heads}
 
     def forward(self, boards: Tensor) -> Tensor:
         """Logits for boards between 0 and 1.
@@ -102,26 +138,9 @@ class BoardNetwork(Classifiers):
         logits: Tensor = self.head(self.trunk(boards))
         return logits
 
-    def freeze_shared(self, other: Self) -> None:
-        if not self.separate:
-            self.trunk.requires_grad_(False).eval()  # nor may its statistics change
-
-    def adopt(self, other: Self, heads: Collection[str]) -> None:
-        own, theirs = self.state_dict(), other.state_dict()
-        with torch.no_grad():
-            for name, tensor in own.items():
-                if name.startswith("trunk") and (not self.separate or tensor.ndim == 0):
-                    tensor.copy_(theirs[name])
-                    continue
-                to = tensor.unflatten(0, (len(self.heads), -1))
-                of = theirs[name].unflatten(0, (len(other.heads), -1))
-                for head in heads:
-                    to[self.heads.index(head)] = of[other.heads.index(head)]
-
-    def shift(self, offsets: Mapping[str, float]) -> None:
-        assert self.head.bias is not None
-        with torch.no_grad():
-            self.head.bias += torch.tensor([offsets[head] for head in self.heads])
+    def owners(self, name: str, tensor: Tensor) -> Sequence[str] | None:
+        shared = name.startswith("trunk") and (not self.separate or tensor.ndim == 0)
+        return None if shared else self.heads
 
 
 def normalised(boards: Tensor) -> Tensor:

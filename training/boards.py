@@ -74,16 +74,6 @@ def fingerprint(data: Sequence[Example]) -> str:
     return digest.hexdigest()
 
 
-def positives(heads: Sequence[str], data: Sequence[Example]) -> dict[str, int]:
-    """For every classifier the places of all boards where yes is right."""
-    counts = sum((example.labels == 1).sum(1) for example in data)
-    return (
-        dict.fromkeys(heads, 0)
-        if not isinstance(counts, Tensor)
-        else dict(zip(heads, counts.tolist(), strict=True))
-    )
-
-
 def collate(group: Sequence[Example]) -> Batch:
     """A batch of boards of one shape; missing places are padded and get no label."""
     places = max(example.labels.shape[1] for example in group)

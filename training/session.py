@@ -404,9 +404,7 @@ def train_domain(
             about = task, network, held, domain, settings.seed, sha256
             trained = None if kept is None else (start.only, kept)
             own = study.figures(network, taught, held)
-            card = calibrated(
-                *about, kind=network.kind, kept=trained, picture=study.picture(data), figures=own
-            )
+            card = calibrated(*about, kept=trained, picture=study.picture(data), figures=own)
             return card, study.perception(network, card)
 
         rounds = Rounds(domain, settings, STATES // settings.fewer, finish, progress)

@@ -513,7 +513,6 @@ def calibrated(
     seed: int,
     data_sha256: str,
     *,
-    kind: str,
     kept: tuple[Sequence[str], Card] | None = None,
     **more: Any,
 ) -> Card:
@@ -534,7 +533,7 @@ def calibrated(
         temperatures=found.temperatures,
         thresholds=found.thresholds,
         versions={"python": platform.python_version(), "torch": torch.__version__},
-        network=kind,
+        network=network.kind,
         **more,
     )
 

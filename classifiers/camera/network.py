@@ -9,9 +9,9 @@ maps that belong to no look find what else matters (a hand).
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
-from typing import Final, NamedTuple, Self
+from typing import Final, NamedTuple
 
 import numpy as np
 import torch
@@ -61,6 +61,8 @@ class Answers(NamedTuple):
 class CameraNetwork(Classifiers):
     """Pictures in, the answers of all classifiers about all looks out."""
 
+    trunk: nn.Sequential
+
     def __init__(self, plan: CameraPlan) -> None:
         super().__init__(CAMERA, plan.heads)
         self.plan = plan
@@ -85,6 +87,8 @@ class CameraNetwork(Classifiers):
         self.relation = _Relation(features)
         self.pairs = nn.Linear(HIDDEN, len(plan.pairs))
         self.single = _classifiers(features + 5 + marks + HIDDEN, len(plan.single))
+        outputs = {f"{layer}.bias": heads for layer, heads in self.outputs.items() if heads}
+        self.biases = {"bias": plan.found, **outputs}
 
     def forward(self, pictures: Tensor) -> Answers:
         """The answers about pictures, float32 (N, 3, height, width), between 0 and 1."""
@@ -122,35 +126,8 @@ class CameraNetwork(Classifiers):
         """The layers of which each row belongs to one classifier, by name; all others are shared."""
         return {"alone.2": self.plan.alone, "single.2": self.plan.single, "pairs": self.plan.pairs}
 
-    def freeze_shared(self, other: Self) -> None:
-        theirs = other.state_dict()
-        for name, parameter in self.named_parameters():
-            parameter.requires_grad_(name.rpartition(".")[0] in self.outputs or name not in theirs)
-        self.trunk.eval()  # nor its statistics
-
-    def adopt(self, other: Self, heads: Collection[str]) -> None:
-        own, theirs = self.state_dict(), other.state_dict()
-        with torch.no_grad():
-            for name, tensor in own.items():
-                layer = name.rpartition(".")[0]
-                if layer not in self.outputs:
-                    if name in theirs:
-                        tensor.copy_(theirs[name])
-                    continue
-                for row, head in enumerate(self.outputs[layer]):
-                    if head in heads:
-                        tensor[row] = theirs[name][other.outputs[layer].index(head)]
-
-    def shift(self, offsets: Mapping[str, float]) -> None:
-        plan = self.plan
-        with torch.no_grad():
-            self.bias.add_(torch.tensor([offsets[head] for head in plan.found]))
-            self.pairs.bias.add_(torch.tensor([offsets[head] for head in plan.pairs]))
-            for part, heads in ((self.alone, plan.alone), (self.single, plan.single)):
-                if heads:
-                    last = part[-1]
-                    assert isinstance(last, nn.Linear)
-                    last.bias.add_(torch.tensor([offsets[head] for head in heads]))
+    def owners(self, name: str, tensor: Tensor) -> Sequence[str] | None:
+        return self.outputs.get(name.rpartition(".")[0])
 
 
 class _Relation(nn.Module):

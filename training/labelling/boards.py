@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aam_vision.agents.perception import NO_LABEL, Reading, VisualVocabulary
-from aam_vision.classifiers.architecture import SHARED
 from aam_vision.classifiers.legality import Truth
 from aam_vision.classifiers.networks import weights_of
 from aam_vision.classifiers.perception import BoardPerception
@@ -22,7 +21,7 @@ from aam_vision.envs.labelled import Labels
 from aam_vision.model.strips import State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.resampling import resized
-from aam_vision.training.boards import Example, fingerprint, positives
+from aam_vision.training.boards import Example
 from aam_vision.training.folder import Labellable
 from aam_vision.training.labelling.pool import NO_LOOK, KnownLooks, LabelQuestion, Pool
 from aam_vision.training.labelling.references import labelled_looks
@@ -125,9 +124,8 @@ class BoardLearner(Learner[BoardPerception]):
         seed = self.way.seed
         task = CellTask(self._heads)
         network = teach(task, data, steps=self._steps, seed=seed, progress=lambda *_: None)
-        figures = {"boards": len(data), "steps": self._steps, "positives": positives(self._heads, data)}
-        about = task, network, own, self.domain, seed, fingerprint(data)
-        card = calibrated(*about, kind=SHARED, figures=figures)
+        figures = {"boards": len(data), "steps": self._steps, "positives": task.positives(data)}
+        card = calibrated(task, network, own, self.domain, seed, task.fingerprint(data), figures=figures)
         self.found.network, self.found.card, self.found.looks = network, card, looks
         perception = BoardPerception(self._visual, weights_of(network), card, looks=looks, remembered=0)
         self._watch(perception)

@@ -16,7 +16,6 @@ from typing import Final
 import numpy as np
 
 from aam_vision.agents.perception import NO_LABEL, Percept
-from aam_vision.classifiers.architecture import CAMERA
 from aam_vision.classifiers.camera.network import CameraNetwork
 from aam_vision.classifiers.camera.perception import CameraPerception
 from aam_vision.classifiers.camera.plan import SceneAtoms, plan_of
@@ -184,7 +183,7 @@ class SceneLearner(Learner[CameraPerception]):
             BACKDROP: backdrop_facts(network, own),
         }
         about = task, network, held, self.domain, self.way.seed, taught.fingerprint()
-        card = calibrated(*about, kind=CAMERA, figures=figures, picture=taught.taken)
+        card = calibrated(*about, figures=figures, picture=taught.taken)
         self.found.network, self.found.card = network, card
         perception = CameraPerception(self._visual, weights_of(network), card, remembered=0)
         self._watch(perception)
