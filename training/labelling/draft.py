@@ -7,9 +7,10 @@ take it, too. Before anybody has spoken, all is filled in that can be guessed.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,13 +45,103 @@ class Guess:
 class Problem:
     """Answers that cannot all be right: those about these places (numbers), and why; or there is only too many of something."""
 
-    places: tuple[int, ...]
+    places: Sequence[int]
     why: str
     number: bool = False
 
 
-class Draft:
-    """The answers about one picture, as a sheet of the ``desk``.
+Said = TypeVar("Said")
+Seen = TypeVar("Seen")
+Label = TypeVar("Label")
+
+
+class PictureSheet(ABC, Generic[Said]):
+    """What is said about one picture, as a ``desk.Sheet``; whatever a person changes can be undone.
+
+    Attributes:
+        places: of which something can be said: their names.
+        heads: what can be said of places: name, key and description of each, as the page has them.
+    """
+
+    def __init__(self, places: Sequence[str], heads: Sequence[Mapping[str, str]], said: Said) -> None:
+        self.places, self.heads, self._said = places, heads, said
+        self._before: list[Said] = []
+
+    @abstractmethod
+    def asked(self, place: int) -> list[int]:
+        """The numbers of the heads that are asked of a place, and that nothing hides there."""
+
+    @abstractmethod
+    def says(self, head: int, place: int) -> bool:
+        """Whether something is said of a place."""
+
+    @abstractmethod
+    def toggle(self, head: int, places: Sequence[int]) -> None:
+        """Say that places show something; or that they do not, if all of them did."""
+
+    @abstractmethod
+    def clear(self, places: Sequence[int]) -> None:
+        """Say that places show nothing."""
+
+    @abstractmethod
+    def problems(self) -> list[Problem]:
+        """What cannot be right."""
+
+    @abstractmethod
+    def shown(self, place: int, frame: Frame) -> dict[str, Any]:
+        """What the page shows of a place besides what is said of it, as JSON."""
+
+    def view(self, frame: Frame) -> dict[str, Any]:
+        """The picture's places, and what is said about them, as JSON."""
+        problems = self.problems()
+        wrong = {place for problem in problems for place in problem.places}
+        places = []
+        for number, name in enumerate(self.places):
+            asked = self.asked(number)
+            said = {"asked": asked, "yes": [head for head in asked if self.says(head, number)]}
+            places.append({"name": name, **said, "wrong": number in wrong, **self.shown(number, frame)})
+        return {"kind": "ask", "heads": self.heads, "places": places, "problems": [*map(asdict, problems)]}
+
+    def change(self, what: str, facts: dict[str, Any]) -> None:
+        """Say something about places (numbers): ``toggle`` a head (its number), or ``clear``; ValueError if it is none of that."""
+        if what not in ("toggle", "clear"):
+            raise ValueError(what)
+        head, places = facts.get("head"), places_in(facts, len(self.places))
+        if what == "clear":
+            self.clear(places)
+        elif type(head) is int and head in range(len(self.heads)):
+            self.toggle(head, places)
+        else:
+            raise ValueError("head")
+
+    def take_back(self) -> bool:
+        """Undo the last change; False if there is none."""
+        if not self._before:
+            return False
+        self._said = self._before.pop()
+        return True
+
+    def told(self, what: str, number: int) -> tuple[str, str]:
+        """What the page says after so many labelled pictures, while it waits, and about this one."""
+        if what == "skip":
+            return "Looking for another picture ...", "The picture is skipped: it is left out."
+        return f"Learning from {counted(number, 'labelled picture')} ...", f"Picture {number} is labelled."
+
+    def _say(self, said: Said) -> None:
+        self._before.append(self._said)
+        self._said = said
+
+
+class _Answers(NamedTuple):
+    """All that is said about a board at a time: what places show, (heads, places), where somebody has to look, and of which one spoke."""
+
+    yes: Truth
+    unsure: Truth
+    told: Truth
+
+
+class Draft(PictureSheet[_Answers]):
+    """The answers about one board.
 
     Args:
         vocabulary: of the picture.
@@ -61,30 +152,50 @@ class Draft:
 
     def __init__(self, vocabulary: VisualVocabulary, index: SceneIndex, guess: Guess, alike: Truth) -> None:
         self._vocabulary, self.index, self._alike = vocabulary, index, alike
-        self.heads = vocabulary.cell_heads()
+        self._names = vocabulary.cell_heads()
         covered = (one for one in vocabulary.perceived if one.hidden_by)
         self._can_be_hidden = {vocabulary.rows[head] for one in covered for head in one.heads.values()}
         self._most = {count.head: count.number for count in index.legality.counts}
         self._kinds = [index.legality.kind(place) for place in range(len(index.places))]
-        self.yes: Truth = np.zeros((len(self.heads), len(index.places)), bool)
-        self.unsure = guess.unsure.copy()
-        self._told: Truth = np.zeros(len(index.places), bool)
-        self._before: list[tuple[Truth, NDArray[np.bool_], Truth]] = []
+        self._first = {own: number for number, own in reversed([*enumerate(index.cells)])}
+        yes: Truth = np.zeros((len(self._names), len(index.places)), bool)
+        unsure = guess.unsure.copy()
         for place, kind in enumerate(self._kinds):
             if kind is None:
-                self.unsure[place] = False
+                unsure[place] = False
             else:
                 answers = guess.yes[kind.heads, place]
-                self.yes[kind.heads, place] = answers & kind.meaningful[int(answers @ kind.weights)]
+                yes[kind.heads, place] = answers & kind.meaningful[int(answers @ kind.weights)]
+        meaning: dict[str, str] = {}
+        for entry in vocabulary.perceived:
+            for head in entry.heads.values():
+                meaning.setdefault(head, f"{entry.predicate.name}: {entry.description}")
+        heads = [
+            {"name": head, "key": KEYS[number % len(KEYS)], "description": meaning[head]}
+            for number, head in enumerate(self._names)
+        ]
+        super().__init__(index.places, heads, _Answers(yes, unsure, np.zeros_like(unsure)))
+
+    @property
+    def yes(self) -> Truth:
+        """What places show, (heads, places)."""
+        return self._said.yes
+
+    @property
+    def unsure(self) -> Truth:
+        """Where somebody has to look, (places,)."""
+        return self._said.unsure
 
     def asked(self, place: int) -> list[int]:
-        """The numbers of the classifiers that are asked of a place and are not hidden there."""
         kind = self._kinds[place]
         if kind is None:
             return []
         means = kind.meaningful[int(self.yes[kind.heads, place] @ kind.weights)]
         hidden = self._can_be_hidden.intersection(kind.heads[~means].tolist())
         return [head for head in kind.heads.tolist() if head not in hidden]
+
+    def says(self, head: int, place: int) -> bool:
+        return bool(self.yes[head, place])
 
     def toggle(self, head: int, places: Sequence[int]) -> None:
         """Say that places show something; or that they do not, if all of them did.
@@ -95,31 +206,23 @@ class Draft:
         spoken = {place: kind for place, kind in kinds if kind is not None and head in kind.heads}
         if not spoken:
             return
-        self._remember()
-        value = not self.yes[head, list(spoken)].all()
+        yes = self.yes.copy()
+        value = not yes[head, list(spoken)].all()
         for place, kind in spoken.items():
-            own, now = kind.heads == head, self.yes[kind.heads, place].copy()
+            own, now = kind.heads == head, yes[kind.heads, place].copy()
             fitting = kind.patterns[(kind.patterns[:, own] == value).all(1)]
             if len(fitting):
                 changed, kept = (fitting != now).sum(1), (fitting & now).sum(1)
                 now = fitting[np.lexsort((-kept, changed))[0]]
             else:
                 now[own] = value
-            self.yes[kind.heads, place] = now
-        self._tell(list(spoken))
+            yes[kind.heads, place] = now
+        self._tell(list(spoken), yes)
 
     def clear(self, places: Sequence[int]) -> None:
-        """Say that places show nothing."""
-        self._remember()
-        self.yes[:, list(places)] = False
-        self._tell(places)
-
-    def take_back(self) -> bool:
-        """Undo the last change; False if there is none."""
-        if not self._before:
-            return False
-        self.yes, self.unsure, self._told = self._before.pop()
-        return True
+        yes = self.yes.copy()
+        yes[:, list(places)] = False
+        self._tell(places, yes)
 
     def problems(self) -> list[Problem]:
         """What the constraints of the vocabulary exclude, and what there is too often or too seldom."""
@@ -128,7 +231,7 @@ class Draft:
             if kind is None or kind.legal[int(self.yes[kind.heads, place] @ kind.weights)]:
                 continue
             why = "what a constraint excludes"
-            yes = {self.heads[head] for head in np.flatnonzero(self.yes[:, place])}
+            yes = {self._names[head] for head in np.flatnonzero(self.yes[:, place])}
             for item in reversed(self._vocabulary.constraints):
                 if isinstance(item, Never) and yes.issuperset(item.shows) and yes.isdisjoint(item.without):
                     without = f" without {' or '.join(item.without)}" if item.without else ""
@@ -139,7 +242,7 @@ class Draft:
             if len(shown) > count.number or (count.exact and len(shown) < count.number):
                 most = "" if count.exact else " at most"
                 number = f"{counted(len(shown), 'place')} instead of {count.number}{most}"
-                why = f"{self.heads[count.head]} is in {number}"
+                why = f"{self._names[count.head]} is in {number}"
                 found.append(Problem(tuple(shown.tolist()), why, number=True))
         return found
 
@@ -177,92 +280,52 @@ class Draft:
                     true.add(Atom(name, (item,)))
         return State(frozenset(true), scene.objects)
 
-    def view(self, frame: Frame) -> dict[str, Any]:
-        """The picture's places, and what is said about them, as JSON."""
-        problems = self.problems()
-        wrong = {place for problem in problems for place in problem.places}
-        meaning: dict[str, str] = {}
-        for entry in self._vocabulary.perceived:
-            for head in entry.heads.values():
-                meaning.setdefault(head, f"{entry.predicate.name}: {entry.description}")
-        cells, asked = self.index.cells, [self.asked(place) for place in range(len(self.index.places))]
-        first = {own: number for number, own in reversed([*enumerate(cells)])}
-        places = [
-            {
-                "name": name,
-                "boxes": boxes_of(self.index, number, frame),
-                "large": len(cells[number]) > 1 or first[cells[number]] < number,
-                "asked": asked[number],
-                "yes": [head for head in asked[number] if self.yes[head, number]],
-                "unsure": bool(self.unsure[number]),
-                "wrong": number in wrong,
-            }
-            for number, name in enumerate(self.index.places)
-        ]
-        heads = [
-            {"name": head, "key": KEYS[number % len(KEYS)], "description": meaning[head]}
-            for number, head in enumerate(self.heads)
-        ]
-        told = [{"places": list(one.places), "why": one.why, "number": one.number} for one in problems]
-        return {"kind": "ask", "heads": heads, "places": places, "problems": told}
-
-    def change(self, what: str, facts: dict[str, Any]) -> None:
-        """Say something about places (numbers): ``toggle`` a head (its number), or ``clear``; ValueError if it is none of that."""
-        if what not in ("toggle", "clear"):
-            raise ValueError(what)
-        head, places = facts.get("head"), places_in(facts, len(self.index.places))
-        if what == "clear":
-            self.clear(places)
-        elif isinstance(head, int) and 0 <= head < len(self.heads):
-            self.toggle(head, places)
-        else:
-            raise ValueError("head")
+    def shown(self, place: int, frame: Frame) -> dict[str, Any]:
+        own = self.index.cells[place]
+        large = len(own) > 1 or self._first[own] < place
+        return {
+            "boxes": boxes_of(self.index, place, frame),
+            "large": large,
+            "unsure": bool(self.unsure[place]),
+        }
 
     def answer(self, what: str) -> State:
         """What is said, once the person says that it is all; UnusableInput if it cannot all be right."""
-        problems = self.problems()
-        if problems:
-            raise UnusableInput(problems[0].why)
+        for problem in self.problems():
+            raise UnusableInput(problem.why)
         return self.state()
 
-    def told(self, what: str, number: int) -> tuple[str, str]:
-        """What the page says after so many answers, while it waits, and about this one."""
-        return told_picture(what, number)
-
-    def _tell(self, places: Sequence[int]) -> None:
-        """Note that somebody has spoken of places, and fill in those that look alike."""
-        self._told[list(places)] = True
-        self.unsure[list(places)] = False
+    def _tell(self, places: Sequence[int], yes: Truth) -> None:
+        """Say what places show, and fill in those that look alike."""
+        unsure, told = self.unsure.copy(), self._said.told.copy()
+        told[list(places)] = True
+        unsure[list(places)] = False
         for place in places:
-            same = self._alike[place] & ~self._told
-            after = self.yes.copy()
-            after[:, same] = self.yes[:, [place]]
-            said = np.flatnonzero(self.yes[:, place]).tolist()
+            same = self._alike[place] & ~told
+            after = yes.copy()
+            after[:, same] = yes[:, [place]]
+            said = np.flatnonzero(yes[:, place]).tolist()
             if all(after[head].sum() <= self._most[head] for head in said if head in self._most):
-                self.yes, self.unsure = after, self.unsure & ~same
-
-    def _remember(self) -> None:
-        self._before.append((self.yes.copy(), self.unsure.copy(), self._told.copy()))
+                yes, unsure = after, unsure & ~same
+        self._say(_Answers(yes, unsure, told))
 
 
-class PictureSheets:
-    """Whole pictures as a page shows them, with guesses filled in; see ``desk``."""
+class LabelSheets(Generic[Seen, Label]):
+    """What makes the sheets of whole pictures, with guesses filled in: labels, and the latest classifiers; see ``desk.Sheets``."""
 
     name = "label"
     endings: tuple[str, ...] = ("next", "skip")
 
-    def __init__(self, visual: VisualVocabulary, pool: Pool) -> None:
-        self._visual, self._pool = visual, pool
-        self._labels: dict[int, Labels] = {}
-        self._perception: BoardPerception | None = None
+    def __init__(self) -> None:
+        self._labels: dict[int, Label] = {}
+        self._perception: Seen | None = None
 
-    def learned(self, perception: BoardPerception) -> None:
+    def learned(self, perception: Seen) -> None:
         self._perception = perception
 
-    def note(self, question: LabelQuestion, answer: Answer) -> None:
+    def note(self, question: LabelQuestion, answer: Any) -> None:
         """Keep an answer for guesses."""
-        assert isinstance(answer, State)
-        self._labels[question.number] = self._pool.pictures[question.number].labels(answer)
+        self._labels[question.number] = answer
 
     def forget(self, question: LabelQuestion | None) -> None:
         """Forget an answer, or all."""
@@ -270,6 +333,14 @@ class PictureSheets:
             self._labels.clear()
         else:
             self._labels.pop(question.number, None)
+
+
+class PictureSheets(LabelSheets[BoardPerception, State]):
+    """Boards as a page shows them."""
+
+    def __init__(self, visual: VisualVocabulary, pool: Pool) -> None:
+        super().__init__()
+        self._visual, self._pool = visual, pool
 
     def sheet(self, question: LabelQuestion, former: Answer | None) -> Draft:
         """A picture with the best guess, or with what it was labelled before that was withdrawn."""
@@ -295,8 +366,9 @@ class PictureSheets:
             yes, unsure = np.where(doubtful, probabilities > 0.5, sure), np.asarray(doubtful.any(0))
         columns: dict[int, Labels] = {}
         before: Labels | None = None
-        for other, labels in self._labels.items():
+        for other, state in self._labels.items():
             one = self._pool.pictures[other]
+            labels = one.labels(state)
             columns.update(
                 {int(look): labels[:, place] for place, look in enumerate(one.looks) if look != NO_LOOK}
             )
@@ -313,13 +385,6 @@ class PictureSheets:
                     yes[:, place] = columns[known[nearest]] == 1
                     unsure[place] = not near
         return Guess(yes, unsure)
-
-
-def told_picture(what: str, number: int) -> tuple[str, str]:
-    """What the page says after so many labelled pictures, while it waits, and about this one."""
-    if what == "skip":
-        return "Looking for another picture ...", "The picture is skipped: it is left out."
-    return f"Learning from {counted(number, 'labelled picture')} ...", f"Picture {number} is labelled."
 
 
 def places_in(facts: Mapping[str, Any], number: int) -> list[int]:

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.agents.perception import NO_LABEL, Frame, Mask, Reading, Scene, VisualVocabulary
+from aam_vision.agents.perception import NO_LABEL, Frame, Mask, Reading, VisualVocabulary
 from aam_vision.classifiers.camera.legality import rows_of
 from aam_vision.classifiers.camera.perception import CameraPerception
 from aam_vision.classifiers.camera.plan import SceneAtoms, plan_of
@@ -23,7 +23,7 @@ from aam_vision.envs.labelled import Labelled
 from aam_vision.model.constraints import Number
 from aam_vision.model.strips import Atom, State
 from aam_vision.support.errors import UnusableInput
-from aam_vision.training.labelling.draft import KEYS, places_in, told_picture
+from aam_vision.training.labelling.draft import KEYS, LabelSheets, PictureSheet, Problem, places_in
 from aam_vision.training.labelling.pool import LabelQuestion, Walked
 from aam_vision.training.labelling.rounds import Answer
 from aam_vision.training.montage import backdrop_of
@@ -60,7 +60,7 @@ class Questions:
 
     Attributes:
         places: names.
-        heads: name and description of each.
+        heads: name, key and description of each.
         asked: (places, heads), the number of the atom, or -1.
     """
 
@@ -68,7 +68,7 @@ class Questions:
         self.atoms = atoms
         entries = atoms.vocabulary.read_as(Reading.SHOWN)
         by_arity = sorted(entries, key=lambda one: len(one.predicate.types))
-        self.heads: list[tuple[str, str]] = []
+        self.heads: list[Mapping[str, str]] = []
         found: dict[tuple[str, int], int] = {}
         for entry in by_arity:
             name = entry.predicate.name
@@ -82,7 +82,9 @@ class Questions:
                 for number, atom in about:
                     found[atom.objects[0] if atom.objects else WHOLE, len(self.heads)] = number
                 if about:
-                    self.heads.append((f"{name} {other}".strip(), f"{name}: {entry.description}"))
+                    key = KEYS[len(self.heads) : len(self.heads) + 1]  # none where they end
+                    told = {"key": key, "description": f"{name}: {entry.description}"}
+                    self.heads.append({"name": f"{name} {other}".strip(), **told})
         whole = [WHOLE] if any(place == WHOLE for place, _ in found) else []
         self.places = [*atoms.things, *whole]
         self.asked = np.full((len(self.places), len(self.heads)), -1, np.intp)
@@ -97,8 +99,8 @@ class Questions:
         ]
 
 
-class ThingDraft:
-    """The answers about one picture, as a ``desk.Sheet``.
+class ThingDraft(PictureSheet[_Said]):
+    """The answers about one picture without cells.
 
     Args:
         questions: about its scene.
@@ -118,13 +120,13 @@ class ThingDraft:
     ) -> None:
         self._questions, self._atoms, self._frame, self._regions = questions, questions.atoms, frame, regions
         points = {thing: tuple(spots) for thing, spots in guess.points.items()}
-        self._said = _Said(points, masks or regions.grown(points), guess.yes, np.zeros_like(guess.yes))
+        said = _Said(points, masks or regions.grown(points), guess.yes, np.zeros_like(guess.yes))
         self._unsure = guess.unsure
-        self._before: list[_Said] = []
+        super().__init__(questions.places, questions.heads, said)
 
     def point(self, place: int, spot: Spot, *, more: bool) -> None:
         """Say that a thing is there; ``more``: there, too, so that its outline reaches so far."""
-        thing = self._questions.places[place]
+        thing = self.places[place]
         if place >= len(self._atoms.things):
             raise ValueError("place")
         before = self._said.points.get(thing, ()) if more else ()
@@ -158,27 +160,22 @@ class ThingDraft:
         points, yes, told = dict(self._said.points), self._said.yes.copy(), self._said.told.copy()
         for place in places:
             if place < len(self._atoms.things):
-                points.pop(self._questions.places[place], None)
+                points.pop(self.places[place], None)
                 told[self._atoms.found[place]] = True
             else:
                 yes[self._of(place)], told[self._of(place)] = False, True
         self._say(_Said(points, self._regions.grown(points), yes, told))
 
-    def take_back(self) -> bool:
-        """Undo the last change; False if there is none."""
-        if not self._before:
-            return False
-        self._said = self._before.pop()
-        return True
-
     def asked(self, place: int) -> list[int]:
-        """The numbers of the heads that are asked of a place: all those about things that show."""
         visible = self._visible()
         return [
             head
             for head, number in enumerate(self._questions.asked[place])
             if number >= 0 and visible[number]
         ]
+
+    def says(self, head: int, place: int) -> bool:
+        return bool(self._said.yes[self._questions.asked[place, head]])
 
     def labelled(self) -> Labelled:
         """What is said, as a label."""
@@ -189,84 +186,58 @@ class ThingDraft:
         masks = {thing: self._said.masks.get(thing, nothing) for thing in self._atoms.things}
         return Labelled(self._atoms.scene, frozenset(true), self._frame, masks)
 
-    def problems(self) -> list[tuple[str, list[int]]]:
-        """What cannot be right, and the numbers of the places that it is about."""
+    def problems(self) -> list[Problem]:
         found = []
         for place, thing in enumerate(self._atoms.things):
             if thing in self._said.points and not self._said.masks[thing].any():
-                found.append((f"{thing} has no pixel of its own: point at it again", [place]))
+                found.append(Problem([place], f"{thing} has no pixel of its own: point at it again"))
         _, off = self._counted()
         for why, numbers in broken(self._atoms, State(self.labelled().true, self._atoms.scene.objects)):
             things = {thing for number in numbers for thing in self._atoms.atoms[number].objects} or {WHOLE}
-            places = [place for place, name in enumerate(self._questions.places) if name in things]
-            found.append((why, [place for place in places if place in off] or places))
+            places = [place for place, name in enumerate(self.places) if name in things]
+            found.append(Problem([place for place in places if place in off] or places, why))
         return found
 
     def answer(self, what: str) -> Labelled:
         """What is said, once the person says that it is all; UnusableInput if it cannot all be right."""
         if not self._said.points:
             raise UnusableInput("no thing is pointed at: point at those that show, or skip the picture")
-        for why, _ in self.problems():
-            raise UnusableInput(why)
+        for problem in self.problems():
+            raise UnusableInput(problem.why)
         return self.labelled()
 
     def view(self, frame: Frame) -> dict[str, Any]:
-        """The things, where they are, and what is said about them, as JSON."""
-        problems = self.problems()
-        wrong = {place for _, places in problems for place in places}
+        return {**super().view(frame), "pointing": True}
+
+    def shown(self, place: int, frame: Frame) -> dict[str, Any]:
+        name, numbers = self.places[place], self._questions.asked[place]
+        shows = name in self._said.points
+        doubtful = [numbers[head] for head in self.asked(place)]
+        if place < len(self._atoms.things):
+            doubtful.append(self._atoms.found[place])
         open_, (short, _) = self._unsure & ~self._said.told, self._counted()
-        places = []
-        for place, name in enumerate(self._questions.places):
-            asked, numbers = self.asked(place), self._questions.asked[place]
-            shows = name in self._said.points
-            doubtful = [numbers[head] for head in asked]
-            if place < len(self._atoms.things):
-                doubtful.append(self._atoms.found[place])
-            places.append(
-                {
-                    "name": name,
-                    "boxes": [],
-                    "outline": outline_path(self._said.masks[name]) if shows else "",
-                    "there": shows or name == WHOLE,
-                    "whole": name == WHOLE,
-                    "large": True,
-                    "asked": asked,
-                    "yes": [head for head in asked if self._said.yes[numbers[head]]],
-                    "unsure": bool(open_[doubtful].any()) or place in short,
-                    "wrong": place in wrong,
-                }
-            )
-        heads = [
-            {
-                "name": name,
-                "key": KEYS[number : number + 1],
-                "description": description,
-            }  # none where they end
-            for number, (name, description) in enumerate(self._questions.heads)
-        ]
-        told = [{"places": numbers, "why": why, "number": False} for why, numbers in problems]
-        return {"kind": "ask", "pointing": True, "heads": heads, "places": places, "problems": told}
+        return {
+            "boxes": [],
+            "outline": outline_path(self._said.masks[name]) if shows else "",
+            "there": shows or name == WHOLE,
+            "whole": name == WHOLE,
+            "large": True,
+            "unsure": bool(open_[doubtful].any()) or place in short,
+        }
 
     def change(self, what: str, facts: dict[str, Any]) -> None:
         """``point`` at a thing, ``toggle`` a head of places, or ``clear`` them; ValueError if it is none of that."""
-        head, places = facts.get("head"), places_in(facts, len(self._questions.places))
-        if what == "clear":
-            self.clear(places)
-        elif what == "toggle" and type(head) is int and head in range(len(self._questions.heads)):
-            self.toggle(head, places)
-        elif what == "point" and all(type(facts.get(one)) in (int, float) for one in ("x", "y")):
-            x, y = float(facts["x"]), float(facts["y"])
-            if not (0 <= x <= 1 and 0 <= y <= 1):
-                raise ValueError("point")
-            height, width = self._frame.shape[:2]
-            spot = min(int(y * height), height - 1), min(int(x * width), width - 1)
-            self.point(facts["places"][-1], spot, more=facts.get("more") is True)
-        else:
+        if what != "point":
+            return super().change(what, facts)
+        places_in(facts, len(self.places))
+        if not all(type(facts.get(one)) in (int, float) for one in ("x", "y")):
             raise ValueError(what)
-
-    def told(self, what: str, number: int) -> tuple[str, str]:
-        """What the page says after so many answers, while it waits, and about this one."""
-        return told_picture(what, number)
+        x, y = float(facts["x"]), float(facts["y"])
+        if not (0 <= x <= 1 and 0 <= y <= 1):
+            raise ValueError("point")
+        height, width = self._frame.shape[:2]
+        spot = min(int(y * height), height - 1), min(int(x * width), width - 1)
+        return self.point(facts["places"][-1], spot, more=facts.get("more") is True)
 
     def _visible(self) -> Truth:
         """(atoms,): those that speak of things that show alone."""
@@ -296,46 +267,30 @@ class ThingDraft:
         own: NDArray[np.intp] = self._questions.asked[place]
         return np.extract(own >= 0, own)
 
-    def _say(self, said: _Said) -> None:
-        self._before.append(self._said)
-        self._said = said
 
-
-class ThingSheets:
-    """Pictures without cells as a page shows them, with guesses filled in; ``desk.Sheets``."""
-
-    name = "label"
-    endings: tuple[str, ...] = ("next", "skip")
+class ThingSheets(LabelSheets[CameraPerception, Labelled]):
+    """Pictures without cells as a page shows them."""
 
     def __init__(self, visual: VisualVocabulary, pictures: Sequence[Walked]) -> None:
+        super().__init__()
         self._visual, self._pictures = visual, pictures
         self._plan = plan_of(describe(visual))
         self._backdrop = backdrop_of([one.frame for one in pictures])
         self._questions: dict[str, Questions] = {}
-        self._labels: dict[int, Labelled] = {}
-        self._perception: CameraPerception | None = None
-
-    def learned(self, perception: CameraPerception) -> None:
-        self._perception = perception
-
-    def note(self, question: LabelQuestion, answer: Answer) -> None:
-        """Keep an answer for guesses."""
-        assert isinstance(answer, Labelled)
-        self._labels[question.number] = answer
-
-    def forget(self, question: LabelQuestion | None) -> None:
-        """Forget an answer, or all."""
-        if question is None:
-            self._labels.clear()
-        else:
-            self._labels.pop(question.number, None)
 
     def sheet(self, question: LabelQuestion, former: Answer | None) -> ThingDraft:
         """A picture with the best guess, or with what it was labelled before that was withdrawn."""
         picture = self._pictures[question.number]
-        asked = self._about(picture.problem, picture.scene)
+        if picture.problem not in self._questions:
+            atoms = SceneAtoms(self._visual, self._plan, picture.scene)
+            self._questions[picture.problem] = Questions(atoms)
+        asked = self._questions[picture.problem]
         looks, masks = picture.scene.looks, None
-        regions = Regions(picture.frame, self._backdrop, self._colours(), looks)
+        colours = Colours()
+        for one in self._labels.values():
+            outlines = {one.scene.looks[thing]: mask for thing, mask in one.masks.items() if mask.any()}
+            colours.add(one.frame, outlines)
+        regions = Regions(picture.frame, self._backdrop, colours, looks)
         if isinstance(former, Labelled):
             masks = {thing: mask for thing, mask in former.masks.items() if mask.any()}
             yes = np.array([atom in former.true for atom in asked.atoms.atoms])
@@ -344,20 +299,6 @@ class ThingSheets:
         else:
             guess = self._guess(picture, asked.atoms)
         return ThingDraft(asked, picture.frame, regions, guess, masks)
-
-    def _colours(self) -> Colours:
-        """The colours of things, by the outlines in all labels."""
-        found = Colours()
-        for one in self._labels.values():
-            found.add(
-                one.frame, {one.scene.looks[thing]: mask for thing, mask in one.masks.items() if mask.any()}
-            )
-        return found
-
-    def _about(self, problem: str, scene: Scene) -> Questions:
-        if problem not in self._questions:
-            self._questions[problem] = Questions(SceneAtoms(self._visual, self._plan, scene))
-        return self._questions[problem]
 
     def _guess(self, picture: Walked, atoms: SceneAtoms) -> ThingGuess:
         """What the classifiers say; before there are any, what is mostly true."""
