@@ -17,6 +17,7 @@ from aam_vision.agents.encoding import Malformed, loads
 from aam_vision.agents.perception import NO_LABEL, Frame
 from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.classifiers.camera.plan import SceneAtoms, plan_of
+from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.classifiers.store import describe
 from aam_vision.envs.labelled import Labelled
 from aam_vision.model.strips import State
@@ -36,7 +37,7 @@ from aam_vision.training.folder import (
     perceived_atoms,
     read_labels,
 )
-from aam_vision.training.labelling.pool import AskedAtom, LabelQuestion, Pool, Walked
+from aam_vision.training.labelling.pool import AskedAtom, LabelQuestion, Walked
 from aam_vision.training.labelling.rounds import Answer
 from aam_vision.training.labels import BETWEEN, Said, check_possible, labels_of, outline_facts
 from aam_vision.training.pictures import check_scene, labelled, read_pictures
@@ -52,20 +53,20 @@ class LabelRecord:
         UnusableInput: the answers in it are not sound, or are of the other kind, or it cannot be written.
     """
 
-    def __init__(self, domain: Labellable, folder: Path, pool: Pool, *, atoms: bool = False) -> None:
-        self._pool = pool
-        self._begin(domain, folder, [one.picture for one in pool.pictures], atoms)
-
-    def _begin(self, domain: Labellable, folder: Path, pictures: Sequence[Walked], atoms: bool) -> None:
+    def __init__(
+        self, domain: Labellable, folder: Path, pictures: Sequence[Walked], *, atoms: bool = False
+    ) -> None:
         self._domain, self._pictures, self._file = domain, pictures, LineFile(folder)
         self._heads = domain.visual.cell_heads()
         self._digests = [_digest(one.problem, one.frame) for one in pictures]
         self._numbers = {digest: number for number, digest in enumerate(self._digests)}
+        self._indices: dict[str, SceneIndex] = {}
         self._names: dict[bytes, str] = {}
         self._answers: dict[Key, Answer | None] = {}
         self._whole: dict[bytes, Line] = {}
         try:
-            self._read_all(folder, atoms)
+            for line in self._lines(folder):
+                self._read(line, folder, atoms)
         except UnusableInput:
             self.close()
             raise
@@ -112,7 +113,15 @@ class LabelRecord:
     def _checked(self, question: LabelQuestion, answer: Answer | None, line: Line) -> Line | None:
         """A new line, where it is about a whole picture; UnusableInput if it is wrong, or other answers exclude it."""
         digest, head, place = self._key(question)
-        index = self._pool.pictures[question.number].index
+        if self._domain.visual.cellless:
+            if answer is not None:
+                atoms = SceneAtoms(self._domain.visual, plan_of(describe(self._domain.visual)), line.scene)
+                check_scene(atoms, line.state)
+                check_images([*self._whole.values(), line])
+            return line
+        if line.problem not in self._indices:
+            self._indices[line.problem] = SceneIndex(self._domain.visual, line.scene)
+        index = self._indices[line.problem]
         if isinstance(question, AskedAtom):
             told = {own[1:]: value for own, value in self._answers.items() if own[0] == digest}
             told[head, place] = answer
@@ -142,13 +151,15 @@ class LabelRecord:
         """Let others write to the folder."""
         self._file.close()
 
-    def _read_all(self, folder: Path, atoms: bool) -> None:
-        """Take in the file."""
-        known = read_labels(self._domain, folder, CELL_PIXELS, none_is_fine=True) if self._file.lines else []
-        for one in known:
-            self._read(one, folder, atoms)
+    def _lines(self, folder: Path) -> Sequence[Line]:
+        """What the file says."""
+        if not self._file.lines:
+            return []
+        if not self._domain.visual.cellless:
+            return read_labels(self._domain, folder, CELL_PIXELS, none_is_fine=True)
+        return read_pictures(self._domain, plan_of(describe(self._domain.visual)), folder, everything=True)
 
-    def _read(self, one: Labelling, folder: Path, atoms: bool) -> None:
+    def _read(self, one: Line, folder: Path, atoms: bool) -> None:
         """Take in a line of the file."""
         digest, whole = _digest(one.problem, one.frame), one.said is None or one.said.whole_skipped
         if whole and atoms:
@@ -161,8 +172,9 @@ class LabelRecord:
             )
         self._names[digest] = one.image
         if one.said is None or whole:
-            state = State(one.atoms, one.index.scene.objects) if one.said is None else None
-            self._answers[digest, "", ""], self._whole[digest] = state, one
+            answer = labelled(one) if self._domain.visual.cellless else one.state
+            self._answers[digest, "", ""] = answer if one.said is None else None
+            self._whole[digest] = one
             return
         for value, said in ((True, one.said.yes), (False, one.said.no), (None, one.said.skipped)):
             self._answers.update({(digest, head, place): value for head, place in said})
@@ -171,38 +183,14 @@ class LabelRecord:
         digest = self._digests[question.number]
         if not isinstance(question, AskedAtom):
             return digest, "", ""
-        places = self._pool.pictures[question.number].index.places
-        return digest, self._heads[question.head], places[question.place]
+        return digest, self._heads[question.head], _places(self._pictures[question.number])[question.place]
 
     def _question(self, key: Key) -> LabelQuestion | None:
         digest, head, place = key
         number = self._numbers.get(digest)
         if number is None or not head:
             return None if number is None else LabelQuestion(number)
-        places = self._pool.pictures[number].index.places
-        return AskedAtom(number, places.index(place), self._heads.index(head))
-
-
-class SceneRecord(LabelRecord):
-    """The same of pictures without cells."""
-
-    def __init__(self, domain: Labellable, folder: Path, pictures: Sequence[Walked]) -> None:
-        self._plan = plan_of(describe(domain.visual))
-        self._begin(domain, folder, pictures, atoms=False)
-
-    def _read_all(self, folder: Path, atoms: bool) -> None:
-        for line in (
-            read_pictures(self._domain, self._plan, folder, everything=True) if self._file.lines else []
-        ):
-            digest = _digest(line.problem, line.frame)
-            self._names[digest], self._whole[digest] = line.image, line
-            self._answers[digest, "", ""] = None if line.said is not None else labelled(line)
-
-    def _checked(self, question: LabelQuestion, answer: Answer | None, line: Line) -> Line:
-        if answer is not None:
-            check_scene(SceneAtoms(self._domain.visual, self._plan, line.scene), line.state)
-            check_images([*self._whole.values(), line])
-        return line
+        return AskedAtom(number, _places(self._pictures[number]).index(place), self._heads.index(head))
 
 
 def write_answers(
@@ -242,7 +230,7 @@ def _facts(
             "true": perceived_atoms(domain, picture.scene, state),
             **({"outlines": outlines} if outlines else {}),
         }
-    heads, places = domain.visual.cell_heads(), [one for one, cells in picture.scene.cells.items() if cells]
+    heads, places = domain.visual.cell_heads(), _places(picture)
     yes, no, skipped = (
         tuple(
             (heads[asked.head], places[asked.place])
@@ -252,6 +240,11 @@ def _facts(
         for wanted in (True, False, None)
     )
     return Said(yes, no, skipped, whole_skipped=not (yes or no or skipped)).facts()
+
+
+def _places(picture: Walked) -> list[str]:
+    """Those that have cells, in the order of their numbers."""
+    return [place for place, cells in picture.scene.cells.items() if cells]
 
 
 def _digest(problem: str, frame: Frame) -> bytes:

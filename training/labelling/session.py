@@ -40,7 +40,7 @@ from aam_vision.training.labelling.pool import (
     Walked,
     walked,
 )
-from aam_vision.training.labelling.record import LabelRecord, SceneRecord, write_answers
+from aam_vision.training.labelling.record import LabelRecord, write_answers
 from aam_vision.training.labelling.rounds import (
     LabellingResult,
     LabellingRounds,
@@ -139,11 +139,7 @@ def at_page(
         )
     sheets: Sheets[Any]
     learner, pool = learning(domain, pictures, session.ask, way)
-    record: LabelRecord
-    if pool is None:
-        record = SceneRecord(domain, folder, pictures)
-    else:
-        record = LabelRecord(domain, folder, pool, atoms=atoms)
+    record = LabelRecord(domain, folder, pictures, atoms=atoms)
     try:
         if pool is None:
             sheets = ThingSheets(domain.visual, pictures)

@@ -51,7 +51,7 @@ class _Asking:
     """Rounds that ask a desk about all pictures, or some atoms, in a thread, and begin again where they are told to."""
 
     def __init__(self, pool, folder, atoms=None):
-        self.record = LabelRecord(DOMAIN, folder, pool, atoms=atoms is not None)
+        self.record = LabelRecord(DOMAIN, folder, pool.walked, atoms=atoms is not None)
         sheets = (
             PictureSheets(DOMAIN.visual, pool)
             if atoms is None
@@ -228,7 +228,7 @@ def test_a_picture_that_nobody_can_judge_is_left_out_and_comes_back_when_that_is
     assert [state is None for state in asking.found] == [True, *[False] * (len(truth) - 1)]
     assert len(asking.record) == len(labelled_images(DOMAIN, tmp_path)) == len(truth) - 1
     asking.record.close()
-    record = LabelRecord(DOMAIN, tmp_path, pool)
+    record = LabelRecord(DOMAIN, tmp_path, pool.walked)
     assert record[LabelQuestion(0)] is None
     record.close()
 
@@ -250,8 +250,8 @@ def test_answers_are_kept_and_read_and_nothing_else_is_taken_for_false(asking_at
     assert examples[0].labels[STONE, atoms[0].place] == 1
     asking_atoms.record.close()
     with pytest.raises(UnusableInput, match="--ask atoms"):  # answers and whole labels do not mix
-        LabelRecord(DOMAIN, tmp_path, pool)
-    again = LabelRecord(DOMAIN, tmp_path, pool, atoms=True)
+        LabelRecord(DOMAIN, tmp_path, pool.walked)
+    again = LabelRecord(DOMAIN, tmp_path, pool.walked, atoms=True)
     assert [again[one] for one in atoms] == [True, None, False]
     again.close()
 

@@ -115,7 +115,7 @@ def test_pictures_a_mistake_undo_a_kill_and_training(browser, tmp_path):
 def _serving(folder, ask, sheets, *, atoms):
     """A page that asks one question after the other, and its address; nothing is trained."""
     domain, pool, _ = walked("doors", 12, 0)
-    record = LabelRecord(domain, folder, pool, atoms=atoms)
+    record = LabelRecord(domain, folder, pool.walked, atoms=atoms)
     desk = Desk(pool.walked, record, sheets(domain.visual, pool, *([record] if atoms else [])), 60)
 
     def answer():

@@ -31,7 +31,7 @@ def _seen(pool, number):
 
 
 def _filled(folder, pool, number):
-    record = LabelRecord(DOMAIN, folder, pool)
+    record = LabelRecord(DOMAIN, folder, pool.walked)
     for one in range(number):
         record.add(LabelQuestion(one), _seen(pool, one))
     return record
@@ -43,7 +43,7 @@ def _lines(folder):
 
 def test_what_was_added_is_there_again_in_order(tmp_path, pool):
     _filled(tmp_path, pool, 3).close()
-    again = LabelRecord(DOMAIN, tmp_path, pool)
+    again = LabelRecord(DOMAIN, tmp_path, pool.walked)
     assert len(again) == 3
     assert [again[LabelQuestion(one)] for one in range(3)] == [_seen(pool, one) for one in range(3)]
     assert LabelQuestion(3) not in again
@@ -67,16 +67,16 @@ def test_a_withdrawal_is_recorded_and_the_picture_keeps_its_name(tmp_path, pool)
     record.close()
     with pytest.raises(UnusableInput, match="labels no image"):
         read_labels(DOMAIN, tmp_path)
-    LabelRecord(DOMAIN, tmp_path, pool).close()
+    LabelRecord(DOMAIN, tmp_path, pool.walked).close()
 
 
 def test_two_commands_do_not_write_to_one_file(tmp_path, pool):
     pytest.importorskip("fcntl")
     record = _filled(tmp_path, pool, 1)
     with pytest.raises(UnusableInput, match="another command is labelling there"):
-        LabelRecord(DOMAIN, tmp_path, pool)
+        LabelRecord(DOMAIN, tmp_path, pool.walked)
     record.close()
-    LabelRecord(DOMAIN, tmp_path, pool).close()
+    LabelRecord(DOMAIN, tmp_path, pool.walked).close()
 
 
 @pytest.mark.parametrize(("share", "kept"), [(0.1, 1), (0.5, 1), (0.99, 1), (1, 2)])
@@ -87,7 +87,7 @@ def test_what_was_half_written_is_cut_off_and_a_line_that_lacks_only_its_end_is_
     whole = (tmp_path / "labels.jsonl").read_bytes()
     last = len(_lines(tmp_path)[-1])
     (tmp_path / "labels.jsonl").write_bytes(whole[: len(whole) - last + int(share * (last - 1))])
-    again = LabelRecord(DOMAIN, tmp_path, pool)
+    again = LabelRecord(DOMAIN, tmp_path, pool.walked)
     assert len(again) == kept
     again.add(LabelQuestion(kept), _seen(pool, kept))
     again.close()
@@ -121,7 +121,7 @@ def test_wrong_labels_are_not_written(tmp_path, pool):
 def test_labels_of_strangers_are_checked(tmp_path, pool, line, told):
     (tmp_path / "labels.jsonl").write_text(line)
     with pytest.raises(UnusableInput, match=told):
-        LabelRecord(DOMAIN, tmp_path, pool)
+        LabelRecord(DOMAIN, tmp_path, pool.walked)
 
 
 # --- the options that they belong to --------------------------------------------------------------

@@ -21,7 +21,7 @@ from aam_vision.training.described import pictured_scene
 from aam_vision.training.labelling import scenes
 from aam_vision.training.labelling.own_pictures import label_pictures
 from aam_vision.training.labelling.pool import LabelQuestion, Walked
-from aam_vision.training.labelling.record import SceneRecord
+from aam_vision.training.labelling.record import LabelRecord
 from aam_vision.training.labelling.settings import Session
 from aam_vision.training.labelling.things import WHOLE, ThingSheets
 from aam_vision.training.pictures import labelled, read_pictures
@@ -193,7 +193,7 @@ DOMAIN = SimpleNamespace(name="piles", visual=VOCABULARY)
 
 def test_answers_are_on_disk_and_contradictions_are_not(tmp_path):
     walked = [Walked("pictures", SCENE, one.frame, None) for one in TRUE[:3]]
-    record = SceneRecord(DOMAIN, tmp_path, walked)
+    record = LabelRecord(DOMAIN, tmp_path, walked)
     record.add(LabelQuestion(0), TRUE[0])
     record.add(LabelQuestion(1), None)
     both = [Atom("seen", ("red",)), Atom("seen", ("green",))]
@@ -201,7 +201,7 @@ def test_answers_are_on_disk_and_contradictions_are_not(tmp_path):
     with pytest.raises(UnusableInput, match="no legal scene"):
         record.add(LabelQuestion(2), TRUE[2]._replace(true=frozenset(both)))
     record.close()
-    again = SceneRecord(DOMAIN, tmp_path, walked)
+    again = LabelRecord(DOMAIN, tmp_path, walked)
     assert len(again) == 1
     assert again[LabelQuestion(0)].true == TRUE[0].true
     assert (again[LabelQuestion(0)].masks["red"] == TRUE[0].masks["red"]).all()
