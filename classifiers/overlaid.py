@@ -112,25 +112,12 @@ class Overlays:
         places = known.places[cells]
         self._asked, self._labels = known.asked[places], known.labels[places]
         self._looks = _pixels(known.looks[known.cells[cells]])
-        self._pairs = self._all_pairs()
-
-    def explain(self, cells: Looks, asked: NDArray[np.bool_]) -> list[Explained | None]:
-        """What cells (n, ...) show, of which these classifiers are asked, (heads,); None for one that is no labelled thing over a look."""
-        pairs = self._pairs.get(asked.tobytes())
-        if pairs is None:
-            return [None] * len(cells)
-        pixels, found = _pixels(cells), []
-        for begin in range(0, len(pixels), BLOCK):
-            found += pairs.explain(pixels[begin : begin + BLOCK])
-        return found
-
-    def _all_pairs(self) -> dict[bytes, _Pairs]:
-        """Per kind of places, all pairs of a thing and a look of such a place; none where there are too many."""
-        if len(self._looks) > MOST_LOOKS:
-            return {}
-        things = [self._measured(thing) for one in range(len(self._looks)) for thing in self._things(one)]
+        things = []
+        if len(self._looks) <= MOST_LOOKS:
+            things = [self._measured(thing) for one in range(len(self._looks)) for thing in self._things(one)]
         grounds = [self._settled(thing) for thing in things]
-        found: dict[bytes, _Pairs] = {}
+        self._pairs: dict[bytes, _Pairs] = {}
+        """Per kind of places, all pairs of a thing and a look of such a place; none where there are too many."""
         for asked in np.unique(self._asked, axis=0):
             mine = (self._asked == asked).all(1)
             pairs = [
@@ -140,7 +127,16 @@ class Overlays:
             ]
             if 0 < len(pairs) <= MOST_PAIRS:
                 labels = np.array([self._with(thing, ground) for thing, ground in pairs])
-                found[asked.tobytes()] = _Pairs(pairs, labels, self._looks)
+                self._pairs[asked.tobytes()] = _Pairs(pairs, labels, self._looks)
+
+    def explain(self, cells: Looks, asked: NDArray[np.bool_]) -> list[Explained | None]:
+        """What cells (n, ...) show, of which these classifiers are asked, (heads,); None for one that is no labelled thing over a look."""
+        pairs = self._pairs.get(asked.tobytes())
+        if pairs is None:
+            return [None] * len(cells)
+        pixels, found = _pixels(cells), []
+        for begin in range(0, len(pixels), BLOCK):
+            found += pairs.explain(pixels[begin : begin + BLOCK])
         return found
 
     def _things(self, one: int) -> Iterator[_Thing]:

@@ -176,7 +176,15 @@ class BoardPerception:
             logits = cells.reshape(*cells.shape[:2], -1) @ pooling / self._temperatures
             logits[:, self._untaught] = 0
             found = probabilities_of(logits)
-            return found if self._recognition is None else self._recognised(found, boards, index)
+            if self._recognition is None:
+                return found
+            compared = []
+            for one, board in zip(
+                found, boards, strict=True
+            ):  # one half where a place does not look like labelled ones
+                places = cells_of(board, index.cells, self._side)
+                compared.append(self._recognition.doubted(one, places, index.legality.asked, self.thresholds))
+            return np.stack(compared)
 
         starts = range(0, len(frames), BATCH)
         if self._threads == 1 or len(starts) < 2:
@@ -184,17 +192,6 @@ class BoardPerception:
         else:
             with ThreadPoolExecutor(self._threads) as pool:
                 yield from pool.map(of, starts)
-
-    def _recognised(
-        self, probabilities: NDArray[np.float32], boards: NDArray[np.uint8], index: SceneIndex
-    ) -> NDArray[np.float32]:
-        """The probabilities (images, heads, places), one half where a place does not look like labelled ones."""
-        assert self._recognition is not None
-        asked, found = index.legality.asked, []
-        for one, board in zip(probabilities, boards, strict=True):
-            places = cells_of(board, index.cells, self._side)
-            found.append(self._recognition.doubted(one, places, asked, self.thresholds))
-        return np.stack(found)
 
     def read(self, probabilities: Probabilities, scene: Scene, before: Places | None) -> Percept:
         """The state that the probabilities (heads, places with cells) of one image amount to; see ``probabilities``.

@@ -14,7 +14,7 @@ possibility. Where so little of a thing shows that either answer is right, nothi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import prod
 from time import perf_counter, process_time
@@ -192,25 +192,22 @@ class Sample:
 
 def samples(vocabulary: VisualVocabulary, pictures: Pictures, states: Sequence[State]) -> list[Sample]:
     """The images of some states of a scene, with what perfect classifiers would make of them."""
-    of_states = _of_pictures if vocabulary.cellless else _of_boards
-    return list(of_states(vocabulary, pictures, states))
-
-
-def _of_boards(vocabulary: VisualVocabulary, pictures: Pictures, states: Sequence[State]) -> Iterator[Sample]:
-    scene, index = pictures.scene, SceneIndex(vocabulary, pictures.scene)
+    if vocabulary.cellless:
+        return _of_pictures(vocabulary, pictures, states)
+    scene, index, found = pictures.scene, SceneIndex(vocabulary, pictures.scene), []
     for state in states:
         wanted = expected(vocabulary, index, state)
         whole = state if pictures.complete else State(state.true | wanted.state.true, scene.objects)
         labels = label(vocabulary, scene, index.places, whole)
         heads = np.indices(labels.shape)[0]
         before = places_of(vocabulary, scene, state)
-        yield Sample(pictures.draw(state), whole, wanted.state, labels, heads, before, wanted.places)
+        frame = pictures.draw(state)
+        found.append(Sample(frame, whole, wanted.state, labels, heads, before, wanted.places))
+    return found
 
 
-def _of_pictures(
-    vocabulary: VisualVocabulary, pictures: Pictures, states: Sequence[State]
-) -> Iterator[Sample]:
-    scene = pictures.scene
+def _of_pictures(vocabulary: VisualVocabulary, pictures: Pictures, states: Sequence[State]) -> list[Sample]:
+    scene, found = pictures.scene, []
     atoms = SceneAtoms(vocabulary, plan_of(describe(vocabulary)), scene)
     completion = Completion(vocabulary, scene)
     for state in states:
@@ -219,7 +216,8 @@ def _of_pictures(
         dark = {atoms.atoms[number] for number in np.flatnonzero(atoms.blind(shows & ~either))}
         visible = completion.state(perceived - dark, dark)
         labels, whole = answers(atoms, state), completion.state(perceived, ())
-        yield Sample(pictures.draw(state), whole, visible, labels, atoms.heads)
+        found.append(Sample(pictures.draw(state), whole, visible, labels, atoms.heads))
+    return found
 
 
 def expected(vocabulary: VisualVocabulary, index: SceneIndex, state: State) -> Percept:
@@ -243,8 +241,14 @@ def assess(
     """Add images of one scene to the scores."""
     vocabulary = perception.vocabulary
     stated = {entry.predicate.name for entry in vocabulary.stated}
-    readings = zip(known, _read(perception, scene, known, frames), strict=True)
-    for sample, (probabilities, percept) in readings:
+    readings: list[tuple[NDArray[np.float32], Percept]]
+    if isinstance(perception, BoardPerception):
+        each = zip(known, perception.probabilities(frames, scene), strict=True)
+        readings = [(found, perception.read(found, scene, sample.before)) for sample, found in each]
+    else:
+        answered = perception.answers(frames, scene)
+        readings = [(said.probabilities, perception.read(said, scene)) for said in answered]
+    for sample, (probabilities, percept) in zip(known, readings, strict=True):
         found, visible = percept.state, sample.visible
         different = (found.true ^ sample.true.true) - found.unknown
         wrong = frozenset([atom for atom in different if atom.predicate in stated])
@@ -260,18 +264,6 @@ def assess(
         _count_atoms(scores, vocabulary, scene, (wrong, undecided, visible.unknown))
         scores.reliability.add(probabilities, sample.labels)
         _count_classifiers(scores, vocabulary, probabilities, sample)
-
-
-def _read(
-    perception: Reader, scene: Scene, known: Sequence[Sample], frames: Sequence[Frame]
-) -> Iterator[tuple[NDArray[np.float32], Percept]]:
-    """Of every image the answers of the classifiers, and what they amount to."""
-    if isinstance(perception, BoardPerception):
-        for sample, found in zip(known, perception.probabilities(frames, scene), strict=True):
-            yield found, perception.read(found, scene, sample.before)
-    else:
-        for said in perception.answers(frames, scene):
-            yield said[0], perception.read(said, scene)
 
 
 def _count_atoms(

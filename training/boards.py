@@ -168,7 +168,8 @@ def _drawn(visual: VisualVocabulary, wanted: Sequence[Pictures], side: int, work
         shapes.setdefault((pictures.scene.rows, pictures.scene.columns), []).append(number)
     jobs = sorted(shapes.values(), key=len, reverse=True)
     drawn = Parallel(n_jobs=workers)(
-        delayed(_boards_of_all)(visual, [wanted[number] for number in job], side) for job in jobs
+        delayed(lambda own: [_boards(visual, one, side) for one in own])([wanted[number] for number in job])
+        for job in jobs
     )
     boards = {
         number: own
@@ -176,10 +177,6 @@ def _drawn(visual: VisualVocabulary, wanted: Sequence[Pictures], side: int, work
         for number, own in zip(job, found, strict=True)
     }
     return [board for number in range(len(wanted)) for board in boards[number]]
-
-
-def _boards_of_all(visual: VisualVocabulary, wanted: Sequence[Pictures], side: int) -> list[list[Example]]:
-    return [_boards(visual, pictures, side) for pictures in wanted]
 
 
 def _boards(visual: VisualVocabulary, pictures: Pictures, side: int) -> list[Example]:

@@ -140,10 +140,7 @@ def check_types(visual: VisualVocabulary) -> None:
     Raises:
         UnusableInput: a predicate is about things of a type that no look stands for, or a look stands for a type that is none.
     """
-    if visual.cellless:
-        _check_kinds(visual)
-        return
-    kinds = _kinds_of_things(visual)
+    kinds = _kinds_of_things(visual, Reading.FOUND if visual.cellless else Reading.WHERE)
     for entry in visual.read_as(Reading.ON):
         (wanted,) = entry.predicate.types
         if not any(visual.types.is_a(kind, wanted) for kind in kinds.values()):
@@ -151,11 +148,7 @@ def check_types(visual: VisualVocabulary) -> None:
                 f"{entry.predicate.name} is about things of type {wanted}, and no look is called {wanted} or like a type "
                 f"below it ({', '.join(kinds) or 'there is none'}): rename the look"
             )
-
-
-def _check_kinds(visual: VisualVocabulary) -> None:
-    """``check_types`` without cells: nothing would be asked of such things, and so nothing be learned about them."""
-    kinds = _kinds_of_things(visual, Reading.FOUND)
+    # without cells nothing would be asked of such things, and so nothing be learned about them
     for wanted, one in ((seen.predicate.types[0], seen) for seen in visual.read_as(Reading.FOUND)):
         for look in one.heads:
             if not visual.types.is_a(kinds[look], wanted):

@@ -240,7 +240,11 @@ def labelling(domain: Labellable, index: SceneIndex, line: Line, side: int) -> L
     """
     labels = None
     if line.said is None:
-        check_places(domain.visual, line.atoms)
+        where = {entry.predicate.name for entry in domain.visual.perceived if len(entry.predicate.types) > 1}
+        known: dict[str, Atom] = {}
+        for atom in sorted(line.atoms):
+            if atom.predicate in where and (other := known.setdefault(atom.objects[0], atom)) != atom:
+                raise UnusableInput(f"{other} and {atom} contradict each other: a thing is in one place")
         check_legal(domain.visual, index, line.state)
     else:
         labels = torch.from_numpy(labels_of(line.said, domain.visual.cell_heads(), index))
@@ -370,15 +374,6 @@ def check_single(heads: Sequence[str], labellings: Sequence[Labelling]) -> None:
         labels = np.max([one.example.labels.numpy() for one in own], axis=0)
         with located(f"lines {', '.join(str(one.line) for one in own)} ({image})"):
             check_possible(heads, own[0].index, labels)
-
-
-def check_places(vocabulary: VisualVocabulary, atoms: frozenset[Atom]) -> None:
-    """A thing is in one place at most; UnusableInput if one is in two; both atoms are named."""
-    where = {entry.predicate.name for entry in vocabulary.perceived if len(entry.predicate.types) > 1}
-    known: dict[str, Atom] = {}
-    for atom in sorted(atoms):
-        if atom.predicate in where and (other := known.setdefault(atom.objects[0], atom)) != atom:
-            raise UnusableInput(f"{other} and {atom} contradict each other: a thing is in one place")
 
 
 # Labels of the user's own that the classifiers trained on them contradict: forgotten atoms, and wrong ones.

@@ -78,11 +78,23 @@ class TrainingSettings:
 def write_files(
     classifiers: nn.Module, card: Card, folder: Path, looks: LabelledLooks | None = None
 ) -> WeightFiles:
-    """Write weights, card and model card, and the labelled looks if there are any."""
+    """Write weights, card and model card, and the labelled looks if there are any.
+
+    The model card is the card for people: the weights' purpose, origin, thresholds of certainty and measured quality. Every figure is one
+    of ``card.figures``, as measured when the training ended; older weights lack some.
+    """
     files = save(classifiers, card, folder, looks)
     written = json.loads(files.card.read_text("utf-8"))
     card = replace(card, weights_sha256=written["weights_sha256"], looks_sha256=written.get("looks_sha256"))
-    write_atomically(files.card.with_suffix(".md"), model_card(card))
+    text = rendered(
+        "aam_vision.training",
+        "card.md.jinja",
+        card=card,
+        camera=card.network == CAMERA,
+        command="train" if card.looks_sha256 is None or alone(card) else "label",
+        weaknesses=weaknesses(card),
+    )
+    write_atomically(files.card.with_suffix(".md"), text)
     return files
 
 
@@ -105,22 +117,3 @@ def heads_of(domain: ImageDomain, predicate: str) -> tuple[str, ...]:
             f"{predicate} is not a perceived predicate of {domain.name}: use one of {', '.join(known)}"
         )
     return tuple(known[predicate].heads.values())
-
-
-# The card of a set of weights for people: Markdown made from the card for programs.
-
-
-def model_card(card: Card) -> str:
-    """The weights' purpose, origin, thresholds of certainty and measured quality.
-
-    Every figure is one of ``card.figures``, as measured when the training ended; older weights lack some.
-    """
-    command = "train" if card.looks_sha256 is None or alone(card) else "label"
-    return rendered(
-        "aam_vision.training",
-        "card.md.jinja",
-        card=card,
-        camera=card.network == CAMERA,
-        command=command,
-        weaknesses=weaknesses(card),
-    )
