@@ -43,7 +43,7 @@ class AtomLearner(BoardLearner):
 
     def __init__(self, domain: Labellable, pool: Pool, way: Way) -> None:
         super().__init__(domain, pool, way)
-        self._sites, self._single = pool.sites, SiteAnswers(pool.sites, len(self._heads))
+        self._single = SiteAnswers(pool, len(self._heads))
         self._left_out: set[int] = set()
         self._open_rooms: list[int] = []
         self._turn, self._farthest = 0, np.inf
@@ -63,18 +63,18 @@ class AtomLearner(BoardLearner):
                 else:
                     return
                 self._turn += 1
-                shown, members = set(self.found.pictures), self._sites.members[site]
+                shown, members = set(self.found.pictures), self._pool.members[site]
                 number, place = next((one for one in members if one[0] in shown), members[0])
                 while (
                     site not in self._left_out and (head := most_telling_head(self._single, site)) is not None
                 ):
                     yield AskedAtom(number, place, head), False
             else:  # every look is as likely as any other, however often it is seen
-                wanted = [site for site in range(len(self._sites)) if self._wanted(site)]
+                wanted = [site for site in range(len(self._pool.members)) if self._wanted(site)]
                 if not wanted:
                     return
                 site = wanted[int(self._rng.integers(len(wanted)))]
-                members = self._sites.members[site]
+                members = self._pool.members[site]
                 number, place = members[int(self._rng.integers(len(members)))]
                 _, sure, doubtful = self._pool.pictures[number].read(perception)
                 self._read = sure, doubtful
@@ -87,7 +87,7 @@ class AtomLearner(BoardLearner):
     def take(self, question: LabelQuestion, answer: Answer | None) -> None:
         assert isinstance(question, AskedAtom)
         if answer is None:
-            self._left_out.add(int(self._sites.of[question.number][question.place]))
+            self._left_out.add(int(self._pool.of[question.number][question.place]))
         else:
             self._single.add(question, yes=bool(answer))
             self.found.atoms += 1
@@ -100,7 +100,7 @@ class AtomLearner(BoardLearner):
 
     def left(self) -> bool:
         """Whether anything is neither known nor left out."""
-        return any(self._wanted(site) for site in range(len(self._sites)))
+        return any(self._wanted(site) for site in range(len(self._pool.members)))
 
     def examined(self) -> bool:
         """Whether enough held-out answers were foreseen, and no look is strange."""
@@ -109,7 +109,7 @@ class AtomLearner(BoardLearner):
 
     def references(self) -> Mapping[int, Labels]:
         """Places of which all is known: of others it is not known what they look unlike."""
-        numbers = dict.fromkeys(self._sites.members[site][0][0] for site in self._single.wholes)
+        numbers = dict.fromkeys(self._pool.members[site][0][0] for site in self._single.wholes)
         return {number: self._single.labels(number, whole=True) for number in numbers}
 
     def train(self) -> BoardPerception:
@@ -118,24 +118,21 @@ class AtomLearner(BoardLearner):
                 f"no place is known by {counted(self.found.atoms, 'answer')}, so there is nothing to learn from: give more "
                 "--answers"
             )
-        for site, labels in self._single.wholes.items():
-            members = self._sites.members[site]
-            for number, place in members if site >= self._sites.looks else members[:1]:
-                self._known.answer_place(number, place, labels)
+        self._known.sites.update(self._single.wholes)
         self._answers = {number: self._single.labels(number) for number in self.found.pictures}
         return super().train()
 
     def _find_open(self, follow: tuple[Labels, list[Labels]]) -> None:
         super()._find_open(follow)
-        looks, members = self._sites.looks, self._sites.members
-        self._open.looks[:] &= np.array([self._sites.asked(look) for look in range(looks)], bool)
-        firsts = [(site, *members[site][0]) for site in range(looks, len(self._sites))]
+        looks, members = len(self._pool.looks), self._pool.members
+        self._open.looks[:] &= np.array([self._pool.is_asked(look) for look in range(looks)], bool)
+        firsts = [(site, *members[site][0]) for site in range(looks, len(members))]
         self._open_rooms = [
             site for site, number, place in firsts if (follow[1][number][:, place] == NO_LABEL).all()
         ]
 
     def _wanted(self, site: int) -> bool:
-        return self._sites.asked(site) and site not in self._single.wholes and site not in self._left_out
+        return self._pool.is_asked(site) and site not in self._single.wholes and site not in self._left_out
 
 
 # Which atom to ask about next: at the place that looks least like all known ones, the one that halves what it may show.
@@ -165,19 +162,19 @@ def strangest_look(
         doubted: (looks,), whether a look is not read surely.
         left_out: sites that are not asked about.
     """
-    sites, distances = answers.sites, answers.sites.pool.distances
-    known = [site for site in answers.wholes if site < sites.looks]
+    pool, looks = answers.pool, len(answers.pool.looks)
+    known = [site for site in answers.wholes if site < looks]
     candidates = np.array(
         [
             look
-            for look in range(sites.looks)
-            if look not in answers.wholes and look not in left_out and sites.asked(look)
+            for look in range(looks)
+            if look not in answers.wholes and look not in left_out and pool.is_asked(look)
         ],
         np.intp,
     )
     if not len(candidates):
         return None
-    near = distances[:, known].min(1, initial=STRANGE)[candidates]
+    near = pool.distances[:, known].min(1, initial=STRANGE)[candidates]
     first = doubted[candidates] & (near >= SAME)
     chosen = int((near + np.where(first, STRANGE, 0)).argmax())
     return int(candidates[chosen]), float(near[chosen])
@@ -192,9 +189,9 @@ def most_telling_head(answers: SiteAnswers, site: int) -> int | None:
     if len(left) < 2:
         return None
     likely = np.ones(len(left))
-    sites = answers.sites
-    known = [one for one in answers.wholes if one < sites.looks] if site < sites.looks else []
-    away = sites.pool.distances[site, known] if known else np.array([np.inf])
+    looks = len(answers.pool.looks)
+    known = [one for one in answers.wholes if one < looks] if site < looks else []
+    away = answers.pool.distances[site, known] if known else np.array([np.inf])
     if away.min() < SIMILAR:
         likely[(left == answers.wholes[known[int(away.argmin())]]).all(1)] = LIKELY * (len(left) - 1)
     likely /= likely.sum()

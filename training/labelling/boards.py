@@ -167,7 +167,7 @@ def read_elsewhere(pool: Pool, answers: Mapping[int, Labels]) -> Elsewhere:
         recognition = Recognition(labelled_looks(pool, others))
         for number, labels in own.items():
             asked = pool.pictures[number].index.legality.asked
-            cells = [pool.cells(number, place) for place in range(asked.shape[1])]
+            cells = [pool.cells_at(number, place) for place in range(asked.shape[1])]
             for place, found in enumerate(recognition.labels(cells, asked)):
                 if found is None:
                     refused += bool((labels[:, place] != NO_LABEL).any())
@@ -230,7 +230,7 @@ def most_telling(pool: Pool, known: KnownLooks, labelled: Sequence[int], doubted
     read surely is as strange as can be, until something is labelled that looks the same.
     """
     weight = np.where(doubted.looks, DOUBTED, 1.0)
-    nearest = pool.distances[:, list(known.looks)].min(1, initial=STRANGE)
+    nearest = pool.distances[:, list(known.sites)].min(1, initial=STRANGE)
     near = np.where(doubted.looks, STRANGE, nearest) ** 2
     candidates = _others(pool, labelled)
     if len(labelled) % 2 and not doubted.rooms.any():

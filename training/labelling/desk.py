@@ -295,7 +295,7 @@ class AtomSheets:
 
     def forget(self, question: LabelQuestion | None) -> None:
         """What follows from all that the record says by now."""
-        self.known = SiteAnswers(self._pool.sites, len(self._heads))
+        self.known = SiteAnswers(self._pool, len(self._heads))
         for asked, value in self._record.answers():
             try:
                 self.note(asked, value)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import ceil
 from typing import Final
 
@@ -80,43 +79,69 @@ class PooledPicture:
 
 
 class Pool:
-    """Pictures, their looks, and the distances of all looks."""
+    """Pictures, their looks, and the distances of all looks.
+
+    Places that look the same to the pixel, and of which the same classifiers are asked, are one *site*; the first of all sites are
+    the looks, in their order, the others are places of several cells.
+
+    Attributes:
+        walked: the pictures as they were taken.
+        pictures: and with their looks.
+        looks: (looks, 3, side + 2, side + 2).
+        distances: (looks, looks), infinite where other classifiers are asked.
+        asked: per site, what tells which classifiers are asked of such places.
+        cells: per site the looks of its cells.
+        of: per picture the sites of its places, ``NO_LOOK`` for several cells of which nothing is asked.
+        members: per site the places that belong to it.
+    """
 
     def __init__(self, vocabulary: VisualVocabulary, pictures: Sequence[Walked], side: int) -> None:
         numbers: dict[tuple[bytes, bytes], int] = {}
+        rooms: dict[tuple[bytes, bytes], int] = {}
         indices: dict[str, SceneIndex] = {}
         self._side, self.walked = side, pictures
         self.pictures: list[PooledPicture] = []
+        several: list[NDArray[np.intp]] = []
         for picture in pictures:
             if picture.problem not in indices:
                 indices[picture.problem] = SceneIndex(vocabulary, picture.scene)
             index = indices[picture.problem]
             pixels = resample_scene(picture.frame, picture.scene, side)
-            looks = np.full(len(index.places), NO_LOOK, np.intp)
+            looks, own = np.full((2, len(index.places)), NO_LOOK, np.intp)
             for place, cells in enumerate(cells_of(pixels, index.cells, side)):
+                asked = index.legality.asked[:, place]
+                key = asked.tobytes(), cells.tobytes()
                 if len(cells) == 1:
-                    kind = index.legality.asked[:, place].tobytes()
-                    looks[place] = numbers.setdefault((kind, cells.tobytes()), len(numbers))
+                    looks[place] = numbers.setdefault(key, len(numbers))
+                elif asked.any():
+                    own[place] = rooms.setdefault(key, len(rooms))
             self.pictures.append(PooledPicture(picture, index, pixels, looks))
-        contents = [np.frombuffer(look, np.uint8) for _, look in numbers]
-        self.looks = np.array(contents, np.uint8).reshape(-1, 3, side + 2, side + 2)
-        self.asked = [kind for kind, _ in numbers]
-        """Per look, what tells which classifiers are asked of such places."""
-        kinds = np.array(self.asked)
+            several.append(own)
+        self.asked = [kind for kind, _ in (*numbers, *rooms)]
+        shape = -1, 3, side + 2, side + 2
+        self.cells = [np.frombuffer(look, np.uint8).reshape(shape) for _, look in (*numbers, *rooms)]
+        self.looks: Looks = np.array(self.cells[: len(numbers)], np.uint8).reshape(shape)
+        kinds = np.array(self.asked[: len(numbers)])
         self.distances = np.where(
             kinds[:, None] == kinds, distances(self.looks, self.looks), np.float32(np.inf)
         )
-        """(looks, looks)."""
+        self.of = [
+            np.where(own == NO_LOOK, one.looks, own + len(numbers))
+            for one, own in zip(self.pictures, several, strict=True)
+        ]
+        self.members: list[list[Place]] = [[] for _ in self.asked]
+        for number, sites in enumerate(self.of):
+            for place in np.flatnonzero(sites != NO_LOOK).tolist():
+                self.members[sites[place]].append((number, place))
 
-    @cached_property
-    def sites(self) -> Sites:
-        """The sites of its pictures."""
-        return Sites(self)
-
-    def cells(self, number: int, place: int) -> Looks:
+    def cells_at(self, number: int, place: int) -> Looks:
         """The looks of the cells of a place of a picture."""
         one = self.pictures[number]
         return cells_of(one.pixels, [one.index.cells[place]], self._side)[0]
+
+    def is_asked(self, site: int) -> bool:
+        """Whether any classifier is asked of a site."""
+        return any(self.asked[site])
 
 
 def rarest(pictures: Sequence[Walked], side: int, most: int = MOST) -> list[Walked]:
@@ -144,9 +169,8 @@ class KnownLooks:
     def __init__(self, pool: Pool, heads: int) -> None:
         self._pool = pool
         self._heads = heads
-        self.looks: dict[int, Labels] = {}
-        """The labels (heads,) of answered looks, by number."""
-        self._several: dict[tuple[int, int], Labels] = {}
+        self.sites: dict[int, Labels] = {}
+        """The labels (heads,) of answered sites, by number."""
         self.answers: dict[int, Labels] = {}
         """The labels (heads, places) of answered pictures, by number."""
 
@@ -155,15 +179,7 @@ class KnownLooks:
         self.answers[number] = labels
         for place, look in enumerate(self._pool.pictures[number].looks):
             if look != NO_LOOK:
-                self.looks.setdefault(int(look), labels[:, place])
-
-    def answer_place(self, number: int, place: int, labels: Labels) -> None:
-        """Take in the labels (heads,) of one place of a picture."""
-        look = int(self._pool.pictures[number].looks[place])
-        if look == NO_LOOK:
-            self._several[number, place] = labels
-        else:
-            self.looks[look] = labels
+                self.sites.setdefault(int(look), labels[:, place])
 
     def follow(self, recognition: Recognition) -> tuple[Labels, list[Labels]]:
         """What must be labelled how, as far as that follows from looks; ``NO_LABEL`` where it does not.
@@ -172,34 +188,20 @@ class KnownLooks:
             The labels of all looks, (looks, heads), and those of all pictures, (heads, places) each.
         """
         pool = self._pool
-        looks: Labels = np.full((len(pool.looks), self._heads), NO_LABEL, np.int8)
+        sites: Labels = np.full((len(pool.asked), self._heads), NO_LABEL, np.int8)
         asked = np.array([np.frombuffer(kind, bool) for kind in pool.asked]).reshape(-1, self._heads)
-        for look, found in enumerate(recognition.labels(list(pool.looks[:, None]), asked.T)):
+        for site, found in enumerate(recognition.labels(pool.cells, asked.T)):
             if found is not None:
-                looks[look] = found
-        for look, labels in self.looks.items():
-            looks[look] = labels
-        pictures = []
-        rooms: list[tuple[int, int]] = []
-        for number, one in enumerate(pool.pictures):
-            if number in self.answers:
-                pictures.append(self.answers[number])
-                continue
-            single = one.looks != NO_LOOK
-            follows: Labels = np.full((self._heads, len(single)), NO_LABEL, np.int8)
-            follows[:, single] = looks[one.looks[single]].T
-            pictures.append(follows)
-            rooms += [(number, place) for place in np.flatnonzero(~single).tolist()]
-        if rooms:
-            cells = [pool.cells(number, place) for number, place in rooms]
-            kinds = [pool.pictures[number].index.legality.asked[:, place] for number, place in rooms]
-            found_rooms = recognition.labels(cells, np.array(kinds).T)
-            for (number, place), found in zip(rooms, found_rooms, strict=True):
-                if found is not None:
-                    pictures[number][:, place] = found
-        for (number, place), labels in self._several.items():
-            pictures[number][:, place] = labels
-        return looks, pictures
+                sites[site] = found
+        for site, labels in self.sites.items():
+            sites[site] = labels
+        pictures = [
+            self.answers[number]
+            if number in self.answers
+            else np.where(own == NO_LOOK, NO_LABEL, sites[own].T)
+            for number, own in enumerate(pool.of)
+        ]
+        return sites[: len(pool.looks)], pictures
 
 
 # Pictures to label: of situations that the agent came to on walks, never of states that were put together.
@@ -301,8 +303,7 @@ def walked(domain: ImageDomain, seed: int, steps: int | None = None) -> list[Wal
 
 # Single answers about the places of many pictures, and what follows from them.
 #
-# Places that look the same to the pixel, and of which the same classifiers are asked, are one *site*: an answer about one of
-# them is an answer about all. Constraints and the numbers of things give further answers: who knows where the player is knows
+# An answer about one place of a site is an answer about all. Constraints and the numbers of things give further answers: who knows where the player is knows
 # where it is not.
 
 
@@ -325,48 +326,12 @@ class AskedAtom(LabelQuestion):
     head: int
 
 
-class Sites:
-    """The sites of a pool; the first of them are its looks, in their order.
-
-    Attributes:
-        of: per picture the sites of its places, ``NO_LOOK`` where nothing is asked.
-        members: per site the places that belong to it.
-    """
-
-    def __init__(self, pool: Pool) -> None:
-        self.pool = pool
-        self.looks = len(pool.looks)
-        self.members: list[list[Place]] = [[] for _ in range(self.looks)]
-        self.of: list[NDArray[np.intp]] = []
-        rooms: dict[tuple[bytes, bytes], int] = {}
-        for number, one in enumerate(pool.pictures):
-            own = one.looks.copy()
-            for place in np.flatnonzero(own == NO_LOOK).tolist():
-                asked = one.index.legality.asked[:, place]
-                if asked.any():
-                    key = (asked.tobytes(), pool.cells(number, place).tobytes())
-                    own[place] = rooms.setdefault(key, self.looks + len(rooms))
-            self.of.append(own)
-        self.members += [[] for _ in rooms]
-        for number, own in enumerate(self.of):
-            for place in np.flatnonzero(own != NO_LOOK).tolist():
-                self.members[own[place]].append((number, place))
-
-    def __len__(self) -> int:
-        return len(self.members)
-
-    def asked(self, site: int) -> bool:
-        """Whether any classifier is asked of a site."""
-        number, place = self.members[site][0]
-        return self.pool.pictures[number].index.legality.kind(place) is not None
-
-
 class SiteAnswers:
     """What is known of sites by single answers."""
 
-    def __init__(self, sites: Sites, heads: int) -> None:
-        self.sites = sites
-        self._known: Labels = np.full((len(sites), heads), NO_LABEL, np.int8)
+    def __init__(self, pool: Pool, heads: int) -> None:
+        self.pool = pool
+        self._known: Labels = np.full((len(pool.asked), heads), NO_LABEL, np.int8)
         self.wholes: dict[int, Labels] = {}
         """The labels (heads,) of the sites of which all are known, in the order in which they were."""
 
@@ -374,7 +339,7 @@ class SiteAnswers:
         """Take in an answer, and what follows from it; UnusableInput if it contradicts others; nothing is taken in then."""
         before = self._known.copy(), dict(self.wholes)
         try:
-            self._say(int(self.sites.of[atom.number][atom.place]), atom.head, int(yes))
+            self._say(int(self.pool.of[atom.number][atom.place]), atom.head, int(yes))
         except UnusableInput:
             self._known, self.wholes = before
             raise
@@ -391,8 +356,8 @@ class SiteAnswers:
 
     def possible(self, site: int) -> Labels:
         """(n, heads): all that a site may show."""
-        number, place = self.sites.members[site][0]
-        return possible(self.sites.pool.pictures[number].index, place, self._known[site])
+        number, place = self.pool.members[site][0]
+        return possible(self.pool.pictures[number].index, place, self._known[site])
 
     def labels(self, number: int, *, whole: bool = False) -> Labels:
         """(heads, places): what is known of a picture.
@@ -401,7 +366,7 @@ class SiteAnswers:
             number: of the picture.
             whole: of places of which everything is known alone.
         """
-        sites = self.sites.of[number]
+        sites = self.pool.of[number]
         found: Labels = np.full((self._known.shape[1], len(sites)), NO_LABEL, np.int8)
         for place in np.flatnonzero(sites != NO_LOOK).tolist():
             labels = self.wholes.get(int(sites[place]))
@@ -432,13 +397,13 @@ class SiteAnswers:
                 for other in np.flatnonzero(certain & (self._known[site] != left[0]))
             ]
             if value == 1:
-                for number in dict.fromkeys(number for number, _ in self.sites.members[site]):
+                for number in dict.fromkeys(number for number, _ in self.pool.members[site]):
                     todo += self._counted(number, head)
 
     def _counted(self, number: int, head: int) -> list[tuple[int, int, int]]:
         """The labels no that follow in a picture once all things of a look are found."""
         found: list[tuple[int, int, int]] = []
-        index, sites = self.sites.pool.pictures[number].index, self.sites.of[number]
+        index, sites = self.pool.pictures[number].index, self.pool.of[number]
         for count in index.legality.counts:
             if count.head != head:
                 continue

@@ -60,7 +60,7 @@ def labelled_looks(pool: Pool, answers: Mapping[int, Labels]) -> LabelledLooks:
         asked, scene = one.index.legality.asked, one.picture.scene
         shape = f"{scene.rows}x{scene.columns} in {one.picture.frame.shape}"
         for place in np.flatnonzero((labels != NO_LABEL).any(0)).tolist():
-            found.append(_Place(pool.cells(number, place), asked[:, place], labels[:, place], shape))
+            found.append(_Place(pool.cells_at(number, place), asked[:, place], labels[:, place], shape))
     return _looks_of(found)
 
 

@@ -130,10 +130,10 @@ def test_what_is_hidden_is_not_refused():
 
 @pytest.mark.parametrize("skip", first(1, [[2, 5, 6], []]))
 def test_no_more_is_asked_than_allowed_and_nothing_twice(pool, skip):
-    sites, told, made = pool.sites, _Told(pool, skip), AtomLearner(DOMAIN, pool, Way(most=30))
+    told, made = _Told(pool, skip), AtomLearner(DOMAIN, pool, Way(most=30))
     _, found = LabellingRounds(made, told, Progress(io.StringIO())).run()
     assert found.atoms == 30 == len(told.asked) - len(skip)
-    where = [int(sites.of[one.number][one.place]) for one in told.asked]
+    where = [int(pool.of[one.number][one.place]) for one in told.asked]
     assert len({(site, one.head) for site, one in zip(where, told.asked, strict=True)}) == len(told.asked)
     assert set(found.pictures) <= {one.number for one in told.asked}
     assert {where[one - 1] for one in skip}.isdisjoint(

@@ -140,9 +140,9 @@ def asked(tmp_path_factory):
 def asked_atoms(tmp_path_factory):
     """About single atoms, of a room first."""
     pool = walked("doors", 12, 0)[1]
-    sites, questions = pool.sites, []
-    for site in (sites.looks, *range(sites.looks)):
-        number, place = sites.members[site][0]
+    looks, questions = len(pool.looks), []
+    for site in (looks, *range(looks)):
+        number, place = pool.members[site][0]
         head = int(np.argmax(pool.pictures[number].index.legality.asked[:, place]))
         questions.append(AskedAtom(number, place, head))
     yield from _serving(tmp_path_factory.mktemp("atoms"), questions, AtomSheets, atoms=True)

@@ -122,19 +122,19 @@ def test_the_pictures_with_the_rarest_looks_are_kept(walked):
 def test_all_that_follows_from_answers_is_true_and_every_place_is_known_in_the_end(walked):
     """Ask as the toolkit chooses, of looks and of rooms, until nothing is left."""
     domain, pool, truth = walked
-    sites, oracle = pool.sites, SimulatorLabels(domain, pool.walked)
-    answers, nothing = SiteAnswers(sites, len(truth[0])), np.zeros(sites.looks, bool)
+    looks, oracle = len(pool.looks), SimulatorLabels(domain, pool.walked)
+    answers, nothing = SiteAnswers(pool, len(truth[0])), np.zeros(looks, bool)
     asked, distance = 0, np.inf
     while True:
         if (found := strangest_look(answers, nothing, set())) is not None:
             assert found[1] <= distance  # farthest first
             site, distance = found
         else:
-            rooms = range(sites.looks, len(sites))
+            rooms = range(looks, len(pool.members))
             if (site := next((one for one in rooms if one not in answers.wholes), None)) is None:
                 break
         while (head := most_telling_head(answers, site)) is not None:
-            atom = AskedAtom(*sites.members[site][0], head)
+            atom = AskedAtom(*pool.members[site][0], head)
             yes = oracle.answer(atom)
             assert yes is not None, "what may be hidden is not asked"
             answers.add(atom, yes=yes)
@@ -146,18 +146,17 @@ def test_all_that_follows_from_answers_is_true_and_every_place_is_known_in_the_e
 
 def test_places_of_one_site_look_the_same():
     _, pool, _ = truths.walked("doors", 30, 0, 1)
-    sites = pool.sites
-    assert any(len(own) > 1 for own in sites.members[sites.looks :])
-    for own in sites.members:
-        first, *others = [pool.cells(number, place) for number, place in own]
+    assert any(len(own) > 1 for own in pool.members[len(pool.looks) :])
+    for own in pool.members:
+        first, *others = [pool.cells_at(number, place) for number, place in own]
         assert all(np.array_equal(first, other) for other in others)
     for number, one in enumerate(pool.pictures):
-        assert (sites.of[number][one.index.legality.asked.any(0)] != NO_LOOK).all()
+        assert (pool.of[number][one.index.legality.asked.any(0)] != NO_LOOK).all()
 
 
 def test_who_knows_where_the_player_is_knows_where_it_is_not_and_a_contradiction_changes_nothing(sokoban):
     _, pool, (truth, *_) = sokoban
-    answers = SiteAnswers(pool.sites, 5)
+    answers = SiteAnswers(pool, 5)
     (place,) = np.flatnonzero(truth[PLAYER] == 1).tolist()
     answers.add(AskedAtom(0, place, PLAYER), yes=True)
     before = answers.labels(0)

@@ -32,7 +32,7 @@ def test_answered_places_are_recognised_by_their_labels_and_others_are_strange(n
     told = refused = 0
     for number, labels in answers.items():
         index = pool.pictures[number].index
-        places = [pool.cells(number, place) for place in range(len(index.places))]
+        places = [pool.cells_at(number, place) for place in range(len(index.places))]
         for found, wanted in zip(recognition.labels(places, index.legality.asked), labels.T, strict=True):
             known = wanted != NO_LABEL
             assert found is None or np.array_equal(found[known], wanted[known])
@@ -79,7 +79,7 @@ def test_what_was_never_labelled_is_not_taken_for_what_looks_most_like_it():
     assert len(seen) > 3
     for number, place in seen:
         asked = pool.pictures[number].index.legality.asked[:, [place]]
-        assert recognition.labels([pool.cells(number, place)], asked) == [None]
+        assert recognition.labels([pool.cells_at(number, place)], asked) == [None]
 
 
 def test_what_looks_like_labelled_things_is_read_as_by_the_network_and_a_strange_cell_is_unknown(labelled):
