@@ -48,6 +48,11 @@ class Labelled(NamedTuple):
     masks: Mapping[str, Mask] = MappingProxyType({})
     unknown: frozenset[Atom] = frozenset()
 
+    @property
+    def state(self) -> State:
+        """What is true and what is open."""
+        return State(self.true, self.scene.objects, self.unknown)
+
 
 LabelledImages = Callable[[np.random.Generator], Iterator[Labelled]]
 """A source of labelled images at random, without end."""

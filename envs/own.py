@@ -544,7 +544,7 @@ def pictures_of(
     try:
         for one in distinct(source, number, rng, depiction) if source else ():
             found += 1
-            states = (State(one.true, one.scene.objects, one.unknown),)
+            states = (one.state,)
             frame, masks = _always(one.frame), _always(one.masks)
             yield Pictures(one.scene, states, frame, complete=False, checked=False, masks=masks)
     except UnusableInput as error:

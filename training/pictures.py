@@ -122,10 +122,9 @@ def lessons_of(vocabulary: VisualVocabulary, plan: CameraPlan, pictures: Iterabl
         if known is None or one.scene is not known[0]:  # pictures of one scene come one after the other
             known = one.scene, SceneAtoms(vocabulary, plan, one.scene)
         height, width = size = one.frame.shape[0], one.frame.shape[1]
-        state = State(one.true, one.scene.objects, one.unknown)
         small = resized(torch.from_numpy(one.frame).permute(2, 0, 1)[None], seen_size(height, width))
         seen.append((small[0] * 255).round().to(torch.uint8))
-        labels.append(torch.from_numpy(row(known[1], state)))
+        labels.append(torch.from_numpy(row(known[1], one.state)))
         where.append(places(plan, one.scene, one.masks, size))
     return Lessons(torch.stack(seen).contiguous(), torch.stack(labels), size, torch.stack(where).contiguous())
 
@@ -270,15 +269,14 @@ LEAST: Final = 10
 """Labelled pictures at least, where nothing else is learned from: fewer leave too little to learn from, or to be tested on."""
 
 
-def read_pictures(
-    domain: Labellable, plan: CameraPlan, folder: Path, *, everything: bool = False
-) -> list[Line]:
+def read_pictures(domain: Labellable, folder: Path, *, everything: bool = False) -> list[Line]:
     """The labelled pictures of a folder, in the order of its lines; ``everything``: those that were skipped, too, or none.
 
     Raises:
         UnusableInput: see ``folder.read_lines``; or a label breaks a constraint of the vocabulary, or contradicts another one.
     """
     known: dict[str, SceneAtoms] = {}
+    plan = plan_of(describe(domain.visual))
 
     def checked(line: Line) -> Line:
         if line.said is not None and line.said.whole_skipped:
@@ -313,11 +311,10 @@ def labelled(line: Line) -> Labelled:
     return Labelled(line.scene, line.atoms, line.frame, {**hidden, **line.masks})
 
 
-def told(vocabulary: VisualVocabulary, plan: CameraPlan, line: Line) -> Told:
+def told(visual: VisualVocabulary, line: Line) -> Told:
     """What a line says about each atom of its scene."""
-    atoms, heads = SceneAtoms(vocabulary, plan, line.scene), vocabulary.cell_heads()
-    labels = answers(atoms, line.state)
-    return Told(line, labels, [heads[number] for number in atoms.heads], atoms.atoms)
+    atoms, heads = SceneAtoms(visual, plan_of(describe(visual)), line.scene), visual.cell_heads()
+    return Told(line, answers(atoms, line.state), [heads[number] for number in atoms.heads], atoms.atoms)
 
 
 def check_scene(atoms: SceneAtoms, state: State) -> None:
@@ -372,7 +369,7 @@ class PictureFolder:
     @cached_property
     def lines(self) -> list[Line]:
         """What the folder says; UnusableInput as for ``read_pictures``."""
-        return read_pictures(self, plan_of(describe(self.visual)), self._folder)
+        return read_pictures(self, self._folder)
 
     def scene_of(self, problem: str) -> Scene:
         """The scene of a problem of the environment, where there is one."""
@@ -393,15 +390,15 @@ class PictureFolder:
         own = [labelled(line) for number, line in enumerate(self.lines) if number % HELD != HELD - 1]
         backdrop = backdrop_of([line.frame for line in self.lines])
         made = made_of(self.visual, own, backdrop, fixed_looks(own), MADE // fewer, rng)
-        return (_pictures(one) for one in [*made, *own * REPEATED])
+        return (as_pictures(one) for one in [*made, *own * REPEATED])
 
     def examinations(self, states: int, seed: int) -> dict[str, Iterable[Pictures]]:
         """``unseen``: the labelled pictures that are not among ``lessons``."""
-        return {"unseen": [_pictures(labelled(line)) for line in self.lines[HELD - 1 :: HELD]]}
+        return {"unseen": [as_pictures(labelled(line)) for line in self.lines[HELD - 1 :: HELD]]}
 
     def example(self, rng: np.random.Generator, shape: tuple[int, int], number: int) -> Pictures:
         """One picture."""
-        return _pictures(labelled(self.lines[0]))
+        return as_pictures(labelled(self.lines[0]))
 
 
 def domain_of(env: str, images: Path | None) -> ImageDomain:
@@ -428,16 +425,13 @@ def labelled_pictures(domain: ImageDomain, folder: Path) -> list[Pictures]:
     """The labelled pictures of a folder, to examine classifiers on; UnusableInput where they are of boards, or not sound."""
     if not domain.visual.cellless:
         raise UnusableInput("is for pictures without cells; leave it out", "images", folder)
-    lines = read_pictures(domain, plan_of(describe(domain.visual)), folder)
-    return [_pictures(labelled(line)) for line in lines]
+    return [as_pictures(labelled(line)) for line in read_pictures(domain, folder)]
 
 
-def _pictures(one: Labelled) -> Pictures:
+def as_pictures(one: Labelled) -> Pictures:
     """A labelled picture as one to learn from, or to be examined on."""
-    state = State(one.true, one.scene.objects, one.unknown)
-    return Pictures(
-        one.scene, (state,), lambda _: one.frame, complete=False, checked=False, masks=lambda _: one.masks
-    )
+    draw, masks = (lambda _: one.frame), (lambda _: one.masks)
+    return Pictures(one.scene, (one.state,), draw, complete=False, checked=False, masks=masks)
 
 
 def made_of(

@@ -330,7 +330,7 @@ class PictureStudy(Study[CameraNetwork, Lessons, CameraPerception]):
         if isinstance(domain, PictureFolder):  # its pictures are all that there is
             self._by_hand = domain.lines
         elif settings.images is not None:
-            self._by_hand = pictures.read_pictures(domain, self.task.plan, settings.images)
+            self._by_hand = pictures.read_pictures(domain, settings.images)
             more = [labelled(line) for line in self._by_hand]
         rng = np.random.default_rng(settings.seed)
         data = pictures.lessons(domain, self.task.plan, rng, settings.fewer, more)
@@ -358,8 +358,8 @@ class PictureStudy(Study[CameraNetwork, Lessons, CameraPerception]):
         return {store.BACKDROP: pictures.backdrop_facts(network, taught, held)}
 
     def doubts(self, perception: CameraPerception) -> list[str]:
-        visual, plan = self._domain.visual, self.task.plan
-        return folder.doubts(perception, [pictures.told(visual, plan, line) for line in self._by_hand])
+        visual = self._domain.visual
+        return folder.doubts(perception, [pictures.told(visual, line) for line in self._by_hand])
 
 
 # The whole of it.

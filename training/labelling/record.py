@@ -157,7 +157,7 @@ class LabelRecord:
             return []
         if not self._domain.visual.cellless:
             return read_labels(self._domain, folder, CELL_PIXELS, none_is_fine=True)
-        return read_pictures(self._domain, plan_of(describe(self._domain.visual)), folder, everything=True)
+        return read_pictures(self._domain, folder, everything=True)
 
     def _read(self, one: Line, folder: Path, atoms: bool) -> None:
         """Take in a line of the file."""

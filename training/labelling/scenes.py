@@ -21,9 +21,7 @@ from aam_vision.classifiers.camera.perception import CameraPerception
 from aam_vision.classifiers.camera.plan import SceneAtoms, plan_of
 from aam_vision.classifiers.networks import weights_of
 from aam_vision.classifiers.store import BACKDROP, describe
-from aam_vision.envs.image_domain import Pictures
 from aam_vision.envs.labelled import Labelled
-from aam_vision.model.strips import State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.assessment import PerceptionScores, Sample, assess, samples
 from aam_vision.training.described import PROBLEM
@@ -40,7 +38,16 @@ from aam_vision.training.labelling.rounds import (
 )
 from aam_vision.training.labelling.settings import ACTIVE, Way
 from aam_vision.training.montage import backdrop_of, fixed_looks
-from aam_vision.training.pictures import HELD, REPEATED, Lessons, answers, backdrop_facts, lessons_of, made_of
+from aam_vision.training.pictures import (
+    HELD,
+    REPEATED,
+    Lessons,
+    answers,
+    as_pictures,
+    backdrop_facts,
+    lessons_of,
+    made_of,
+)
 from aam_vision.training.tasks import PlaceTask
 from aam_vision.training.trainer import calibrated, teach
 
@@ -125,7 +132,7 @@ class SceneLearner(Learner[CameraPerception]):
         labelled = answer._replace(scene=picture.scene, frame=picture.frame)
         self._labels[number] = labelled
         atoms = SceneAtoms(self._visual, self._plan, picture.scene)
-        given = answers(atoms, _state(labelled))
+        given = answers(atoms, labelled.state)
         self.found.atoms += int((given != NO_LABEL).sum())
 
     def compared(self, question: LabelQuestion, perception: CameraPerception) -> tuple[int, int, int]:
@@ -152,9 +159,7 @@ class SceneLearner(Learner[CameraPerception]):
     def _sample(self, question: LabelQuestion) -> Sample:
         """A labelled picture with what should be read in it."""
         labelled = self._labels[question.number]
-        states = (_state(labelled),)
-        pictures = Pictures(labelled.scene, states, lambda _: labelled.frame, complete=False, checked=False)
-        (sample,) = samples(self._visual, pictures, list(states))
+        (sample,) = samples(self._visual, as_pictures(labelled), [labelled.state])
         return sample
 
     def passed(self) -> bool:
@@ -240,7 +245,3 @@ def set_aside(number: int, way: Way) -> list[int]:
     some = min(most, max(first, min(number // 2, number - way.most)))
     order = np.random.default_rng([way.seed, SceneLearner.STREAM, 1]).permutation(number)
     return [int(one) for one in order[:some]]
-
-
-def _state(labelled: Labelled) -> State:
-    return State(labelled.true, labelled.scene.objects, labelled.unknown)

@@ -329,7 +329,7 @@ class ThingSheets(LabelSheets[CameraPerception, Labelled]):
         said: dict[int, list[int]] = {}
         for one in self._labels.values():
             own = SceneAtoms(self._visual, self._plan, one.scene)
-            given = answers(own, State(one.true, one.scene.objects, one.unknown))
+            given = answers(own, one.state)
             for head, value in zip(own.heads.tolist(), given.tolist(), strict=True):
                 if value != NO_LABEL:
                     said.setdefault(head, []).append(value)

@@ -52,7 +52,7 @@ def _write(folder, *lines):
 
 
 def test_labelled_pictures_are_lessons_like_those_of_the_domain(folder) -> None:
-    lines = read_pictures(DOMAIN, PLAN, folder)
+    lines = read_pictures(DOMAIN, folder)
     for number, line in enumerate(lines):
         assert line.state.true == _state(number).true - {Atom("free", ())}
     more = [Labelled(line.scene, line.atoms, line.frame) for line in lines]
@@ -73,7 +73,7 @@ def test_labelled_pictures_are_lessons_like_those_of_the_domain(folder) -> None:
 )
 def test_labels_that_cannot_be(folder, changes, told) -> None:
     _write(folder, _line(1), _line(0, **changes))
-    message = refusal(lambda: read_pictures(DOMAIN, PLAN, folder))
+    message = refusal(lambda: read_pictures(DOMAIN, folder))
     assert told in message
     assert "line 2" in message
 
@@ -107,7 +107,7 @@ class _Sure:
 
 
 def test_labels_that_trained_classifiers_contradict_are_told(folder) -> None:
-    lines = [told_by(VOCABULARY, PLAN, line) for line in read_pictures(DOMAIN, PLAN, folder)]
+    lines = [told_by(VOCABULARY, line) for line in read_pictures(DOMAIN, folder)]
     assert doubts(_Sure(), lines[:1]) == []
     found = doubts(_Sure(), lines[1:2])
     assert found

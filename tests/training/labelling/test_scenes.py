@@ -150,7 +150,7 @@ def test_the_arm_is_labelled_by_its_simulator(tmp_path, monkeypatch):
     session = Session(labels="simulator", pictures=6, steps=3)
     told = label_walks(domain, tmp_path, session, Progress(io.StringIO()))
     plan = plan_of(describe(domain.visual))
-    lines = read_pictures(domain, plan, tmp_path)
+    lines = read_pictures(domain, tmp_path)
     assert len(lines) == told["labelled_pictures"] == 6
     assert len({line.problem for line in lines}) == 4, "the pictures are of all scenes"
     assert not told["sure"]

@@ -312,7 +312,7 @@ def test_from_a_folder_and_a_vocabulary_to_classifiers_in_the_browser(tmp_path, 
             for _ in range(2):
                 person.answer()
                 person.next()
-    lines = read_pictures(DOMAIN, PLAN, out)
+    lines = read_pictures(DOMAIN, out)
     assert len(lines) == 7
     for line in lines:
         number = person.numbers[sha256(line.frame.tobytes()).digest()]
