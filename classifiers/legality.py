@@ -86,17 +86,15 @@ class Legality:
     """
 
     def __init__(self, vocabulary: VisualVocabulary, scene: Scene, places: Sequence[str]) -> None:
-        self._scene = scene
-        self._index, entries = vocabulary.rows, vocabulary.perceived
+        self._vocabulary, self._scene = vocabulary, scene
+        self._index, self._entries = vocabulary.rows, vocabulary.perceived
         self._looks = {look: self._index[head] for look, head in vocabulary.look_heads.items()}
         self._nevers = [item for item in vocabulary.constraints if isinstance(item, Never)]
-        self.asked = self._asked_of(entries, scene, places)
+        self.asked = self._asked_of(places)
         if self.asked.sum(0).max(initial=0) > MOST_HEADS:
-            self._ask_only_of_looks(entries, scene)
+            self._ask_only_of_looks()
         self._kinds = [
-            self._kind_of_place(
-                entries, np.flatnonzero(heads), np.flatnonzero((heads == self.asked.T).all(1))
-            )
+            self._kind_of_place(np.flatnonzero(heads), np.flatnonzero((heads == self.asked.T).all(1)))
             for heads in np.unique(self.asked, axis=1).T
             if heads.any()
         ]
@@ -106,7 +104,7 @@ class Legality:
                 for item in vocabulary.constraints
                 if isinstance(item, Exactly)
             ),
-            *self._counts_of_things(entries, vocabulary, scene),
+            *self._counts_of_things(),
         ]
 
     def kind(self, place: int) -> PlaceKind | None:
@@ -188,25 +186,25 @@ class Legality:
         likely = np.where(patterns, yes, 1 - yes)
         return patterns, np.where(means & open_, likely, 1.0).prod(1)
 
-    def _asked_of(self, entries: Sequence[Perceived], scene: Scene, places: Sequence[str]) -> Truth:
+    def _asked_of(self, places: Sequence[str]) -> Truth:
         """(heads, places): which classifiers are asked of which places."""
         asked = np.zeros((len(self._index), len(places)), bool)
-        for entry in entries:
+        for entry in self._entries:
             if entry.reading is not Reading.ON:
-                names = scene.objects_of(entry).members(entry.predicate.types[-1])
+                names = self._scene.objects_of(entry).members(entry.predicate.types[-1])
                 here = np.array([place in names for place in places])
                 for head in entry.heads.values():
                     asked[self._index[head]] |= here
         standing = asked[list(self._looks.values())].any(0) if self._looks else np.zeros(len(places), bool)
-        for entry in entries:
+        for entry in self._entries:
             if entry.reading is Reading.ON:
                 asked[self._index[entry.heads[""]]] |= standing
         return asked
 
-    def _ask_only_of_looks(self, entries: Sequence[Perceived], scene: Scene) -> None:
+    def _ask_only_of_looks(self) -> None:
         """Ask no classifier for a look that nothing in the scene has; UnusableInput if there are still too many at one place."""
-        looks = set(scene.looks.values())
-        for entry in entries:
+        looks = set(self._scene.looks.values())
+        for entry in self._entries:
             if entry.reading is Reading.WHERE:
                 self.asked[[self._index[head] for look, head in entry.heads.items() if look not in looks]] = (
                     False
@@ -218,15 +216,13 @@ class Legality:
                 f"describe a problem with fewer different things"
             )
 
-    def _kind_of_place(
-        self, entries: Sequence[Perceived], heads: NDArray[np.intp], columns: NDArray[np.intp]
-    ) -> PlaceKind:
+    def _kind_of_place(self, heads: NDArray[np.intp], columns: NDArray[np.intp]) -> PlaceKind:
         """The kind of these places: which combinations of answers mean anything, and which are legal."""
         weights = 2 ** np.arange(len(heads))
         answers = (np.arange(2 ** len(heads))[:, None] & weights) > 0
         at = {int(head): number for number, head in enumerate(heads)}
         meaningful = np.ones_like(answers)
-        for entry in entries:
+        for entry in self._entries:
             own = at.get(self._index[entry.heads[""]]) if entry.reading is not Reading.WHERE else None
             if own is None:
                 continue
@@ -252,19 +248,16 @@ class Legality:
         others = set(looks.values()) - {look for thing, look in looks.items() if thing in mine}
         return [head for look, head in self._looks.items() if look not in others]
 
-    def _counts_of_things(
-        self, entries: Sequence[Perceived], vocabulary: VisualVocabulary, scene: Scene
-    ) -> list[Count]:
+    def _counts_of_things(self) -> list[Count]:
         """One place per thing; nothing is known where a thing's look was not stated."""
         numbers = []
-        for entry in entries:
-            if entry.reading is Reading.WHERE:
-                things = scene.objects_of(entry).of_type(entry.predicate.types[0])
-                looks = [scene.looks.get(thing) for thing in things]
-                if None not in looks:
-                    for look, head in entry.heads.items():
-                        exact = not vocabulary.may_vanish.get(look, False)
-                        numbers.append(self._count(head, looks.count(look), exact=exact))
+        for entry in self._vocabulary.read_as(Reading.WHERE):
+            things = self._scene.objects_of(entry).of_type(entry.predicate.types[0])
+            looks = [self._scene.looks.get(thing) for thing in things]
+            if None not in looks:
+                for look, head in entry.heads.items():
+                    exact = not self._vocabulary.may_vanish.get(look, False)
+                    numbers.append(self._count(head, looks.count(look), exact=exact))
         return numbers
 
     def _count(self, head: str, number: int, *, exact: bool) -> Count:

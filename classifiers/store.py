@@ -181,8 +181,7 @@ def read(
     files = paths(name, folder)
     cure = _cure(name, folder)
     card = _card(files.card, cure)
-    wanted, found = (less(perceived(facts), without) for facts in (describe(vocabulary), card.vocabulary))
-    compare(wanted, part_of(found, wanted) if part or without else found, files.card, cure)
+    compare(describe(vocabulary), card.vocabulary, files.card, cure, without=without, part=part)
     content = _read(files.weights, cure)
     digest = hashlib.sha256(content).hexdigest()
     if digest != card.weights_sha256:
@@ -292,52 +291,53 @@ def _card(path: Path, cure: str) -> Card:
 # The vocabulary on a card, compared with that of an environment: weights belong to classifiers, not to vocabularies.
 
 
-def perceived(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """A described vocabulary less all that no classifier is asked about: it can change without harm to weights."""
-    predicates = {
-        name: own
-        for name, own in facts.get("predicates", {}).items()
-        if isinstance(own, Mapping) and own.get("provenance") == Provenance.PERCEIVED.value
-    }
-    return {**facts, "predicates": predicates}
+def compare(
+    wanted: Mapping[str, Any],
+    found: Mapping[str, Any],
+    path: Path,
+    cure: str,
+    *,
+    without: str | None,
+    part: bool,
+) -> None:
+    """Whether a card speaks of the environment's vocabulary, less all that no classifier is asked about: it can change without harm.
 
-
-def less(facts: Mapping[str, Any], predicate: str | None) -> Mapping[str, Any]:
-    """A described vocabulary less one predicate and the order of its classifiers; all of it if none is named."""
-    if predicate is None:
-        return facts
-    others = {name: own for name, own in facts.get("predicates", {}).items() if name != predicate}
-    return {"name": facts.get("name"), "predicates": others}
-
-
-def part_of(facts: Mapping[str, Any], wanted: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A described vocabulary less the predicates and classifiers that are not wanted, in the wanted order."""
-    predicates = {
-        name: own for name, own in facts.get("predicates", {}).items() if name in wanted["predicates"]
-    }
-    if "heads" not in wanted:  # see ``less``
-        return {**facts, "predicates": predicates}
-    heads = [head for head in wanted["heads"] if head in facts["heads"]]
-    return {**facts, "heads": heads, "predicates": predicates}
-
-
-def compare(wanted: Mapping[str, Any], found: Mapping[str, Any], path: Path, cure: str) -> None:
-    """Whether a card speaks of the environment's vocabulary.
+    Args:
+        wanted: the vocabulary as described.
+        found: that on the card.
+        path: of the card.
+        cure: how to get one that fits.
+        without: a predicate that does not count, nor does the order of classifiers then; None for all.
+        part: whether the card may have further predicates and classifiers.
 
     Raises:
         UnusableInput: it does not; the message names the first difference.
     """
-    if all(found.get(key) == own for key, own in wanted.items()):
-        return
-    ours, theirs = wanted["predicates"], found.get("predicates", {})
-    different = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
-    if different:
-        name = different[0]
-        detail = f"predicate {name} is {theirs.get(name, 'absent')} there, {ours.get(name, 'absent')} here"
-    else:
-        key = next(key for key in wanted if wanted[key] != found.get(key))
-        detail = f"{key} is {found.get(key)} there, {wanted[key]} here"
-    raise UnusableInput(f"card {path} is for another vocabulary ({detail}): {cure}")
+    ours, theirs = (
+        {
+            name: own
+            for name, own in facts.get("predicates", {}).items()
+            if isinstance(own, Mapping) and own.get("provenance") == Provenance.PERCEIVED.value
+            if name != without
+        }
+        for facts in (wanted, found)
+    )
+    same = [("name", found.get("name"), wanted["name"])]
+    if without is None:
+        heads = [head for head in wanted["heads"] if head in found["heads"]] if part else found.get("heads")
+        same.append(("heads", heads, wanted["heads"]))
+    different = [
+        *(
+            (f"predicate {name}", theirs.get(name, "absent"), ours.get(name, "absent"))
+            for name in (ours if part or without else {**ours, **theirs})
+            if ours.get(name) != theirs.get(name)
+        ),
+        *(one for one in same if one[1] != one[2]),
+    ]
+    for what, there, here in different:
+        raise UnusableInput(
+            f"card {path} is for another vocabulary ({what} is {there} there, {here} here): {cure}"
+        )
 
 
 # Labelled looks as bytes: a safetensors file, which cannot run code, beside the weights.

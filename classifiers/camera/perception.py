@@ -146,11 +146,32 @@ class CameraPerception:
         atoms = self._indexed(scene).atoms
         low = self._thresholds[atoms.heads[atoms.found], 0]
         absent = (answers.probabilities[atoms.found] < low) & atoms.askable[atoms.found]
-        percept = self.read(answers, scene)
-        check_things(scene, atoms.things, absent, self._plan.looks, self.card.name, percept.unlike)
-        if not self._compared:
-            self._compared = True
-            compare_size(frame, self._trained, self.card.name)
+        percept, name = self.read(answers, scene), self.card.name
+        for thing in atoms.things:
+            if (look := scene.looks.get(thing, "")) not in self._plan.looks:
+                raise UnusableInput(
+                    f"{thing}: its look is {look!r}, which the classifiers of {name} do not know; give one of "
+                    f"{', '.join(self._plan.looks)}, or train with it"
+                )
+        told = [
+            f"{thing} ({scene.looks[thing]})"
+            for thing, is_absent in zip(atoms.things, absent, strict=True)
+            if is_absent  # nothing in the picture looks like it, for certain
+        ]
+        if told:
+            seen = f" (there is {', '.join(percept.unlike)})" if percept.unlike else ""
+            raise UnusableInput(
+                f"nowhere in the first picture: {', '.join(told)}{seen}; name things that show there, seen by the camera "
+                f"that the classifiers of {name} were trained on"
+            )
+        (height, width), (high, wide) = frame.shape[:2], self._trained
+        if not self._compared and (height, width) != (high, wide):
+            line = (
+                f"pictures of {width}x{height} pixels: the classifiers of {name} were trained on pictures of {wide}x{high}, "
+                f"and how well they read others was not measured"
+            )
+            warnings.warn(line, AamWarning, stacklevel=2)
+        self._compared = True
         return percept
 
     def follow(self, before: Percept, frame: Frame, scene: Scene) -> Percept:
@@ -326,61 +347,6 @@ def check_frame(frame: Frame, trained: Size, name: str) -> None:
         raise UnusableInput(
             f"picture of {width}x{height} pixels: the classifiers of {name} were trained on pictures of "
             f"{wide}x{high}; give pictures of these proportions, not much smaller, or train on yours"
-        )
-
-
-def compare_size(frame: Frame, trained: Size, name: str) -> None:
-    """Say that a picture is of another size than those learned from.
-
-    Warns:
-        AamWarning: it is.
-    """
-    (height, width), (high, wide) = frame.shape[:2], trained
-    if (height, width) != (high, wide):
-        line = (
-            f"pictures of {width}x{height} pixels: the classifiers of {name} were trained on pictures of {wide}x{high}, "
-            f"and how well they read others was not measured"
-        )
-        warnings.warn(line, AamWarning, stacklevel=3)
-
-
-def check_things(
-    scene: Scene,
-    things: Sequence[str],
-    absent: NDArray[np.bool_],
-    looks: Sequence[str],
-    name: str,
-    strange: Sequence[str],
-) -> None:
-    """Refuse a scene that names what its first picture does not show.
-
-    Args:
-        scene: with the looks of the things.
-        things: those that are to be found.
-        absent: (things,), whether the classifiers say for certain that nothing in the picture looks like it.
-        looks: that the classifiers know.
-        name: of the classifiers.
-        strange: what else is there.
-
-    Raises:
-        UnusableInput: the classifiers do not know the look of a thing, or a thing is absent.
-    """
-    for thing in things:
-        if (look := scene.looks.get(thing, "")) not in looks:
-            raise UnusableInput(
-                f"{thing}: its look is {look!r}, which the classifiers of {name} do not know; give one of "
-                f"{', '.join(looks)}, or train with it"
-            )
-    told = [
-        f"{thing} ({scene.looks[thing]})"
-        for thing, is_absent in zip(things, absent, strict=True)
-        if is_absent
-    ]
-    if told:
-        seen = f" (there is {', '.join(strange)})" if strange else ""
-        raise UnusableInput(
-            f"nowhere in the first picture: {', '.join(told)}{seen}; name things that show there, seen by the camera "
-            f"that the classifiers of {name} were trained on"
         )
 
 

@@ -43,6 +43,9 @@ CELLS: Final = 60
 MOST_STEPS: Final = 360
 """However small the boards are."""
 
+FREE: Final = 60
+"""Pictures with labels for free that are learned from, and mosaics: more of them take longer to be learned."""
+
 
 class BoardLearner(Learner[BoardPerception]):
     """Asks about whole pictures of boards."""
@@ -119,8 +122,7 @@ class BoardLearner(Learner[BoardPerception]):
         own = [self._pool.pictures[number].example(labels) for number, labels in self._answers.items()]
         data = list(own)
         if self.way.free:
-            free, self.found.given = free_examples(self._pool, self._answers, follow, self._rng)
-            data += free
+            data += self._free(follow)
         seed = self.way.seed
         task = CellTask(self._heads)
         network = teach(task, data, steps=self._steps, seed=seed, progress=lambda *_: None)
@@ -139,6 +141,27 @@ class BoardLearner(Learner[BoardPerception]):
             silent: NDArray[np.bool_] = np.all(follow[1][number][:, several] == NO_LABEL, axis=0)
             asked: NDArray[np.bool_] = np.any(one.index.legality.asked[:, several], axis=0)
             self._open.rooms[number] = int((silent & asked).sum())
+
+    def _free(self, follow: tuple[Labels, Sequence[Labels]]) -> list[Example]:
+        """Pictures that were not answered about, with the labels that follow, as many mosaics, and the answered ones again."""
+        looks, pictures = follow
+        drawn: list[int] = []  # by what follows about them: those with rare answers more often
+        rest = np.array([one for one in range(len(pictures)) if one not in self._answers], np.intp)
+        if len(rest):
+            yes = np.array([(pictures[one] == 1).any(1) for one in rest], float).reshape(len(rest), -1)
+            worth = (yes / np.maximum(yes.sum(0), 1)).sum(1)
+            useful, odds = np.flatnonzero(worth > 0), worth[worth > 0]
+            if len(useful):
+                number = min(FREE, len(useful))
+                chosen = self._rng.choice(useful, number, replace=False, p=odds / odds.sum())
+                drawn = rest[chosen].tolist()
+        mosaics = Mosaics(self._pool, looks)
+        found = [self._pool.pictures[one].example(pictures[one]) for one in drawn]
+        found += [mosaics.example(one, pictures[one], self._rng) for one in drawn]
+        for one, labels in self._answers.items():
+            found += [self._pool.pictures[one].example(labels)] * (len(drawn) // len(self._answers))
+        self.found.given = len(drawn), int(sum((pictures[one] != NO_LABEL).sum() for one in drawn))
+        return found
 
     def _watch(self, perception: BoardPerception) -> None:
         """Read walked pictures: how many are refused, and which looks are not read surely."""
@@ -250,48 +273,6 @@ def _others(pool: Pool, labelled: Sequence[int]) -> list[int]:
     """The numbers of the pictures that are not labelled."""
     done = set(labelled)
     return [number for number in range(len(pool.pictures)) if number not in done]
-
-
-# Labels for free: pictures that nobody labelled, with what follows from those that somebody did.
-
-
-FREE: Final = 60
-"""Pictures with labels for free that are learned from, and mosaics: more of them take longer to be learned."""
-
-
-def free_examples(
-    pool: Pool,
-    answers: Mapping[int, Labels],
-    follow: tuple[Labels, Sequence[Labels]],
-    rng: np.random.Generator,
-) -> tuple[list[Example], tuple[int, int]]:
-    """Pictures that were not answered about, with the labels that follow, as many mosaics, and the answered ones again.
-
-    Args:
-        pool: all pictures.
-        answers: the labels of those that were answered about, by number.
-        follow: the labels of all looks and of all pictures, as far as they follow; see ``KnownLooks.follow``.
-        rng: the source of all chance.
-
-    Returns:
-        The examples; how many pictures without an answer are among them, and how many labels these have.
-    """
-    looks, pictures = follow
-    drawn: list[int] = []  # by what follows about them: those with rare answers more often
-    rest = np.array([one for one in range(len(pictures)) if one not in answers], np.intp)
-    if len(rest):
-        yes = np.array([(pictures[one] == 1).any(1) for one in rest], float).reshape(len(rest), -1)
-        worth = (yes / np.maximum(yes.sum(0), 1)).sum(1)
-        useful, odds = np.flatnonzero(worth > 0), worth[worth > 0]
-        if len(useful):
-            chosen = rng.choice(useful, min(FREE, len(useful)), replace=False, p=odds / odds.sum())
-            drawn = rest[chosen].tolist()
-    mosaics = Mosaics(pool, looks)
-    found = [pool.pictures[one].example(pictures[one]) for one in drawn]
-    found += [mosaics.example(one, pictures[one], rng) for one in drawn]
-    for one, labels in answers.items():
-        found += [pool.pictures[one].example(labels) for _ in range(len(drawn) // len(answers))]
-    return found, (len(drawn), int(sum((pictures[one] != NO_LABEL).sum() for one in drawn)))
 
 
 # Boards put together of cells whose labels are known: labels for free, and any thing beside any other.
