@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.classifiers.looks import NO_LABEL, LabelledLooks
-from aam_vision.classifiers.overlaid import MOST_LOOKS, Overlays
+from aam_vision.classifiers.recognition import MOST_LOOKS, Overlays
 from tests.profiles import thorough
 
 SIDE = 18

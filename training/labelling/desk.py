@@ -2,8 +2,7 @@
 
 Both run in threads of their own. Every answer is on disk before it counts. An answer that is withdrawn has the rounds begin again
 with the answers that are left (``Corrected``): so all is as if the mistake had never been made. What a page shows of a question, and what
-a person can do there, is a ``Sheet``'s: ``draft`` has those of whole boards, ``things`` those of pictures without cells, here are those of
-single atoms.
+a person can do there, is a ``Sheet``'s: ``sheets`` has those of boards, ``things`` those of pictures without cells.
 """
 
 from __future__ import annotations
@@ -11,19 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Condition
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
-from aam_vision.agents.perception import Frame, Reading, VisualVocabulary
-from aam_vision.classifiers.perception import BoardPerception
-from aam_vision.classifiers.reading import SceneIndex
-from aam_vision.support.errors import AamError, UnusableInput
+from aam_vision.support.errors import AamError
 from aam_vision.support.pictures import encode
-from aam_vision.support.wording import counted
 from aam_vision.training.described import PROBLEM
-from aam_vision.training.labelling.draft import boxes_of
-from aam_vision.training.labelling.pool import AskedAtom, LabelQuestion, Pool, SiteAnswers, Walked
+from aam_vision.training.labelling.pool import LabelQuestion, Walked
 from aam_vision.training.labelling.record import LabelRecord
 from aam_vision.training.labelling.rounds import Answer
+from aam_vision.training.labelling.sheets import Sheet, Sheets
 
 P = TypeVar("P", contravariant=True)
 
@@ -48,49 +43,6 @@ class _Asked:
     sheet: Sheet
     tested: bool
     missing: int = 0
-
-
-class Sheet(Protocol):
-    """A question as a page shows it, while a person works on its answer."""
-
-    def view(self, frame: Frame) -> dict[str, Any]:
-        """What the page shows of it, as JSON."""
-
-    def change(self, what: str, facts: dict[str, Any]) -> None:
-        """Do what the page asks for; ValueError if a page never asks for that."""
-
-    def take_back(self) -> bool:
-        """Undo the last change; False if there is none."""
-
-    def answer(self, what: str) -> Answer:
-        """The answer; UnusableInput if it cannot be right."""
-
-    def told(self, what: str, number: int) -> tuple[str, str]:
-        """What the page says after so many answers, while it waits, and about this one."""
-
-
-class Sheets(Protocol[P]):
-    """Makes the sheets of one kind of question, and keeps what helps to answer.
-
-    Attributes:
-        name: what an answer is called.
-        endings: what ends a question.
-    """
-
-    name: str
-    endings: tuple[str, ...]
-
-    def sheet(self, question: LabelQuestion, former: Answer | None) -> Sheet:
-        """A question; ``former``: what was answered before that was withdrawn."""
-
-    def learned(self, perception: P) -> None:
-        """Take note of classifiers that were trained on the answers so far."""
-
-    def note(self, question: LabelQuestion, answer: Answer) -> None:
-        """Keep an answer."""
-
-    def forget(self, question: LabelQuestion | None) -> None:
-        """Forget an answer, or all."""
 
 
 class Desk(Generic[P]):
@@ -254,83 +206,3 @@ class Desk(Generic[P]):
         self._serial += 1
         sheet = self._sheets.sheet(question, self._former.get(question))
         return _Asked(self._serial, question, sheet, tested, missing)
-
-
-# Single atoms as a page shows them: nothing is filled in, so that the answer is the person's own.
-
-
-class AtomSheets:
-    """The sheets of single atoms; UnusableInput if the answers in the record contradict each other."""
-
-    name = "answer"
-    endings: tuple[str, ...] = ("yes", "no", "skip")
-
-    def __init__(self, visual: VisualVocabulary, pool: Pool, record: LabelRecord) -> None:
-        self._pool, self._record, self._heads = pool, record, visual.cell_heads()
-        self._entries = {
-            head: (look, entry)
-            for entry in visual.perceived
-            for look, head in reversed([*entry.heads.items()])
-        }
-        self.forget(None)
-
-    def sheet(self, question: LabelQuestion, former: Answer | None) -> AtomSheet:
-        """A question in words, and what its predicate means."""
-        assert isinstance(question, AskedAtom)
-        index = self._pool.pictures[question.number].index
-        look, entry = self._entries[self._heads[question.head]]
-        name, place = entry.predicate.name, index.places[question.place]
-        where = {Reading.WHERE: f"{look}, {place}", Reading.ON: f"what is at {place}"}
-        text = f"{name}({where.get(entry.reading, place)})?"
-        facts = {"kind": "atom", "text": text, "description": entry.description, "place": place}
-        return AtomSheet(question, index, facts, self)
-
-    def learned(self, perception: BoardPerception) -> None:
-        """Nothing: no answer is filled in."""
-
-    def note(self, question: LabelQuestion, answer: Answer) -> None:
-        """Keep what follows from an answer."""
-        assert isinstance(question, AskedAtom)
-        self.known.add(question, yes=bool(answer))
-
-    def forget(self, question: LabelQuestion | None) -> None:
-        """What follows from all that the record says by now."""
-        self.known = SiteAnswers(self._pool, len(self._heads))
-        for asked, value in self._record.answers():
-            try:
-                self.note(asked, value)
-            except UnusableInput as error:
-                text = self.sheet(asked, None).facts["text"]
-                raise UnusableInput(f"the answers on disk contradict each other at {text} {error}") from None
-
-
-@dataclass(frozen=True)
-class AtomSheet:
-    """A single atom that is asked about."""
-
-    atom: AskedAtom
-    index: SceneIndex
-    facts: dict[str, Any]
-    sheets: AtomSheets
-
-    def view(self, frame: Frame) -> dict[str, Any]:
-        """The question, and where the place is."""
-        return {**self.facts, "boxes": boxes_of(self.index, self.atom.place, frame)}
-
-    def change(self, what: str, facts: dict[str, Any]) -> None:
-        """Nothing can be done but to answer."""
-        raise ValueError(what)
-
-    def take_back(self) -> bool:
-        """There is no change to undo."""
-        return False
-
-    def answer(self, what: str) -> bool:
-        """Whether it is true; UnusableInput if that contradicts other answers."""
-        self.sheets.known.check(self.atom, yes=what == "yes")
-        return what == "yes"
-
-    def told(self, what: str, number: int) -> tuple[str, str]:
-        """What the page says after so many answers, while it waits, and about this one."""
-        said = f"{self.facts['text']} {'skipped' if what == 'skip' else what}"
-        return f"Learning from {counted(number, 'answer')} ...", said

@@ -2,7 +2,7 @@
 
 In every round something is asked, and the classifiers are trained on all answers. Some questions are chosen at random, and what
 they are about is read before it is learned from: that is the test that ends the rounds. What is asked next, what an answer teaches and
-how the classifiers are trained is a ``Learner``'s: ``boards`` asks about whole pictures, ``atoms`` about single atoms of them, ``scenes``
+how the classifiers are trained is a ``Learner``'s: ``boards`` asks about whole pictures of boards, or single atoms of them, ``scenes``
 about pictures without cells.
 """
 

@@ -27,10 +27,8 @@ from aam_vision.support.files import read_limited
 from aam_vision.support.wording import counted
 from aam_vision.training import described
 from aam_vision.training.folder import LABELS, Labellable
-from aam_vision.training.labelling.atoms import AtomLearner
-from aam_vision.training.labelling.boards import BoardLearner
-from aam_vision.training.labelling.desk import AtomSheets, Corrected, Desk, Sheets
-from aam_vision.training.labelling.draft import PictureSheets
+from aam_vision.training.labelling.boards import AtomLearner, BoardLearner
+from aam_vision.training.labelling.desk import Corrected, Desk
 from aam_vision.training.labelling.pool import (
     SCENE_STEPS,
     STEPS,
@@ -51,6 +49,7 @@ from aam_vision.training.labelling.rounds import (
 from aam_vision.training.labelling.scenes import SceneLearner, set_aside
 from aam_vision.training.labelling.server import Front, served
 from aam_vision.training.labelling.settings import ATOMS, PAGE, PICTURES, SIMULATOR, Session, Way
+from aam_vision.training.labelling.sheets import AtomSheets, PictureSheets, Sheets
 from aam_vision.training.labelling.things import ThingSheets
 from aam_vision.training.settings import write_files
 
@@ -147,7 +146,7 @@ def at_page(
             sheets = AtomSheets(domain.visual, pool, record)
         else:
             sheets = PictureSheets(domain.visual, pool)
-        front.shown = desk = Desk(pictures, record, sheets, way.most)
+        front.shown = desk = Desk[Any](pictures, record, sheets, way.most)
         if len(record):
             done = counted(len(record), "answer" if atoms else "labelled picture")
             progress.stage(f"{domain.name}: going on after {done}")

@@ -1,7 +1,7 @@
 """A picture without cells while a person works on its answer: where things are, what is true of them, and what a page shows of it.
 
 A person points at a thing, and its outline is filled in. What can be true of it is one answer each, as at the places of a board
-(``draft``): of the picture as a whole, of a thing, and of a thing with each other one that shows. Everything is filled in as far as it can
+(``sheets``): of the picture as a whole, of a thing, and of a thing with each other one that shows. Everything is filled in as far as it can
 be guessed, and what an answer excludes is taken back.
 """
 
@@ -23,9 +23,9 @@ from aam_vision.envs.labelled import Labelled
 from aam_vision.model.constraints import Number
 from aam_vision.model.strips import Atom, State
 from aam_vision.support.errors import UnusableInput
-from aam_vision.training.labelling.draft import KEYS, LabelSheets, PictureSheet, Problem, places_in
 from aam_vision.training.labelling.pool import LabelQuestion, Walked
 from aam_vision.training.labelling.rounds import Answer
+from aam_vision.training.labelling.sheets import KEYS, LabelSheets, PictureSheet, Problem, places_in
 from aam_vision.training.montage import backdrop_of
 from aam_vision.training.pictures import answers, broken
 from aam_vision.training.regions import Colours, Regions, Spot, middle, outline_path

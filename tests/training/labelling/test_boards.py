@@ -11,9 +11,8 @@ from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.classifiers.recognition import Recognition
 from aam_vision.envs.registry import board_domain
 from aam_vision.support.commandline import Progress
-from aam_vision.training.labelling import atoms, boards
-from aam_vision.training.labelling.atoms import AtomLearner
-from aam_vision.training.labelling.boards import BoardLearner, Mosaics, shown
+from aam_vision.training.labelling import boards
+from aam_vision.training.labelling.boards import AtomLearner, BoardLearner, Mosaics, shown
 from aam_vision.training.labelling.pool import NO_LOOK, KnownLooks, Pool
 from aam_vision.training.labelling.references import labelled_looks
 from aam_vision.training.labelling.rounds import LabellingRounds
@@ -147,7 +146,7 @@ def test_no_more_is_asked_than_allowed_and_nothing_twice(pool, skip):
 
 
 def test_the_test_asks_all_about_places_at_random(pool, monkeypatch):
-    monkeypatch.setattr(atoms, "COVERED", np.inf)
+    monkeypatch.setattr(boards, "COVERED", np.inf)
     told, made = _Told(pool), AtomLearner(DOMAIN, pool, Way(most=40))
     rounds = LabellingRounds(made, told, Progress(io.StringIO()))
     rounds.ask(made.FIRST)

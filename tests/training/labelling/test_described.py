@@ -18,8 +18,8 @@ from aam_vision.envs.registry import board_domain
 from aam_vision.envs.sources import found, shown, vocabulary
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.described import described, looks, pictured_scene, place_types, read_description
-from aam_vision.training.labelling.draft import Draft, Guess
 from aam_vision.training.labelling.own_pictures import pddl_vocabulary, vocabulary_named
+from aam_vision.training.labelling.sheets import Draft, Guess
 from tests.profiles import thorough
 
 from .lamps import LAMPS

@@ -12,11 +12,11 @@ from aam_vision.envs.labelled import label
 from aam_vision.envs.registry import board_domain
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.folder import labelled_images, read_labels
-from aam_vision.training.labelling.desk import AtomSheets, Corrected, Desk, Stale
-from aam_vision.training.labelling.draft import PictureSheets
+from aam_vision.training.labelling.desk import Corrected, Desk, Stale
 from aam_vision.training.labelling.pool import AskedAtom, LabelQuestion, Pool, walk
 from aam_vision.training.labelling.record import LabelRecord
 from aam_vision.training.labelling.session import SimulatorLabels
+from aam_vision.training.labelling.sheets import AtomSheets, PictureSheets
 
 DOMAIN = board_domain("sokoban")
 CLEAR, PLAYER, STONE, STONE_ON_GOAL, GOAL = range(5)

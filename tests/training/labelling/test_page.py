@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from aam_vision.training.folder import read_labels
-from aam_vision.training.labelling.desk import AtomSheets, Corrected, Desk
-from aam_vision.training.labelling.draft import PictureSheets
+from aam_vision.training.labelling.desk import Corrected, Desk
 from aam_vision.training.labelling.pool import AskedAtom, LabelQuestion
 from aam_vision.training.labelling.record import LabelRecord
 from aam_vision.training.labelling.server import served
 from aam_vision.training.labelling.session import label_walks
 from aam_vision.training.labelling.settings import Session
+from aam_vision.training.labelling.sheets import AtomSheets, PictureSheets
 from tests.profiles import crossed
 from tests.training.labelling.person import SETTINGS, STEPS, Person, Told, Truth, command, opened, started
 from tests.training.labelling.truths import walked

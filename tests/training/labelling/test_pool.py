@@ -8,8 +8,13 @@ from aam_vision.classifiers.architecture import CELL_PIXELS
 from aam_vision.classifiers.looks import distances
 from aam_vision.classifiers.recognition import Recognition
 from aam_vision.support.errors import UnusableInput
-from aam_vision.training.labelling.atoms import most_telling_head, strangest_look
-from aam_vision.training.labelling.boards import Open, at_random, most_telling
+from aam_vision.training.labelling.boards import (
+    Open,
+    at_random,
+    most_telling,
+    most_telling_head,
+    strangest_look,
+)
 from aam_vision.training.labelling.pool import NO_LOOK, AskedAtom, KnownLooks, SiteAnswers, rarest, walk
 from aam_vision.training.labelling.references import labelled_looks
 from aam_vision.training.labelling.rounds import least_labelled

@@ -11,7 +11,7 @@ from aam_vision.envs.labelled import label
 from aam_vision.envs.registry import board_domain
 from aam_vision.model.strips import State
 from aam_vision.support.errors import UnusableInput
-from aam_vision.training.labelling.draft import Draft, Guess
+from aam_vision.training.labelling.sheets import Draft, Guess
 from tests.profiles import thorough
 
 CLEAR, PLAYER, STONE, STONE_ON_GOAL, GOAL = range(5)

@@ -1,4 +1,4 @@
-"""A picture while a person works on its answer: what every place shows, what cannot be, and what a page shows of it.
+"""Sheets: a question while a person works on its answer, and what a page shows of it; those of whole boards, and of single atoms of them.
 
 A person says one thing about a place: it shows a stone. What follows is filled in: the place takes the nearest combination of
 answers that the constraints of the vocabulary allow, and places of the same picture that look alike and were not spoken of
@@ -23,7 +23,8 @@ from aam_vision.envs.labelled import Labels
 from aam_vision.model.strips import Atom, State
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.wording import counted
-from aam_vision.training.labelling.pool import NO_LOOK, LabelQuestion, Pool
+from aam_vision.training.labelling.pool import NO_LOOK, AskedAtom, LabelQuestion, Pool, SiteAnswers
+from aam_vision.training.labelling.record import LabelRecord
 from aam_vision.training.labelling.rounds import Answer
 
 KEYS: Final = "123456789abcdefghijklmopqrtvwxyz"
@@ -55,8 +56,59 @@ Seen = TypeVar("Seen")
 Label = TypeVar("Label")
 
 
-class PictureSheet(ABC, Generic[Said]):
-    """What is said about one picture, as a ``desk.Sheet``; whatever a person changes can be undone.
+class Sheet(ABC):
+    """A question as a page shows it, while a person works on its answer."""
+
+    @abstractmethod
+    def view(self, frame: Frame) -> dict[str, Any]:
+        """What the page shows of it, as JSON."""
+
+    def change(self, what: str, facts: dict[str, Any]) -> None:
+        """Do what the page asks for; ValueError if a page never asks for that."""
+        raise ValueError(what)
+
+    def take_back(self) -> bool:
+        """Undo the last change; False if there is none."""
+        return False
+
+    @abstractmethod
+    def answer(self, what: str) -> Answer:
+        """The answer; UnusableInput if it cannot be right."""
+
+    @abstractmethod
+    def told(self, what: str, number: int) -> tuple[str, str]:
+        """What the page says after so many answers, while it waits, and about this one."""
+
+
+class Sheets(ABC, Generic[Seen]):
+    """Makes the sheets of one kind of question, and keeps what helps to answer.
+
+    Attributes:
+        name: what an answer is called.
+        endings: what ends a question.
+    """
+
+    name = "label"
+    endings: tuple[str, ...] = ("next", "skip")
+
+    @abstractmethod
+    def sheet(self, question: LabelQuestion, former: Answer | None) -> Sheet:
+        """A question; ``former``: what was answered before that was withdrawn."""
+
+    def learned(self, perception: Seen) -> None:
+        """Take note of classifiers that were trained on the answers so far."""
+
+    @abstractmethod
+    def note(self, question: LabelQuestion, answer: Any) -> None:
+        """Keep an answer."""
+
+    @abstractmethod
+    def forget(self, question: LabelQuestion | None) -> None:
+        """Forget an answer, or all."""
+
+
+class PictureSheet(Sheet, Generic[Said]):
+    """What is said about one picture; whatever a person changes can be undone.
 
     Attributes:
         places: of which something can be said: their names.
@@ -115,14 +167,12 @@ class PictureSheet(ABC, Generic[Said]):
             raise ValueError("head")
 
     def take_back(self) -> bool:
-        """Undo the last change; False if there is none."""
         if not self._before:
             return False
         self._said = self._before.pop()
         return True
 
     def told(self, what: str, number: int) -> tuple[str, str]:
-        """What the page says after so many labelled pictures, while it waits, and about this one."""
         if what == "skip":
             return "Looking for another picture ...", "The picture is skipped: it is left out."
         return f"Learning from {counted(number, 'labelled picture')} ...", f"Picture {number} is labelled."
@@ -310,11 +360,8 @@ class Draft(PictureSheet[_Answers]):
         self._say(_Answers(yes, unsure, told))
 
 
-class LabelSheets(Generic[Seen, Label]):
-    """What makes the sheets of whole pictures, with guesses filled in: labels, and the latest classifiers; see ``desk.Sheets``."""
-
-    name = "label"
-    endings: tuple[str, ...] = ("next", "skip")
+class LabelSheets(Sheets[Seen], Generic[Seen, Label]):
+    """Makes the sheets of whole pictures, with guesses filled in: keeps labels, and the latest classifiers."""
 
     def __init__(self) -> None:
         self._labels: dict[int, Label] = {}
@@ -324,11 +371,9 @@ class LabelSheets(Generic[Seen, Label]):
         self._perception = perception
 
     def note(self, question: LabelQuestion, answer: Any) -> None:
-        """Keep an answer for guesses."""
         self._labels[question.number] = answer
 
     def forget(self, question: LabelQuestion | None) -> None:
-        """Forget an answer, or all."""
         if question is None:
             self._labels.clear()
         else:
@@ -403,3 +448,71 @@ def boxes_of(index: SceneIndex, place: int, frame: Frame) -> list[list[float]]:
     boxes = cell_boxes(height, width, index.scene)
     cells = [divmod(cell, index.scene.columns) for cell in index.cells[place]]
     return [[round(edge, 5) for edge in boxes[cell]] for cell in cells if cell in boxes]
+
+
+# Single atoms as a page shows them: nothing is filled in, so that the answer is the person's own.
+
+
+class AtomSheets(Sheets[BoardPerception]):
+    """The sheets of single atoms; UnusableInput if the answers in the record contradict each other."""
+
+    name = "answer"
+    endings: tuple[str, ...] = ("yes", "no", "skip")
+
+    def __init__(self, visual: VisualVocabulary, pool: Pool, record: LabelRecord) -> None:
+        self._pool, self._record, self._heads = pool, record, visual.cell_heads()
+        self._entries = {
+            head: (look, entry)
+            for entry in visual.perceived
+            for look, head in reversed([*entry.heads.items()])
+        }
+        self.forget(None)
+
+    def sheet(self, question: LabelQuestion, former: Answer | None) -> AtomSheet:
+        """A question in words, and what its predicate means."""
+        assert isinstance(question, AskedAtom)
+        index = self._pool.pictures[question.number].index
+        look, entry = self._entries[self._heads[question.head]]
+        name, place = entry.predicate.name, index.places[question.place]
+        where = {Reading.WHERE: f"{look}, {place}", Reading.ON: f"what is at {place}"}
+        text = f"{name}({where.get(entry.reading, place)})?"
+        facts = {"kind": "atom", "text": text, "description": entry.description, "place": place}
+        return AtomSheet(question, index, facts, self)
+
+    def note(self, question: LabelQuestion, answer: Any) -> None:
+        """Keep what follows from an answer."""
+        assert isinstance(question, AskedAtom)
+        self.known.add(question, yes=bool(answer))
+
+    def forget(self, question: LabelQuestion | None) -> None:
+        """What follows from all that the record says by now."""
+        self.known = SiteAnswers(self._pool, len(self._heads))
+        for asked, value in self._record.answers():
+            try:
+                self.note(asked, value)
+            except UnusableInput as error:
+                text = self.sheet(asked, None).facts["text"]
+                raise UnusableInput(f"the answers on disk contradict each other at {text} {error}") from None
+
+
+@dataclass(frozen=True)
+class AtomSheet(Sheet):
+    """A single atom that is asked about."""
+
+    atom: AskedAtom
+    index: SceneIndex
+    facts: dict[str, Any]
+    sheets: AtomSheets
+
+    def view(self, frame: Frame) -> dict[str, Any]:
+        """The question, and where the place is."""
+        return {**self.facts, "boxes": boxes_of(self.index, self.atom.place, frame)}
+
+    def answer(self, what: str) -> bool:
+        """Whether it is true; UnusableInput if that contradicts other answers."""
+        self.sheets.known.check(self.atom, yes=what == "yes")
+        return what == "yes"
+
+    def told(self, what: str, number: int) -> tuple[str, str]:
+        said = f"{self.facts['text']} {'skipped' if what == 'skip' else what}"
+        return f"Learning from {counted(number, 'answer')} ...", said
