@@ -10,8 +10,9 @@ order: over several steps a thing may have left and an equal one arrived at the 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from itertools import permutations
 
 MATCHED_AT_MOST = 6
 """More missing things than this are not matched (the matchings are enumerated)."""
@@ -126,19 +127,10 @@ def _match(
         last = before.get(thing)
         # without a last place a thing may be in any of them
         choices.append([p for p in found if last is None or neighbours(last, p)])
-    matchings = list(_matchings(choices))
-    if not matchings:
-        return {}
-    agreed = zip(*matchings, strict=True)
-    return {t: options[0] for t, options in zip(missing, agreed, strict=True) if len(set(options)) == 1}
-
-
-def _matchings(choices: Sequence[Sequence[str]]) -> Iterator[tuple[str, ...]]:
-    """All ways to give each thing one of its places, no place twice."""
-    if not choices:
-        yield ()
-        return
-    for place in choices[0]:
-        rest = [[p for p in options if p != place] for options in choices[1:]]
-        for others in _matchings(rest):
-            yield (place, *others)
+    matchings = [
+        way
+        for way in permutations(found)
+        if all(place in own for place, own in zip(way, choices, strict=True))
+    ]
+    agreed = zip(missing, *matchings, strict=True) if matchings else ()
+    return {thing: options[0] for thing, *options in agreed if len(set(options)) == 1}

@@ -247,7 +247,7 @@ def assess(
         readings = [(found, perception.read(found, scene, sample.before)) for sample, found in each]
     else:
         answered = perception.answers(frames, scene)
-        readings = [(said.probabilities, perception.read(said, scene)) for said in answered]
+        readings = [(said[0], perception.read(said, scene)) for said in answered]
     for sample, (probabilities, percept) in zip(known, readings, strict=True):
         found, visible = percept.state, sample.visible
         different = (found.true ^ sample.true.true) - found.unknown

@@ -154,6 +154,8 @@ def _cut(
     tied: bool,
 ) -> Group:
     """A group of a picture; ``near``: where it and its shadow are."""
+    from scipy.ndimage import binary_dilation
+
     rows, columns = np.nonzero(near)
     top, left, bottom, right = rows.min(), columns.min(), rows.max() + 1, columns.max() + 1
     part = np.s_[top:bottom, left:right]
@@ -164,10 +166,7 @@ def _cut(
     shade = np.where((near & (owner == NOTHING))[..., None], labelled.frame / behind, 1).astype(np.float32)
     mask = owner != NOTHING
     low = int(np.nonzero(mask.any(1))[0].max())
-    around = mask
-    for _ in range(BESIDE):
-        numbers = around.astype(np.int8) - 1
-        around = around | np.logical_or.reduce([_moved(numbers, *way) >= 0 for way in WAYS])
+    around = binary_dilation(mask, iterations=BESIDE)
     scene = labelled.scene
     return Group(
         tuple(scene.looks[thing] for thing in own),

@@ -63,14 +63,13 @@ class Training:
             raise UnusableInput(
                 f"--images {self.images}: no such folder; it holds images/*.png and labels.jsonl"
             )
-        if self.ship and self.fast_dev_run:
-            raise UnusableInput("--ship and --fast-dev-run exclude each other: such weights are of no use")
-        if self.ship and self.tensorboard:
-            raise UnusableInput(
-                "--ship and --tensorboard exclude each other: logs are not shipped, use --out"
-            )
-        if self.ship and self.out is not None:
-            raise UnusableInput(f"--ship and --out {self.out} exclude each other: give one of them")
+        for asked, other, why in (
+            (self.fast_dev_run, "--fast-dev-run", "such weights are of no use"),
+            (self.tensorboard, "--tensorboard", "logs are not shipped, use --out"),
+            (self.out is not None, f"--out {self.out}", "give one of them"),
+        ):
+            if self.ship and asked:
+                raise UnusableInput(f"--ship and {other} exclude each other: {why}")
         if self.base is not None and self.only is None:
             raise UnusableInput(f"--base {self.base} is for --only PREDICATE: name the predicate to train")
         if self.only is not None and (self.trunk or self.backbone):

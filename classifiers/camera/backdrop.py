@@ -139,15 +139,10 @@ class Backdrop:
 
     def unexplained(self, cells: NDArray[np.uint8], found: Iterable[Sight]) -> list[NDArray[np.bool_]]:
         """The parts of a picture that nothing explains, (h, w) each, the largest first; see ``strangeness``."""
-        left, parts = self.strangeness(cells, found) > self.most, []
-        while left.any():
-            part = np.zeros_like(left)
-            part[np.unravel_index(left.argmax(), left.shape)] = True
-            while (grown := (_widened(part[None].astype(np.float32), 1)[0] > 0) & left).sum() > part.sum():
-                part = grown
-            parts.append(part)
-            left &= ~part
-        return sorted(parts, key=lambda part: -int(part.sum()))
+        from scipy.ndimage import label
+
+        parts, number = label(self.strangeness(cells, found) > self.most, np.ones((3, 3)))
+        return sorted((parts == one + 1 for one in range(number)), key=lambda part: -int(part.sum()))
 
     def touches(self, part: NDArray[np.bool_], sight: Sight) -> bool:
         """Whether a part of a picture may cover some of a thing, or what is beside it."""
