@@ -6,7 +6,7 @@ A look is compared with others in several sizes, because things are drawn in oth
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -123,9 +123,7 @@ class LabelledLooks:
 
     def of_heads(self, rows: Sequence[int]) -> LabelledLooks:
         """With some of the classifiers alone, in that order."""
-        return LabelledLooks(
-            self.looks, self.cells, self.places, self.asked[:, rows], self.labels[:, rows], self.limits
-        )
+        return replace(self, asked=self.asked[:, rows], labels=self.labels[:, rows])
 
     def by_kind(self) -> dict[bytes, NDArray[np.intp]]:
         """The numbers of the places of which the same classifiers are asked, by the bytes of these classifiers' row of ``asked``."""

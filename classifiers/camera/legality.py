@@ -10,6 +10,7 @@ by the others alone: its own answer counts for nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from graphlib import CycleError, TopologicalSorter
 from typing import Final
 
 import numpy as np
@@ -155,13 +156,11 @@ def rows_of(item: Number, things: Sequence[str], atoms: Sequence[Atom]) -> list[
 
 def _cyclic(arrows: Sequence[tuple[str, str]]) -> bool:
     """Whether arrows lead back to where they started from."""
-    ends: dict[str, set[str]] = {}
-    for one, other in arrows:
-        ends.setdefault(one, set()).add(other)
-    while ends:
-        done = [one for one, others in ends.items() if not others & ends.keys()]
-        if not done:
-            return True
-        for one in done:
-            del ends[one]
+    sorter = TopologicalSorter[str]()
+    for arrow in arrows:
+        sorter.add(*arrow)
+    try:
+        sorter.prepare()
+    except CycleError:
+        return True
     return False

@@ -392,6 +392,7 @@ class AtomLearner(BoardLearner):
         while True:
             found = strangest_look(self._single, self._open.looks, self._left_out)
             look, self._farthest = found or (None, 0.0)
+            read: Truth | None = None
             if perception is None or self._open.any() or self._farthest > COVERED:
                 rooms = [one for one in self._open_rooms if self._wanted(one)]
                 if rooms and self._turn % ROOMS == ROOMS - 1:
@@ -403,10 +404,6 @@ class AtomLearner(BoardLearner):
                 self._turn += 1
                 shown, members = set(self.found.pictures), self._pool.members[site]
                 number, place = next((one for one in members if one[0] in shown), members[0])
-                while (
-                    site not in self._left_out and (head := most_telling_head(self._single, site)) is not None
-                ):
-                    yield AskedAtom(number, place, head), False
             else:  # every look is as likely as any other, however often it is seen
                 wanted = [site for site in range(len(self._pool.members)) if self._wanted(site)]
                 if not wanted:
@@ -414,13 +411,14 @@ class AtomLearner(BoardLearner):
                 site = wanted[int(self._rng.integers(len(wanted)))]
                 members = self._pool.members[site]
                 number, place = members[int(self._rng.integers(len(members)))]
-                _, sure, doubtful = self._pool.pictures[number].read(perception)
-                self._read = sure, doubtful
-                while (
-                    site not in self._left_out
-                    and (head := surest(sure[:, place], self._single.possible(site))) is not None
-                ):
-                    yield AskedAtom(number, place, head), True
+                _, read, doubtful = self._pool.pictures[number].read(perception)
+                self._read = read, doubtful
+            while site not in self._left_out:
+                left = self._single.possible(site)
+                head = most_telling_head(self._single, site) if read is None else surest(read[:, place], left)
+                if head is None:
+                    break
+                yield AskedAtom(number, place, head), read is not None
 
     def take(self, question: LabelQuestion, answer: Answer | None) -> None:
         assert isinstance(question, AskedAtom)

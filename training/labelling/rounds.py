@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from math import ceil, comb, log
+from math import ceil, log
 from time import process_time
 from typing import Final, Generic, Protocol, TypeVar
 
@@ -52,17 +52,9 @@ def upper_bound(wrong: int, number: int, confidence: float = CONFIDENCE) -> floa
 
     The chance of at most ``wrong`` is exactly ``1 - confidence`` there; 1.0 without an answer.
     """
-    if wrong >= number:
-        return 1.0
-    low, high = wrong / number, 1.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        terms = (comb(number, k) * middle**k * (1 - middle) ** (number - k) for k in range(wrong + 1))
-        if float(sum(terms)) > 1 - confidence:
-            low = middle
-        else:
-            high = middle
-    return high
+    from scipy.stats import beta
+
+    return 1.0 if wrong >= number else float(beta.ppf(confidence, wrong + 1, number - wrong))
 
 
 @dataclass
