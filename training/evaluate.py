@@ -6,17 +6,18 @@ A state is *exact*, *refused* (unknown atoms beyond those that the image hides b
 
 from __future__ import annotations
 
-import json as json_format
+import json
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
+from aam_vision.support.options import flag, option
 from aam_vision.support.wording import counted, some
 
 if TYPE_CHECKING:
@@ -25,26 +26,22 @@ if TYPE_CHECKING:
     from aam_vision.training.assessment import PerceptionScores
 
 
-def evaluate(
-    env: Annotated[str, typer.Option(help="Environment, e.g. sokoban.")],
-    classifiers: Annotated[
-        Path | None, typer.Option(help="Folder of classifier weights; default the shipped ones.")
-    ] = None,
-    images: Annotated[
-        Path | None, typer.Option(help="Read the labelled pictures of this folder, not the environment's.")
-    ] = None,
-    corruptions: Annotated[
-        bool, typer.Option("--corruptions", help="Also under noise, blur, shifts, JPEG and so on.")
-    ] = False,
-    states: Annotated[int, typer.Option(min=1, help="Distinct states per group of layouts.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of states and corruptions.")] = 0,
-    noise: Annotated[
-        float | None, typer.Option(min=0, help="Also with Gaussian noise of this sigma (0 to 1).")
-    ] = None,
-    json: Annotated[Path | None, typer.Option(help="Also write the figures to this file.")] = None,
-    threads: Annotated[int, typer.Option(min=1, help="Threads that share the images.")] = 1,
-    backend: Annotated[str, typer.Option(help="What runs the network: numpy, torch or onnx.")] = "torch",
-) -> None:
+@dataclass(frozen=True)
+class Evaluation:
+    """What is read with which classifiers."""
+
+    classifiers: Path | None = option("Folder of classifier weights; default the shipped ones.")
+    images: Path | None = option("Read the labelled pictures of this folder, not the environment's.")
+    corruptions: bool = flag("Also under noise, blur, shifts, JPEG and so on.")
+    states: int = option("Distinct states per group of layouts.", 1000, min=1)
+    seed: int = option("Seed of states and corruptions.", 0, min=0)
+    noise: float | None = option("Also with Gaussian noise of this sigma (0 to 1).", min=0)
+    json: Path | None = option("Also write the figures to this file.")
+    threads: int = option("Threads that share the images.", 1, min=1)
+    backend: str = option("What runs the network: numpy, torch or onnx.", "torch")
+
+
+def evaluate(env: Annotated[str, typer.Option(help="Environment, e.g. sokoban.")], asked: Evaluation) -> None:
     """Perceive legal states of unseen and of interrogated layouts; compare with the simulator.
 
     Examples:
@@ -54,10 +51,10 @@ def evaluate(
     """
     from aam_vision.training.pictures import domain_of, labelled_pictures
 
-    domain = domain_of(env, images)
-    weights = domain.classifiers(classifiers)
-    if json is not None and not json.resolve().parent.is_dir():
-        raise UnusableInput(f"cannot write {json}: its folder does not exist, create it")
+    domain = domain_of(env, asked.images)
+    weights = domain.classifiers(asked.classifiers)
+    if asked.json is not None and not asked.json.resolve().parent.is_dir():
+        raise UnusableInput(f"cannot write {asked.json}: its folder does not exist, create it")
     import torch
 
     from aam_vision.classifiers.loading import load_perception
@@ -65,19 +62,18 @@ def evaluate(
     from aam_vision.training.assessment import evaluate_domain, speed
 
     torch.set_num_threads(1)
-    noisy = corruptions or noise is not None
-    perception = load_perception(
-        domain.visual, domain.name, weights, remembered=0, backend=backend, threads=threads, noisy=noisy
-    )
+    how: dict[str, Any] = {"backend": asked.backend, "threads": asked.threads}
+    noisy = asked.corruptions or asked.noise is not None
+    perception = load_perception(domain.visual, domain.name, weights, remembered=0, noisy=noisy, **how)
     every = known.CAMERA_CORRUPTIONS if domain.visual.cellless else known.CORRUPTIONS
-    conditions = dict(every) if corruptions else {}
-    if noise is not None:
-        conditions.setdefault(f"noise {noise:g}", known.Corruption(partial(known.noise, sigma=noise), 0.0))
-    examined = None if images is None else {"unseen": labelled_pictures(domain, images)}
-    groups = evaluate_domain(
-        domain, perception, states=states, seed=seed, conditions=conditions, examined=examined
-    )
-    fast = speed(domain, perception, seed=seed)
+    conditions = dict(every) if asked.corruptions else {}
+    if asked.noise is not None:
+        noise = known.Corruption(partial(known.noise, sigma=asked.noise), 0.0)
+        conditions.setdefault(f"noise {asked.noise:g}", noise)
+    examined = None if asked.images is None else {"unseen": labelled_pictures(domain, asked.images)}
+    drawn = {"states": asked.states, "seed": asked.seed}
+    groups = evaluate_domain(domain, perception, **drawn, conditions=conditions, examined=examined)
+    fast = speed(domain, perception, seed=asked.seed)
     for group in [name for name in ("unseen", "interrogated") if name in groups]:
         print(predicates_table(f"{env}, {group} layouts", groups[group]))
     least = {"unseen": 1.0} | {f"unseen, {name}": item.least_exact for name, item in conditions.items()}
@@ -88,19 +84,17 @@ def evaluate(
             print(f"{env}, {condition}: {many} with what looks unlike everything learned from: {named}")
     what = "pictures" if domain.visual.cellless else f"{fast.shape[0]}x{fast.shape[1]} board"
     print(
-        f"{env}, {what}, {backend}, {threads} threads: {fast.single_ms:.2f} ms for a single image, "
+        f"{env}, {what}, {asked.backend}, {asked.threads} threads: {fast.single_ms:.2f} ms for a single image, "
         f"{fast.images_per_s:.0f} images/s in batches ({fast.batch_cpu_ms:.2f} CPU ms an image)"
     )
-    if json is not None:
+    if asked.json is not None:
         figures = {group: assessment.summary() for group, assessment in groups.items()}
-        speeds = {"backend": backend, "threads": threads, **asdict(fast)}
+        text = json.dumps({**figures, "speed": {**how, **asdict(fast)}}, indent=2)
         try:
-            json.write_text(
-                json_format.dumps({**figures, "speed": speeds}, indent=2) + "\n", encoding="utf-8"
-            )
+            asked.json.write_text(text + "\n", encoding="utf-8")
         except OSError as error:
             raise UnusableInput(
-                f"cannot write {json} ({error.strerror or error}): name another file"
+                f"cannot write {asked.json} ({error.strerror or error}): name another file"
             ) from None
 
 

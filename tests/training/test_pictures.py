@@ -14,7 +14,7 @@ from aam_vision.support.commandline import Progress
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.pictures import encode
 from aam_vision.training import assessment, pictures
-from aam_vision.training.evaluate import evaluate
+from aam_vision.training.evaluate import Evaluation, evaluate
 from aam_vision.training.labels import outline_facts
 from aam_vision.training.pictures import domain_of
 from aam_vision.training.session import train_domain
@@ -88,7 +88,7 @@ def test_training_and_evaluation_need_a_folder_and_a_vocabulary(folder, tmp_path
     card = json.loads((tmp_path / "eyes" / "piles.json").read_text())
     assert card["picture"] == list(SIZE)
     assert card["figures"]["unseen"]["states"] == 4
-    evaluate(NAMED, classifiers=tmp_path / "eyes", images=folder)
+    evaluate(NAMED, Evaluation(classifiers=tmp_path / "eyes", images=folder))
     assert "of 20 states exact" in capsys.readouterr().out
 
 
