@@ -210,6 +210,16 @@ def key(domain: ImageDomain, seed: int, side: int, fewer: int) -> str | None:
     depends = domain.depends_on()
     if depends is None:
         return None
+    libraries: dict[str, str | None] = dict.fromkeys(_LIBRARIES)
+    for library in _LIBRARIES:
+        with suppress(PackageNotFoundError):
+            libraries[library] = version(library)
+    code, root = (
+        hashlib.sha256(),
+        Path(aam_vision.__file__).parent,
+    )  # of what draws, cuts out and labels boards
+    for path in (path for pattern in _SOURCES for path in sorted(root.glob(pattern))):
+        code.update(path.name.encode() + b"\0" + path.read_bytes())
     facts: dict[str, Any] = {
         **depends,
         "domain": domain.name,
@@ -217,8 +227,8 @@ def key(domain: ImageDomain, seed: int, side: int, fewer: int) -> str | None:
         "seed": seed,
         "side": side,
         "fewer": fewer,
-        "libraries": {name: _version(name) for name in _LIBRARIES},
-        "code": _code(),
+        "libraries": libraries,
+        "code": code.hexdigest(),
     }
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
@@ -285,20 +295,3 @@ def _make_room(folder: Path, most: int) -> None:
             return
         path.unlink(missing_ok=True)
         total -= size
-
-
-def _version(library: str) -> str | None:
-    try:
-        return version(library)
-    except PackageNotFoundError:
-        return None
-
-
-def _code() -> str:
-    """A hash of the modules that draw, cut out and label boards."""
-    digest = hashlib.sha256()
-    root = Path(aam_vision.__file__).parent
-    for pattern in _SOURCES:
-        for path in sorted(root.glob(pattern)):
-            digest.update(path.name.encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()

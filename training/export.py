@@ -13,15 +13,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from aam_vision.support.commandline import run_command, write_atomically
 from aam_vision.support.errors import UnusableInput
-
-if TYPE_CHECKING:
-    from aam_vision.envs.image_domain import ImageDomain
 
 
 def export(
@@ -42,37 +39,32 @@ def export(
     weights = domain.classifiers(classifiers)
     if not out.resolve().parent.is_dir() or out.is_dir():
         raise UnusableInput(f"cannot write {out}: name a file in a folder that exists")
-    content, heads = _graph(domain, weights)
+    from aam_vision.classifiers import store
+
+    if domain.visual.cellless:
+        from aam_vision.classifiers.camera import network as camera
+        from aam_vision.classifiers.camera.perception import picture_of
+        from aam_vision.classifiers.camera.plan import plan_of
+
+        tensors, card = store.read(domain.visual, domain.name, weights)
+        plan = plan_of(card.vocabulary)
+        content = camera.onnx_graph(camera.network_of(plan, tensors), picture_of(card))
+        heads = plan.heads
+    else:
+        from aam_vision.classifiers.torch_backends import onnx_graph
+
+        network, card = store.load(domain.visual, domain.name, weights)
+        store.check_alone(card, "export")
+        content, heads = onnx_graph(network), network.heads
     import onnx
 
-    from aam_vision.classifiers.store import paths
-
     model = onnx.load_from_string(content)
-    model.metadata_props.add(key="card", value=paths(domain.name, weights).card.read_text("utf-8"))
+    model.metadata_props.add(key="card", value=store.paths(domain.name, weights).card.read_text("utf-8"))
     try:
         write_atomically(out, model.SerializeToString())
     except OSError as error:
         raise UnusableInput(f"cannot write {out} ({error.strerror or error}): name another file") from None
     print(f"{out}: {out.stat().st_size} bytes, heads {', '.join(heads)}")
-
-
-def _graph(domain: ImageDomain, weights: Path | None) -> tuple[bytes, tuple[str, ...]]:
-    """The model of a domain's classifiers, and their names in the order of its answers."""
-    from aam_vision.classifiers import store
-
-    if not domain.visual.cellless:
-        from aam_vision.classifiers.torch_backends import onnx_graph
-
-        network, card = store.load(domain.visual, domain.name, weights)
-        store.check_alone(card, "export")
-        return onnx_graph(network), network.heads
-    from aam_vision.classifiers.camera import network as camera
-    from aam_vision.classifiers.camera.perception import picture_of
-    from aam_vision.classifiers.camera.plan import plan_of
-
-    tensors, card = store.read(domain.visual, domain.name, weights)
-    plan = plan_of(card.vocabulary)
-    return camera.onnx_graph(camera.network_of(plan, tensors), picture_of(card)), plan.heads
 
 
 if __name__ == "__main__":

@@ -269,8 +269,8 @@ LEAST: Final = 10
 """Labelled pictures at least, where nothing else is learned from: fewer leave too little to learn from, or to be tested on."""
 
 
-def read_pictures(domain: Labellable, folder: Path, *, everything: bool = False) -> list[Line]:
-    """The labelled pictures of a folder, in the order of its lines; ``everything``: those that were skipped, too, or none.
+def read_pictures(domain: Labellable, folder: Path, *, none_is_fine: bool = False) -> list[Line]:
+    """The labelled pictures of a folder, in the order of its lines; ``none_is_fine``: those that were skipped, too, or none.
 
     Raises:
         UnusableInput: see ``folder.read_lines``; or a label breaks a constraint of the vocabulary, or contradicts another one.
@@ -290,10 +290,10 @@ def read_pictures(domain: Labellable, folder: Path, *, everything: bool = False)
         check_scene(known[line.problem], line.state)
         return line
 
-    lines = read_lines(domain, folder, checked, none_is_fine=everything)
+    lines = read_lines(domain, folder, checked, none_is_fine=none_is_fine)
     with located(str(folder / LABELS)):
         check_images(lines)
-    if everything:
+    if none_is_fine:
         return lines
     lines = [line for line in lines if line.said is None]
     if not lines:

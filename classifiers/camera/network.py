@@ -152,23 +152,17 @@ class _Relation(nn.Module):
             about: what is known of every look: (N, looks, C + 3).
             spots: where it is: (N, looks, 2).
         """
-        one_end, other_end, pairs = (torch.from_numpy(numbers) for numbers in _both_ways(int(spots.shape[1])))
+        one_end, other_end = np.triu_indices(int(spots.shape[1]))
+        pairs = np.zeros((spots.shape[1], spots.shape[1]), np.intp)  # what is between is the same both ways
+        pairs[one_end, other_end] = pairs[other_end, one_end] = np.arange(len(one_end))
         apart = 5 * (spots[:, :, None] - spots[:, None])
         lies = self.apart(torch.cat([apart.abs(), apart.norm(dim=3, keepdim=True)], 3))
-        middles = (spots[:, one_end] + spots[:, other_end]) / 2
+        middles = (spots[:, torch.from_numpy(one_end)] + spots[:, torch.from_numpy(other_end)]) / 2
         between = grid_sample(features, middles[:, :, None], align_corners=True)[..., 0].transpose(1, 2)
         own = torch.cat([about, 5 * spots], 2)
         one, other = self.one(own)[:, :, None], self.other(own)[:, None]
-        whole: Tensor = one + other + self.between(between)[:, pairs] + lies
+        whole: Tensor = one + other + self.between(between)[:, torch.from_numpy(pairs)] + lies
         return whole.relu()
-
-
-def _both_ways(looks: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-    """The ends of all pairs, and the number of each pair, (looks, looks): what is between is the same both ways."""
-    one, other = np.triu_indices(looks)
-    pairs = np.zeros((looks, looks), np.intp)
-    pairs[one, other] = pairs[other, one] = np.arange(len(one))
-    return one, other, pairs
 
 
 def new_network(plan: CameraPlan, seed: int) -> CameraNetwork:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from hashlib import sha256
-from io import FileIO
 from pathlib import Path
 
 import numpy as np
@@ -65,7 +64,8 @@ class LabelRecord:
         self._answers: dict[Key, Answer | None] = {}
         self._whole: dict[bytes, Line] = {}
         try:
-            for line in self._lines(folder):
+            reads = read_pictures if domain.visual.cellless else read_labels
+            for line in reads(domain, folder, none_is_fine=True) if self._file.lines else ():
                 self._read(line, folder, atoms)
         except UnusableInput:
             self.close()
@@ -150,14 +150,6 @@ class LabelRecord:
     def close(self) -> None:
         """Let others write to the folder."""
         self._file.close()
-
-    def _lines(self, folder: Path) -> Sequence[Line]:
-        """What the file says."""
-        if not self._file.lines:
-            return []
-        if not self._domain.visual.cellless:
-            return read_labels(self._domain, folder, CELL_PIXELS, none_is_fine=True)
-        return read_pictures(self._domain, folder, everything=True)
 
     def _read(self, one: Line, folder: Path, atoms: bool) -> None:
         """Take in a line of the file."""
@@ -269,7 +261,16 @@ class LineFile:
         with self._told():
             (folder / "images").mkdir(parents=True, exist_ok=True)
             self._open = (folder / LABELS).open("ab", buffering=0)
-            _lock(self._open, folder)
+            with suppress(ImportError):  # Windows has no such locks
+                import fcntl
+
+                try:
+                    fcntl.flock(self._open, fcntl.LOCK_EX | fcntl.LOCK_NB)  # as long as it is open
+                except BlockingIOError:
+                    self._open.close()
+                    raise UnusableInput(
+                        f"{folder}: another command is labelling there; end it, or give another --out"
+                    ) from None
             self.lines = _mended(folder / LABELS)
 
     def picture(self, name: str, frame: Frame) -> None:
@@ -321,21 +322,6 @@ class LineFile:
             yield
         except OSError as error:
             raise UnusableInput(f"cannot write labels to {self._folder}: {error.strerror or error}") from None
-
-
-def _lock(file: FileIO, folder: Path) -> None:
-    """Keep others from writing to a file as long as it is open, where the system can; UnusableInput if somebody else does."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        file.close()
-        raise UnusableInput(
-            f"{folder}: another command is labelling there; end it, or give another --out"
-        ) from None
 
 
 def _mended(file: Path) -> int:
