@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from itertools import chain, count
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -35,15 +35,6 @@ BATCH = 16
 
 SCENES = 256
 """Scenes that are kept worked out."""
-
-
-@dataclass(frozen=True)
-class _Indexed:
-    """A scene worked out: its index, the matrix that makes places of cells, and a number of its own."""
-
-    index: SceneIndex
-    pooling: NDArray[np.float32]
-    serial: int
 
 
 class BoardPerception:
@@ -91,9 +82,8 @@ class BoardPerception:
         compared = Familiarity if alone(card) else Recognition
         self._recognition = None if looks is None else compared(looks.of_heads(rows))
         self._remembered = remembered
-        self._memory: Recent[tuple[int, bytes], Probabilities] = Recent(remembered)
-        self._indexed: PerObject[Scene, _Indexed] = PerObject(self._worked_out, SCENES)
-        self._serial = count()
+        self._memory: Recent[tuple[SceneIndex, bytes], Probabilities] = Recent(remembered)
+        self._indexed: PerObject[Scene, SceneIndex] = PerObject(self._worked_out, SCENES)
 
     @classmethod
     def load(
@@ -162,18 +152,18 @@ class BoardPerception:
             UnusableInput: a frame is not an RGB image of a board of this size.
         """
         batches = list(self._batches(frames, scene))
-        empty = np.zeros((0, len(self._temperatures), len(self._indexed(scene).index.places)), np.float32)
+        empty = np.zeros((0, len(self._temperatures), len(self._indexed(scene).places)), np.float32)
         return np.concatenate([empty, *batches])
 
     def _batches(self, frames: Sequence[Frame], scene: Scene) -> Iterator[NDArray[np.float32]]:
         """The probabilities of batch after batch, worked out ahead by as many threads as there are."""
-        index, pooling = self._indexed(scene).index, self._indexed(scene).pooling
+        index = self._indexed(scene)
 
         def of(start: int) -> NDArray[np.float32]:
             batch = frames[start : start + BATCH]
             boards = resample_boards(batch, scene, self._side)
             cells = self._logits(boards)[:, self._own]
-            logits = cells.reshape(*cells.shape[:2], -1) @ pooling / self._temperatures
+            logits = cells.reshape(*cells.shape[:2], -1) @ index.pooling / self._temperatures
             logits[:, self._untaught] = 0
             found = probabilities_of(logits)
             if self._recognition is None:
@@ -198,7 +188,7 @@ class BoardPerception:
 
         ``before``: the places of the things just before; None for ``scene.anchors``.
         """
-        index = self._indexed(scene).index
+        index = self._indexed(scene)
         sure, doubtful = index.legality.settle(probabilities, self._low, self._high)
         percept = index.read(sure, doubtful, before)
         if self._recognition is None:
@@ -212,13 +202,10 @@ class BoardPerception:
             check_scale(frame, scene, learned, self.card.name)
         if not self._remembered:
             return np.asarray(self.probabilities([frame], scene)[0])
-        key = (self._indexed(scene).serial, digest_of(frame))
+        key = (self._indexed(scene), digest_of(frame))
         return self._memory.of(key, lambda: self.probabilities([frame], scene)[0])
 
-    def _worked_out(self, scene: Scene) -> _Indexed:
+    def _worked_out(self, scene: Scene) -> SceneIndex:
         """The scene, worked out once; equal scenes are one scene."""
-        for known in self._indexed:
-            if known.index.scene == scene:
-                return known
-        index = SceneIndex(self.vocabulary, scene)
-        return _Indexed(index, index.pooling(), next(self._serial))
+        known = (index for index in self._indexed if index.scene == scene)
+        return next(known, None) or SceneIndex(self.vocabulary, scene)

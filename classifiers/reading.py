@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 
 import numpy as np
@@ -95,6 +96,7 @@ class SceneIndex:
                 self._ons.append(_On(self._heads[entry.heads[""]], atoms, self._hiding(entry)))
         self._completion = Completion(vocabulary, scene)
 
+    @cached_property
     def pooling(self) -> NDArray[np.float32]:
         """The matrix that averages cells into places, (cells of the board, places)."""
         matrix = np.zeros((self.scene.rows * self.scene.columns, len(self.cells)), np.float32)

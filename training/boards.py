@@ -57,7 +57,7 @@ def examples(
 ) -> Iterator[Example]:
     """Labelled boards of one scene from its states and their images, with cells of ``side`` pixels."""
     index = SceneIndex(vocabulary, scene)
-    pooling = torch.from_numpy(index.pooling())
+    pooling = torch.from_numpy(index.pooling)
     for state, frame in pairs:
         labels = torch.from_numpy(label(vocabulary, scene, index.places, state))
         pixels = torch.from_numpy(resample_scene(frame, scene, side))

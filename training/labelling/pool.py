@@ -64,7 +64,7 @@ class PooledPicture:
 
     def example(self, labels: Labels, pixels: NDArray[np.uint8] | None = None) -> Example:
         """The board with labels (heads, places), to learn from; or another one of its shape."""
-        pooling = torch.from_numpy(self.index.pooling())
+        pooling = torch.from_numpy(self.index.pooling)
         board = self.pixels if pixels is None else pixels
         return Example(torch.from_numpy(board), pooling, torch.from_numpy(labels))
 
@@ -91,7 +91,7 @@ class Pool:
         distances: (looks, looks), infinite where other classifiers are asked.
         asked: per site, what tells which classifiers are asked of such places.
         cells: per site the looks of its cells.
-        of: per picture the sites of its places, ``NO_LOOK`` for several cells of which nothing is asked.
+        of: per picture the sites of its places.
         members: per site the places that belong to it.
     """
 
@@ -99,7 +99,7 @@ class Pool:
         numbers: dict[tuple[bytes, bytes], int] = {}
         rooms: dict[tuple[bytes, bytes], int] = {}
         indices: dict[str, SceneIndex] = {}
-        self._side, self.walked = side, pictures
+        self.walked = pictures
         self.pictures: list[PooledPicture] = []
         several: list[NDArray[np.intp]] = []
         for picture in pictures:
@@ -109,17 +109,18 @@ class Pool:
             pixels = resample_scene(picture.frame, picture.scene, side)
             looks, own = np.full((2, len(index.places)), NO_LOOK, np.intp)
             for place, cells in enumerate(cells_of(pixels, index.cells, side)):
-                asked = index.legality.asked[:, place]
-                key = asked.tobytes(), cells.tobytes()
+                key = index.legality.asked[:, place].tobytes(), cells.tobytes()
                 if len(cells) == 1:
                     looks[place] = numbers.setdefault(key, len(numbers))
-                elif asked.any():
+                else:
                     own[place] = rooms.setdefault(key, len(rooms))
             self.pictures.append(PooledPicture(picture, index, pixels, looks))
             several.append(own)
         self.asked = [kind for kind, _ in (*numbers, *rooms)]
         shape = -1, 3, side + 2, side + 2
-        self.cells = [np.frombuffer(look, np.uint8).reshape(shape) for _, look in (*numbers, *rooms)]
+        self.cells: list[Looks] = [
+            np.frombuffer(look, np.uint8).reshape(shape) for _, look in (*numbers, *rooms)
+        ]
         self.looks: Looks = np.array(self.cells[: len(numbers)], np.uint8).reshape(shape)
         kinds = np.array(self.asked[: len(numbers)])
         self.distances = np.where(
@@ -131,13 +132,12 @@ class Pool:
         ]
         self.members: list[list[Place]] = [[] for _ in self.asked]
         for number, sites in enumerate(self.of):
-            for place in np.flatnonzero(sites != NO_LOOK).tolist():
-                self.members[sites[place]].append((number, place))
+            for place, site in enumerate(sites.tolist()):
+                self.members[site].append((number, place))
 
     def cells_at(self, number: int, place: int) -> Looks:
         """The looks of the cells of a place of a picture."""
-        one = self.pictures[number]
-        return cells_of(one.pixels, [one.index.cells[place]], self._side)[0]
+        return self.cells[int(self.of[number][place])]
 
     def is_asked(self, site: int) -> bool:
         """Whether any classifier is asked of a site."""
@@ -195,12 +195,7 @@ class KnownLooks:
                 sites[site] = found
         for site, labels in self.sites.items():
             sites[site] = labels
-        pictures = [
-            self.answers[number]
-            if number in self.answers
-            else np.where(own == NO_LOOK, NO_LABEL, sites[own].T)
-            for number, own in enumerate(pool.of)
-        ]
+        pictures = [self.answers.get(number, sites[own].T) for number, own in enumerate(pool.of)]
         return sites[: len(pool.looks)], pictures
 
 
@@ -368,12 +363,12 @@ class SiteAnswers:
         """
         sites = self.pool.of[number]
         found: Labels = np.full((self._known.shape[1], len(sites)), NO_LABEL, np.int8)
-        for place in np.flatnonzero(sites != NO_LOOK).tolist():
-            labels = self.wholes.get(int(sites[place]))
+        for place, site in enumerate(sites.tolist()):
+            labels = self.wholes.get(site)
             if labels is not None:
                 found[:, place] = labels
             elif not whole:
-                found[:, place] = self._known[sites[place]]
+                found[:, place] = self._known[site]
         return found
 
     def _say(self, site: int, head: int, value: int) -> None:
@@ -407,7 +402,7 @@ class SiteAnswers:
         for count in index.legality.counts:
             if count.head != head:
                 continue
-            here = index.legality.asked[head] & (sites != NO_LOOK)
+            here = index.legality.asked[head]
             yes = here & (self._known[sites, head] == 1)
             if yes.sum() > count.number:
                 raise UnusableInput(
