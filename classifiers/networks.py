@@ -143,11 +143,13 @@ class BoardNetwork(Classifiers):
         return None if shared else self.heads
 
 
-def normalised(boards: Tensor) -> Tensor:
-    """Every board with mean 0 and deviation 1 per colour channel: free of the light, the tint and the contrast."""
-    mean = boards.mean((2, 3), keepdim=True)
-    centred = boards - mean
-    return centred / (centred.square().mean((2, 3), keepdim=True).sqrt() + FLAT)
+def normalised(images: Tensor, over: tuple[int, ...] = (2, 3)) -> Tensor:
+    """Images with mean 0 per colour, and deviation 1 over some axes: free of the light and the contrast.
+
+    By default the deviation is that of each colour by itself, so that they are free of the tint, too.
+    """
+    centred = images - images.mean((2, 3), keepdim=True)
+    return centred / (centred.square().mean(over, keepdim=True).sqrt() + FLAT)
 
 
 def normalised_pixels(pixels: Tensor) -> Tensor:

@@ -20,11 +20,11 @@ from torch import Tensor, nn
 from torch.nn.functional import avg_pool2d, grid_sample, interpolate, max_pool2d, pad
 
 from aam_vision.agents.perception import Frame
-from aam_vision.classifiers.architecture import CAMERA, FLAT, Weights
+from aam_vision.classifiers.architecture import CAMERA, Weights
 from aam_vision.classifiers.backends import check_backend
 from aam_vision.classifiers.camera.backdrop import cells_of
 from aam_vision.classifiers.camera.plan import CameraPlan, Size, seen_size
-from aam_vision.classifiers.networks import Classifiers, filled, fresh, fused
+from aam_vision.classifiers.networks import Classifiers, filled, fresh, fused, normalised
 from aam_vision.classifiers.torch_backends import exported, onnx_session
 
 CHANNELS: Final = (16, 32, 32, 40, 40)
@@ -92,7 +92,8 @@ class CameraNetwork(Classifiers):
 
     def forward(self, pictures: Tensor) -> Answers:
         """The answers about pictures, float32 (N, 3, height, width), between 0 and 1."""
-        near = self.trunk[: NEAR * _LAYERS](normalised(pictures))
+        seen = normalised(pictures, (1, 2, 3))  # colours stay in proportion
+        near = self.trunk[: NEAR * _LAYERS](seen)
         features = self.trunk[NEAR * _LAYERS :](near)  # (N, C, h, w)
         height, width = features.shape[2:]
         maps = self.maps(near).flatten(2)  # (N, looks + MARKS, h * w)
@@ -170,12 +171,6 @@ def new_network(plan: CameraPlan, seed: int) -> CameraNetwork:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Initializing zero-element")  # where nothing is asked of pairs
         return fresh(lambda: CameraNetwork(plan), seed)
-
-
-def normalised(pictures: Tensor) -> Tensor:
-    """Pictures with mean 0 per colour and deviation 1 over all: free of light and contrast; colours stay in proportion."""
-    centred = pictures - pictures.mean((2, 3), keepdim=True)
-    return centred / (centred.square().mean((1, 2, 3), keepdim=True).sqrt() + FLAT)
 
 
 def resized(pictures: Tensor, size: Size) -> Tensor:

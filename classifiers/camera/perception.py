@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import permutations
+from math import dist
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -399,7 +400,7 @@ class Told:
 
     def beside(self, position: NDArray[np.float32]) -> bool:
         """Whether something at a position may be read wrongly."""
-        return any(_apart(_point(position), spot) < BESIDE for spot in self.unclear)
+        return any(dist(_point(position), spot) < BESIDE for spot in self.unclear)
 
 
 class Sightings:
@@ -429,13 +430,8 @@ class Sightings:
         ]
         self.things = tuple(thing for own in owners for thing in own)
         self._rows = np.array([begins[look] for look, own in enumerate(owners) for _ in own], np.intp)
-        self.plan = CameraPlan(
-            self.things,
-            tuple(plan.found[look] for look, own in enumerate(owners) for _ in own),
-            plan.alone,
-            plan.single,
-            plan.pairs,
-        )
+        found = tuple(plan.found[look] for look, own in enumerate(owners) for _ in own)
+        self.plan = replace(plan, looks=self.things, found=found)
         self._points = scene.points
 
     @property
@@ -509,7 +505,7 @@ def _paired(
     """The sightings of all things by where the user points, if one way to pair them is clearly the best; else None."""
     if not len(things) == len(seen) <= MATCHED_AT_MOST or any(thing not in points for thing in things):
         return None
-    far = np.array([[_apart(points[thing], place) for place in seen.values()] for thing in things])
+    far = np.array([[dist(points[thing], place) for place in seen.values()] for thing in things])
     each = np.arange(len(things))
     ways = sorted((float((far[each, list(way)] ** 2).sum()), way) for way in permutations(range(len(things))))
     (least, best), (second, _) = ways[:2]
@@ -523,7 +519,7 @@ def _matched(
 ) -> dict[str, int]:
     """The sightings of the things that are told apart."""
     near = {
-        thing: [row for row, place in seen.items() if _apart(place, earlier[thing]) < reach]
+        thing: [row for row, place in seen.items() if dist(place, earlier[thing]) < reach]
         for thing in things
         if thing in earlier
     }
@@ -534,11 +530,6 @@ def _matched(
     if len(missing) == 1 and len(left) == 1:
         told[missing[0]] = left[0]
     return told
-
-
-def _apart(one: Point, other: Point) -> float:
-    """How far apart two points are."""
-    return float(np.hypot(one[0] - other[0], one[1] - other[1]))
 
 
 def _point(position: NDArray[np.float32]) -> Point:
