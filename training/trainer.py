@@ -470,41 +470,6 @@ changed more than most, where the joint checks of ``legality`` come on top."""
 _RIDGE = 1e-6  # between offsets that do not matter, the smallest
 
 
-@dataclass(frozen=True)
-class Calibration:
-    """Per head: what is added to its logits, what then divides them, and when an answer is sure."""
-
-    offsets: dict[str, float]
-    temperatures: dict[str, float]
-    thresholds: dict[str, tuple[float, float]]
-
-    def only(self, heads: Sequence[str], card: Card) -> Calibration:
-        """This for some heads, and what the card of weights that were kept says for the others."""
-        return Calibration(
-            {head: offset if head in heads else 0.0 for head, offset in self.offsets.items()},
-            {h: t if h in heads else card.temperatures[h] for h, t in self.temperatures.items()},
-            {h: t if h in heads else card.thresholds[h] for h, t in self.thresholds.items()},
-        )
-
-
-def calibrate(task: Task[Network, Data], network: Network, data: Data, seed: int) -> Calibration:
-    """Fit every classifier on augmented copies of the images in ``data``."""
-    generator = Generator().manual_seed(seed)
-    known: dict[str, list[tuple[Tensor, Tensor]]] = {head: [] for head in task.heads}
-    with torch.inference_mode():
-        for logits, labels in task.answered(network, data, generator):
-            for number, head in enumerate(task.heads):
-                asked = labels[:, number] != NO_LABEL
-                known[head].append((logits[:, number][asked], labels[:, number][asked].float()))
-    offsets, temperatures, thresholds = {}, {}, {}
-    for head, parts in known.items():
-        values, truth = (torch.cat(each) for each in zip(*parts, strict=True))
-        offsets[head], temperatures[head] = _best(values, truth)
-        found = ((values + offsets[head]) / temperatures[head]).sigmoid()
-        thresholds[head] = _thresholds(found, truth > 0, task.sure[head])
-    return Calibration(offsets, temperatures, thresholds)
-
-
 def calibrated(
     task: Task[Network, Data],
     network: Network,
@@ -516,22 +481,38 @@ def calibrated(
     kept: tuple[Sequence[str], Card] | None = None,
     **more: Any,
 ) -> Card:
-    """Calibrate a network in place on images that it has not learned from; its card, with ``more``, which is not written yet.
+    """Calibrate a network in place on augmented copies of images that it has not learned from; its card, with ``more``, not written yet.
 
     ``kept``: the classifiers that were trained, and the card of the weights of all others, where not all were.
     """
-    found = calibrate(task, network, held, seed)
-    if kept is not None:
-        found = found.only(*kept)
-    network.shift(found.offsets)
+    generator = Generator().manual_seed(seed)
+    known: dict[str, list[tuple[Tensor, Tensor]]] = {head: [] for head in task.heads}
+    with torch.inference_mode():
+        for logits, labels in task.answered(network, held, generator):
+            for number, head in enumerate(task.heads):
+                asked = labels[:, number] != NO_LABEL
+                known[head].append((logits[:, number][asked], labels[:, number][asked].float()))
+    offsets: dict[str, float] = {}
+    temperatures: dict[str, float] = {}
+    thresholds: dict[str, tuple[float, float]] = {}
+    for head, parts in known.items():
+        if kept is not None and head not in kept[0]:
+            offsets[head] = 0.0
+            temperatures[head], thresholds[head] = kept[1].temperatures[head], kept[1].thresholds[head]
+            continue
+        values, truth = (torch.cat(each) for each in zip(*parts, strict=True))
+        offsets[head], temperatures[head] = _best(values, truth)
+        found = ((values + offsets[head]) / temperatures[head]).sigmoid()
+        thresholds[head] = _thresholds(found, truth > 0, task.sure[head])
+    network.shift(offsets)
     return Card(
         name=domain.name,
         vocabulary=describe(domain.visual),
         weights_sha256="",
         data_sha256=data_sha256,
         seed=seed,
-        temperatures=found.temperatures,
-        thresholds=found.thresholds,
+        temperatures=temperatures,
+        thresholds=thresholds,
         versions={"python": platform.python_version(), "torch": torch.__version__},
         network=network.kind,
         **more,
