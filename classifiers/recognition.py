@@ -150,9 +150,7 @@ class Recognition(Comparison[Recognised | None]):
             cells = np.concatenate([places[number] for number in single])
             explained = self._overlays.explain(cells, np.frombuffer(kind, bool))
             for number, over in zip(single, explained, strict=True):
-                if over is not None:
-                    hidden = tuple(np.flatnonzero(over.open).tolist())
-                    found[number] = Recognised(over.labels, over.identical, hidden)
+                found[number] = over
         return found
 
     def doubt(
@@ -349,21 +347,6 @@ Shares = NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class Explained:
-    """What a cell shows by all pairs that make its pixels.
-
-    Args:
-        labels: (heads,), what they agree on.
-        open: (heads,), what they do not agree on.
-        identical: whether the pixels differ by no more than rounding.
-    """
-
-    labels: Answers
-    open: NDArray[np.bool_]
-    identical: bool
-
-
-@dataclass(frozen=True)
 class _Thing:
     """A labelled cell and another one that differ by a thing.
 
@@ -417,7 +400,7 @@ class Overlays:
                 labels = np.array([self._with(thing, ground) for thing, ground in pairs])
                 self._pairs[asked.tobytes()] = _Pairs(pairs, labels, self._looks)
 
-    def explain(self, cells: Looks, asked: NDArray[np.bool_]) -> list[Explained | None]:
+    def explain(self, cells: Looks, asked: NDArray[np.bool_]) -> list[Recognised | None]:
         """What cells (n, ...) show, of which these classifiers are asked, (heads,); None for one that is no labelled thing over a look."""
         pairs = self._pairs.get(asked.tobytes())
         if pairs is None:
@@ -517,14 +500,14 @@ class _Pairs:
         plain = self._over + self._least[..., None] * self._beneath
         self._exact, self._plain = exact.reshape(len(pairs), -1), plain.reshape(len(pairs), -1)
 
-    def explain(self, pixels: Pixels) -> list[Explained | None]:
+    def explain(self, pixels: Pixels) -> list[Recognised | None]:
         """What cells (n, pixels, 3) show; None for those that no pair makes."""
         exact, plain, flat = self._exact, self._plain, pixels.reshape(len(pixels), -1)
         squares = flat**2 @ exact.T - 2 * flat @ (plain * exact).T + (plain**2 * exact).sum(1)
         possible = squares <= (RIVALS * TOLERANCE) ** 2 * flat.shape[1]
         return [self._of(one, np.flatnonzero(some)) for one, some in zip(pixels, possible, strict=True)]
 
-    def _of(self, pixels: Pixels, pairs: NDArray[np.intp]) -> Explained | None:
+    def _of(self, pixels: Pixels, pairs: NDArray[np.intp]) -> Recognised | None:
         """What a cell (pixels, 3) shows by those pairs that may make it."""
         if not len(pairs):
             return None
@@ -536,7 +519,8 @@ class _Pairs:
             return None
         labels = self._labels[pairs[away <= max(TOLERANCE, RIVALS * least)]]
         agreed = (labels == labels[0]).all(0)
-        return Explained(np.where(agreed, labels[0], NO_LABEL).astype(np.int8), ~agreed, least <= IDENTICAL)
+        told, hidden = np.where(agreed, labels[0], NO_LABEL).astype(np.int8), np.flatnonzero(~agreed)
+        return Recognised(told, least <= IDENTICAL, tuple(hidden.tolist()))
 
 
 def _shares(over: Pixels, beneath: Pixels, least: Shares, most: Shares) -> tuple[Shares, Shares]:

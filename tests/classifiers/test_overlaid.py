@@ -74,7 +74,7 @@ def shown(known, drawing):
     (found,) = Overlays(known).explain(drawing.pixels()[None], np.ones(3, bool))
     if found is None:
         return None
-    return [None if open_ else int(label) for label, open_ in zip(found.labels, found.open, strict=True)]
+    return [None if head in found.hidden else int(label) for head, label in enumerate(found.labels)]
 
 
 CARS = plain(Drawing(ROAD), Drawing(ROAD, car=YELLOW), Drawing(PARK), Drawing(PARK, car=YELLOW))
