@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -134,16 +133,9 @@ class BoardPerception:
         probabilities = self._recall(frame, scene)
         return bool((probabilities > self._high).any() or (probabilities < self._low).all())
 
-    def read_many(
-        self, frames: Sequence[Frame], scene: Scene, before: Sequence[Places | None] | None = None
-    ) -> list[Percept]:
-        """Read images of one scene and size that have nothing to do with each other, in batches.
-
-        ``before``: per image, the places of the things just before; None for ``scene.anchors``.
-        """
-        places = before if before is not None else [None] * len(frames)
-        probabilities = chain.from_iterable(self._batches(frames, scene))
-        return [self.read(one, scene, past) for one, past in zip(probabilities, places, strict=True)]
+    def read_many(self, frames: Sequence[Frame], scene: Scene) -> list[Percept]:
+        """Read images of one scene and size that have nothing to do with each other, in batches."""
+        return [self.read(one, scene, None) for batch in self._batches(frames, scene) for one in batch]
 
     def probabilities(self, frames: Sequence[Frame], scene: Scene) -> NDArray[np.float32]:
         """The classifiers' answers: (images, heads, places with cells), heads as in ``cell_heads``.

@@ -37,7 +37,9 @@ def test_every_problem_is_read_as_it_is(name, split, index):
     states = list(islice(board_domain(layout.domain).states(layout, np.random.default_rng(11)), 12))
     where = [places(scene, state) for state in states]
     frames = [picture.frame(state.true) for state in states]
-    for state, past, percept in zip(states, where, perception.read_many(frames, scene, where), strict=True):
+    told = perception.probabilities(frames, scene)
+    for state, past, one in zip(states, where, told, strict=True):
+        percept = perception.read(one, scene, past)
         assert percept.state == seen(scene, state)
         assert percept.places == past
 
