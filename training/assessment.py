@@ -261,23 +261,17 @@ def assess(
         scores.exact += exact and not wrong
         scores.refused += not (exact or wrong or misled)
         scores.unlike += list(percept.unlike[:1])
-        _count_atoms(scores, vocabulary, scene, (wrong, undecided, visible.unknown))
+        kinds = (Counter(atom.predicate for atom in some) for some in (wrong, undecided, visible.unknown))
+        misread, left_open, hidden = kinds
+        for entry in vocabulary.stated:
+            name = entry.predicate.name
+            tally = scores.predicates.setdefault(name, AtomCounts())
+            tally.atoms += prod(len(scene.objects.of_type(kind)) for kind in entry.predicate.types)
+            tally.wrong += misread[name]
+            tally.undecided += left_open[name]
+            tally.hidden += hidden[name]
         scores.reliability.add(probabilities, sample.labels)
         _count_classifiers(scores, vocabulary, probabilities, sample)
-
-
-def _count_atoms(
-    scores: PerceptionScores, vocabulary: VisualVocabulary, scene: Scene, kinds: tuple[frozenset[Any], ...]
-) -> None:
-    """Add the atoms of one image to the scores: those that are wrong, undecided, and hidden."""
-    wrong, undecided, hidden = (Counter(atom.predicate for atom in atoms) for atoms in kinds)
-    for entry in vocabulary.stated:
-        name = entry.predicate.name
-        tally = scores.predicates.setdefault(name, AtomCounts())
-        tally.atoms += prod(len(scene.objects.of_type(kind)) for kind in entry.predicate.types)
-        tally.wrong += wrong[name]
-        tally.undecided += undecided[name]
-        tally.hidden += hidden[name]
 
 
 def _count_classifiers(

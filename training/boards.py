@@ -233,8 +233,10 @@ def key(domain: ImageDomain, seed: int, side: int, fewer: int) -> str | None:
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
-def remembered(folder: Path, name: str, make: Callable[[], list[Example]]) -> list[Example]:
-    """The data set of that name from the cache; or a new one, which is then kept if the folder allows it."""
+def remembered(folder: Path, name: str | None, make: Callable[[], list[Example]]) -> list[Example]:
+    """The data set of that name, if it has any, from the cache; or a new one, which is then kept if the folder allows it."""
+    if name is None:
+        return make()
     file = folder / f"{name}.boards"
     known = _read(file)
     if known is not None:

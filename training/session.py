@@ -241,13 +241,10 @@ class BoardStudy(Study[BoardNetwork, Sequence[Example], BoardPerception]):
         by_hand = [] if settings.images is None else folder.labelled_images(domain, settings.images, side)
         rng = np.random.default_rng(settings.seed)
         draw = partial(boards.lessons, domain, rng, side, fewer=settings.fewer, workers=settings.workers)
-        name = None if settings.cache is None else boards.key(domain, settings.seed, side, settings.fewer)
-        drawn = (
-            draw()
-            if settings.cache is None or name is None
-            else boards.remembered(settings.cache, name, draw)
-        )
-        return by_hand + drawn
+        if settings.cache is None:
+            return by_hand + draw()
+        name = boards.key(domain, settings.seed, side, settings.fewer)
+        return by_hand + boards.remembered(settings.cache, name, draw)
 
     def perception(
         self, network: BoardNetwork, card: Card, looks: LabelledLooks | None = None

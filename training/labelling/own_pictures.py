@@ -230,7 +230,14 @@ def pddl_vocabulary(domain: Path, cell: str | None = None) -> VisualVocabulary:
     for one in vocabulary.predicates:
         if one in where:
             named = {}
-            for look in _leaves(one.types[0], types):
+            below = [
+                each
+                for each in dict.fromkeys((one.types[0], *types.parents))
+                if types.is_a(each, one.types[0])
+            ]
+            for look in below:
+                if any(types.parents.get(other) == look for other in below):
+                    continue  # its subtypes are looks
                 named[look] = look if look not in heads else f"{one.name}-{look}"
                 heads.add(named[look])
             entries.append(Perceived(one, Reading.WHERE, named, f"the {one.types[0]} is seen there"))
@@ -291,11 +298,3 @@ def _placing(vocabulary: Vocabulary, kind: str) -> list[Predicate]:
 def _meet(one: str, other: str, types: Types) -> bool:
     """Whether something may be of both types."""
     return types.is_a(one, other) or types.is_a(other, one)
-
-
-def _leaves(kind: str, types: Types) -> list[str]:
-    """The types without subtypes among those below one, itself included."""
-    below = [one for one in (kind, *types.parents) if types.is_a(one, kind)]
-    return [
-        one for one in dict.fromkeys(below) if not any(types.parents.get(other) == one for other in below)
-    ]
