@@ -98,7 +98,9 @@ class CameraNetwork(Classifiers):
         height, width = features.shape[2:]
         maps = self.maps(near).flatten(2)  # (N, looks + MARKS, h * w)
         where = maps.softmax(2)
-        grid = _grid(height, width).to(features)
+        sides = torch.linspace(-1, 1, height), torch.linspace(-1, 1, width)
+        down, across = torch.meshgrid(*sides, indexing="ij")
+        grid = torch.stack([across.flatten(), down.flatten()], 1).to(features)  # (h * w, 2)
         spots = where @ grid  # (N, looks + MARKS, 2)
         spread = ((where @ grid.square() - spots.square()).clamp(min=0) + 1e-6).sqrt()
         there = where @ features.flatten(2).transpose(1, 2)  # (N, looks + MARKS, C)
@@ -153,8 +155,9 @@ class _Relation(nn.Module):
             about: what is known of every look: (N, looks, C + 3).
             spots: where it is: (N, looks, 2).
         """
-        one_end, other_end = np.triu_indices(int(spots.shape[1]))
-        pairs = np.zeros((spots.shape[1], spots.shape[1]), np.intp)  # what is between is the same both ways
+        looks = int(spots.shape[1])
+        one_end, other_end = np.triu_indices(looks)
+        pairs = np.zeros((looks, looks), np.intp)  # what is between is the same both ways
         pairs[one_end, other_end] = pairs[other_end, one_end] = np.arange(len(one_end))
         apart = 5 * (spots[:, :, None] - spots[:, None])
         lies = self.apart(torch.cat([apart.abs(), apart.norm(dim=3, keepdim=True)], 3))
@@ -193,12 +196,6 @@ class _Nothing(nn.Module):
 
     def forward(self, features: Tensor) -> Tensor:
         return features[..., :0]
-
-
-def _grid(height: int, width: int) -> Tensor:
-    """Across and down of every place of a map, from -1 to 1: (height * width, 2)."""
-    down, across = torch.meshgrid(torch.linspace(-1, 1, height), torch.linspace(-1, 1, width), indexing="ij")
-    return torch.stack([across.flatten(), down.flatten()], 1)
 
 
 # The network for pictures, run by torch or by ONNX Runtime.
