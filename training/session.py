@@ -30,11 +30,22 @@ from aam_vision.envs.own import OwnEnvironment
 from aam_vision.support.commandline import Progress
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.wording import counted
-from aam_vision.training import boards, folder, pictures
+from aam_vision.training import boards
 from aam_vision.training.assessment import PerceptionScores, Reader, evaluate_domain
 from aam_vision.training.boards import Example
+from aam_vision.training.folder import Line, doubts, labelled_images, read_labels
+from aam_vision.training.folder import told as told_of_board
 from aam_vision.training.labelling.references import learned_looks
-from aam_vision.training.pictures import Lessons, PictureFolder, labelled
+from aam_vision.training.pictures import (
+    Lessons,
+    PictureFolder,
+    backdrop_facts,
+    labelled,
+    lessons_of,
+    read_pictures,
+)
+from aam_vision.training.pictures import lessons as picture_lessons
+from aam_vision.training.pictures import told as told_of_picture
 from aam_vision.training.settings import TrainingSettings, heads_of, limited_threads, write_files
 from aam_vision.training.tasks import CellTask, PlaceTask
 from aam_vision.training.trainer import (
@@ -142,9 +153,9 @@ class Rounds(Generic[Network, Sees]):
         self._progress.stage(f"{self._domain.name}: evaluating after {counted(steps, 'step')}")
         card, perception = self._finish(network)
         seed = self._settings.seed + self._examined
-        pictures = {group: [*some] for group, some in self._domain.examinations(self._states, seed).items()}
-        scores = evaluate_domain(self._domain, perception, seed=seed, examined=pictures)
-        now = Trained(network, card, perception, scores, steps, pictures)
+        drawn = {group: [*some] for group, some in self._domain.examinations(self._states, seed).items()}
+        scores = evaluate_domain(self._domain, perception, seed=seed, examined=drawn)
+        now = Trained(network, card, perception, scores, steps, drawn)
         self._examined, self._done = self._examined + 1, steps
         if self._best is None or now.misread < self._best.misread:
             self._best, self._since_best = now, 0
@@ -238,7 +249,7 @@ class BoardStudy(Study[BoardNetwork, Sequence[Example], BoardPerception]):
     def data(self) -> list[Example]:
         """Images labelled by hand, then the boards of the domain, drawn or remembered."""
         domain, settings, side = self._domain, self._settings, KINDS[self.task.kind]
-        by_hand = [] if settings.images is None else folder.labelled_images(domain, settings.images, side)
+        by_hand = [] if settings.images is None else labelled_images(domain, settings.images, side)
         rng = np.random.default_rng(settings.seed)
         draw = partial(boards.lessons, domain, rng, side, fewer=settings.fewer, workers=settings.workers)
         if settings.cache is None:
@@ -287,8 +298,8 @@ class BoardStudy(Study[BoardNetwork, Sequence[Example], BoardPerception]):
     def doubts(self, perception: BoardPerception) -> list[str]:
         if self._settings.images is None:
             return []
-        labels = folder.read_labels(self._domain, self._settings.images, KINDS[self.task.kind])
-        return folder.doubts(perception, [folder.told(self.task.heads, one) for one in labels])
+        labels = read_labels(self._domain, self._settings.images, KINDS[self.task.kind])
+        return doubts(perception, [told_of_board(self.task.heads, one) for one in labels])
 
 
 class PictureStudy(Study[CameraNetwork, Lessons, CameraPerception]):
@@ -304,7 +315,7 @@ class PictureStudy(Study[CameraNetwork, Lessons, CameraPerception]):
             )
         super().__init__(domain, settings)
         self.task = PlaceTask(plan := plan_of(store.describe(domain.visual)))
-        self._by_hand: list[folder.Line] = []
+        self._by_hand: list[Line] = []
         if settings.only is None:
             return
         heads = heads_of(domain, settings.only)
@@ -327,10 +338,10 @@ class PictureStudy(Study[CameraNetwork, Lessons, CameraPerception]):
         if isinstance(domain, PictureFolder):  # its pictures are all that there is
             self._by_hand = domain.lines
         elif settings.images is not None:
-            self._by_hand = pictures.read_pictures(domain, settings.images)
+            self._by_hand = read_pictures(domain, settings.images)
             more = [labelled(line) for line in self._by_hand]
         rng = np.random.default_rng(settings.seed)
-        data = pictures.lessons(domain, self.task.plan, rng, settings.fewer, more)
+        data = picture_lessons(domain, self.task.plan, rng, settings.fewer, more)
         if self.kept is not None and self.kept.picture != data.taken:
             (height, width), (high, wide) = data.taken, picture_of(self.kept)
             raise UnusableInput(
@@ -348,15 +359,13 @@ class PictureStudy(Study[CameraNetwork, Lessons, CameraPerception]):
     def figures(self, network: CameraNetwork, taught: Lessons, held: Lessons) -> dict[str, Any]:
         """What their camera sees apart from the things."""
         if isinstance(self._domain, PictureFolder):  # others are made of these, and show strange things, too
-            own = pictures.lessons_of(
-                self._domain.visual, self.task.plan, [labelled(line) for line in self._by_hand]
-            )
-            return {store.BACKDROP: pictures.backdrop_facts(network, own)}
-        return {store.BACKDROP: pictures.backdrop_facts(network, taught, held)}
+            own = lessons_of(self._domain.visual, self.task.plan, [labelled(line) for line in self._by_hand])
+            return {store.BACKDROP: backdrop_facts(network, own)}
+        return {store.BACKDROP: backdrop_facts(network, taught, held)}
 
     def doubts(self, perception: CameraPerception) -> list[str]:
         visual = self._domain.visual
-        return folder.doubts(perception, [pictures.told(visual, line) for line in self._by_hand])
+        return doubts(perception, [told_of_picture(visual, line) for line in self._by_hand])
 
 
 # The whole of it.

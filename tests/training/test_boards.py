@@ -20,7 +20,7 @@ from aam_vision.training.assessment import expected
 from aam_vision.training.augmentation import augment
 from aam_vision.training.boards import fingerprint
 from aam_vision.training.tasks import BoardBatches, CellTask, balanced_loss
-from aam_vision.training.trainer import calibrate
+from aam_vision.training.trainer import OFFSETS, calibrated
 
 from .toys import toy_boards
 
@@ -107,8 +107,10 @@ def test_loss_ignores_what_has_no_label():
 
 def test_calibration_stays_in_its_range():
     task = CellTask("ab")
-    found = calibrate(task, task.network(0).eval(), toy_boards(4), 0)
-    assert set(found.temperatures) == set(found.thresholds) == set(found.offsets) == {"a", "b"}
+    network, fresh = (task.network(0).eval() for _ in range(2))
+    found = calibrated(task, network, toy_boards(4), DOORS, 0, "")
+    assert set(found.temperatures) == set(found.thresholds) == {"a", "b"}
+    assert ((network.head.bias - fresh.head.bias).abs() <= max(OFFSETS)).all()
     assert all(0.25 <= t <= 4 for t in found.temperatures.values())
     assert all(0.01 <= low <= 0.1 and 0.9 <= high <= 0.99 for low, high in found.thresholds.values())
 
