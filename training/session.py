@@ -35,7 +35,7 @@ from aam_vision.training.assessment import PerceptionScores, Reader, evaluate_do
 from aam_vision.training.boards import Example
 from aam_vision.training.folder import Line, doubts, labelled_images, read_labels
 from aam_vision.training.folder import told as told_of_board
-from aam_vision.training.labelling.references import learned_looks
+from aam_vision.training.labelling.pool import learned_looks
 from aam_vision.training.pictures import (
     Lessons,
     PictureFolder,

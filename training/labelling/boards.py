@@ -31,8 +31,8 @@ from aam_vision.training.labelling.pool import (
     LabelQuestion,
     Pool,
     SiteAnswers,
+    labelled_looks,
 )
-from aam_vision.training.labelling.references import labelled_looks
 from aam_vision.training.labelling.rounds import IN_A_ROW, Answer, Elsewhere, Learner, least_labelled
 from aam_vision.training.labelling.settings import ACTIVE, Way
 from aam_vision.training.tasks import CellTask

@@ -13,8 +13,7 @@ from aam_vision.envs.registry import board_domain
 from aam_vision.support.commandline import Progress
 from aam_vision.training.labelling import boards
 from aam_vision.training.labelling.boards import AtomLearner, BoardLearner, Mosaics, shown
-from aam_vision.training.labelling.pool import NO_LOOK, KnownLooks, Pool
-from aam_vision.training.labelling.references import labelled_looks
+from aam_vision.training.labelling.pool import NO_LOOK, KnownLooks, Pool, labelled_looks
 from aam_vision.training.labelling.rounds import LabellingRounds
 from aam_vision.training.labelling.session import SimulatorLabels
 from aam_vision.training.labelling.settings import RANDOM, Way

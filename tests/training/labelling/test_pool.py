@@ -15,8 +15,15 @@ from aam_vision.training.labelling.boards import (
     most_telling_head,
     strangest_look,
 )
-from aam_vision.training.labelling.pool import NO_LOOK, AskedAtom, KnownLooks, SiteAnswers, rarest, walk
-from aam_vision.training.labelling.references import labelled_looks
+from aam_vision.training.labelling.pool import (
+    NO_LOOK,
+    AskedAtom,
+    KnownLooks,
+    SiteAnswers,
+    labelled_looks,
+    rarest,
+    walk,
+)
 from aam_vision.training.labelling.rounds import least_labelled
 from aam_vision.training.labelling.session import SimulatorLabels
 from tests.training.labelling import truths

@@ -9,7 +9,7 @@ from aam_vision.classifiers.recognition import Recognition
 from aam_vision.classifiers.store import read
 from aam_vision.envs.registry import board_domain
 from aam_vision.training.labelling.boards import read_elsewhere
-from aam_vision.training.labelling.references import LEAST, labelled_looks
+from aam_vision.training.labelling.pool import LEAST, labelled_looks
 from tests.training.labelling.truths import walked
 
 DOMAIN = board_domain("sokoban")
