@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from aam_vision.agents.workers import Workers
 from aam_vision.model.query import Access
-from aam_vision.run.targets.controls import with_controls
 from aam_vision.run.targets.copied import cached, copied_symbolic, unreliable
 from aam_vision.run.targets.images import PerceptionSettings, from_images, settings_of
 from aam_vision.run.targets.programs import program_of
-from aam_vision.run.targets.symbolic import from_generated, from_pddl, symbolic
+from aam_vision.run.targets.symbolic import from_bare, from_generated, from_pddl, symbolic
 from aam_vision.run.targets.target import IMAGE_ACCESS, SYMBOLIC_ACCESS, Target, access_of, numbers
 from aam_vision.support.errors import UnusableInput
 
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 def of(arguments: Arguments) -> Target:
     """The target that a run's arguments name, with the faults that they ask for. Raises UnusableInput: there is none, or not to be used so."""
     workers = Workers(arguments.workers, arguments.address)
-    target = (with_controls if arguments.controls or arguments.bare else _told)(arguments, workers)
+    target = _named(arguments, workers)
     try:
         if arguments.chance:
             _check_looks(arguments, target.agent.access)
@@ -45,37 +44,40 @@ def _check_looks(arguments: Arguments, access: Access) -> None:
         check_access(access)
 
 
-def _told(arguments: Arguments, workers: Workers) -> Target:
-    """An agent whose instructions are told. The chance of a domain or an environment is drawn from the seed."""
+def _named(arguments: Arguments, workers: Workers) -> Target:
+    """The agent itself, or its controls. The chance of a domain or an environment is drawn from the seed."""
     import numpy as np
 
     chance = np.random.default_rng([arguments.seed, 4]) if arguments.chance else None
+    problems = arguments.problem or []
     if arguments.agent is not None:
         return program_of(arguments, workers)
-    if arguments.env is not None and is_imported(arguments.env):
+    if arguments.domain is not None and arguments.bare:
+        bare = from_bare(arguments.domain, problems, arguments.bare, arguments.access)
+        return copied_symbolic(bare, workers)
+    if arguments.domain is not None:
+        if arguments.chance:  # before a warning of what is left out of the file
+            _check_looks(arguments, access_of(arguments.access, SYMBOLIC_ACCESS, str(arguments.domain)))
+        repeated = arguments.repeated_arguments
+        target = from_pddl(
+            arguments.domain, problems, access=arguments.access, repeated=repeated, chance=chance
+        )
+        return copied_symbolic(target, workers)
+    assert arguments.env is not None, "one or the other is given"
+    if arguments.controls:
+        return controlled(arguments.env, problems, arguments.access, settings_of(arguments), workers)
+    if is_imported(arguments.env):
         from aam_vision.envs.own import imported
         from aam_vision.envs.policies import PolicyAgent
 
         if isinstance(policy := imported(arguments.env), PolicyAgent):
             return _policy(policy, arguments)
-    if arguments.domain is not None:
-        if arguments.chance:  # before a warning of what is left out of the file
-            _check_looks(arguments, access_of(arguments.access, SYMBOLIC_ACCESS, str(arguments.domain)))
-        target = from_pddl(
-            arguments.domain,
-            arguments.problem or [],
-            access=arguments.access,
-            repeated=arguments.repeated_arguments,
-            chance=chance,
-        )
-        return copied_symbolic(target, workers)
-    assert arguments.env is not None, "one or the other is given"
     if chance is not None:
         return with_chance(arguments.env, arguments, chance)
     return from_environment(
         arguments.env,
         access=arguments.access,
-        problems=arguments.problem or [],
+        problems=problems,
         size=arguments.problem_size,
         seed=arguments.seed,
         repeated=arguments.repeated_arguments,
@@ -166,6 +168,18 @@ def from_environment(
     if repeated:
         raise UnusableInput(f"{env} is seen in images; give a symbolic agent", "repeated_arguments")
     return from_images(env, access_of(access, IMAGE_ACCESS, env), problems, settings, workers)
+
+
+def controlled(
+    env: str,
+    problems: Sequence[str],
+    access: str | None,
+    settings: PerceptionSettings,
+    workers: Workers | None = None,
+) -> Target:
+    """An environment that is seen in images, by its controls. Raises UnusableInput: not known, or no such problem, access or weights."""
+    allowed = access_of(access, (Access.SNAPSHOT,), "--controls")
+    return from_images(env, allowed, problems, settings, workers, controls=True)
 
 
 SEEN_ACCESS = (Access.SNAPSHOT, Access.RESET)
