@@ -80,18 +80,6 @@ def variational_distance(learned: Model, truth: Model, transitions: Sequence[Tra
     return float(np.mean(differences)) if differences else 0.0
 
 
-def same_structure(learned: Model, truth: Model, states: Iterable[State]) -> bool:
-    """Whether in all of these states the same steps can be done, with the same possible states after each."""
-
-    def outcomes(model: Model, state: State) -> dict[GroundAction, frozenset[State]]:
-        return {
-            GroundAction(schema.header.name, objects): frozenset(schema.successors(state, objects))
-            for schema, objects in applicable(model, state)
-        }
-
-    return all(outcomes(learned, state) == outcomes(truth, state) for state in dict.fromkeys(states))
-
-
 def exact(learned: Model, truth: Model) -> bool:
     """Whether preconditions and outcomes are as in the truth, but for probabilities and effects that change nothing, under all values of conditions."""
     return all(
