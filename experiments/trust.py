@@ -26,7 +26,18 @@ from aam_vision.support.errors import UnusableInput
 from experiments.faults.registry import FAMILIES, HONEST
 from experiments.jobs import Accesses, Domains, Exam, Experiment, FirstSeed, Parameters, Scale, Size, chosen
 from experiments.programs import FAULTS
-from experiments.tables import Column, Row, Summary, Table, average, grouped, share, spread_of, total
+from experiments.tables import (
+    Column,
+    Row,
+    Summary,
+    Table,
+    as_named,
+    average,
+    grouped,
+    share,
+    spread_of,
+    total,
+)
 from experiments.trust_runs import PER_LOOK, PER_SITUATION, trusted
 
 ACCESSES = tuple(access.value for access in Access)
@@ -219,8 +230,9 @@ contradicted the others, which leaves out faults that nobody could notice in wha
 of those that were named right. ``accused``: honest agents of which anything was said."""
 
 
-def _some(*names: str) -> dict[str, Column]:
-    return {name: COLUMNS[name] for name in names}
+def _table(title: str, by: Sequence[str], *columns: str) -> Summary:
+    """A line for each of these, with some of ``COLUMNS``."""
+    return Summary(title, {**as_named(*by), **{name: COLUMNS[name] for name in columns}}, by=by)
 
 
 LINES = Summary(
@@ -228,28 +240,16 @@ LINES = Summary(
     {"agents": "agents", "access": "shown access", **COLUMNS},
     by=("agents", "shown access"),
 )
-BY_KIND = Summary(
-    LINES.title,
-    {
-        "agents": "agents",
-        **_some("runs", "complete", "open", "not proven", "not-strips", "silently wrong", "wrong certain"),
-        **_some("open, unnamed", "named right", "literal", "frequency", "accused", "steps", "seconds"),
-    },
-    by=("agents",),
-)
-BY_ACCESS = Summary(
-    "By access",
-    {
-        "agents": "agents",
-        "access": "access",
-        **_some("runs", "open", "not proven", "not-strips", "silently wrong", "open, unnamed", "named right"),
-    },
-    by=("agents", "access"),
-)
-BY_FAULT = Summary(
-    "Agents with one fault, by its family",
-    {"agents": "agents", **_some("runs", "not-strips", "open, unnamed", "named right")},
-    by=("agents",),
+BY_KIND = _table(
+    LINES.title, ("agents",), "runs", "complete", "open", "not proven", "not-strips", "silently wrong", "wrong certain",
+    "open, unnamed", "named right", "literal", "frequency", "accused", "steps", "seconds",
+)  # fmt: skip
+BY_ACCESS = _table(
+    "By access", ("agents", "access"), "runs", "open", "not proven", "not-strips", "silently wrong", "open, unnamed",
+    "named right",
+)  # fmt: skip
+BY_FAULT = _table(
+    "Agents with one fault, by its family", ("agents",), "runs", "not-strips", "open, unnamed", "named right"
 )
 
 

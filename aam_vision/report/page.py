@@ -12,6 +12,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from aam_vision.model.pddl import domain_text
+from aam_vision.model.pddl.writing import literals_text
 from aam_vision.model.strips import Location, Mode
 from aam_vision.report import chart, english
 from aam_vision.report.account import MAX_LINES, Account, Line
@@ -84,10 +85,10 @@ def _pddl(account: Account, shown: Mapping[Line, object]) -> list[tuple[str, str
     """The lines of the PDDL text, each with the anchor of its proof, and its status."""
 
     def literal(line: Line) -> str:  # as PDDL writes it
-        names, atom = account.indexes[line.pal.action].header.parameters, line.pal.atom
-        arguments = [f"?{names[a]}" if isinstance(a, int) else a for a in atom.arguments]
-        text = f"({' '.join([atom.predicate, *arguments])})"
-        return text if line.mode is Mode.POSITIVE else f"(not {text})"
+        header, true = account.indexes[line.pal.action].header, line.mode is Mode.POSITIVE
+        atoms = ([line.pal.atom], []) if true else ([], [line.pal.atom])
+        (text,) = literals_text(*atoms, header, account.model.vocabulary)
+        return text
 
     by_text = {
         (line.pal.action, line.pal.location, literal(line)): line
