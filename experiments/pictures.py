@@ -176,15 +176,13 @@ class Seen:
 def of_board(name: str, seed: int, states: int) -> Seen:
     """One of PDDLGym's domains, labelled as by ``experiments.few_labels``."""
     from aam_vision.envs.registry import board_domain
-    from aam_vision.training.assessment import evaluate_domain
     from aam_vision.training.labelling.settings import ACTIVE, MOST, Way
+    from experiments.few_labels import elsewhere
     from experiments.few_labels import learned as labelled
 
     domain = board_domain(name)
     perception, found = labelled(domain, Way(ACTIVE, True, MOST, seed), atoms=False)
-    elsewhere = replace(domain, trained_on=domain.walked)  # in all other layouts nobody walked
-    unseen = {"unseen": elsewhere.examinations(states, seed)["unseen"]}
-    scores = evaluate_domain(domain, perception, examined=unseen)["unseen"]
+    scores = elsewhere(domain, perception, states, seed)
     held_out = domain.layouts(domain.held_out)
     problems = [Problem(one.name, State(one.initial, one.objects), one.goal) for one in held_out]
     simulators = [domain.simulator(problem) for problem in domain.interrogated]

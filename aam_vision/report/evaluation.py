@@ -48,7 +48,7 @@ def exact(learned: Model, truth: Model) -> bool:
         learned.schema(schema.header.name).mode(atom, location) is schema.mode(atom, location)
         for schema in truth.actions
         # an atom that is in neither schema is absent from both
-        for atom in _literals(schema) | _literals(learned.schema(schema.header.name))
+        for _, atom in literals(schema) | literals(learned.schema(schema.header.name))
         for location in Location
     )
 
@@ -57,19 +57,17 @@ def syntactic(learned: Model, truth: Model) -> tuple[float, float]:
     """AMLGym's syntactic precision and recall: literals in both models, of those in the learned and in the true one (1 of none); means over actions."""
     shares: list[tuple[float, float]] = []
     for schema in truth.actions:
-        parts = ("positive", "negative", "add", "delete")
-        mine, true = (
-            {(part, atom) for part in parts for atom in getattr(one, part)}
-            for one in (learned.schema(schema.header.name), schema)
-        )
+        mine, true = literals(learned.schema(schema.header.name)), literals(schema)
         both = len(mine & true)
         shares.append((both / len(mine) if mine else 1.0, both / len(true) if true else 1.0))
     precision, recall = (sum(each) / len(shares) for each in zip(*shares, strict=True))
     return precision, recall
 
 
-def _literals(schema: ActionSchema) -> frozenset[LiftedAtom]:
-    return schema.positive | schema.negative | schema.add | schema.delete
+def literals(schema: ActionSchema) -> set[tuple[str, LiftedAtom]]:
+    """The literals of an action, each with the part of it where it stands."""
+    parts = ("positive", "negative", "add", "delete")
+    return {(part, atom) for part in parts for atom in getattr(schema, part)}
 
 
 def successors(model: Model, state: State, *, repeated: bool = False) -> dict[GroundAction, frozenset[State]]:
