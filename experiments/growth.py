@@ -19,7 +19,6 @@ import numpy as np
 import typer
 
 from aam_vision.agents.perception import Cell
-from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.envs.grids import STEPS, cell_names, neighbours
 from aam_vision.envs.pddlgym_files import declarations
 from aam_vision.envs.registry import board_domain
@@ -31,6 +30,7 @@ from aam_vision.planning.planner import cpu_seconds
 from aam_vision.report import evaluation
 from aam_vision.run import targets
 from aam_vision.run.targets import Target
+from aam_vision.run.targets.symbolic import symbolic
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
 from experiments.jobs import Experiment, FirstSeed, Parameters, Scale, Seeds, chosen, every
@@ -249,8 +249,7 @@ def _sokoban(size: int, access: Access, seed: int) -> Target:
     truth = board_domain("sokoban").truth()
     stones = STONES.get(size, max(1, size // 3))
     board = sokoban_board(size, stones, np.random.default_rng([seed, 1]))
-    agent = SymbolicAgent(truth, [board], access, refuses_surely=True)
-    return Target("sokoban", ("board",), agent, truth=lambda: truth, held_out=list)
+    return symbolic("sokoban", ["board"], truth, [board], [], access)
 
 
 FAMILIES: Mapping[str, Family] = {
