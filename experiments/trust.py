@@ -90,7 +90,18 @@ def trust(
         python -m experiments.trust --runs 50 --kind noise --domain gripper
         python -m experiments.trust --runs 40 --family "hidden fuel"
     """
-    cases = _chosen(mixture(chosen("domain", domain, domains.DOMAINS, DOMAINS)), kind, family, access)
+    names = chosen("domain", domain, domains.DOMAINS, DOMAINS)
+    kinds, families = chosen("kind", kind, KINDS), chosen("family", family, FAMILIES)
+    accesses = chosen("access", access, ACCESSES)
+    cases = [
+        case
+        for case in mixture(names)
+        if kind_of(case) in kinds
+        and (not family or case["agent"].partition(": ")[2] in families)
+        and case["access"] in accesses
+    ]
+    if not cases:
+        raise UnusableInput("no agent is of this kind and of this family; leave one of the two out")
     several = {**({"copies": copies} if copies > 1 else {}), **({"go_on": True} if goes_on else {})}
     jobs: list[Parameters] = [
         {**cases[n % len(cases)], "exam": exam, **several, "seed": first_seed + n // len(cases), "size": size}
@@ -144,28 +155,6 @@ def kind_of(case: Parameters) -> str:
     if what in HONEST or not (what or case["flip_rate"] or case["refusal_rate"]):
         return "honest"
     return start if what else "noise"
-
-
-def _chosen(
-    cases: Sequence[dict[str, Any]],
-    kinds: Sequence[str] | None,
-    families: Sequence[str] | None,
-    accesses: Sequence[str] | None,
-) -> list[dict[str, Any]]:
-    """The cases that the options name; UnusableInput if one of them is not known, or nothing is left."""
-    chosen("kind", kinds, KINDS)
-    chosen("family", families, FAMILIES)
-    chosen("access", accesses, ACCESSES)
-    left = [
-        case
-        for case in cases
-        if (not kinds or kind_of(case) in kinds)
-        and (not families or case["agent"].partition(": ")[2] in families)
-        and (not accesses or case["access"] in accesses)
-    ]
-    if not left:
-        raise UnusableInput("no agent is of this kind and of this family; leave one of the two out")
-    return left
 
 
 def _label(row: Row) -> str:

@@ -293,16 +293,12 @@ def _instruction(agent: FaultyAgent, state: State, rng: np.random.Generator) -> 
 
 
 def unpredicted(
-    result: Result,
-    agent: FaultyAgent,
-    rng: np.random.Generator,
-    fact: InventedFact | None = None,
-    count: int = STEPS,
+    result: Result, agent: FaultyAgent, rng: np.random.Generator, fact: InventedFact | None = None
 ) -> int:
-    """How many of so many steps come out as the model, whatever was gone on to, says that they do not; of any number."""
+    """How many of ``STEPS`` steps come out as the model, whatever was gone on to, says that they do not; of any number."""
     missed, rows = 0, Rows()
-    fact = fact if fact is None else fact.of_numbers(range(-count, count))
-    for first, one in in_histories(agent, count, rng):
+    fact = fact if fact is None else fact.of_numbers(range(-STEPS, STEPS))
+    for first, one in in_histories(agent, STEPS, rng):
         if fact is None:
             missed += _impossible(result, one)
             continue
