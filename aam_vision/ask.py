@@ -48,8 +48,8 @@ def ask_model(
     from aam_vision.interrogation.controls.conditional import Split, conditional, in_cases
     from aam_vision.interrogation.controls.mapping import CONDITIONAL, read_carriers
     from aam_vision.model.pddl import read_domain
-    from aam_vision.report.plans import read_plan_file
     from aam_vision.report.prediction import predict, read_doubts
+    from aam_vision.report.written import read_plan_file
 
     if model.is_dir():
         if is_chance_run(model):
@@ -96,9 +96,9 @@ def _forecast(run: Path, plan: Path, problem: str | None) -> None:
     """Print what may come of a plan, and how probable that is, by a run with ``--chance``."""
     from aam_vision.report.chance import often
     from aam_vision.report.chance_account import ChanceAccount
-    from aam_vision.report.plans import read_plan_file
     from aam_vision.report.prediction import Forecast, changes
     from aam_vision.report.recorded import read_run
+    from aam_vision.report.written import read_plan_file
 
     account = ChanceAccount(read_run(run))
     initial = _initial(account.model, run, problem)

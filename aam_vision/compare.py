@@ -23,8 +23,7 @@ from aam_vision.support.errors import UnusableInput
 
 if TYPE_CHECKING:
     from aam_vision.report.differences import Cases, Models
-    from aam_vision.report.losses import Losses
-    from aam_vision.report.versions import Versions
+    from aam_vision.report.versions import Losses, Versions
 
 MAX_STATES = 100_000
 """Default number of states that are searched for a difference."""
@@ -130,7 +129,7 @@ def _policies(first: str, second: str, margin: float | None, page: Path | None, 
         else "".join(f"{name}\n" for name in _named((first, second), compared.checkpoints)) + str(compared)
     )
     if page is not None:
-        from aam_vision.report.side_by_side import side_by_side
+        from aam_vision.report.page import side_by_side
 
         write_named(page, "--page", side_by_side(told, compared.films(*policies)))
     return compared.code
@@ -144,7 +143,7 @@ def _named(names: tuple[str, str], checkpoints: tuple[Mapping[str, str], ...]) -
 
 
 def _code(found: object) -> int:
-    from aam_vision.report.losses import CODES, Losses
+    from aam_vision.report.versions import CODES, Losses
 
     return CODES[found.verdict] if isinstance(found, Losses) else 0
 
@@ -152,8 +151,7 @@ def _code(found: object) -> int:
 def _lost(found: Models | Cases | Versions, first: Path, second: Path, margin: float | None) -> Losses:
     """What the second has lost that the first can do."""
     from aam_vision.report.differences import Models
-    from aam_vision.report.losses import MARGIN, of_models, of_versions
-    from aam_vision.report.versions import Versions
+    from aam_vision.report.versions import MARGIN, Versions, of_models, of_versions
 
     if isinstance(found, Versions):
         return of_versions(found, MARGIN if margin is None else margin)

@@ -176,7 +176,7 @@ def _with_controls(run: Path, wanted: Wanted, target: Target, planner: Planner, 
     from aam_vision.interrogation.controls.conditional import conditional, in_cases
     from aam_vision.interrogation.controls.mapping import read_carriers
     from aam_vision.model.pddl import read_domain
-    from aam_vision.report.plans import read_plan_file
+    from aam_vision.report.written import read_plan_file
     from aam_vision.run.execution.replanning import carried_out, for_goal, for_plan, goal_text
 
     model = read_domain(run / "model.pddl")
@@ -214,7 +214,7 @@ def _remembering(agent: Agent, fact: dict[str, Any], run: Path) -> Agent:
 def _with_actions(run: Path, wanted: Wanted, target: Target, planner: Planner, show: Show) -> Course:
     """Carry out a plan, or pursue a goal, with the actions of an agent, and print every step."""
     from aam_vision.model.pddl import read_domain
-    from aam_vision.report.plans import read_plan_file
+    from aam_vision.report.written import read_plan_file
     from aam_vision.run.execution.replanning import carry_out, goal_text, pursue
 
     model, own = read_domain(run / "model.pddl", chance=True), target.agent.headers

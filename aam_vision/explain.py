@@ -29,9 +29,9 @@ def explain_run(
 
     from aam_vision.report import terminal
     from aam_vision.report.account import account_of
-    from aam_vision.report.claims import named
     from aam_vision.report.page import page
     from aam_vision.report.recorded import read_run
+    from aam_vision.report.written import named
 
     if html is not None:
         check_file(html, "--html")

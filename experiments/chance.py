@@ -42,10 +42,10 @@ from aam_vision.model.strips import (
 from aam_vision.report.chance_evaluation import (
     check,
     exact,
-    same_structure,
     sample_transitions,
     variational_distance,
 )
+from aam_vision.report.evaluation import equivalent
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
 from experiments.jobs import Experiment, FirstSeed, Parameters, Scale, batches, chosen, every
@@ -151,10 +151,10 @@ def interrogated(*, folder: str, domain: str, access: str, seed: int) -> Row:
     first = early[0] if early else result.model
     return {
         "early": variational_distance(first, truth, held_out),
-        "early_structure": same_structure(first, truth, states),
+        "early_structure": equivalent(first, truth, states),
         "distance": variational_distance(result.model, truth, held_out),
         "elsewhere": variational_distance(result.model, truth, elsewhere),
-        "structure": same_structure(result.model, truth, states),
+        "structure": equivalent(result.model, truth, states),
         "steps": result.counts.steps,
         "seconds": seconds,
         **_judged(result, truth),
@@ -248,7 +248,7 @@ def _random(seed: int, access: Access, steps: int, *, conditional: bool) -> Row 
         **_judged(result, truth),
         "steps": result.counts.steps,
         "distance": variational_distance(result.model, truth, held_out),
-        "same": same_structure(result.model, truth, [step.before for step in held_out]),
+        "same": equivalent(result.model, truth, [step.before for step in held_out]),
         "conditional": sum(len(one.cases) > 1 for one in truth.actions),
         "split": len(found),
         "proven": sum(one.dependence.sure == one.dependence.atoms for one in found),

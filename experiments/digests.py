@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from io import StringIO
 from itertools import product
@@ -25,14 +25,14 @@ import typer
 
 import aam_vision
 from aam_vision.agents.counting import Counts
-from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.evidence.moves import Asked
+from aam_vision.interrogation.evidence.transcript import Transcript
+from aam_vision.interrogation.memory.histories import RecordingAgent
 from aam_vision.interrogation.task.loop import Interrupted
-from aam_vision.interrogation.task.result import Result
 from aam_vision.model import domains
 from aam_vision.model.pddl import domain_text
-from aam_vision.model.query import Agent, Query, Response, Situation, WalkStep
+from aam_vision.model.query import Agent
 from aam_vision.model.strips import State
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.targets import of
@@ -159,10 +159,11 @@ def controls(env: str) -> tuple[str, Run]:
     """A run that knows only the controls."""
     from aam_vision.interrogation.controls.interrogating import interrogate
 
-    agent, began = _NotedAgent(of(Arguments(env=env, controls=True)).agent), process_time()
+    agent, began = _recorded(Arguments(env=env, controls=True)), process_time()
     result = interrogate(agent)
     counts = None if result.interrogation is None else result.interrogation.counts
-    lines = [result.status, str(result.missing), str(result.mapping), domain_text(result.model), *agent.lines]
+    lines = [result.status, str(result.missing), str(result.mapping), domain_text(result.model)]
+    lines += [*(_state(one.state) for one in agent.initial()), *_exchanges(agent.transcript)]
     return f"{env} controls", _row(lines, result.status, began, counts, result.steps)
 
 
@@ -172,9 +173,10 @@ def chance(env: str, seed: int) -> tuple[str, Run]:
     from aam_vision.interrogation.chance.result import Options
 
     options = Options(within=0.1, max_steps=MAX_STEPS)
-    agent, began = _NotedAgent(of(Arguments(env=env, chance=True, seed=seed)).agent), process_time()
+    agent, began = _recorded(Arguments(env=env, chance=True, seed=seed)), process_time()
     result = interrogate(agent, np.random.default_rng(seed), options)
-    lines = [result.status, result.why, domain_text(result.model), *agent.lines]
+    lines = [result.status, result.why, domain_text(result.model)]
+    lines += [*(_state(one.state) for one in agent.initial()), *_exchanges(agent.transcript)]
     lines += [str(case.frequencies) for action in result.actions for case in action.cases]
     return f"{env} chance {seed}", _row(lines, result.status, began, result.counts)
 
@@ -210,27 +212,11 @@ def labelled(env: str, way: str) -> tuple[str, Run]:
     return f"{env} labelled {way}", {**row, "queries": found.atoms}
 
 
-class _NotedAgent(AgentDecorator):
-    """An agent around another one that writes down what is asked and answered."""
-
-    def __init__(self, agent: Agent) -> None:
-        super().__init__(agent)
-        self.lines: list[str] = []
-
-    def initial(self) -> Sequence[Situation]:
-        found = self.agent.initial()
-        self.lines += [_state(one.state) for one in found]
-        return found
-
-    def ask(self, query: Query) -> Response:
-        response = self.agent.ask(query)
-        self.lines += _question(query, response)
-        return response
-
-    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
-        found = self.agent.walk(start, steps, rng)
-        self.lines += _walked(found)
-        return found
+def _recorded(arguments: Arguments) -> RecordingAgent:
+    """The agent that is named, and all that is asked of it and answered."""
+    agent = of(arguments).agent
+    initial = tuple(agent.initial())
+    return RecordingAgent(agent, Transcript(agent.vocabulary, agent.headers, agent.access, initial, ()))
 
 
 def _digested(agent: Agent, seed: int, **options: Any) -> Run:
@@ -239,7 +225,8 @@ def _digested(agent: Agent, seed: int, **options: Any) -> Run:
         result = aam_vision.interrogate(agent, seed=seed, exam=0, **options)
     except Interrupted as error:
         result, status = error.result, "interrupted"
-    return _row(_transcript(result), status or result.status, began, result.counts)
+    lines = ["complete" if result.proven else "budget", result.pddl, *_exchanges(result.transcript)]
+    return _row(lines, status or result.status, began, result.counts)
 
 
 def _row(
@@ -255,24 +242,15 @@ def _row(
     }
 
 
-def _transcript(result: Result) -> Iterator[str]:
-    yield "complete" if result.proven else "budget"
-    yield result.pddl
-    for entry in result.transcript.entries:
+def _exchanges(transcript: Transcript) -> Iterator[str]:
+    for entry in transcript.entries:
         if isinstance(entry, Asked):
-            yield from _question(entry.query, entry.response)
+            yield _state(entry.query.initial.state)
+            yield f"{' '.join(map(str, entry.query.plan))} {entry.response.executed}"
+            yield _state(entry.response.final.state)
         else:
-            yield from _walked(entry.steps)
-
-
-def _question(query: Query, response: Response) -> Iterator[str]:
-    yield _state(query.initial.state)
-    yield f"{' '.join(map(str, query.plan))} {response.executed}"
-    yield _state(response.final.state)
-
-
-def _walked(steps: Iterable[WalkStep]) -> Iterator[str]:
-    return (f"{_state(step.before.state)} {step.action} {_state(step.after.state)}" for step in steps)
+            for step in entry.steps:
+                yield f"{_state(step.before.state)} {step.action} {_state(step.after.state)}"
 
 
 def _state(state: State) -> str:

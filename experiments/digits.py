@@ -140,11 +140,9 @@ class DigitGrid(gymnasium.Env[int, int]):
         return 0, {}
 
     def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
-        name, objects = self._actions[action]
-        state, schema = self.world.state(self.places), self.world.truth.schema(name)
         self.made += 1
-        if schema.applicable(state, objects):
-            self.places = self.world.places(schema.successor(state, objects))
+        _, state = self.world.truth.run(self.world.state(self.places), [self._actions[action]])
+        self.places = self.world.places(state)
         return 0, 0.0, False, False, {}
 
     def chance(self) -> np.random.Generator:

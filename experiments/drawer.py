@@ -6,6 +6,7 @@ Blocks lie on a table or in the drawer, which never leaves its place; what is in
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Final
 
 import gymnasium
@@ -35,21 +36,8 @@ ACTIONS: Final = [
     ("push", "drawer"),
     *((skill, block, "drawer") for skill in ("put-in", "take-out") for block in COLOURS),
 ]
-XML: Final = """
-<mujoco><visual><headlight ambient=".4 .4 .4"/><quality shadowsize="1024" offsamples="4"/></visual>
-  <worldbody>
-    <light pos="-.4 -.8 1.6" dir=".25 .5 -1" diffuse=".6 .6 .6"/>
-    <camera name="camera" pos="0 -.74 .74" xyaxes="1 0 0 0 .7 .72" fovy="31"/>
-    <geom type="plane" size="2 2 .1" rgba=".75 .7 .6 1"/>
-    <geom type="box" size=".12 .08 .008" pos="0 .1 .082" rgba=".5 .4 .3 1"/>
-    <geom type="box" size=".01 .08 .045" pos="-.12 .1 .045" rgba=".5 .4 .3 1"/>
-    <geom type="box" size=".01 .08 .045" pos=".12 .1 .045" rgba=".5 .4 .3 1"/>
-    <body name="drawer" mocap="true" pos="0 .1 .04">
-      <geom type="box" size=".1 .08 .004" pos="0 0 -.03" rgba=".45 .35 .5 1"/>
-      <geom type="box" size=".108 .006 .032" pos="0 -.08 0" rgba=".55 .4 .65 1"/>
-      <geom type="box" size=".004 .075 .025" pos="-.1 0 -.005" rgba=".5 .38 .6 1"/>
-      <geom type="box" size=".004 .075 .025" pos=".1 0 -.005" rgba=".5 .38 .6 1"/>
-    </body>"""
+XML: Final = Path(__file__).with_name("drawer.xml").read_text("utf-8")
+END: Final = "</worldbody>"  # of its bodies, before which the blocks stand
 BLOCK: Final = '<body name="{}" mocap="true"><geom type="box" size=".022 .022 .022" rgba="{} 1"/></body>'
 
 
@@ -63,7 +51,7 @@ class DrawerEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
 
     def __init__(self) -> None:
         blocks = "".join(BLOCK.format(*one) for one in COLOURS.items())
-        self.model = mujoco.MjModel.from_xml_string(f"{XML}{blocks}</worldbody></mujoco>")
+        self.model = mujoco.MjModel.from_xml_string(XML.replace(END, blocks + END))
         self.data, self._drawing = mujoco.MjData(self.model), Drawing(self, (SIZE, SIZE))
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[NDArray[np.uint8], Any]:

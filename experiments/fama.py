@@ -319,12 +319,7 @@ def overlap(learned: Model, truth: Model) -> float:
 
 
 def _literals(model: Model) -> set[tuple[str, str, object]]:
-    return {
-        (schema.header.name, place, atom)
-        for schema in model.actions
-        for place in ("positive", "negative", "add", "delete")
-        for atom in getattr(schema, place)
-    }
+    return {(one.header.name, *literal) for one in model.actions for literal in evaluation.literals(one)}
 
 
 # What the authors published of Fig. 3.

@@ -24,6 +24,7 @@ from experiments.tables import Column, Row, Summary, Table, as_named, share, spr
 
 if TYPE_CHECKING:
     from aam_vision.envs.image_domain import ImageDomain
+    from aam_vision.training.assessment import PerceptionScores
     from aam_vision.training.labelling.rounds import LabellingResult
     from aam_vision.training.labelling.settings import Way
 
@@ -126,18 +127,14 @@ def few_labels(
 
 def labelling(env: str, way: str, seed: int, most: int, states: int) -> Row:
     """One way from no label to classifiers, by ``most`` pictures or atoms at most, and what they are worth on so many states."""
-    from aam_vision.envs.board import BoardDomain
     from aam_vision.envs.registry import image_domain
-    from aam_vision.training.assessment import evaluate_domain
     from aam_vision.training.labelling.settings import Way
 
     began, domain, (choice, free) = process_time(), image_domain(env), WAYS[way]
     how = Way(choice, free, most, seed)
     perception, found = learned(domain, how, atoms=way == "atoms")
     seconds = process_time() - began
-    layouts = replace(domain, trained_on=domain.walked) if isinstance(domain, BoardDomain) else domain
-    unseen = {"unseen": layouts.examinations(states, 0)["unseen"]}  # in which nobody walks
-    scores = evaluate_domain(domain, perception, states=states, seed=0, examined=unseen)["unseen"]
+    scores = elsewhere(domain, perception, states, 0)
     return {
         "pictures": len(found.pictures),
         "atoms": found.atoms,
@@ -150,6 +147,16 @@ def labelling(env: str, way: str, seed: int, most: int, states: int) -> Row:
         "round CPU s": round(max(found.seconds), 1),
         "CPU s": round(seconds),
     }
+
+
+def elsewhere(domain: ImageDomain, perception: Any, states: int, seed: int) -> PerceptionScores:
+    """What the classifiers are worth on so many states of layouts in which nobody walked."""
+    from aam_vision.envs.board import BoardDomain
+    from aam_vision.training.assessment import evaluate_domain
+
+    layouts = replace(domain, trained_on=domain.walked) if isinstance(domain, BoardDomain) else domain
+    unseen = {"unseen": layouts.examinations(states, seed)["unseen"]}
+    return evaluate_domain(domain, perception, examined=unseen)["unseen"]
 
 
 def _most(env: str) -> int:

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from pathlib import Path
 from statistics import mean
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 import typer
 
 from aam_vision.agents.perception import Cell
-from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.envs.grids import STEPS, cell_names, neighbours
 from aam_vision.envs.pddlgym_files import declarations
 from aam_vision.envs.registry import board_domain
@@ -31,6 +31,7 @@ from aam_vision.planning.planner import cpu_seconds
 from aam_vision.report import evaluation
 from aam_vision.run import targets
 from aam_vision.run.targets import Target
+from aam_vision.run.targets.symbolic import symbolic
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
 from experiments.jobs import Experiment, FirstSeed, Parameters, Scale, Seeds, chosen, every
@@ -249,8 +250,7 @@ def _sokoban(size: int, access: Access, seed: int) -> Target:
     truth = board_domain("sokoban").truth()
     stones = STONES.get(size, max(1, size // 3))
     board = sokoban_board(size, stones, np.random.default_rng([seed, 1]))
-    agent = SymbolicAgent(truth, [board], access, refuses_surely=True)
-    return Target("sokoban", ("board",), agent, truth=lambda: truth, held_out=list)
+    return symbolic("sokoban", ["board"], truth, [board], [], access)
 
 
 FAMILIES: Mapping[str, Family] = {
@@ -316,6 +316,7 @@ def peak_megabytes() -> float:
 
 
 WALLS = 0.12  # share of the cells that are walls
+One = TypeVar("One")
 TRIES = 1000  # how often things are placed on a board, at most, until all can be pushed as they should
 
 
@@ -342,7 +343,7 @@ def _floor(cells: list[Cell], walls: int, rng: np.random.Generator) -> list[Cell
             break
         cell = cells[int(number)]
         rest = floor - {cell}
-        if len(_reached(rest, next(iter(_beside(cell, rest)), None))) == len(rest):
+        if len([*_reached(_beside(cell, rest)[:1], partial(_beside, within=rest))]) == len(rest):
             floor, walls = rest, walls - 1
     return sorted(floor)
 
@@ -352,23 +353,21 @@ def _beside(cell: Cell, within: Collection[Cell]) -> list[Cell]:
     return [one for one in found if one in within]
 
 
-def _reached(free: Collection[Cell], start: Cell | None) -> set[Cell]:
-    """The free cells that can be reached from one of them."""
-    if start is None:
-        return set()
-    found, waiting = {start}, [start]
-    while waiting:
-        for cell in _beside(waiting.pop(), free):
-            if cell not in found:
-                found.add(cell)
-                waiting.append(cell)
-    return found
+def _reached(starts: Iterable[One], onward: Callable[[One], Iterable[One]]) -> Iterator[One]:
+    """All that can be reached from somewhere, step by step, each once."""
+    found = [*starts]
+    seen = {*found}
+    for here in found:  # which grows meanwhile
+        yield here
+        new = dict.fromkeys(one for one in onward(here) if one not in seen)
+        found += new
+        seen.update(new)
 
 
 def _pushes(floor: set[Cell], stones: Collection[Cell], stone: Cell, player: Cell) -> list[Cell]:
     """Where one stone can be pushed to, with the others where they are."""
     free = floor - set(stones)
-    near = _reached(free, player)
+    near = {*_reached([player], partial(_beside, within=free))}
     ways = [
         ((stone[0] - down, stone[1] - right), (stone[0] + down, stone[1] + right))
         for down, right in STEPS.values()
@@ -380,18 +379,17 @@ def _can_be_played(floor: set[Cell], goals: set[Cell], stones: list[Cell], playe
     """Whether every stone can be pushed at the start, and some stone to a goal with the others where they are."""
     if not all(_pushes(floor, stones, stone, player) for stone in stones):
         return False
-    for stone in stones:
+
+    def led(stone: Cell) -> bool:
+        """Whether it can be led to a goal; after a push the player stands where the stone was."""
         others = [one for one in stones if one != stone]
-        seen, waiting = {(stone, player)}, [(stone, player)]
-        while waiting:
-            place, at = waiting.pop()
-            for ahead in _pushes(floor, [*others, place], place, at):
-                if ahead in goals:
-                    return True
-                if (ahead, place) not in seen:  # the player stands where the stone was
-                    seen.add((ahead, place))
-                    waiting.append((ahead, place))
-    return False
+        onward = _reached(
+            [(stone, player)],
+            lambda at: [(ahead, at[0]) for ahead in _pushes(floor, [*others, at[0]], *at)],
+        )
+        return any(place in goals for place, _ in onward)
+
+    return any(map(led, stones))
 
 
 def _state(size: int, floor: set[Cell], goals: set[Cell], stones: list[Cell], player: Cell) -> State:

@@ -16,7 +16,7 @@ import typer
 from aam_vision.support.commandline import check_writable, run_command, write_atomically
 from aam_vision.support.errors import UnusableInput
 from experiments import simulators, table1
-from experiments.tables import Column, Row, Summary, Table, as_named, share, spread, spread_of, values
+from experiments.tables import Column, Row, Summary, Table, share, spread, spread_of, values
 
 
 def headline(
@@ -69,12 +69,8 @@ def settable(rows: Sequence[Row]) -> Table:
 snapshot = Summary(
     "Queries to agents seen in images only, which can be taken back to what was seen",
     {
-        "environment": "env",
-        "paper": lambda runs: simulators.PAPER.get(runs[0]["env"]),
-        "queries": spread_of("queries"),
-        "lower bound": spread_of("lower_bound"),
-        "steps": spread_of("steps"),
-        **as_named("exact", "equivalent", column=share),
+        name: simulators.summary.columns[name]
+        for name in ("environment", "paper", "queries", "lower bound", "steps", "exact", "equivalent")
     },
     by=("env",),
 )

@@ -11,7 +11,7 @@ from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.result import lifted_predicates
 from aam_vision.model.strips import Model, State
 from aam_vision.planning.engines import planner_named
-from aam_vision.planning.planner import Found, Limits, Planner, SearchProblem, Verdict, cpu_seconds
+from aam_vision.planning.planner import TimedPlanner, cpu_seconds
 from aam_vision.report import evaluation
 from aam_vision.run import targets
 from experiments.tables import Row
@@ -39,8 +39,8 @@ def interrogation(
         target = targets.from_environment(env, access=access, problems=problems, size=size, seed=seed)
     else:
         target = targets.from_pddl(Path(domain), problems, access=access)
-    searches = _Searches(planner_named(planner))
-    asked = Interrogation(target.agent, policy=policy, planner=searches, exam=0)
+    counted = TimedPlanner(planner_named(planner))
+    asked = Interrogation(target.agent, policy=policy, planner=counted, exam=0)
     began = cpu_seconds()
     result = asked.run(np.random.default_rng(seed))
     seconds = cpu_seconds() - began
@@ -55,7 +55,7 @@ def interrogation(
         "queries": counts.queries,
         "steps": counts.steps,
         "walk_steps": counts.walk_steps,
-        "searches": searches.count,
+        "searches": counted.searches,
         "seconds": round(seconds, 4),
         "accuracy": evaluation.accuracy(result.model, truth),
         "exact": evaluation.exact(result.model, truth),
@@ -71,15 +71,3 @@ def likeness(learned: Model, truth: Model, held_out: Sequence[State], count: int
         return "exact"
     states = evaluation.sample_states(truth, held_out, count, np.random.default_rng(seed))
     return "equivalent" if evaluation.equivalent(learned, truth, states) else "differs"
-
-
-class _Searches:
-    """Counts the searches of a planner."""
-
-    def __init__(self, planner: Planner) -> None:
-        self._planner = planner
-        self.count = 0
-
-    def solve(self, problem: SearchProblem, limits: Limits) -> Found | Verdict:
-        self.count += 1
-        return self._planner.solve(problem, limits)

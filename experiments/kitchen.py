@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -17,6 +18,7 @@ import numpy as np
 
 from aam_vision.envs.policies import Objective, PolicyAgent
 from aam_vision.interrogation.chance.observations import SideEffect
+from aam_vision.model.pddl import read_domain
 from aam_vision.model.strips import (
     ActionHeader,
     ActionSchema,
@@ -24,25 +26,11 @@ from aam_vision.model.strips import (
     Atom,
     LiftedAtom,
     Outcome,
-    Predicate,
-    Types,
-    Vocabulary,
     cases,
 )
 from experiments.objectives import World, ending, goal_of
 
-WORDS = Vocabulary(
-    "kitchen",
-    (
-        Predicate("filled", ("pot",)),
-        Predicate("cooked", ("pot",)),
-        Predicate("has-onion"),
-        Predicate("has-dish"),
-        Predicate("served"),
-        Predicate("wet"),
-    ),
-    Types({"pot": "object"}),
-)
+WORDS = read_domain(Path(__file__).with_name("kitchen.pddl")).vocabulary
 POTS = "pot-1", "pot-2"
 OBJECTIVES = ("filled", "not filled", "cooked", "has-onion", "has-dish", "not wet")
 PLAN = "##12#", "O...H", "D...B", "##M##"

@@ -16,9 +16,9 @@ from typing import Annotated
 import typer
 
 from aam_vision import interrogate
-from aam_vision.interrogation.task.loop import Interrupted
+from aam_vision.interrogation.task.result import read_mode
 from aam_vision.model import domains
-from aam_vision.model.strips import Location, Mode, Model, PalTuple
+from aam_vision.model.strips import Mode, Model, PalTuple
 from aam_vision.report import evaluation
 from aam_vision.run import targets
 from aam_vision.support.commandline import run_command
@@ -98,10 +98,9 @@ def noisy_interrogation(
     if flip_rate or refusal_rate:
         target = targets.unreliable(target, flip_rate, refusal_rate, seed)
     began = process_time()
-    try:
-        result = interrogate(target.agent, seed=seed, max_steps=max_steps, confirm=confirm, go_on=False)
-    except Interrupted as error:
-        result = error.result
+    result = interrogate(
+        target.agent, seed=seed, max_steps=max_steps, confirm=confirm, go_on=False, raises=False
+    )
     seconds = process_time() - began
     assert target.truth is not None, "packaged domains tell the truth afterwards"
     truth, counts = target.truth(), result.counts
@@ -123,15 +122,9 @@ def noisy_interrogation(
 
 def wrongly_certain(certain: Mapping[PalTuple, Mode], truth: Model) -> int:
     """How many of the palm tuples that a result vouches for are wrong."""
-    return sum(mode is not _read(truth, pal) for pal, mode in certain.items())
-
-
-def _read(truth: Model, pal: PalTuple) -> Mode:
-    """The true mode; an effect that restates what its action requires is read as absent."""
-    schema = truth.schema(pal.action)
-    mode = schema.mode(pal.atom, pal.location)
-    restated = pal.location is Location.EFF and mode is schema.mode(pal.atom, Location.PRE)
-    return Mode.ABSENT if restated else mode
+    return sum(
+        mode is not read_mode(truth, pal.action, pal.atom, pal.location) for pal, mode in certain.items()
+    )
 
 
 if __name__ == "__main__":

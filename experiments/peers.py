@@ -13,7 +13,6 @@ import re
 import signal
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -34,7 +33,7 @@ from aam_vision.report import evaluation
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import AamError, UnusableInput
 from experiments.jobs import Domains, Experiment, Scale, Seeds, Size, chosen, every
-from experiments.tables import Column, Row, Summary, Table, Value, average, share, spread_of
+from experiments.tables import Column, Row, Summary, Table, Value, average, counts, share, spread_of
 
 ONLINE = ("this toolkit", "OLAM", "information gain")
 OFFLINE = ("SAM", "NOLAM")
@@ -83,9 +82,7 @@ LINES = Summary(
         "solving": _of_models(average, "solving"),
         "false plans": _of_models(average, "false_plans"),
         "s": spread_of("learning_s"),
-        "ended": lambda runs: ", ".join(
-            f"{n} {end}" for end, n in Counter(run["ended"] for run in runs).items()
-        ),
+        "ended": counts("ended"),
     },
     by=("env", "peer"),
 )

@@ -7,7 +7,6 @@ agent through them, and plans with the model. Beside that are the figures that o
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from io import StringIO
@@ -26,7 +25,7 @@ from aam_vision.planning.planner import Limits
 from aam_vision.report import evaluation
 from aam_vision.support.commandline import Progress, run_command
 from experiments.jobs import Experiment, FirstSeed, Parameters, Scale, Seeds, chosen, every
-from experiments.tables import Column, Row, Summary, Table, average, share, spread_of, total
+from experiments.tables import Column, Row, Summary, Table, average, counts, share, spread_of, total
 
 if TYPE_CHECKING:
     from aam_vision.agents.perception import Simulator
@@ -84,9 +83,6 @@ def pictures(
 def table(rows: Sequence[Row]) -> Table:
     """A line for every domain; one without pictures has the others' figures only."""
 
-    def ended(runs: list[Row]) -> str:
-        return ", ".join(f"{number} {how}" for how, number in Counter(run["status"] for run in runs).items())
-
     def of(number: str, all_: str) -> Column:
         return lambda runs: f"{total(number)(runs)}/{total(all_)(runs)}"
 
@@ -97,7 +93,7 @@ def table(rows: Sequence[Row]) -> Table:
         "atoms wrong": of("atoms_wrong", "atoms_read"),
         "states exact": of("exact", "read"),
         "steps": spread_of("steps"),
-        "ended": ended,
+        "ended": counts("status"),
         "exact": share("model_exact"),
         "P": average("precision"),
         "R": average("recall"),
@@ -180,15 +176,13 @@ class Seen:
 def of_board(name: str, seed: int, states: int) -> Seen:
     """One of PDDLGym's domains, labelled as by ``experiments.few_labels``."""
     from aam_vision.envs.registry import board_domain
-    from aam_vision.training.assessment import evaluate_domain
     from aam_vision.training.labelling.settings import ACTIVE, MOST, Way
+    from experiments.few_labels import elsewhere
     from experiments.few_labels import learned as labelled
 
     domain = board_domain(name)
     perception, found = labelled(domain, Way(ACTIVE, True, MOST, seed), atoms=False)
-    elsewhere = replace(domain, trained_on=domain.walked)  # in all other layouts nobody walked
-    unseen = {"unseen": elsewhere.examinations(states, seed)["unseen"]}
-    scores = evaluate_domain(domain, perception, examined=unseen)["unseen"]
+    scores = elsewhere(domain, perception, states, seed)
     held_out = domain.layouts(domain.held_out)
     problems = [Problem(one.name, State(one.initial, one.objects), one.goal) for one in held_out]
     simulators = [domain.simulator(problem) for problem in domain.interrogated]

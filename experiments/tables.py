@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -170,6 +171,11 @@ def average(what: Value, digits: int | None = None) -> Callable[[list[Row]], flo
         return middle if digits is None else round(middle, digits)
 
     return cell
+
+
+def counts(what: Value) -> Callable[[list[Row]], str]:
+    """A column of how many have each value: ``2 complete, 1 budget``."""
+    return lambda rows: ", ".join(f"{number} {how}" for how, number in Counter(values(rows, what)).items())
 
 
 def per(what: Value, number: Value, digits: int) -> Callable[[list[Row]], float]:

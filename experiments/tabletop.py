@@ -18,8 +18,6 @@ import numpy as np
 import typer
 
 import aam_vision
-from aam_vision.agents.image import ImageAgent
-from aam_vision.model.query import Access
 from aam_vision.support.commandline import run_command
 from experiments.interrogations import likeness
 from experiments.tables import Row, told
@@ -46,17 +44,13 @@ def tabletop(
 
 def interrogated(seed: int) -> Row:
     """One interrogation, and what its model is worth."""
-    from aam_vision.envs.tabletop.environment import Stage, intended, world
+    from aam_vision.envs.tabletop.environment import TabletopEnv, intended, world
     from aam_vision.envs.tabletop.skills import Skills
 
     table, truth = world(), intended()
-    perception = table.told()
-    with timed(Skills, "carry_out") as physics, timed(Stage, "picture") as pictures:
+    with timed(Skills, "carry_out") as physics, timed(TabletopEnv, "picture") as pictures:
         began = process_time()
-        simulators = [perception.of(table.simulator(problem)) for problem in table.interrogated]
-        about = table.visual.vocabulary(), table.headers, Access.SNAPSHOT
-        agent = ImageAgent(simulators, perception, *about, refuses_surely=True)
-        result = aam_vision.interrogate(agent, seed=seed)
+        result = aam_vision.interrogate(table.agent(table.told()), seed=seed)
         seconds = process_time() - began
     others = [table.simulator(("seed", number)) for number in table.held_out or ()]
     held_out = [table.true_state(other.present, other.scene) for other in others]

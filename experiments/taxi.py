@@ -11,7 +11,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from time import process_time
 from typing import Annotated, Any
@@ -21,7 +20,7 @@ import numpy as np
 import typer
 from gymnasium.envs.toy_text.taxi import TaxiEnv
 
-from aam_vision.envs.labelled import Depiction, Labelled, LabelledImages, distinct, labelled_images
+from aam_vision.envs.labelled import labelled_images
 from aam_vision.envs.own import OwnEnvironment
 from aam_vision.envs.worlds import taxi as world
 from aam_vision.envs.worlds.taxi import INSTRUCTIONS, VOCABULARY, cell, intended, scene, true_state
@@ -136,11 +135,8 @@ def predictions(model: Model, fuel: int | None, rng: np.random.Generator) -> Ite
         options = meant(env)
         possible = rng.random() < 0.5
         action = options[int(rng.integers(len(options)))] if possible else sample(before.objects, rng)
-        schema = model.schema(action.name)
-        applicable = schema.applicable(before, action.objects)
-        expected = schema.successor(before, action.objects) if applicable else None
         done = attempt(env, action)
-        yield expected == (true_state(env.unwrapped) if done else None)
+        yield model.run(before, [action]) == (int(done), true_state(env.unwrapped))
 
 
 # Gymnasium's Taxi with a tank that nothing shows, and few labelled images: what is needed besides the world of that name.
@@ -229,13 +225,6 @@ def attempt(env: gymnasium.Env[Any, Any], action: GroundAction) -> bool:
     return False
 
 
-def _few(source: LabelledImages) -> LabelledImages:
-    def images(rng: np.random.Generator) -> Iterator[Labelled]:
-        return islice(distinct(source, PICTURES, rng, Depiction("taxi", VOCABULARY)), PICTURES)
-
-    return images
-
-
 def environment(fuel: int | None = None) -> OwnEnvironment:
     """The taxi with ``PICTURES`` labelled images to train on, and others to evaluate on."""
     taught, unseen = (world.shake_among(np.arange(first, len(world.SHOWN), 2)) for first in (0, 1))
@@ -246,8 +235,9 @@ def environment(fuel: int | None = None) -> OwnEnvironment:
         make=lambda: make(fuel),
         scene=scene,
         seeds=(0, 1, 2),
-        pictures=_few(labelled_images([make], scene, world.labels, taught)),
+        pictures=labelled_images([make], scene, world.labels, taught),
         unseen=labelled_images([make], scene, world.labels, unseen),
+        number=PICTURES,
         restore=(token, put),
         stops=False,
         truth=intended,

@@ -26,7 +26,18 @@ from aam_vision.support.errors import UnusableInput
 from experiments.faults.registry import FAMILIES, HONEST
 from experiments.jobs import Accesses, Domains, Exam, Experiment, FirstSeed, Parameters, Scale, Size, chosen
 from experiments.programs import FAULTS
-from experiments.tables import Column, Row, Summary, Table, average, grouped, share, spread_of, total
+from experiments.tables import (
+    Column,
+    Row,
+    Summary,
+    Table,
+    as_named,
+    average,
+    grouped,
+    share,
+    spread_of,
+    total,
+)
 from experiments.trust_runs import PER_LOOK, PER_SITUATION, trusted
 
 ACCESSES = tuple(access.value for access in Access)
@@ -79,7 +90,18 @@ def trust(
         python -m experiments.trust --runs 50 --kind noise --domain gripper
         python -m experiments.trust --runs 40 --family "hidden fuel"
     """
-    cases = _chosen(mixture(chosen("domain", domain, domains.DOMAINS, DOMAINS)), kind, family, access)
+    names = chosen("domain", domain, domains.DOMAINS, DOMAINS)
+    kinds, families = chosen("kind", kind, KINDS), chosen("family", family, FAMILIES)
+    accesses = chosen("access", access, ACCESSES)
+    cases = [
+        case
+        for case in mixture(names)
+        if kind_of(case) in kinds
+        and (not family or case["agent"].partition(": ")[2] in families)
+        and case["access"] in accesses
+    ]
+    if not cases:
+        raise UnusableInput("no agent is of this kind and of this family; leave one of the two out")
     several = {**({"copies": copies} if copies > 1 else {}), **({"go_on": True} if goes_on else {})}
     jobs: list[Parameters] = [
         {**cases[n % len(cases)], "exam": exam, **several, "seed": first_seed + n // len(cases), "size": size}
@@ -133,28 +155,6 @@ def kind_of(case: Parameters) -> str:
     if what in HONEST or not (what or case["flip_rate"] or case["refusal_rate"]):
         return "honest"
     return start if what else "noise"
-
-
-def _chosen(
-    cases: Sequence[dict[str, Any]],
-    kinds: Sequence[str] | None,
-    families: Sequence[str] | None,
-    accesses: Sequence[str] | None,
-) -> list[dict[str, Any]]:
-    """The cases that the options name; UnusableInput if one of them is not known, or nothing is left."""
-    chosen("kind", kinds, KINDS)
-    chosen("family", families, FAMILIES)
-    chosen("access", accesses, ACCESSES)
-    left = [
-        case
-        for case in cases
-        if (not kinds or kind_of(case) in kinds)
-        and (not families or case["agent"].partition(": ")[2] in families)
-        and (not accesses or case["access"] in accesses)
-    ]
-    if not left:
-        raise UnusableInput("no agent is of this kind and of this family; leave one of the two out")
-    return left
 
 
 def _label(row: Row) -> str:
@@ -219,8 +219,9 @@ contradicted the others, which leaves out faults that nobody could notice in wha
 of those that were named right. ``accused``: honest agents of which anything was said."""
 
 
-def _some(*names: str) -> dict[str, Column]:
-    return {name: COLUMNS[name] for name in names}
+def _table(title: str, by: Sequence[str], *columns: str) -> Summary:
+    """A line for each of these, with some of ``COLUMNS``."""
+    return Summary(title, {**as_named(*by), **{name: COLUMNS[name] for name in columns}}, by=by)
 
 
 LINES = Summary(
@@ -228,28 +229,16 @@ LINES = Summary(
     {"agents": "agents", "access": "shown access", **COLUMNS},
     by=("agents", "shown access"),
 )
-BY_KIND = Summary(
-    LINES.title,
-    {
-        "agents": "agents",
-        **_some("runs", "complete", "open", "not proven", "not-strips", "silently wrong", "wrong certain"),
-        **_some("open, unnamed", "named right", "literal", "frequency", "accused", "steps", "seconds"),
-    },
-    by=("agents",),
-)
-BY_ACCESS = Summary(
-    "By access",
-    {
-        "agents": "agents",
-        "access": "access",
-        **_some("runs", "open", "not proven", "not-strips", "silently wrong", "open, unnamed", "named right"),
-    },
-    by=("agents", "access"),
-)
-BY_FAULT = Summary(
-    "Agents with one fault, by its family",
-    {"agents": "agents", **_some("runs", "not-strips", "open, unnamed", "named right")},
-    by=("agents",),
+BY_KIND = _table(
+    LINES.title, ("agents",), "runs", "complete", "open", "not proven", "not-strips", "silently wrong", "wrong certain",
+    "open, unnamed", "named right", "literal", "frequency", "accused", "steps", "seconds",
+)  # fmt: skip
+BY_ACCESS = _table(
+    "By access", ("agents", "access"), "runs", "open", "not proven", "not-strips", "silently wrong", "open, unnamed",
+    "named right",
+)  # fmt: skip
+BY_FAULT = _table(
+    "Agents with one fault, by its family", ("agents",), "runs", "not-strips", "open, unnamed", "named right"
 )
 
 

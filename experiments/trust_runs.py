@@ -178,7 +178,7 @@ def _of_fault(case: Case, agent: FaultyAgent, result: Result, seed: int) -> Row:
     fault, diagnosis = agent.fault, result.diagnosis
     row: Row = {"fault": str(fault), "showed": agent.showed > 0}
     if result.proven:
-        missed = mispredicted(result, agent, np.random.default_rng([seed, 7]))
+        missed = unpredicted(result, agent, np.random.default_rng([seed, 7]))
         row["equivalent"] = not missed
         row["over_bound"] = result.status == "complete" and missed / STEPS > result.exam.bound
         if not fault.only_seen and diagnosis is None:
@@ -246,11 +246,6 @@ class Attempt(NamedTuple):
     after: State
 
 
-def attempts(agent: FaultyAgent, count: int, rng: np.random.Generator) -> Iterator[Attempt]:
-    """The steps of ``in_histories``."""
-    return (one for _, one in in_histories(agent, count, rng))
-
-
 def in_histories(agent: FaultyAgent, count: int, rng: np.random.Generator) -> Iterator[tuple[bool, Attempt]]:
     """Whether a history begins with a step, and the step: those of the agent as it is now, with random histories, in interrogated and in fresh problems.
 
@@ -297,22 +292,13 @@ def _instruction(agent: FaultyAgent, state: State, rng: np.random.Generator) -> 
             return GroundAction(header.name, tuple(drawn))
 
 
-def mispredicted(result: Result, agent: FaultyAgent, rng: np.random.Generator, count: int = STEPS) -> int:
-    """How many of so many steps the learned model predicts wrongly, as far as it is determined."""
-    return sum(wrong(result.hypotheses, one) for one in attempts(agent, count, rng))
-
-
 def unpredicted(
-    result: Result,
-    agent: FaultyAgent,
-    rng: np.random.Generator,
-    fact: InventedFact | None = None,
-    count: int = STEPS,
+    result: Result, agent: FaultyAgent, rng: np.random.Generator, fact: InventedFact | None = None
 ) -> int:
-    """How many of so many steps come out as the model, whatever was gone on to, says that they do not; of any number."""
+    """How many of ``STEPS`` steps come out as the model, whatever was gone on to, says that they do not; of any number."""
     missed, rows = 0, Rows()
-    fact = fact if fact is None else fact.of_numbers(range(-count, count))
-    for first, one in in_histories(agent, count, rng):
+    fact = fact if fact is None else fact.of_numbers(range(-STEPS, STEPS))
+    for first, one in in_histories(agent, STEPS, rng):
         if fact is None:
             missed += _impossible(result, one)
             continue

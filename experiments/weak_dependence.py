@@ -7,7 +7,9 @@ that ends as *complete* and has not found that it depends on ``wet`` has *missed
 from __future__ import annotations
 
 import sys
+from decimal import Decimal
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import process_time
 from typing import Annotated
 
@@ -18,22 +20,9 @@ from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.chance.interrogating import interrogate
 from aam_vision.interrogation.chance.result import Options
 from aam_vision.interrogation.task.verdict import COMPLETE
+from aam_vision.model.pddl import read_domain, read_problem
 from aam_vision.model.query import Access
-from aam_vision.model.strips import (
-    ActionHeader,
-    ActionSchema,
-    Atom,
-    Case,
-    Effects,
-    LiftedAtom,
-    Model,
-    Objects,
-    Outcome,
-    Predicate,
-    State,
-    Types,
-    Vocabulary,
-)
+from aam_vision.model.strips import Model, State
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
 from experiments.jobs import Experiment, FirstSeed, Scale, every
@@ -105,37 +94,15 @@ def hand(dry: float, wet: float | None = None) -> tuple[Model, State]:
 
     With ``wet`` there are two hands and blocks of two colours, one of which is wet and picked up that often.
     """
-    simple, none = wet is None, frozenset[LiftedAtom]()
-    arity, who = (1, ()) if simple else (2, ("hand",))
-    kinds = {"holding": ("block",), "wet": ("block",), "red": ("block",), "free": who, "old": who}
-    if simple:
-        kinds = {"holding": ("block",), "free": who}
-    things = {"a": "block", "b": "block"} | ({} if simple else {"c": "block", "h": "hand", "g": "hand"})
-    types = Types(dict.fromkeys(things.values(), "object"))
-    vocabulary = Vocabulary("hand", tuple(Predicate(*one) for one in kinds.items()), types)
-    holding, damp, free = (
-        frozenset([LiftedAtom(*one)])
-        for one in (("holding", (0,)), ("wet", (0,)), ("free", () if simple else (1,)))
-    )
-    pick, put = (
-        ActionHeader(name, ("b", "h")[:arity], ("block", "hand")[:arity]) for name in ("pick", "put")
-    )
-
-    def picked(share: float) -> tuple[Outcome, ...]:
-        return Outcome(share, Effects(holding, free)), Outcome(1 - share, Effects())
-
-    wetness = () if wet is None else (Case(damp, none, picked(wet)), Case(none, damp, picked(dry)))
-    actions = (
-        ActionSchema(pick, free, none, cases=wetness or (Case(outcomes=picked(dry)),)),
-        ActionSchema(put, holding, none, free, holding),
-    )
-    true = (
-        [("free",)]
-        if simple
-        else [("free", "h"), ("free", "g"), ("wet", "b"), ("old", "g"), ("red", "a"), ("red", "b")]
-    )
-    atoms = frozenset(Atom(name, tuple(objects)) for name, *objects in true)
-    return Model(vocabulary, actions), State(atoms, Objects(things, types))
+    name = "hand" if wet is None else "hands"
+    text = Path(__file__).with_name(f"{name}.pddl").read_text(encoding="utf-8")
+    for word, often in {"DRY": dry, "WET": wet or 0}.items():
+        text = text.replace(word, f"{Decimal(str(often)):f}")
+    with TemporaryDirectory() as folder:
+        domain = Path(folder, "domain.pddl")
+        domain.write_text(text, encoding="utf-8")
+        model = read_domain(domain, chance=True)
+    return model, read_problem(model, Path(__file__).with_name(f"{name}-problem.pddl")).initial
 
 
 if __name__ == "__main__":

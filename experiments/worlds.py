@@ -14,7 +14,7 @@ import typer
 
 import aam_vision
 from aam_vision.envs.registry import image_domain
-from aam_vision.run.targets.naming import from_environment
+from aam_vision.run.targets import from_environment
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
 from experiments.interrogations import likeness

@@ -113,14 +113,9 @@ def resealed(png: bytes) -> bytes:
 
 # Sound inputs for fuzzers to begin from, and the words that they are made of.
 
-DOMAIN = b"""(define (domain robot) (:requirements :strips :typing :negative-preconditions)
-(:types room ball - thing thing - object) (:constants hall - room)
-(:predicates (in ?r - room) (at ?b - ball ?r - room) (holds ?b - ball) (free))
-(:action go :parameters (?from ?to - room) :precondition (and (in ?from) (not (in ?to))) :effect (and (in ?to) (not (in ?from))))
-(:action take :parameters (?b - ball ?r - room) :precondition (and (in ?r) (at ?b ?r) (free))
- :effect (and (holds ?b) (not (free)) (not (at ?b ?r)))))"""
-PROBLEM = b"""(define (problem p) (:domain robot) (:objects kitchen - room red blue - ball)
-(:init (in hall) (at red kitchen) (free)) (:goal (and (holds red) (not (free)))))"""
+DOMAIN, PROBLEM = (
+    Path(__file__).with_name(name).read_bytes().strip() for name in ("robot.pddl", "robot-problem.pddl")
+)
 
 
 def _spoken() -> bytes:
@@ -136,28 +131,8 @@ def _spoken() -> bytes:
 
 
 def _shown() -> bytes:
-    scene = {
-        "rows": 1,
-        "columns": 2,
-        "cells": {"a": [[0, 0]], "b": [[0, 1]]},
-        "looks": {"k": "key"},
-        "anchors": {"k": "a"},
-        "facts": [["far", "a", "b"]],
-        "spots": {"s": "spot"},
-        "boxes": [[0, 0, 0, 0.5, 0, 1]],
-    }
-    hello = {
-        "id": 0,
-        "protocol": 1,
-        "name": "d",
-        "access": "reset",
-        "images": True,
-        "types": {"cell": "object"},
-        "predicates": {"far": ["cell", "cell"]},
-        "actions": {"go": [["x", "cell"]]},
-        "problems": [{"objects": {"a": "cell", "b": "cell", "k": "object"}, "size": [4, 4], "scene": scene}],
-    }
-    return json.dumps(hello).encode()
+    """The first line of a program that shows images."""
+    return json.dumps(json.loads(Path(__file__).with_name("shown.json").read_bytes())).encode()
 
 
 def _pictures() -> list[bytes]:

@@ -14,8 +14,8 @@ from aam_vision.model import domains
 from aam_vision.model.pddl import domain_text
 from aam_vision.model.strips import Location
 from aam_vision.report.account import account_of
-from aam_vision.report.claims import named
 from aam_vision.report.recorded import read_run
+from aam_vision.report.written import named
 from aam_vision.support.errors import UnusableInput
 from tests.commands import ROOT, called, refused
 from tests.finished import Runs, copied

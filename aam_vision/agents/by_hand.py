@@ -7,13 +7,13 @@ to them, if a picture shows it, and is not taken for something that the robot di
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from time import sleep
 
 import numpy as np
 
-from aam_vision.agents.perception import Frame, Perception, Scene
+from aam_vision.agents.perception import Frame, Percept, Perception, Scene
 from aam_vision.model.strips import Atom, State
 from aam_vision.support.errors import AgentFailed
 from aam_vision.support.wording import some
@@ -65,9 +65,7 @@ class SetUp:
             AgentFailed: there is none.
         """
         before = told = None
-        for _ in range(self._looks):
-            frame = look()
-            percept = self._perception.look(frame, self._scene)
+        for frame, percept in self._looked(look):
             if not percept.refused and percept.state == before:
                 self.recall(percept.state)
                 self._first = frame
@@ -76,7 +74,6 @@ class SetUp:
                 told = some([*map(str, self._visible(percept.state.unknown))], 6)
                 self.tell(f"take away what hides the beginning: it cannot be read whether {told}")
             before = None if percept.refused else percept.state
-            self._wait()
         raise AgentFailed(f"no first picture can be read, twice in a row{f': {told}' if told else ''}")
 
     def recall(self, state: State) -> None:
@@ -90,9 +87,8 @@ class SetUp:
             AgentFailed: nobody does it.
         """
         before, moved = None, True
-        for _ in range(self._looks):
-            frame = look()
-            seen = self._read(frame)
+        for frame, percept in self._looked(look):
+            seen = percept.state
             moved = moved or seen != before
             if self._is_wanted(seen):
                 if before is not None and self._is_wanted(before):
@@ -101,11 +97,14 @@ class SetUp:
                 self._ask(seen, frame)
                 moved = False
             before = seen
-            self._wait()
         raise AgentFailed(f"nobody has set up what the first picture shows: {self._differs(seen)}")
 
-    def _read(self, frame: Frame) -> State:
-        return self._perception.look(frame, self._scene).state
+    def _looked(self, look: Callable[[], Frame]) -> Iterator[tuple[Frame, Percept]]:
+        """Pictures with what is read in them, until nobody seems to be there."""
+        for _ in range(self._looks):
+            frame = look()
+            yield frame, self._perception.look(frame, self._scene)
+            self._wait()
 
     def _is_wanted(self, seen: State) -> bool:
         hidden = self._wanted.unknown

@@ -83,11 +83,12 @@ class Clock:
 
 
 class TimedPlanner:
-    """Counts the CPU seconds that another planner takes."""
+    """Counts the searches of another planner, and the CPU seconds that they take."""
 
     def __init__(self, planner: Planner) -> None:
         self._planner = planner
         self._clock = Clock()
+        self.searches = 0
 
     @property
     def seconds(self) -> float:
@@ -95,6 +96,7 @@ class TimedPlanner:
         return self._clock.seconds
 
     def solve(self, problem: SearchProblem, limits: Limits) -> Found | Verdict:
+        self.searches += 1
         with self._clock:
             return self._planner.solve(problem, limits)
 

@@ -84,14 +84,23 @@ class Picture:
         """The image as part of a page."""
         return f"data:image/png;base64,{b64encode(self.png).decode()}"
 
+    def rgb(self) -> Any:
+        """The image in all its colours, as Pillow has it."""
+        from PIL import Image
+
+        with Image.open(BytesIO(self.png), formats=["PNG"]) as image:
+            return image.convert("RGB")
+
+    def scaled(self, share: float, method: Any) -> Any:
+        """The same with so large a share of its pixels across and down."""
+        image = self.rgb()
+        return image.resize([max(1, round(side * share)) for side in image.size], method)
+
     def smaller(self, width: int, colours: int) -> Picture:
         """The same image with at most so many pixels a row."""
         from PIL import Image
 
-        with Image.open(BytesIO(self.png), formats=["PNG"]) as image:
-            share = min(1.0, width / image.width)
-            size = max(1, round(image.width * share)), max(1, round(image.height * share))
-            small = image.convert("RGB").resize(size, Image.Resampling.LANCZOS)
+        small = self.scaled(min(1.0, width / self.width), Image.Resampling.LANCZOS)
         buffer = BytesIO()
         method = Image.Quantize.FASTOCTREE
         small.quantize(colours, method=method, dither=Image.Dither.NONE).save(buffer, "PNG", optimize=True)

@@ -15,7 +15,7 @@ from aam_vision.interrogation.hypotheses.literals import Literals, union
 from aam_vision.interrogation.task.verdict import ASSUMED, COMPLETE, NOT_STRIPS, Verdict
 from aam_vision.model.query import objective
 from aam_vision.model.strips import ActionSchema, LiftedAtom, Location, Mode, Model, PalTuple
-from aam_vision.report import chance, english, pursuits
+from aam_vision.report import chance, english
 from aam_vision.report.abilities import ROOM, Abilities, Deed, main_conditions, paragraph
 from aam_vision.report.account import Account, ActionAccount, Kind, Line, Outcome, ProofStep
 from aam_vision.report.ending import MAX_BYTES, printable, unfinished
@@ -152,7 +152,7 @@ class ChanceAccount(Account):
                 return [deed(action, *share)]
             known = self._known[action.name]
             steps = [step for step in self.steps if step.action.name == action.name]
-            return pursuits.deeds(known, _seen(known, steps), self.within, self.run.clips, self.run.lasted)
+            return chance.deeds(known, _seen(known, steps), self.within, self.run.clips, self.run.lasted)
 
         return paragraph(
             counted(len(actions), "action"),

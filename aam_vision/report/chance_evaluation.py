@@ -6,7 +6,7 @@ truth, the mean of the difference between both models' probabilities of s' after
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import NamedTuple
@@ -14,15 +14,15 @@ from typing import NamedTuple
 import numpy as np
 
 from aam_vision.interrogation.chance.cases import CaseKnowledge
+from aam_vision.interrogation.chance.comparing import modes
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
-from aam_vision.interrogation.chance.observations import Change
+from aam_vision.interrogation.chance.observations import Change, holds
 from aam_vision.model.strips import (
     ActionSchema,
     Case,
     GroundAction,
     LiftedAtom,
     Location,
-    Mode,
     Model,
     Outcome,
     State,
@@ -78,18 +78,6 @@ def variational_distance(learned: Model, truth: Model, transitions: Sequence[Tra
 
     differences = [abs(share(learned, step) - share(truth, step)) for step in transitions]
     return float(np.mean(differences)) if differences else 0.0
-
-
-def same_structure(learned: Model, truth: Model, states: Iterable[State]) -> bool:
-    """Whether in all of these states the same steps can be done, with the same possible states after each."""
-
-    def outcomes(model: Model, state: State) -> dict[GroundAction, frozenset[State]]:
-        return {
-            GroundAction(schema.header.name, objects): frozenset(schema.successors(state, objects))
-            for schema, objects in applicable(model, state)
-        }
-
-    return all(outcomes(learned, state) == outcomes(truth, state) for state in dict.fromkeys(states))
 
 
 def exact(learned: Model, truth: Model) -> bool:
@@ -173,13 +161,10 @@ def check(action: ActionKnowledge, truth: ActionSchema) -> Check:
 
 def _tried(action: ActionKnowledge, case: CaseKnowledge, truth: ActionSchema) -> list[tuple[Case, bool]]:
     """The true cases in which steps of a learned case were executed, and whether any of these show all outcomes."""
-
-    def holds(one: Case, held: int) -> bool:
-        return not (_mask(action, one.positive) & ~held or _mask(action, one.negative) & held)
-
     found = []
     for one in truth.branches:
-        contexts = [held for held in case.steps.contexts if holds(one, held)]
+        condition = action.index.literals(one.positive, one.negative)
+        contexts = [held for held in case.steps.contexts if holds(condition, held)]
         if contexts:
             found.append((one, any(case.explanation.revealing(held) for held in contexts)))
     return found
@@ -199,38 +184,27 @@ def _wrong_conditions(action: ActionKnowledge, truth: ActionSchema) -> list[str]
 
 
 def _wrong_preconditions(action: ActionKnowledge, truth: ActionSchema) -> list[str]:
-    schema, masks = truth.bare, action.precondition.masks(Location.PRE)
     wrong = []
     for atom, bit in action.index.bit.items():
-        modes = [mode for mode, mask in zip(Mode, masks, strict=True) if mask & bit]
-        if len(modes) == 1 and modes[0] is not schema.mode(atom, Location.PRE):
-            wrong.append(f"{truth.header.name}: {atom.text(truth.header.parameters)} {modes[0].value}")
+        found = modes(action, bit)
+        if len(found) == 1 and found[0] is not truth.mode(atom, Location.PRE):
+            wrong.append(f"{truth.header.name}: {atom.text(truth.header.parameters)} {found[0].value}")
     return wrong
-
-
-def _masks(action: ActionKnowledge, outcome: Outcome) -> tuple[int, int]:
-    """The atoms that an outcome adds, and those that it deletes."""
-    return _mask(action, outcome.effects.add), _mask(action, outcome.effects.delete)
-
-
-def _mask(action: ActionKnowledge, atoms: Iterable[LiftedAtom]) -> int:
-    return sum(action.index.bit.get(atom, 0) for atom in set(atoms))
 
 
 def _fits(action: ActionKnowledge, one: Change, outcome: Outcome, case: Case) -> bool:
     """Whether all that is certain of a learned outcome is right of a true one, as far as its case can show it."""
-    adds, deletes = _masks(action, outcome)
-    additions, deletions = ~_mask(action, case.positive), ~_mask(action, case.negative)
+    adds, deletes = action.index.literals(*outcome.effects)
+    held, not_held = action.index.literals(case.positive, case.negative)
     return not (
-        (one.adds & ~adds | one.adds_not & adds) & additions
-        or (one.deletes & ~deletes | one.deletes_not & deletes) & deletions
+        (one.adds & ~adds | one.adds_not & adds) & ~held
+        or (one.deletes & ~deletes | one.deletes_not & deletes) & ~not_held
     )
 
 
 def _alike(action: ActionKnowledge, case: CaseKnowledge, one: Change, outcome: Outcome, true: Case) -> bool:
     """Whether a true outcome looks like a learned one where all known outcomes of the case show themselves."""
-    adds, deletes = _masks(action, outcome)
-    known = case.explanation
-    additions = known.additions & ~_mask(action, true.positive)
-    deletions = known.deletions & ~_mask(action, true.negative)
+    adds, deletes = action.index.literals(*outcome.effects)
+    held, not_held = action.index.literals(true.positive, true.negative)
+    additions, deletions = case.explanation.additions & ~held, case.explanation.deletions & ~not_held
     return one.adds & additions == adds & additions and one.deletes & deletions == deletes & deletions

@@ -15,7 +15,6 @@ import numpy as np
 from aam_vision.model.pddl import Problem
 from aam_vision.model.strips import (
     ActionSchema,
-    Atom,
     GroundAction,
     LiftedAtom,
     Location,
@@ -49,7 +48,7 @@ def exact(learned: Model, truth: Model) -> bool:
         learned.schema(schema.header.name).mode(atom, location) is schema.mode(atom, location)
         for schema in truth.actions
         # an atom that is in neither schema is absent from both
-        for atom in _literals(schema) | _literals(learned.schema(schema.header.name))
+        for _, atom in literals(schema) | literals(learned.schema(schema.header.name))
         for location in Location
     )
 
@@ -58,36 +57,32 @@ def syntactic(learned: Model, truth: Model) -> tuple[float, float]:
     """AMLGym's syntactic precision and recall: literals in both models, of those in the learned and in the true one (1 of none); means over actions."""
     shares: list[tuple[float, float]] = []
     for schema in truth.actions:
-        parts = ("positive", "negative", "add", "delete")
-        mine, true = (
-            {(part, atom) for part in parts for atom in getattr(one, part)}
-            for one in (learned.schema(schema.header.name), schema)
-        )
+        mine, true = literals(learned.schema(schema.header.name)), literals(schema)
         both = len(mine & true)
         shares.append((both / len(mine) if mine else 1.0, both / len(true) if true else 1.0))
     precision, recall = (sum(each) / len(shares) for each in zip(*shares, strict=True))
     return precision, recall
 
 
-def _literals(schema: ActionSchema) -> frozenset[LiftedAtom]:
-    return schema.positive | schema.negative | schema.add | schema.delete
+def literals(schema: ActionSchema) -> set[tuple[str, LiftedAtom]]:
+    """The literals of an action, each with the part of it where it stands."""
+    parts = ("positive", "negative", "add", "delete")
+    return {(part, atom) for part in parts for atom in getattr(schema, part)}
 
 
-def successors(
-    model: Model, state: State, *, repeated: bool = False
-) -> dict[GroundAction, frozenset[tuple[str, tuple[str, ...]]]]:
-    """Every instruction applicable in a state (no object twice unless ``repeated``), with the state it leads to."""
+def successors(model: Model, state: State, *, repeated: bool = False) -> dict[GroundAction, frozenset[State]]:
+    """Every instruction applicable in a state (no object twice unless ``repeated``), with the states it may lead to."""
     return {
-        GroundAction(schema.header.name, objects): frozenset(schema.successor(state, objects).true)
+        GroundAction(schema.header.name, objects): frozenset(schema.successors(state, objects))
         for schema, objects in applicable(model, state, repeated=repeated)
     }
 
 
 def equivalent(learned: Model, truth: Model, states: Iterable[State], *, repeated: bool = False) -> bool:
-    """Whether both models have the same successors in all of these states."""
+    """Whether both models have the same successors in all of these states, with chance or without."""
     return all(
         successors(learned, state, repeated=repeated) == successors(truth, state, repeated=repeated)
-        for state in states
+        for state in dict.fromkeys(states)
     )
 
 
@@ -158,7 +153,7 @@ def shortest_disagreement(one: Model, other: Model, initial: State, max_states: 
             if ours.get(step) != theirs.get(step):
                 outcomes = _outcome(state, ours.get(step), step), _outcome(state, theirs.get(step), step)
                 return Disagreement((*_way(came, state), step), outcomes, looked, exhausted=False)
-            after = one.schema(step.name).successor(state, step.objects)
+            (after,) = ours[step]
             if after not in came:
                 came[after] = state, step
                 waiting.append(after)
@@ -173,9 +168,10 @@ def _way(came: dict[State, tuple[State, GroundAction] | None], state: State) -> 
     return plan[::-1]
 
 
-def _outcome(state: State, after: frozenset[tuple[str, tuple[str, ...]]] | None, step: GroundAction) -> str:
+def _outcome(state: State, ends: frozenset[State] | None, step: GroundAction) -> str:
     """A model's prediction for a step, in words."""
-    if after is None:
+    if ends is None:
         return f"{step} cannot be done"
-    gained, lost = ([Atom(*atom) for atom in atoms] for atoms in (after - state.true, state.true - after))
-    return f"{step} can be done: {', '.join(signed(gained, lost)) or 'nothing changes'}"
+    (after,) = ends
+    changes = ", ".join(signed(after.true - state.true, state.true - after.true))
+    return f"{step} can be done: {changes or 'nothing changes'}"

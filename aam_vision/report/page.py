@@ -1,22 +1,27 @@
-"""The page of a run, ``report.html``: one file that fetches nothing, and runs no code of others."""
+"""The page of a run, ``report.html``, and that of a gate: one file that fetches nothing, and runs no code of others."""
 
 from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from importlib.resources import files
+from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 from markupsafe import Markup
 
+from aam_vision.agents.perception import Frame
 from aam_vision.model.pddl import domain_text
+from aam_vision.model.pddl.writing import literals_text
 from aam_vision.model.strips import Location, Mode
 from aam_vision.report import chart, english
+from aam_vision.report.abilities import Clip
 from aam_vision.report.account import MAX_LINES, Account, Line
-from aam_vision.report.album import Picture, picture
-from aam_vision.report.chance import percent
+from aam_vision.report.album import Picture, few_colours, picture
+from aam_vision.report.chance import frequency, percent
 from aam_vision.report.events import LETTER_HEIGHT
 from aam_vision.support import wording
 from aam_vision.support.templates import rendered
@@ -84,10 +89,10 @@ def _pddl(account: Account, shown: Mapping[Line, object]) -> list[tuple[str, str
     """The lines of the PDDL text, each with the anchor of its proof, and its status."""
 
     def literal(line: Line) -> str:  # as PDDL writes it
-        names, atom = account.indexes[line.pal.action].header.parameters, line.pal.atom
-        arguments = [f"?{names[a]}" if isinstance(a, int) else a for a in atom.arguments]
-        text = f"({' '.join([atom.predicate, *arguments])})"
-        return text if line.mode is Mode.POSITIVE else f"(not {text})"
+        header, true = account.indexes[line.pal.action].header, line.mode is Mode.POSITIVE
+        atoms = ([line.pal.atom], []) if true else ([], [line.pal.atom])
+        (text,) = literals_text(*atoms, header, account.model.vocabulary)
+        return text
 
     by_text = {
         (line.pal.action, line.pal.location, literal(line)): line
@@ -126,3 +131,39 @@ def _variables(text: str) -> Markup:
         Markup('<span class="variable">{}</span>').format(part) if part.startswith("?") else part
         for part in re.split(r"(\?[a-z0-9_-]+)", text)
     )
+
+
+# The page of a gate: for each kind of objective how often two versions of a policy achieve it, and an example of each end side by side.
+
+
+WITHIN = 0.05
+"""Half width for which intervals of rates are narrowest."""
+Films = tuple[Sequence[Frame], Sequence[Frame]]
+"""The images of the example's pursuit by the old version, and by the new one."""
+
+
+def side_by_side(told: Mapping[str, Any], films: Mapping[str, Films]) -> str:
+    """The page, as HTML, of what ``compare --gate --json`` prints of two policies, with films by kind of objective; all values are escaped."""
+    pictures: dict[str, Picture] = {}
+    shown, rates = dict[str, list[Clip]](), dict[str, list[Any]]()
+    for one in told["objectives"]:
+        name, made = one["name"], one["pairs"]
+        rates[name] = [
+            frequency(round(one[version] * made), made, one["alpha"], WITHIN) if made else None
+            for version in "ab"
+        ]
+        shown[name] = []
+        for version, film in zip("ab", films.get(name, ()), strict=False):
+            images = [_picture(frame) for frame in film]
+            pictures |= {image.name: image for image in images}
+            words = f"{version.upper()}: {one['witness'][version]}"
+            shown[name].append(Clip(tuple(image.name for image in images), words))
+    return laid_out("gate.html.jinja", pictures=pictures, rates=rates, shown=shown, told=told)
+
+
+def _picture(frame: Frame) -> Picture:
+    """An image, uint8, (H, W, 3), as part of a page."""
+    buffer = BytesIO()
+    few_colours(frame).save(buffer, "PNG", optimize=True)
+    png = buffer.getvalue()
+    return Picture(sha256(png).hexdigest()[:32], frame.shape[1], frame.shape[0], png)

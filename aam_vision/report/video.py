@@ -146,11 +146,8 @@ def _gif(shots: Sequence[Shot], images: Mapping[str, Picture], width: int) -> by
 def _scaled(one: Picture, width: int) -> Any:
     from PIL import Image
 
-    with Image.open(BytesIO(one.png), formats=["PNG"]) as image:
-        share = width / max(image.size)
-        size = max(1, round(image.width * share)), max(1, round(image.height * share))
-        method = Image.Resampling.LANCZOS if share < 1 else Image.Resampling.NEAREST
-        return image.convert("RGB").resize(size, method)
+    share = width / max(one.width, one.height)
+    return one.scaled(share, Image.Resampling.LANCZOS if share < 1 else Image.Resampling.NEAREST)
 
 
 def _palette(images: Sequence[Any]) -> Any:

@@ -335,7 +335,7 @@ def execute_plan(
     """
     from aam_vision.interrogation.controls.mapping import carriers
     from aam_vision.planning.engines import planner_named
-    from aam_vision.report.plans import read_step
+    from aam_vision.report.written import read_step
     from aam_vision.run.execution.replanning import carried_out, for_goal, for_plan
 
     if (plan is None) is (goal is None):

@@ -24,6 +24,7 @@ from aam_vision.model.query import Agent
 from aam_vision.planning.planner import Planner, cpu_seconds
 from aam_vision.report import chance_evaluation as evaluation
 from aam_vision.report.chance import ASSUMED_OF_LOOKS, courses, not_tried, sentence
+from aam_vision.report.evaluation import equivalent
 from aam_vision.report.versions import changes, earlier
 from aam_vision.report.versions import lines as changed
 from aam_vision.run.arguments import Arguments
@@ -280,7 +281,7 @@ def _comparison(target: Target, result: ChanceResult, seed: int) -> dict[str, An
     return {
         "variational_distance": round(evaluation.variational_distance(result.model, truth, held_out), 6),
         "exact": evaluation.exact(result.model, truth),
-        "equivalent": evaluation.same_structure(result.model, truth, states),
+        "equivalent": equivalent(result.model, truth, states),
         "wrong_certain": sum(len(one.wrong) for one in checks),
         "intervals": sum(len(one.intervals) for one in checks),
         "intervals_right": sum(sum(one.intervals) for one in checks),

@@ -91,15 +91,63 @@ class ControlsRun:
         )
         with progress.never_silent(AT_WORK, quiet=arguments.quiet):
             result = interrogate(looking or agent, arguments.seed, options, self._planner)
-        differences, prior, model = None, self._prior, result.model
-        if (
-            prior is not None
-        ):  # which cases only the earlier run has, or only this one, or begin elsewhere now
-            now = cases(model, carriers(result.mapping, model) if model.headers else {})
-            differences = matched(cases(prior.model, prior.carriers), now)
-        told = _save(folder, arguments, target, result, differences, looking, journal, perf_counter() - began)
+        told = self._save(folder, journal, result, looking, perf_counter() - began)
         status = told["status"]
         return Ended(status, status != FAILED, _why(told, folder), exit_code(status))
+
+    def _differences(self, result: ControlsResult) -> Cases | None:
+        """Which cases only the earlier run has, or only this one, or begin elsewhere now; None without an earlier run."""
+        prior, model = self._prior, result.model
+        if prior is None:
+            return None
+        now = cases(model, carriers(result.mapping, model) if model.headers else {})
+        return matched(cases(prior.model, prior.carriers), now)
+
+    def _save(
+        self,
+        folder: Path,
+        journal: Journal,
+        result: ControlsResult,
+        looking: LookingAgent | None,
+        wall_s: float,
+    ) -> dict[str, Any]:
+        """Write the files of the run, print the model and the summary, and return the contents of ``result.json``."""
+        arguments, target, differences = self._arguments, self.target, self._differences(result)
+        test = image_test(target.agent)
+        result = replace(result, untested=untested(arguments.classifiers, test))
+        if result.interrogation is not None and result.operators:
+            keep_operators(folder, result.interrogation.transcript)
+        unfamiliar = unlike(target.agent)
+        told: dict[str, Any] = {
+            "diagnosis": None,
+            "misread": [],
+            "unlike": [one._asdict() for one in unfamiliar],
+            **figures_of_controls(arguments, result, partial(images, journal)),
+            **look_figures(looking),
+            "differences": None if differences is None else differences.json(),
+            **figures(arguments, target, result, wall_s),
+        }
+        if strange := told_unlike(unfamiliar, target.problems, target.name):
+            warnings.warn(strange, AamWarning, stacklevel=2)
+        if result.diagnosis is not None:
+            diagnosis = with_other_cause(result.diagnosis, arguments.classifiers, test, strange)
+            told["diagnosis"] = diagnosis_figures(diagnosis, partial(images, journal))
+        if result.misread is not None:
+            told["misread"] = _misread(folder, target, result.misread, images(journal))
+            told["why"] = told["missing"] = _told_misread(result.misread, told["misread"], arguments, folder)
+        if result.conditional.actions:
+            write_atomically(folder / CONDITIONAL, conditional_text(result.model, result.conditional))
+        write_atomically(folder / "controls.json", json.dumps(result.mapping, indent=2) + "\n")
+        carried = {operator.header.name: operator.control for operator in result.operators}
+        names = ControlNames(tuple(control.name for control in result.controls), carried, result.idle)
+        can = abilities(result.model, carried, complete=result.proven, controls=names)
+        summary = [*under("agent", can.parts), *result_figures(result)]
+        if differences is not None:
+            summary += under("differences", differences.texts("before", "now"))
+        summary += [*look_lines(told), *lines(told)]
+        # no truth: its operators are others
+        save(folder, journal, domain_text(result.model), told, summary, truth=None)
+        return told
 
 
 def _prior(arguments: Arguments, target: Target) -> Prior | None:
@@ -122,53 +170,6 @@ def _why(told: dict[str, Any], folder: Path) -> str:
     if diagnosis["otherwise"] or not names or None in names:
         return accusation(diagnosis["why"], diagnosis["otherwise"])
     return f"{diagnosis['why']} (compare {shown})"
-
-
-def _save(
-    folder: Path,
-    arguments: Arguments,
-    target: Target,
-    result: ControlsResult,
-    differences: Cases | None,
-    looking: LookingAgent | None,
-    journal: Journal,
-    wall_s: float,
-) -> dict[str, Any]:
-    """Write the files of the run, print the model and the summary, and return the contents of ``result.json``."""
-    test = image_test(target.agent)
-    result = replace(result, untested=untested(arguments.classifiers, test))
-    if result.interrogation is not None and result.operators:
-        keep_operators(folder, result.interrogation.transcript)
-    unfamiliar = unlike(target.agent)
-    told: dict[str, Any] = {
-        "diagnosis": None,
-        "misread": [],
-        "unlike": [one._asdict() for one in unfamiliar],
-        **figures_of_controls(arguments, result, partial(images, journal)),
-        **look_figures(looking),
-        "differences": None if differences is None else differences.json(),
-        **figures(arguments, target, result, wall_s),
-    }
-    if strange := told_unlike(unfamiliar, target.problems, target.name):
-        warnings.warn(strange, AamWarning, stacklevel=2)
-    if result.diagnosis is not None:
-        diagnosis = with_other_cause(result.diagnosis, arguments.classifiers, test, strange)
-        told["diagnosis"] = diagnosis_figures(diagnosis, partial(images, journal))
-    if result.misread is not None:
-        told["misread"] = _misread(folder, target, result.misread, images(journal))
-        told["why"] = told["missing"] = _told_misread(result.misread, told["misread"], arguments, folder)
-    if result.conditional.actions:
-        write_atomically(folder / CONDITIONAL, conditional_text(result.model, result.conditional))
-    write_atomically(folder / "controls.json", json.dumps(result.mapping, indent=2) + "\n")
-    carried = {operator.header.name: operator.control for operator in result.operators}
-    names = ControlNames(tuple(control.name for control in result.controls), carried, result.idle)
-    can = abilities(result.model, carried, complete=result.proven, controls=names)
-    summary = [*under("agent", can.parts), *result_figures(result)]
-    if differences is not None:
-        summary += under("differences", differences.texts("before", "now"))
-    summary += [*look_lines(told), *lines(told)]
-    save(folder, journal, domain_text(result.model), told, summary, truth=None)  # its operators are others
-    return told
 
 
 def _misread(

@@ -19,7 +19,7 @@ from aam_vision.agents.image import known_of
 from aam_vision.agents.journal import NAME, OPERATORS, Journal
 from aam_vision.agents.journalled import JournalledAgent
 from aam_vision.interrogation.evidence.moves import Asked, Entry
-from aam_vision.model.query import Query, Response, Situation, WalkStep, traced
+from aam_vision.model.query import Query, Response, traced
 from aam_vision.report.album import Album
 from aam_vision.run.checks import RESULTS
 from aam_vision.support.commandline import write_atomically
@@ -111,13 +111,15 @@ def clear_operators(folder: Path) -> None:
 
 def keep_operators(folder: Path, transcript: Transcript) -> None:
     """Write the transcript of the operators' interrogation. Raises UnusableInput: it cannot be written."""
+    from aam_vision.interrogation.task.traced import TracedAgent
+
     clear_operators(folder)
     (folder / OPERATORS).mkdir(exist_ok=True)
-    told = list(_told(transcript.entries))
+    told = transcript.of([*_told(transcript.entries)])
     with Journal.create(folder / OPERATORS, {"repeated_arguments": False}, {}, force=True) as journal:
-        agent = JournalledAgent(_Retelling(transcript, told), journal)
+        agent = JournalledAgent(TracedAgent(told), journal)
         agent.initial()
-        for entry in told:
+        for entry in told.entries:
             if isinstance(entry, Asked):
                 agent.ask(entry.query)
             else:
@@ -134,30 +136,6 @@ def _told(entries: Sequence[Entry]) -> Iterator[Entry]:
                 yield Asked(Query(query.initial, query.plan[: response.told]), told)
         elif isinstance(entry, Asked) or entry.steps:
             yield entry
-
-
-class _Retelling:
-    """An agent that gives the answers of a transcript once more, in their order."""
-
-    def __init__(self, transcript: Transcript, entries: Sequence[Entry]) -> None:
-        self.vocabulary, self.headers = transcript.vocabulary, transcript.headers
-        self.access = transcript.access
-        self._transcript = transcript
-        self._entries = iter(entries)
-
-    def initial(self) -> Sequence[Situation]:
-        return self._transcript.initial
-
-    def ask(self, query: Query) -> Response:
-        entry = next(self._entries)
-        assert isinstance(entry, Asked)
-        assert entry.query == query, "asked in the same order"
-        return entry.response
-
-    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
-        entry = next(self._entries)
-        assert not isinstance(entry, Asked), "asked in the same order"
-        return entry.steps
 
 
 def check_images(path: Path, target: Target) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from inspect import signature
-from itertools import permutations, product
+from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -40,6 +40,7 @@ from experiments.faults.world import (
     own,
     with_value,
 )
+from experiments.random_strips import all_bindings
 
 # Agents that depend on what no predicate speaks of.
 #
@@ -324,12 +325,8 @@ def lost_precondition(setting: Setting, rng: np.random.Generator, access: Access
     actions = tuple(lax if schema is strict else schema for schema in setting.model.actions)
 
     def freed(state: State) -> bool:
-        named = product(*map(state.objects.of_type, strict.header.types))
-        return any(
-            lax.applicable(state, one) and not strict.applicable(state, one)
-            for one in named
-            if len({*one}) == len(one)
-        )
+        named = all_bindings(strict.header, state.objects)
+        return any(lax.applicable(state, one) and not strict.applicable(state, one) for one in named)
 
     states = [before for walk in setting.walks for before, _, _ in walk]
     some = [states[int(number)] for number in rng.permutation(len(states))[:LONG]]

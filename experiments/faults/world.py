@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.agents.symbolic import ModelAgent, SymbolicAgent
 from aam_vision.model.domains import generate, load
 from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
 from aam_vision.model.strips import (
@@ -25,7 +25,6 @@ from aam_vision.model.strips import (
     Predicate,
     State,
     Types,
-    Vocabulary,
     lifted_atoms,
 )
 
@@ -292,7 +291,7 @@ def named(text: str, condition: LiftedAtom, header: ActionHeader) -> bool:
 TRIES = 10  # instructions that the agent tries on its own before it gives up
 
 
-class FaultyAgent:
+class FaultyAgent(ModelAgent):
     """A world with a fault as a black box; ``rng`` is the source of all chance in it.
 
     Handles are numbers of stored worlds: a snapshot brings back what is hidden, too, but not ``nature``. Under
@@ -302,23 +301,14 @@ class FaultyAgent:
     def __init__(
         self, fault: Fault, initial: Sequence[State], access: Access, rng: np.random.Generator
     ) -> None:
-        self.access = access
+        super().__init__(fault.setting.model, initial, access)
         self.fault = fault
         self.nature = Nature(rng)
         self.showed = 0
         """How many answers an honest agent would not have given."""
-        self._initial = initial
         self._honest = SymbolicAgent(fault.setting.model, initial)
         self._worlds: list[World] = []
         self._here: tuple[Hashable, World] | None = None
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        return self.fault.setting.model.vocabulary
-
-    @property
-    def headers(self) -> tuple[ActionHeader, ...]:
-        return self.fault.setting.model.headers
 
     @property
     def here(self) -> World | None:

@@ -20,7 +20,7 @@ from experiments.faults import registry
 from experiments.faults.conditional import LAMP, LIT, MARKED, RENEWED, SPELL_RATE, explanations
 from experiments.faults.registry import FAMILIES, FAULTY, HONEST, faulty_agent, right_verdicts
 from experiments.faults.world import OTHER, FaultyAgent, World, holds, named
-from experiments.trust_runs import attempts, frequency_right, interval, literal_right, mispredicted, wrong
+from experiments.trust_runs import frequency_right, in_histories, interval, literal_right, unpredicted, wrong
 from tests.profiles import crossed
 
 OFTEN = ("silent no-op", "random refusal", "random outcome")
@@ -67,7 +67,7 @@ def again(agent: FaultyAgent, query: Query, times: int) -> list[tuple[int, State
 
 
 def held_out(agent: FaultyAgent, count: int) -> Iterator[Any]:
-    return attempts(agent, count, np.random.default_rng(0))
+    return (one for _, one in in_histories(agent, count, np.random.default_rng(0)))
 
 
 def touched(agent: FaultyAgent, query: Query) -> set[Atom]:
@@ -357,11 +357,11 @@ def test_a_right_model_is_equivalent_and_one_without_an_effect_is_not(access: st
     agent = faulty_agent("honest", access, 2, size=1)
     result = interrogate(agent, seed=0)
     assert result.proven
-    assert mispredicted(result, agent, np.random.default_rng(0)) == 0
+    assert unpredicted(result, agent, np.random.default_rng(0)) == 0
     for family in ("effect elsewhere", "hidden fuel", "stale state"):
         others = (faulty_agent(family, access, seed, size=1) for seed in range(50))
         other = next(one for one in others if one.fault.setting.domain == agent.fault.setting.domain)
-        assert mispredicted(result, other, np.random.default_rng(0)) > 0
+        assert unpredicted(result, other, np.random.default_rng(0)) > 0
 
 
 def test_what_is_open_counts_neither_way() -> None:

@@ -36,11 +36,9 @@ def test_every_state_can_be_told_from_what_is_seen() -> None:
 
 
 def test_the_pictures_to_train_on_are_few_and_none_is_evaluated_on() -> None:
-    described = environment()
-    taught, unseen = (
-        {one.frame.tobytes() for one in islice(images(np.random.default_rng(1)), PICTURES + 1)}
-        for images in (described.pictures, described.unseen)
-    )
+    described, rng = environment(), np.random.default_rng(1)
+    taught = {one.draw(one.states[0]).tobytes() for one in described.lessons(rng)}
+    unseen = {one.frame.tobytes() for one in islice(described.unseen(rng), PICTURES)}
     assert len(taught) == PICTURES
     assert not taught & unseen
 

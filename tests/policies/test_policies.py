@@ -33,7 +33,7 @@ from aam_vision.interrogation.chance.result import ChanceResult
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.model.query import Access, Query
 from aam_vision.model.strips import Atom, GroundAction, LiftedAtom, Predicate, Types
-from aam_vision.report.side_by_side import side_by_side
+from aam_vision.report.page import side_by_side
 from aam_vision.support.files import digest
 from tests.commands import called, refused
 from tests.profiles import first, some, thorough

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from aam_vision.report import terminal
 from aam_vision.report.account import Account
-from aam_vision.report.claims import named
+from aam_vision.report.written import named
 from tests.elements import Elements
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from aam_vision.model.pddl import domain_text
 from aam_vision.model.strips import ActionSchema, Atom, Model, State
-from aam_vision.report.losses import of_models
+from aam_vision.report.versions import of_models
 from experiments.random_strips import all_bindings, ground_atoms, random_domain
 from experiments.reassessment import changed
 from tests.commands import called, refused

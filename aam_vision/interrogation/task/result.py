@@ -400,7 +400,7 @@ def differences(before: Model, now: Model, *, repeated: bool = False) -> list[Mo
         header = schema.header
         for atom in lifted_atoms(now.vocabulary, header, repeated=repeated):
             for location in Location:
-                modes = [_read(model, header.name, atom, location) for model in (before, now)]
+                modes = [read_mode(model, header.name, atom, location) for model in (before, now)]
                 if modes[0] is not modes[1]:
                     found.append(ModelDifference(header.name, location, atom.text(header.parameters), *modes))
     return found
@@ -438,7 +438,8 @@ def check_prior(
             )
 
 
-def _read(model: Model, action: str, atom: LiftedAtom, location: Location) -> Mode:
+def read_mode(model: Model, action: str, atom: LiftedAtom, location: Location) -> Mode:
+    """The mode in a model; an effect that restates what its action requires is read as absent."""
     schema = model.schema(action)
     mode = schema.mode(atom, location)
     restated = location is Location.EFF and mode is schema.mode(atom, Location.PRE)

@@ -103,19 +103,15 @@ class Display:
             return
         self._moved, hypotheses, size = True, evidence.hypotheses, evidence.hypotheses.size
         if self._live is not None:
-            known = hypotheses.decided(), size, "lines of the model decided"
-            self._show(_costs(agent.counts, lower_bound(hypotheses)), known, *self._exchanged(move, agent))
+            decided = hypotheses.decided(), size, "lines of the model decided"
+            self._show(_costs(agent.counts, lower_bound(hypotheses)), decided, *self._exchanged(move, agent))
             return
-        line = f"{_aligned(agent.counts)}  {hypotheses.decided():4d}/{size} {plural('line', size)}"
+        known = f"{hypotheses.decided():4d}/{size} {plural('line', size)}"
         if isinstance(move, Ask):
             said = f"{move.why}: {' '.join(map(str, move.plan))}"
-        elif isinstance(move, Stop):
-            said = move.why
         else:
-            said = "the agent acts on its own"
-        if isinstance(move, Ask) or said != self._said or monotonic() - self._told >= EVERY:
-            self.say(f"{line}  {said}")
-        self._said = said
+            said = move.why if isinstance(move, Stop) else "the agent acts on its own"
+        self._tell(agent.counts, known, said, surely=isinstance(move, Ask))
 
     def watch_trial(self, proposal: Proposal, assessment: Assessment, agent: CountingAgent) -> None:
         """Show a trial whose answer is weighed; off a terminal, say so, and how far it is now and then."""
@@ -131,9 +127,14 @@ class Display:
             return
         worst = max(float(action.doubts.max(initial=0.0)) for action in actions)
         said = "answers are not reliable: weighed from here on"
-        line = f"{_aligned(agent.counts)}  greatest doubt {worst:.1e}"
-        if self._said != said or monotonic() - self._told >= EVERY:
-            self.say(f"{line}  {said}")
+        self._tell(agent.counts, f"greatest doubt {worst:.1e}", said)
+
+    def _tell(self, counts: Counts, known: str, said: str, *, surely: bool = False) -> None:
+        """Say what was spent, what is known and what is done, at least where the last is new, and now and then."""
+        if surely or said != self._said or monotonic() - self._told >= EVERY:
+            queries, steps = plural("query", counts.queries), plural("step", counts.steps)
+            spent = f"{counts.queries:4d} {queries:<7}  {counts.steps:5d} {steps:<5}"
+            self.say(f"{spent}  {known}  {said}")
         self._said = said
 
     def _show(
@@ -218,12 +219,6 @@ def _before_and_after(query: Query, response: Response) -> list[tuple[str, Situa
 def _costs(counts: Counts, least: int | None = None) -> str:
     bound = "" if least is None else f" (at least {least} needed)"
     return f"{counted(counts.queries, 'query')}{bound}  {counted(counts.steps, 'step')}"
-
-
-def _aligned(counts: Counts) -> str:
-    """The costs so far, one below the other from line to line."""
-    queries, steps = plural("query", counts.queries), plural("step", counts.steps)
-    return f"{counts.queries:4d} {queries:<7}  {counts.steps:5d} {steps:<5}"
 
 
 # The screen at one moment: costs, how much of the model is known, the last question, its answer, its images.

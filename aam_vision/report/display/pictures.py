@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
-from io import BytesIO
 
 import numpy as np
 from rich.color import Color
@@ -193,8 +192,7 @@ def pixels(picture: Picture, width: int, height: int) -> Frame:
     """The image at another size, uint8, (height, width, 3)."""
     from PIL import Image
 
-    with Image.open(BytesIO(picture.png), formats=["PNG"]) as image:
-        found: Frame = np.asarray(image.convert("RGB").resize((width, height), Image.Resampling.BOX))
+    found: Frame = np.asarray(picture.rgb().resize((width, height), Image.Resampling.BOX))
     return found
 
 

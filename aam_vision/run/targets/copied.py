@@ -49,15 +49,6 @@ def copied_symbolic(target: Target, workers: Workers) -> Target:
     return with_crew(replace(target, agent=StatelessCopies(target.agent, crew)), crew)
 
 
-def copied_program(target: Target, conversation: Conversation, crew: Crew) -> Target:
-    """The same target, its program in several processes."""
-    from aam_vision.agents.copies import NumberedCopies, StatelessCopies
-
-    settable = conversation.hello.access.constructs
-    agent = (StatelessCopies if settable else NumberedCopies)(target.agent, crew)
-    return with_crew(replace(target, agent=agent), crew)
-
-
 def with_crew(target: Target, crew: Crew) -> Target:
     """The same target, with its copies, which have begun. Raises UnusableInput: they cannot begin, or are not the same agent."""
     try:
@@ -86,15 +77,15 @@ def simulator_crew(env: str, problems: Sequence[Problem], workers: Workers, cont
     return workers.crew(make, prove_simulators, modules=SIMULATING)
 
 
-def program_crew(
+def copied_program(
+    target: Target,
     conversation: Conversation,
     limits: ProgramLimits,
-    access: Access,
     problems: Sequence[int],
     workers: Workers,
-) -> Crew:
-    """Copies of a program. Raises UnusableInput: it does not allow so many."""
-    from aam_vision.agents.copies import prove
+) -> Target:
+    """The same target, its program in several processes. Raises UnusableInput: it does not allow so many."""
+    from aam_vision.agents.copies import NumberedCopies, StatelessCopies, prove
     from aam_vision.agents.workers import Copy, Held
 
     allowed = conversation.hello.copies
@@ -103,13 +94,16 @@ def program_crew(
         raise UnusableInput(
             f"the agent says that it can run {often}; use {allowed}", "workers", workers.number
         )
+    access, settable = target.agent.access, conversation.hello.access.constructs
     make = partial(_program, conversation.command, limits, access, tuple(problems), conversation.identity)
 
     def here() -> Copy:
         agent = make()
         return Held(agent, agent.close)
 
-    return workers.crew(make, prove, here)
+    crew = workers.crew(make, prove, here)
+    agent = (StatelessCopies if settable else NumberedCopies)(target.agent, crew)
+    return with_crew(replace(target, agent=agent), crew)
 
 
 def _itself(agent: Agent) -> Agent:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aam_vision.model.query import Access
-from aam_vision.run.targets.copied import check_access, copied_program, program_crew
+from aam_vision.run.targets.copied import check_access, copied_program
 from aam_vision.run.targets.images import perception_of, places, seen_through, settings_of
 from aam_vision.run.targets.target import IMAGE_ACCESS, SYMBOLIC_ACCESS, Target, access_of, numbers
 from aam_vision.support.errors import UnusableInput
@@ -83,7 +83,7 @@ def from_program(
         return target
     conversation.close()  # the copies answer
     check_access(allowed, workers)
-    return copied_program(target, conversation, program_crew(conversation, limits, allowed, chosen, workers))
+    return copied_program(target, conversation, limits, chosen, workers)
 
 
 def _check_controls(conversation: Conversation, *, controls: bool) -> None:

@@ -1,7 +1,8 @@
-"""Symbolic agents: of PDDL files, and of the packaged domains."""
+"""Symbolic agents: of PDDL files, also behind controls, and of the packaged domains."""
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Sequence
 from hashlib import sha256
@@ -10,16 +11,19 @@ from typing import TYPE_CHECKING
 
 from aam_vision.model.query import Access
 from aam_vision.run.targets.target import SYMBOLIC_ACCESS, Target, access_of, check_problems, numbers
-from aam_vision.support.errors import AamWarning
+from aam_vision.support.errors import AamWarning, UnusableInput
 from aam_vision.support.wording import listed
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from aam_vision.model.strips import Model, State, Vocabulary
+    from aam_vision.agents.bare import Control
+    from aam_vision.model.strips import GroundAction, Model, State, Vocabulary
 
 GENERATED_PROBLEMS = 3
 """Problems that are generated for one interrogation, and as many more to evaluate on."""
+CONTROL = re.compile(r"\s*(?P<name>[^\s()=,]+)\s*\((?P<parameters>[^()=]*)\)\s*=\s*(?P<operators>[^()=]+)")
+WRITE = "write e.g. 'move(?dir)=push,move', with the control, its parameters and the operators that it may carry out"
 
 
 def from_pddl(
@@ -76,6 +80,69 @@ def tell_left_out(domain: Path, vocabulary: Vocabulary) -> None:
         what = "is an instruction and no concept" if len(found) == 1 else "are instructions and no concepts"
         line = f"{domain}: {listed(found)} {what}; left out"
         warnings.warn(line, AamWarning, stacklevel=2)
+
+
+def from_bare(domain: Path, problems: Sequence[str], bare: Sequence[str], access: str | None) -> Target:
+    """A PDDL domain behind controls, each written as ``NAME(?PARAMETER ...)=OPERATOR,...``. Raises UnusableInput: one or a file cannot be used."""
+    from aam_vision.agents.bare import BARE_ACCESS, BareSymbolicAgent
+    from aam_vision.model.pddl import read_domain, read_problem
+
+    access_of(access, BARE_ACCESS, "--bare")
+    check_problems(domain, problems, Access.SNAPSHOT)
+    model = read_domain(domain)
+    tell_left_out(domain, model.vocabulary)
+    initial = [read_problem(model, problem).initial for problem in problems]
+    controls = read_controls(model, bare)
+    agent = BareSymbolicAgent(model, controls, initial)
+    return Target(
+        model.vocabulary.name,
+        tuple(Path(problem).name for problem in problems),
+        agent,
+        truth=lambda: model,
+        held_out=lambda: initial,
+        identity=f"{identity(model)} {' '.join(sorted(bare))}",
+        native_steps=lambda count, rng: _walked(agent, initial, count, rng),
+    )
+
+
+def read_controls(model: Model, texts: Sequence[str]) -> list[Control]:
+    """The controls of a model, written as ``NAME(?PARAMETER ...)=OPERATOR,...``. Raises UnusableInput: one is not like that, or comes twice."""
+    from aam_vision.agents.bare import control_of
+
+    found: dict[str, Control] = {}
+    for text in texts:
+        match = CONTROL.fullmatch(text)
+        if match is None:
+            raise UnusableInput(WRITE, "bare", text)
+        parameters, operators = (
+            [one for one in re.split(r"[\s,]+", match[part].strip()) if one]
+            for part in ("parameters", "operators")
+        )
+        parameters = [one.removeprefix("?") for one in parameters]
+        if match["name"] in found:
+            raise UnusableInput(f"the control {match['name']} comes twice", "bare")
+        found[match["name"]] = control_of(model, match["name"], parameters, operators)
+    return list(found.values())
+
+
+def _walked(
+    agent: object, initial: Sequence[State], count: int, rng: np.random.Generator
+) -> list[tuple[State, GroundAction, State]]:
+    """Steps of random walks; there is no way to make legal states of a PDDL domain at random."""
+    from aam_vision.agents.bare import BareSymbolicAgent, random_control
+
+    assert isinstance(agent, BareSymbolicAgent), "the agent of this target"
+    found: list[tuple[State, GroundAction, State]] = []
+    for number in range(count):
+        if number < len(initial) or number % 50 == 0:
+            state = initial[number % len(initial)]
+        control = random_control(agent.headers, state, rng)
+        if control is None:
+            break
+        after = agent.given(state, control)
+        found.append((state, control, after))
+        state = after
+    return found
 
 
 def from_generated(

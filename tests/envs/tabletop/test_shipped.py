@@ -17,7 +17,7 @@ from aam_vision.envs.tabletop.environment import NAME, TabletopEnv, world
 from aam_vision.model.query import Access
 from aam_vision.model.strips import Model, State
 from aam_vision.report import evaluation
-from aam_vision.run.targets.naming import from_environment
+from aam_vision.run.targets import from_environment
 from aam_vision.support.errors import UnusableInput
 from tests.profiles import first
 

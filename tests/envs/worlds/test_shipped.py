@@ -37,7 +37,7 @@ from aam_vision.envs.worlds.minigrid_world import (
 )
 from aam_vision.model.strips import Atom
 from aam_vision.report import evaluation
-from aam_vision.run.targets.naming import from_environment
+from aam_vision.run.targets import from_environment
 from tests.profiles import first
 from tests.refusals import told_by
 

@@ -28,10 +28,10 @@ from aam_vision.model.strips import Atom, Model, State
 from aam_vision.report.chance_evaluation import (
     check,
     exact,
-    same_structure,
     sample_transitions,
     variational_distance,
 )
+from aam_vision.report.evaluation import equivalent
 from aam_vision.support.errors import AgentFailed
 from experiments.chance import random_chance, random_conditional
 from experiments.faults.registry import faulty_agent
@@ -71,7 +71,7 @@ def test_structure_and_probabilities_are_right(access: Access) -> None:
     result = learned(access)
     assert result.status == COMPLETE
     steps = sample_transitions(truth, [initial], 300, np.random.default_rng(1))
-    assert same_structure(result.model, truth, [step.before for step in steps])
+    assert equivalent(result.model, truth, [step.before for step in steps])
     assert variational_distance(result.model, truth, steps) < 0.08
     assert_right(result, truth)
     assert all((one.high - one.low) / 2 <= 0.08 for action in result.actions for one in action.frequencies)

@@ -28,7 +28,7 @@ from aam_vision.interrogation.task.verdict import NOT_STRIPS, OPEN
 from aam_vision.model.domains import generate, load
 from aam_vision.model.query import Query, Response, Situation
 from aam_vision.model.strips import ActionHeader, GroundAction, Model, State
-from aam_vision.run.targets.controls import read_controls
+from aam_vision.run.targets.symbolic import read_controls
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.resources import Resources
 from experiments.random_strips import random_domain

@@ -18,7 +18,7 @@ from aam_vision.interrogation.controls.reach import Way
 from aam_vision.model.pddl import read_domain
 from aam_vision.model.query import Query, Response, Situation
 from aam_vision.model.strips import Atom, GroundAction, Model, Objects, State
-from aam_vision.run.targets.controls import read_controls
+from aam_vision.run.targets.symbolic import read_controls
 from tests.interrogation.controls.hidden_arguments import everything
 
 WET = """(define (domain wet) (:requirements :strips :typing :negative-preconditions)

@@ -17,7 +17,7 @@ from aam_vision.interrogation.task.verdict import COMPLETE
 from aam_vision.interrogation.task.verification import verify
 from aam_vision.model.query import Access
 from experiments.faults.registry import faulty_agent
-from experiments.trust_runs import mispredicted, unpredicted
+from experiments.trust_runs import unpredicted
 from tests.profiles import crossed, first, some
 
 from .measure import learned
@@ -131,7 +131,7 @@ def test_what_has_changed_is_learned_as_it_is_now(family: str, access: Access) -
     found = further.found
     assert not can_remember(told)
     assert found.status == COMPLETE, found.missing
-    assert not mispredicted(found, agent, np.random.default_rng(2))
+    assert not unpredicted(found, agent, np.random.default_rng(2))
     assert found.changed.startswith("The agent has changed after step")
     assert found.counts.steps > told.counts.steps
 

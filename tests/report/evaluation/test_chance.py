@@ -14,10 +14,10 @@ from aam_vision.model.strips import Case, Model, Outcome
 from aam_vision.report.chance_evaluation import (
     check,
     exact,
-    same_structure,
     sample_transitions,
     variational_distance,
 )
+from aam_vision.report.evaluation import equivalent
 from tests.interrogation.chance.agents import agent, read
 
 
@@ -35,7 +35,7 @@ def test_a_model_is_at_no_distance_from_itself() -> None:
     steps = sample_transitions(model, [initial], 200, np.random.default_rng(0))
     assert len(steps) == 200
     assert variational_distance(model, model, steps) == 0
-    assert same_structure(model, model, [step.before for step in steps])
+    assert equivalent(model, model, [step.before for step in steps])
     assert exact(model, model)
 
 
@@ -59,7 +59,7 @@ def test_a_step_that_the_model_forbids_counts_in_full() -> None:
     grabs = [step for step in steps if step.action.name == "grab"]
     expected = np.mean([grab.successors(one.before, one.action.objects)[one.after] for one in grabs])
     assert variational_distance(never, model, grabs) == pytest.approx(expected)
-    assert not same_structure(never, model, [step.before for step in steps])
+    assert not equivalent(never, model, [step.before for step in steps])
     assert not exact(never, model)
 
 

@@ -16,7 +16,6 @@ from aam_vision.model.pddl import Problem, read_domain
 from aam_vision.model.strips import (
     ActionHeader,
     ActionSchema,
-    Atom,
     GroundAction,
     LiftedAtom,
     Location,
@@ -84,7 +83,7 @@ def test_equivalence_is_equal_successors_by_enumeration(domain: Domain, other: D
     state = domain.problems[0]
     found = evaluation.successors(truth, state)
     assert found == {
-        action: domains.successor(truth, state, action).true for action in domains.applicable(truth, state)
+        action: {domains.successor(truth, state, action)} for action in domains.applicable(truth, state)
     }
     assert evaluation.equivalent(truth, truth, domain.problems)
     learned = replace(truth, actions=tuple(replace(s, add=s.add | s.delete) for s in truth.actions))
@@ -139,9 +138,9 @@ def test_a_model_without_palm_tuples_is_right() -> None:
 def test_arguments_may_be_named_twice_where_that_is_asked_for(domain: Domain, data: st.DataObject) -> None:
     truth = domain.model
 
-    def by_enumeration(model: Model, state: State) -> dict[GroundAction, frozenset[Atom]]:
+    def by_enumeration(model: Model, state: State) -> dict[GroundAction, set[State]]:
         return {
-            GroundAction(schema.header.name, row): frozenset(schema.successor(state, row).true)
+            GroundAction(schema.header.name, row): {schema.successor(state, row)}
             for schema in model.actions
             for row in domains.all_bindings(schema.header, state.objects, repeated=True)
             if schema.applicable(state, row)

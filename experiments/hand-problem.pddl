@@ -1,0 +1,1 @@
+(define (problem hand) (:domain hand) (:objects a b - block) (:init (free)) (:goal (holding a)))

@@ -1,0 +1,6 @@
+(define (domain robot) (:requirements :strips :typing :negative-preconditions)
+(:types room ball - thing thing - object) (:constants hall - room)
+(:predicates (in ?r - room) (at ?b - ball ?r - room) (holds ?b - ball) (free))
+(:action go :parameters (?from ?to - room) :precondition (and (in ?from) (not (in ?to))) :effect (and (in ?to) (not (in ?from))))
+(:action take :parameters (?b - ball ?r - room) :precondition (and (in ?r) (at ?b ?r) (free))
+ :effect (and (holds ?b) (not (free)) (not (at ?b ?r)))))
