@@ -237,8 +237,8 @@ def test_what_an_earlier_run_found_of_controls_is_compared_and_not_believed(tmp_
         refusal(*given, cwd=tmp_path)
 
 
-def test_nothing_is_left_of_a_run_that_another_kind_overwrites(tmp_path: Path, run_of: Runs) -> None:
-    shutil.copytree(run_of("doors", controls=True), tmp_path / "run")
+def test_nothing_is_left_of_a_run_that_another_kind_overwrites(tmp_path: Path, lamps_run: Path) -> None:
+    shutil.copytree(lamps_run, tmp_path / "run")
     assert (tmp_path / "run" / "controls.json").exists()
     assert list((tmp_path / "run" / "operators").iterdir())
     command("--env", "gripper", "--out", "run", "--force", cwd=tmp_path)
