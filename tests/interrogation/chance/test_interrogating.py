@@ -158,12 +158,6 @@ def test_what_is_certain_of_random_domains_is_right(
 class Unchanged(AgentDecorator):
     """The agent itself, but for its walks: it takes none."""
 
-    def initial(self) -> Sequence[Situation]:
-        return self.agent.initial()
-
-    def ask(self, query: Query) -> Response:
-        return self.agent.ask(query)
-
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
         return []
 
@@ -332,7 +326,7 @@ class LookAlikes(Problems):
 )
 def test_what_differs_in_problems_that_look_alike_is_told(access: Access, seed: int) -> None:
     agent = LookAlikes(access, seed)
-    result = interrogate(agent, np.random.default_rng(seed), Options(0.1, max_steps=3000))
+    result = interrogate(agent, np.random.default_rng(seed), Options(0.2, max_steps=3000))
     assert result.status == NOT_STRIPS
     assert "which looks like others at first" in result.why
     assert min(agent.asked.values()) > sum(agent.asked.values()) / 4
