@@ -326,7 +326,7 @@ class LookAlikes(Problems):
 )
 def test_what_differs_in_problems_that_look_alike_is_told(access: Access, seed: int) -> None:
     agent = LookAlikes(access, seed)
-    result = interrogate(agent, np.random.default_rng(seed), Options(0.2, max_steps=3000))
+    result = interrogate(agent, np.random.default_rng(seed), Options(0.1, max_steps=3000))
     assert result.status == NOT_STRIPS
     assert "which looks like others at first" in result.why
     assert min(agent.asked.values()) > sum(agent.asked.values()) / 4
