@@ -28,7 +28,7 @@ Nodes = list[tuple[str, ast.AST]]
 
 @pytest.fixture(scope="module")
 def nodes() -> Nodes:
-    """The nodes of all code, each with its file."""
+    """The imports and calls of all code, each with its file."""
     sources = {
         path.relative_to(ROOT).as_posix(): ast.parse(path.read_text(encoding="utf-8"))
         for folder in FOLDERS
@@ -36,7 +36,10 @@ def nodes() -> Nodes:
         if not any((ROOT / part).is_symlink() for part in path.relative_to(ROOT).parents)
     }
     assert len(sources) > 150
-    return [(path, node) for path, tree in sources.items() for node in ast.walk(tree)]
+    told = ast.Import, ast.ImportFrom, ast.Call
+    return [
+        (path, node) for path, tree in sources.items() for node in ast.walk(tree) if isinstance(node, told)
+    ]
 
 
 def _calls(nodes: Nodes) -> Iterator[tuple[str, str, str, dict[str | None, str]]]:

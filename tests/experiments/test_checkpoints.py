@@ -18,7 +18,7 @@ def straight(seen: Any, *, deterministic: bool) -> tuple[int, None]:
 def test_how_often_a_policy_arrives_is_found_and_is_as_in_other_episodes(tmp_path: Path) -> None:
     (tmp_path / "network.zip").touch()
     low, high = _assessed(_agent(straight, tmp_path / "network.zip"), 0)
-    episodes = 300
+    episodes = 150
     assert low <= _arrivals(straight, episodes) / episodes <= high
     assert 0 < low < high < 0.4
 

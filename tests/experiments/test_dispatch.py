@@ -25,6 +25,9 @@ from experiments.tables import Row
 
 needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="needs ray")
 
+EATEN = 400 << 20
+"""Bytes that a job eats: three times as many are over a limit under which each has room."""
+
 
 def work(number: int, act: str, folder: str) -> dict[str, Any]:
     """A job that leaves a trace, and then does what the test is about."""
@@ -39,7 +42,7 @@ def work(number: int, act: str, folder: str) -> dict[str, Any]:
     if act == "who":
         return {"process": os.getpid()}
     if act == "eat":
-        return {"eaten": len(bytearray(2**30))}
+        return {"eaten": len(bytearray(EATEN))}
     return {"square": number**2}
 
 
@@ -68,13 +71,13 @@ def test_a_lost_worker_is_tried_once_more_and_what_fails_fails_alone(tmp_path: P
 
 
 def test_a_job_over_its_time_or_memory_fails_and_the_next_has_all_of_its_own(tmp_path: Path) -> None:
-    found = outcomes(tmp_path, "do", "hang", "eat", "do", seconds=5, gibibytes=0.5)
+    found = outcomes(tmp_path, "do", "hang", "eat", "do", seconds=5, gibibytes=0.3)
     assert squares(found) == [0, 3]
     assert [found[number]["error"] for number in (1, 2)] == [
-        f"over its limit of {what}" for what in ("5 s", "0.5 GiB")
+        f"over its limit of {what}" for what in ("5 s", "0.3 GiB")
     ]
-    eaten = {"result": {"eaten": 2**30}}
-    assert outcomes(tmp_path, "eat", "eat", "eat", gibibytes=1.5) == dict.fromkeys(range(3), eaten)
+    eaten = {"result": {"eaten": EATEN}}
+    assert outcomes(tmp_path, "eat", "eat", "eat", gibibytes=0.8) == dict.fromkeys(range(3), eaten)
 
 
 def test_a_job_may_have_a_process_of_its_own(tmp_path: Path) -> None:

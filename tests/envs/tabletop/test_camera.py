@@ -125,7 +125,7 @@ class Follower(Reader):
     def _command(self, command: Command, module: str, arguments: list[str], where: str) -> None:
         if module == "aam_vision.run" and not NIGHTLY:  # too little was learned to read anything
             lend(self.folder / "runs" / "eyes")
-            arguments = [*arguments, "--max-queries", "2", "--max-steps", "30"]
+            arguments = [*arguments, "--max-queries", "2", "--max-steps", "12"]
         done = called(module, *arguments, cwd=self.folder)
         if self.failed is not None:
             raise self.failed

@@ -69,7 +69,7 @@ def test_a_probability_is_from_0_to_1() -> None:
 @pytest.mark.usefixtures("drawable")
 def test_slips_are_learned_from_images(tmp_path: Path) -> None:
     folder = tmp_path / "out"
-    asked = ("--env", "tabletop:slippery", "--chance", "--max-steps", "50", "--problem", "0", "--quiet")
+    asked = ("--env", "tabletop:slippery", "--chance", "--max-steps", "25", "--problem", "0", "--quiet")
     done = command(*asked, "--out", folder, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     figures = json.loads((folder / "result.json").read_text())

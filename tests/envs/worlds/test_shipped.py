@@ -58,7 +58,7 @@ QUERIES = {"minigrid:DoorKey-5x5": 45, "taxi": 12, "frozenlake": 14, "minigrid:L
 def test_the_model_is_the_intended_one_from_images_alone(name: str, queries: int) -> None:
     target = from_environment(name)
     assert target.truth is not None
-    result, truth = aam_vision.interrogate(target.agent, seed=0), target.truth()
+    result, truth = aam_vision.interrogate(target.agent, seed=0, exam=0), target.truth()
     states = evaluation.sample_states(truth, target.held_out(), 200, np.random.default_rng(0))
     assert evaluation.equivalent(result.model, truth, states)
     assert result.counts.queries <= queries

@@ -158,12 +158,6 @@ def test_what_is_certain_of_random_domains_is_right(
 class Unchanged(AgentDecorator):
     """The agent itself, but for its walks: it takes none."""
 
-    def initial(self) -> Sequence[Situation]:
-        return self.agent.initial()
-
-    def ask(self, query: Query) -> Response:
-        return self.agent.ask(query)
-
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
         return []
 

@@ -114,9 +114,6 @@ class Blurred(AgentDecorator):
             return situation
         return Situation(situation.handle, State(state.true - gone, state.objects, gone))
 
-    def initial(self) -> Sequence[Situation]:
-        return self.agent.initial()
-
     def ask(self, query: Query) -> Response:
         response = self.agent.ask(query)
         return Response(response.executed, self._seen(response.final)) if response.executed else response

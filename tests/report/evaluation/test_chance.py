@@ -65,7 +65,7 @@ def test_a_step_that_the_model_forbids_counts_in_full() -> None:
 
 def test_wrong_lines_and_intervals_are_noticed() -> None:
     model, _ = read()
-    result = interrogate(agent(Access.SETTABLE), np.random.default_rng(0), Options(0.08))
+    result = interrogate(agent(Access.SETTABLE), np.random.default_rng(0), Options(0.15))
     grab = next(one for one in result.actions if one.index.header.name == "grab")
     truth = model.schema("grab")
     assert check(grab, truth).wrong == ()

@@ -44,8 +44,8 @@ def test_a_session_writes_weights_that_are_read_again(trained) -> None:
 
 def test_masks_teach_where_things_are_in_few_steps() -> None:
     plan = plan_of(describe(DrawnDomain.visual))
-    data = lessons(DrawnDomain(masks=True), plan, np.random.default_rng(0))
-    network = teach(PlaceTask(plan), data, steps=40, seed=0, progress=lambda done, loss: None)
+    data = lessons(DrawnDomain(masks=True), plan, np.random.default_rng(0), 2)
+    network = teach(PlaceTask(plan), data, steps=25, seed=0, progress=lambda done, loss: None)
     shares = data.where[:60].float().flatten(2)
     shows = shares.sum(2) > 0
     found = network(data.pictures[:60].float() / 255).maps.detach()
