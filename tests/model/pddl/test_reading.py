@@ -23,7 +23,7 @@ from aam_vision.model.strips import (
     Types,
 )
 from aam_vision.run.arguments import Arguments
-from aam_vision.run.targets import naming
+from aam_vision.run import targets
 from aam_vision.support.errors import AamWarning
 from tests import small
 from tests.refusals import told_by
@@ -271,7 +271,7 @@ def test_the_command_says_what_is_left_out(tmp_path: Path, chance: bool) -> None
     domain, problem = files(tmp_path)
     given = Arguments(domain=domain, problem=[str(problem)], chance=chance)
     with pytest.warns(AamWarning, match="move and rest are instructions and no concepts"):
-        target = naming.of(given)
+        target = targets.of(given)
     assert [str(atom) for atom in sorted(target.agent.initial()[0].state.true)] == ["at(a)", "next(a, b)"]
 
 
