@@ -22,8 +22,8 @@ from aam_vision.model.strips import (
     State,
     Types,
 )
-from aam_vision.run.arguments import Arguments
 from aam_vision.run import targets
+from aam_vision.run.arguments import Arguments
 from aam_vision.support.errors import AamWarning
 from tests import small
 from tests.refusals import told_by
