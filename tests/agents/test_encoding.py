@@ -65,6 +65,7 @@ def test_what_may_be_left_out() -> None:
     assert headers == (ActionHeader("a"),)
     assert encoding.read_vocabulary({"name": "d", "actions": {"a": []}}, least=0)[0].predicates == ()
     assert encoding.read_state({"true": []}, VOCABULARY, OBJECTS) == State(frozenset(), OBJECTS)
+    assert "defined" not in encoding.vocabulary_json(vocabulary, headers)
 
 
 SOUND: dict[str, Any] = {

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Sequence
 from time import process_time
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -16,15 +16,18 @@ from hypothesis import strategies as st
 
 from aam_vision import agent_for
 from aam_vision.agents.counting import CountingAgent
+from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.encoding import dumps, loads
 from aam_vision.agents.image import (
     LOOKS,
     ImageAgent,
     Passage,
     Seen,
+    Unlike,
     Ways,
     digests,
     image_test,
+    known_of,
     led_back,
     memo_of,
     remembered,
@@ -337,6 +340,22 @@ def test_of_an_agent_that_shows_no_images_nothing_is_said_of_them() -> None:
     for agent in (agent_for("gripper"), CountingAgent(agent_for("gripper"))):
         assert unlike(agent) == []
         assert image_test(agent) is None
+
+
+def test_what_a_result_says_of_its_agent_is_found_behind_decorators() -> None:
+    class Watched(AgentDecorator):
+        checkpoint: ClassVar = {"policy.zip": "1a"}
+        untested = "nobody tested them"
+        unlike: ClassVar = [Unlike(0, None, ("c", "d", "e"))]
+
+    agent = CountingAgent(Watched(agent_for("gripper")))
+    assert unlike(agent) == Watched.unlike
+    assert known_of(agent) == {
+        "untested": Watched.untested,
+        "strange": "1 image looks unlike everything learned from (c, d and 1 more)",
+        "checkpoint": Watched.checkpoint,
+    }
+    assert known_of(agent_for("gripper")) == {"untested": "", "strange": "", "checkpoint": {}}
 
 
 def _passage(before: Situation | None, steps: tuple[GroundAction, ...], number: int, cell: int) -> Passage:

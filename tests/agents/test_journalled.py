@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.agents.decorator import AgentDecorator
+from aam_vision.agents.encoding import Malformed
 from aam_vision.agents.image import ImageAgent
 from aam_vision.agents.journal import Journal
 from aam_vision.agents.journalled import Contents, JournalledAgent
@@ -248,6 +249,10 @@ def test_a_journal_says_what_was_asked_and_answered(tmp_path: Path) -> None:
         contents = Contents(journal, agent.vocabulary, agent.headers)
         begun, *rows = journal.rows()
     assert tuple(map(contents.situation, begun.answer)) == result.transcript.initial
+    _, *state = begun.answer[0]
+    for handle in (True, "1"):
+        with pytest.raises(Malformed, match="a handle is none of this agent's"):
+            contents.situation([handle, *state])
     for row, entry in zip(rows, result.transcript.entries, strict=True):
         if row.kind == "walk":
             assert Walked(tuple(contents.walk(row.answer))) == entry
