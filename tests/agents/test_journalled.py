@@ -261,6 +261,32 @@ def test_a_journal_says_what_was_asked_and_answered(tmp_path: Path) -> None:
             assert Asked(query, contents.response(query, row.answer)) == entry
 
 
+def test_a_recorded_move_is_known_before_it_is_made_again_with_any_generator(tmp_path: Path) -> None:
+    def drawing() -> np.random.Generator:
+        return np.random.Generator(np.random.MT19937(0))  # its state has an array
+
+    agent = _packaged("gripper", Access.RESET)
+    with _journal(tmp_path) as journal:
+        first_time = JournalledAgent(agent, journal)
+        start, *_ = first_time.initial()
+        first_time.note_move(start, {"kind": "walk"}, rng := drawing())
+        first_time.walk(start, 3, rng)
+    with _journal(tmp_path) as journal:
+        again = JournalledAgent(agent, journal)
+        told = again.upcoming()
+        assert told is not None
+        assert told["kind"] == "walk"
+        rng = np.random.default_rng(5)
+        with pytest.raises(UnusableInput, match="damaged"):
+            again.next_move(rng)
+    with _journal(tmp_path) as journal:
+        again = JournalledAgent(agent, journal)
+        rng = np.random.Generator(np.random.MT19937(5))
+        assert again.next_move(rng) == (start, told)
+        assert again.upcoming() is None
+        assert rng.random() == drawing().random()
+
+
 @pytest.mark.parametrize(
     ("memo", "image"),
     [({"image": "start.png"}, "start.png"), ({"image": 3}, None), ({}, None), (None, None), ([1], None)],
