@@ -182,7 +182,7 @@ def fisher(often: float, now: float, level: float) -> int:
 
 def power(often: float, now: float, level: float, episodes: int) -> float:
     """The probability with which the test finds it from so many episodes of each version."""
-    from scipy.stats import binom  # what the image simulators need brings it along
+    from scipy.stats import binom
 
     counts = np.arange(episodes + 1)
     factorials = np.concatenate([[0.0], np.cumsum(np.log(counts[1:]))])

@@ -381,7 +381,7 @@ def _is_honest(fault: Fault, example: Example) -> bool:
 
 def interval(seen: int, tried: int) -> tuple[float, float]:
     """The exact (Clopper-Pearson) 95% interval of a probability, from a number of successes."""
-    from scipy.stats import binomtest  # what the image simulators need brings it along
+    from scipy.stats import binomtest
 
     found = binomtest(seen, tried).proportion_ci(LEVEL)
     return float(found.low), float(found.high)

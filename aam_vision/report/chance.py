@@ -374,10 +374,8 @@ def _others(known: ActionKnowledge, ends: Sequence[Trial], own: int) -> str:
         beyond = (step.before.state.true ^ step.after.state.true) - index.facts(changed | own, objects)
         beyond = index.vocabulary.undefined(beyond)
         for one in side_effects(beyond, objects, step.before.state):
-            named = (each if isinstance(each, int) else f"another {each}" for each in one.arguments)
             mode = Mode.POSITIVE if one.added else Mode.NEGATIVE
-            words = english.effect(LiftedAtom(one.predicate, tuple(named)), mode, names, index.vocabulary)
-            count[False, words] += 1
+            count[False, english.effect(one.atom, mode, names, index.vocabulary)] += 1
     told = sorted(count.items(), key=lambda one: (one[0][0], -one[1], one[0][1]))
     listed = [f"{words} ({100 * times / len(ends):.0f}%)" for (_, words), times in told[:MOST_OTHERS]]
     if len(told) > MOST_OTHERS:

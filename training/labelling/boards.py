@@ -371,7 +371,7 @@ COVERED: Final = 8.0
 never have been asked about."""
 
 ROOMS: Final = 3
-"""Every so manieth place is one of several cells, while any of them are open."""
+"""One of so many places that are asked about has several cells, while any of these are open."""
 
 
 class AtomLearner(BoardLearner):

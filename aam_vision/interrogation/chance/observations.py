@@ -20,7 +20,7 @@ from aam_vision.interrogation.chance.constancy import ACCUSING
 from aam_vision.interrogation.chance.intervals import Precision, against_one_frequency
 from aam_vision.interrogation.evidence.transcript import Moment
 from aam_vision.interrogation.hypotheses.literals import Literals
-from aam_vision.model.strips import Atom, Objects, State
+from aam_vision.model.strips import Atom, LiftedAtom, Objects, State
 
 _SEARCH = 20_000
 """Assignments that are tried for a cover of a given size."""
@@ -212,10 +212,15 @@ class SideEffect(NamedTuple):
     arguments: tuple[int | str, ...]
     """Parameters by their place, other objects by their type."""
 
+    @property
+    def atom(self) -> LiftedAtom:
+        """What is changed, as an atom in which objects that are not named are called ``another door``."""
+        named = (one if isinstance(one, int) else f"another {one}" for one in self.arguments)
+        return LiftedAtom(self.predicate, tuple(named))
+
     def text(self, names: Sequence[str]) -> str:
         """``open(another door)``; ``names`` are the parameters of the action."""
-        told = [f"?{names[one]}" if isinstance(one, int) else f"another {one}" for one in self.arguments]
-        return f"{'' if self.added else 'not '}{self.predicate}({', '.join(told)})"
+        return f"{'' if self.added else 'not '}{self.atom.text(names)}"
 
 
 def side_effects(changed: Iterable[Atom], named: Sequence[str], before: State) -> dict[SideEffect, Atom]:
