@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -26,6 +26,7 @@ import aam_vision
 from aam_vision.agents.perception import Frame, Mask, Reading
 from aam_vision.agents.unreliable import SimulatorDecorator
 from aam_vision.classifiers.camera.perception import CameraPerception
+from aam_vision.classifiers.store import SHIPPED
 from aam_vision.envs.image_domain import ImageDomain
 from aam_vision.envs.labelled import Labelled
 from aam_vision.envs.own import OwnEnvironment
@@ -34,6 +35,7 @@ from aam_vision.model.query import Access
 from aam_vision.model.strips import Atom
 from aam_vision.run.targets.images import PerceptionSettings, perception_of, seen_through
 from aam_vision.support.commandline import Progress, check_writable, run_command
+from aam_vision.support.errors import UnusableInput
 from aam_vision.training.described import PROBLEM, pictured_scene
 from aam_vision.training.labelling.pool import LabelQuestion, Walked
 from aam_vision.training.labelling.record import write_answers
@@ -232,8 +234,8 @@ DISTURBED: Final[Mapping[str, Disturbance]] = {
 """What befalls pictures; 2 cm of the table are about a twentieth of what the camera sees of it."""
 
 
-def read_disturbed(env: str, folder: Path, seed: int, number: int) -> Iterator[Row]:
-    """How the weights of a folder read pictures under every disturbance, and of how many they say that they are strange."""
+def read_disturbed(env: str, folder: Path, seed: int, number: int, runs: int = 1) -> Iterator[Row]:
+    """How the weights of a folder read pictures under every disturbance, of how many they say that they are strange, and how runs end."""
     domain = image_domain(env)
     perception = CameraPerception.load(domain.visual, domain.name, folder, remembered=0)
     shown = {entry.predicate.name for entry in domain.visual.read_as(Reading.SHOWN)}
@@ -250,7 +252,7 @@ def read_disturbed(env: str, folder: Path, seed: int, number: int) -> Iterator[R
             counts["accepted"] += not percept.refused
             counts["named"] += bool(percept.unlike)
         read = {"disturbance": name, **{key: counts[key] for key in ("accepted", "wrong", "named")}}
-        yield {**read, **interrogated(env, folder, disturbance, seed)}
+        yield {**read, **ended([interrogated(env, folder, disturbance, seed + run) for run in range(runs)])}
 
 
 class Disturbed(SimulatorDecorator):
@@ -275,7 +277,7 @@ def interrogated(env: str, folder: Path, disturbance: Disturbance, seed: int) ->
     domain = image_domain(env)
     assert isinstance(domain, OwnEnvironment)
     assert domain.truth is not None
-    settings = PerceptionSettings(folder)
+    settings = PerceptionSettings(None if folder.resolve() == SHIPPED.resolve() else folder)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         perception = perception_of(env, settings)
@@ -283,7 +285,10 @@ def interrogated(env: str, folder: Path, disturbance: Disturbance, seed: int) ->
             Disturbed(domain.simulator(problem), domain, disturbance, seed) for problem in domain.interrogated
         ]
         about = env, shown, domain.headers, Access.SNAPSHOT, settings, perception
-        result = aam_vision.interrogate(seen_through(*about, strange=True).agent, seed=seed, raises=False)
+        try:
+            result = aam_vision.interrogate(seen_through(*about, strange=True).agent, seed=seed, raises=False)
+        except UnusableInput as error:  # the first picture does not show all that is named
+            return {"status": "refused", "model": None, "strange": str(error), "why": str(error)}
     truth, held_out = domain.truth(), domain.held_out_states(perception.look)
     why = result.missing or (result.diagnosis.why if result.diagnosis else result.why)
     return {
@@ -292,6 +297,19 @@ def interrogated(env: str, folder: Path, disturbance: Disturbance, seed: int) ->
         "strange": result.strange,
         "why": why,
     }
+
+
+def ended(runs: Sequence[Row]) -> Row:
+    """How many runs ended with which status and model, how many said that pictures were strange, and why those that are not complete ended."""
+    return {
+        "ended": _counted(f"{run['status']}, {run['model']}" for run in runs),
+        "strange": sum(bool(run["strange"]) for run in runs),
+        "why": _counted(run["why"] for run in runs if run["status"] != "complete"),
+    }
+
+
+def _counted(said: Iterable[str]) -> str:
+    return "; ".join(f"{number} {what}" for what, number in Counter(said).most_common())
 
 
 STATES: Final = 100  # situations of held-out scenes in which a model is compared with what is intended
@@ -307,6 +325,9 @@ def page_labels(
     seed: Annotated[int, typer.Option(min=0, help="Seed of pictures, choice and weights.")] = 0,
     pictures: Annotated[int, typer.Option(min=1, help="Pictures to label at most.")] = MOST_SCENES,
     number: Annotated[int, typer.Option(min=1, help="Pictures to choose from, or to read.")] = TAKEN,
+    runs: Annotated[
+        int, typer.Option(min=1, help="Runs under each disturbance, with seeds of their own.")
+    ] = 1,
     disturbed: Annotated[
         bool, typer.Option("--disturbed", help="Only read, with the weights in the folder.")
     ] = False,
@@ -317,11 +338,12 @@ def page_labels(
         python -m experiments.page_labels --out runs/page
         python -m experiments.page_labels --out runs/page-1 --seed 1
         python -m experiments.page_labels --out runs/page --disturbed --number 300
+        python -m experiments.page_labels --out classifiers/weights --disturbed --runs 20
     """
     check_writable(out)
     domain, progress = image_domain(env), Progress()
     if disturbed:
-        list(told(read_disturbed(env, out, seed, number)))
+        list(told(read_disturbed(env, out, seed, number, runs)))
         return
     progress.stage(f"{domain.name}: taking pictures")
     true = taken(domain, number, seed)

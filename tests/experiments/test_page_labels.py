@@ -10,7 +10,15 @@ from aam_vision.envs.registry import image_domain
 from aam_vision.training.described import PROBLEM
 from aam_vision.training.labelling import scenes
 from aam_vision.training.labelling.pool import LabelQuestion, Walked
-from experiments.page_labels import DISTURBED, Person, page_labels, read_disturbed, taken
+from experiments.page_labels import (
+    DISTURBED,
+    Person,
+    ended,
+    interrogated,
+    page_labels,
+    read_disturbed,
+    taken,
+)
 
 
 def test_what_the_person_says_is_the_truth():
@@ -56,4 +64,12 @@ def test_disturbed_pictures_are_read_and_a_run_says_what_it_saw(monkeypatch):
     monkeypatch.setattr("experiments.page_labels.DISTURBED", {"noise 1.5": DISTURBED["noise 1.5"]})
     (row,) = read_disturbed("tabletop", SHIPPED, 0, 5)
     assert row["wrong"] == 0
-    assert (row["status"], row["model"], row["strange"]) != ("complete", "differs", False)
+    assert row["ended"] == "1 complete, exact"
+
+
+def test_a_first_picture_that_hides_what_is_named_is_a_refusal_that_says_so():
+    run = interrogated("tabletop", SHIPPED, DISTURBED["unseen thing"], 0)
+    assert (run["status"], run["model"]) == ("refused", None)
+    assert "none of the known things" in run["strange"]
+    told = ended([run, run, {"status": "complete", "model": "exact", "strange": "", "why": ""}])
+    assert told == {"ended": "2 refused, None; 1 complete, exact", "strange": 2, "why": f"2 {run['why']}"}
