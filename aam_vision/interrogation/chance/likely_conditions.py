@@ -39,18 +39,22 @@ def likely_parts(case: CaseKnowledge, atoms: int) -> tuple[Part, ...]:
     if len(case.outcomes) < 2:
         return ()
     contexts = case.counted.contexts
-    context = [number for number, afters in enumerate(contexts.values()) for _ in afters]
-    times = np.array([made for afters in contexts.values() for made in afters.values()], dtype=float)
-    after = [case.after(held) for held, afters in contexts.items() for _ in afters]
-    came = [now for afters in contexts.values() for now in afters]
-    fits = (np.array(after) == np.array(came)[:, None]).astype(float)  # what came there, outcome
+    seen = [
+        (place, made, [float(after == now) for after in case.after(held)])
+        for place, (held, afters) in enumerate(contexts.items())
+        for now, made in afters.items()
+        if now in case.after(held)  # not so of the trial after which there were too many outcomes
+    ]
+    if not seen:
+        return ()
+    places, times, fits = (np.array(each) for each in zip(*seen, strict=True))
     overall = np.full(len(case.outcomes), 1 / len(case.outcomes))
     for _ in range(_ROUNDS):
         each = fits * overall
         each *= (times / each.sum(1))[:, None]
         overall = each.sum(0) / each.sum()
     hits = np.zeros((len(contexts), len(overall)))
-    np.add.at(hits, context, each)
+    np.add.at(hits, places, each)
     true = np.array([[held >> one & 1 for one in range(atoms)] for held in contexts], dtype=float)
     found = _divided(hits, true, overall, NOTHING)
     return tuple(found) if len(found) > 1 else ()
