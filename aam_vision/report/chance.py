@@ -207,6 +207,8 @@ def _of_conditions(action: ActionKnowledge) -> Iterator[str]:
         yield f"That it depends on {named(found.atoms)} is not certain{instead}."
     if found.suspected:
         yield f"Perhaps it depends on {named(found.suspected)} too: more differs than chance is likely to make, but not surely."
+    if action.likely:
+        yield f"The model says that it depends on {named(action.likely)}, which is likely and not certain."
 
 
 def often(share: float, low: float, high: float) -> str:

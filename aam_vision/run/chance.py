@@ -207,6 +207,9 @@ def figures(
             if (group := one.index.text(one.precondition.undecided))
         ],
         "conditional": [_conditions(one) for one in result.actions if one.dependence.atoms],
+        "likely": {
+            name: one.index.text(Literals(one.likely, 0)) for name, one in known.items() if one.likely
+        },
         "went_on": None if diagnosed is None else _went_on(diagnosed),
         "invented": invented or None,
         **(dict.fromkeys(("differences", "as_before")) if prior is None else changes(prior, result.actions)),

@@ -183,11 +183,16 @@ class CaseKnowledge:
         after = self.after(held)
         return [after.count(own) == 1 for own in after]
 
+    @property
+    def counted(self) -> Observations:
+        """The steps that tell how often outcomes come: all, or those since it changed, for what it does now."""
+        if self.difference is None or self.difference.since is None:
+            return self.steps
+        return self.steps.since(self.difference.since)
+
     def _counted(self) -> tuple[Frequency, ...]:
-        size, steps = len(self.outcomes), self.steps
+        size, steps = len(self.outcomes), self.counted
         hits, trials, unread = [0] * size, [0] * size, [0] * size
-        if self.difference is not None and self.difference.since is not None:
-            steps = steps.since(self.difference.since)  # what it does now
         self._least = self._shown_least(steps)
         for held in steps.contexts | steps.unread:
             afters, lost = steps.contexts.get(held, {}), steps.unread.get(held, 0)
@@ -312,15 +317,17 @@ class CaseKnowledge:
         known = outcome.deletes | outcome.deletes_not | outcome.adds
         return self._index.everything & ~known & ~self.holding.negative & ~self._index.reported
 
-    def model(self) -> tuple[Outcome, ...]:
-        """The outcomes with their probabilities, likeliest first."""
+    def model(self, likely: Sequence[float] = ()) -> tuple[Outcome, ...]:
+        """The outcomes with their probabilities, likeliest first; with those that are ``likely`` in a part of the case, if given."""
         select = self._index.select
         found = [
             Outcome(
-                often.probability,
-                Effects(select(one.adds), select(one.deletes | self._index.reported & ~one.adds)),
+                probability, Effects(select(one.adds), select(one.deletes | self._index.reported & ~one.adds))
             )
-            for one, often in zip(self.outcomes, self.frequencies, strict=True)
+            for one, probability in zip(
+                self.outcomes, likely or [one.probability for one in self.frequencies], strict=True
+            )
+            if probability or not likely
         ]
         return tuple(sorted(found, key=lambda one: -one.probability)) or (Outcome(1.0, Effects()),)
 

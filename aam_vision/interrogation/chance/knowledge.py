@@ -10,6 +10,7 @@ from typing import Any
 from aam_vision.interrogation.chance.cases import AWAITED, CaseKnowledge
 from aam_vision.interrogation.chance.conditions import Dependence, dependence, tried_in_vain, worth_trying
 from aam_vision.interrogation.chance.intervals import Frequency, Precision
+from aam_vision.interrogation.chance.likely_conditions import Part, likely_parts
 from aam_vision.interrogation.chance.observations import (
     Change,
     Explanation,
@@ -324,14 +325,29 @@ class ActionKnowledge:
         return max(case.unseen for case in self.cases)
 
     def schema(self) -> ActionSchema:
-        """The cautious model, as of an agent without chance: undetermined positive preconditions in, all else out."""
+        """The cautious model, as of an agent without chance: undetermined positive preconditions in, all else out.
+
+        Where outcomes are not certain, or their intervals not narrow, it has the conditions that are ``likely``, too.
+        """
         required, select = self.precondition.cautious, self.index.select
         positive, negative = select(required.positive), select(required.negative)
-        cases = tuple(
-            Case(select(case.condition.positive), select(case.condition.negative), case.model())
-            for case in self.cases
-        )
-        return ActionSchema(self.index.header, positive, negative, cases=cases)
+        cases = []
+        for case in self.cases:
+            for part in self._parts(case) or (Part(NOTHING, ()),):
+                condition = union((case.condition, part.condition))
+                own = select(condition.positive), select(condition.negative)
+                cases.append(Case(*own, case.model(part.probabilities)))
+        return ActionSchema(self.index.header, positive, negative, cases=tuple(cases))
+
+    @property
+    def likely(self) -> int:
+        """Atoms on which the outcomes depend in the model alone, as a mask: that is likely, and not certain."""
+        conditions = union(part.condition for case in self.cases for part in self._parts(case))
+        return (conditions.positive | conditions.negative) & ~self.dependence.atoms
+
+    def _parts(self, case: CaseKnowledge) -> tuple[Part, ...]:
+        """What a case falls into in the model; none if it stays whole."""
+        return likely_parts(case, len(self.index.atoms)) if self.wide or not self.certain else ()
 
     @property
     def listed(self) -> list[dict[str, Any]]:

@@ -1,0 +1,98 @@
+"""Conditions of outcomes that are likely and not certain: with them the model is nearer to the truth than with certain ones alone.
+
+Many trials make it certain that an outcome depends on an atom; few make it likely. A case is split by an atom, and its halves again, wherever that makes what came more probable by more
+than the choice of the atom costs: a tree of conditions, weighed by the probability of all that came with the frequencies integrated out (Buntine, "Learning
+classification trees", 1992). Each choice looks one more split ahead, so that what only two atoms tell together is found, too.
+
+The model alone has such conditions. What is called certain, the intervals and the choice of trials go by ``conditions``.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import numpy as np
+from scipy.special import gammaln
+
+from aam_vision.interrogation.chance.cases import AWAITED, CaseKnowledge
+from aam_vision.interrogation.chance.conditions import MOST
+from aam_vision.interrogation.chance.intervals import Numbers
+from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals
+
+_PRIOR: Final = 0.5
+"""Trials in which each outcome is taken to have come before the first one (Jeffreys)."""
+_ROUNDS: Final = 30
+"""How often trials that several outcomes explain are shared out among these anew, by how often each seems to come."""
+
+
+class Part(NamedTuple):
+    """A part of a case."""
+
+    condition: Literals
+    """Beside that of the case."""
+    probabilities: tuple[float, ...]
+    """Of every outcome of the case, 0 where it was awaited in vain; they add up to one."""
+
+
+def likely_parts(case: CaseKnowledge, atoms: int) -> tuple[Part, ...]:
+    """The parts of a case in which outcomes probably come as often, out of so many atoms; none if that is all of it."""
+    if len(case.outcomes) < 2:
+        return ()
+    contexts = case.counted.contexts
+    seen = [
+        (place, made, [float(after == now) for after in case.after(held)])
+        for place, (held, afters) in enumerate(contexts.items())
+        for now, made in afters.items()
+        if now in case.after(held)  # not so of the trial after which there were too many outcomes
+    ]
+    if not seen:
+        return ()
+    places, times, fits = (np.array(each) for each in zip(*seen, strict=True))
+    overall = np.full(len(case.outcomes), 1 / len(case.outcomes))
+    for _ in range(_ROUNDS):
+        each = fits * overall
+        each *= (times / each.sum(1))[:, None]
+        overall = each.sum(0) / each.sum()
+    hits = np.zeros((len(contexts), len(overall)))
+    np.add.at(hits, places, each)
+    true = np.array([[held >> one & 1 for one in range(atoms)] for held in contexts], dtype=float)
+    found = _divided(hits, true, overall, NOTHING)
+    return tuple(found) if len(found) > 1 else ()
+
+
+def _divided(hits: Numbers, true: Numbers, overall: Numbers, condition: Literals) -> list[Part]:
+    """The parts of what a condition leaves of a case, by how often which outcome came in each context, and which atoms are true there."""
+    best, gain = _split(hits, true) if condition.size() < MOST else (0, 0.0)
+    if gain <= 0:
+        made = hits.sum(0)
+        shares = made + overall * ((made > 0) | (overall * made.sum() <= AWAITED))
+        return [Part(condition, tuple(map(float, shares / shares.sum())))]
+    positive, negative, bit, inside = *condition, 1 << best, true[:, best] > 0
+    return [
+        *_divided(hits[inside], true[inside], overall, Literals(positive | bit, negative)),
+        *_divided(hits[~inside], true[~inside], overall, Literals(positive, negative | bit)),
+    ]
+
+
+def _split(hits: Numbers, true: Numbers) -> tuple[int, float]:
+    """The atom by which contexts are best split, and by how much that and the best split of each half make what came more probable (logarithm)."""
+    cost = np.log(
+        true.shape[1]
+    )  # before any trial a split is as probable as none, and by any atom as by another
+    sides = np.stack([true, 1 - true])  # value, context, atom
+    halves = np.einsum("vca,ck->vak", sides, hits)
+    quarters = np.einsum("vca,wcb,ck->vawbk", sides, sides, hits)
+    whole, each, again = map(_probability, (hits.sum(0), halves, quarters))
+    further = (again.sum(2) - each[:, :, None] - cost).max(2).clip(min=0)  # value, atom
+    gain = each.sum(0) - whole - cost + further.sum(0)
+    gain[~sides.any(1).all(0)] = -np.inf  # all contexts are on one side
+    best = int(gain.argmax())
+    return best, float(gain[best])
+
+
+def _probability(hits: Numbers) -> Numbers:
+    """That outcomes came in the order in which they did (logarithm), by how often each of them came (last axis)."""
+    outcomes, made = hits.shape[-1], hits.sum(-1)
+    each = gammaln(_PRIOR + hits) - gammaln(_PRIOR)
+    found: Numbers = gammaln(_PRIOR * outcomes) - gammaln(_PRIOR * outcomes + made) + each.sum(-1)
+    return found

@@ -1,0 +1,160 @@
+"""Conditions that are likely: found with few trials, seldom without reason, and in the model alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aam_vision.interrogation.chance.cases import CaseKnowledge
+from aam_vision.interrogation.chance.conditions import MOST
+from aam_vision.interrogation.chance.intervals import precision_of
+from aam_vision.interrogation.chance.knowledge import ActionKnowledge
+from aam_vision.interrogation.chance.likely_conditions import Part, likely_parts
+from aam_vision.interrogation.chance.observations import Observations, holds
+from aam_vision.interrogation.hypotheses.literals import NOTHING, AtomIndex
+from aam_vision.interrogation.hypotheses.models import ActionHypotheses
+from aam_vision.model.strips import (
+    ActionHeader,
+    Atom,
+    LiftedAtom,
+    Objects,
+    Predicate,
+    State,
+    Types,
+    Vocabulary,
+)
+from aam_vision.report import chance
+
+LAMP = ("lamp",)
+NAMES = "lit", "near", "dark", "old", "blue", "tall"
+TYPES = Types({"lamp": "object"})
+INDEX = AtomIndex(
+    Vocabulary("lamps", tuple(Predicate(name, LAMP) for name in NAMES), TYPES),
+    ActionHeader("put-out", ("lamp",), LAMP),
+)
+LIT, NEAR, DARK = (INDEX.bit[LiftedAtom(name, (0,))] for name in NAMES[:3])
+ALL = INDEX.everything
+Often = Callable[[int], float]
+
+
+def parts(often: Often, trials: int, seed: int) -> tuple[Part, ...]:
+    """What is likely after trials in random contexts in which the lamp is lit: it goes out as often as the context says."""
+    rng, found = np.random.default_rng(seed), Observations()
+    for _ in range(trials):
+        held = int(rng.integers(ALL + 1)) | LIT
+        found.add(held, held & ~LIT if rng.random() < often(held) else held)
+    return likely_parts(
+        CaseKnowledge(ActionHypotheses(INDEX), NOTHING, found, precision_of(0.05)), len(NAMES)
+    )
+
+
+def where(found: tuple[Part, ...], held: int) -> Part:
+    (own,) = (one for one in found if holds(one.condition, held))
+    return own
+
+
+@given(
+    st.integers(0, 10**6),
+    st.integers(2, 60),
+    st.lists(st.sampled_from([0.0, 0.2, 0.9]), min_size=8, max_size=8),
+)
+def test_every_context_is_in_one_part_and_probabilities_add_up_to_one(
+    seed: int, trials: int, often: list[float]
+) -> None:
+    found = parts(lambda held: often[held >> 1 & 7], trials, seed)
+    assert len(found) != 1, "one part would be the case itself"
+    for held in range(ALL + 1) if found else ():
+        own = where(found, held | LIT)
+        assert own.condition.size() <= MOST
+        assert sum(own.probabilities) == pytest.approx(1)
+
+
+def test_a_condition_is_likely_long_before_it_is_certain() -> None:
+    told = [parts(lambda held: 0.9 if held & NEAR else 0.1, 30, seed) for seed in range(40)]
+    assert (
+        sum({one.condition.positive | one.condition.negative for one in found} == {NEAR} for found in told)
+        > 25
+    )
+    assert (
+        sum(
+            not any(NEAR & (one.condition.positive | one.condition.negative) for one in found)
+            for found in told
+        )
+        < 4
+    )
+
+
+def test_what_two_atoms_tell_only_together_is_likely_too() -> None:
+    """A xor: neither atom alone makes a difference."""
+    told = [
+        parts(lambda held: 0.95 if bool(held & NEAR) is bool(held & DARK) else 0.05, 80, seed)
+        for seed in range(20)
+    ]
+    right = 0
+    for found in told:
+        shares = (
+            [max(where(found, LIT | held).probabilities) for held in (0, NEAR, DARK, NEAR | DARK)]
+            if found
+            else [0.0]
+        )
+        right += min(shares) > 0.75
+    assert right >= 18
+
+
+@pytest.mark.parametrize(("trials", "most"), [(10, 22), (40, 14), (200, 5)])
+def test_where_nothing_depends_on_anything_little_is_likely_the_less_the_more_is_seen(
+    trials: int, most: int
+) -> None:
+    assert sum(bool(parts(lambda _: 0.4, trials, seed)) for seed in range(100)) <= most
+
+
+def test_outcomes_that_look_alike_somewhere_are_no_condition() -> None:
+    """Put out, it is no longer near either: where it is not near, that looks as if it were only put out."""
+    rng, found = np.random.default_rng(3), Observations()
+    for _ in range(120):
+        held = int(rng.integers(ALL + 1)) | LIT
+        found.add(
+            held, held & ~(LIT | NEAR) if rng.random() < 0.5 else held & ~LIT if rng.random() < 0.8 else held
+        )
+    case = CaseKnowledge(ActionHypotheses(INDEX), NOTHING, found, precision_of(0.05))
+    assert len(case.outcomes) == 3
+    assert not likely_parts(case, len(NAMES))
+
+
+def pursued(trials: int, seed: int = 0) -> ActionKnowledge:
+    """What is known of an action that puts a lamp out in nine of ten trials where it is near, and in one of ten elsewhere."""
+    action, rng, things = (
+        ActionKnowledge(INDEX, precision_of(0.1)),
+        np.random.default_rng(seed),
+        Objects({"a": "lamp"}, TYPES),
+    )
+    for _ in range(trials):
+        true = {Atom(name, ("a",)) for name in NAMES if rng.random() < 0.5} | {Atom("lit", ("a",))}
+        works = rng.random() < (0.9 if Atom("near", ("a",)) in true else 0.1)
+        after = true - {Atom("lit", ("a",))} if works else true
+        action.was_executed(State(frozenset(true), things), ("a",), State(frozenset(after), things))
+    action.reconsider()
+    return action
+
+
+def test_the_model_has_what_is_likely_and_nothing_else_does_until_it_is_certain() -> None:
+    near, few, many = LiftedAtom("near", (0,)), pursued(26), pursued(600)
+    assert len(few.cases) == 1
+    assert INDEX.select(few.likely) == {near}
+    conditions = {frozenset(case.positive | case.negative) for case in few.schema().branches}
+    assert conditions == {frozenset({near})}
+    assert (
+        "The model says that it depends on near(?lamp), which is likely and not certain."
+        in chance.sentence(few)
+    )
+    assert many.dependence.sure == NEAR
+    assert not many.wide
+    assert not many.likely
+    assert [len(case.outcomes) for case in many.schema().branches] == [
+        len(case.outcomes) for case in many.cases
+    ]
+    assert "likely" not in chance.sentence(many)
