@@ -205,10 +205,10 @@ def _of_conditions(action: ActionKnowledge) -> Iterator[str]:
         others = listed(map(named, found.others[:3]), "or")
         instead = f": {others} would explain it as well" if found.others else ""
         yield f"That it depends on {named(found.atoms)} is not certain{instead}."
-    if found.suspected:
-        yield f"Perhaps it depends on {named(found.suspected)} too: more differs than chance is likely to make, but not surely."
+    if suspected := found.suspected & ~action.likely:
+        yield f"Perhaps it depends on {named(suspected)} too: more differs than chance is likely to make, but not surely."
     if action.likely:
-        yield f"The model says that it depends on {named(action.likely)}, which is likely and not certain."
+        yield f"It probably depends on {named(action.likely)}: that is not certain, but the model says so."
 
 
 def often(share: float, low: float, high: float) -> str:

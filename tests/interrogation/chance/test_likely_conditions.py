@@ -148,7 +148,7 @@ def test_the_model_has_what_is_likely_and_nothing_else_does_until_it_is_certain(
     conditions = {frozenset(case.positive | case.negative) for case in few.schema().branches}
     assert conditions == {frozenset({near})}
     assert (
-        "The model says that it depends on near(?lamp), which is likely and not certain."
+        "It probably depends on near(?lamp): that is not certain, but the model says so."
         in chance.sentence(few)
     )
     assert many.dependence.sure == NEAR
@@ -157,4 +157,4 @@ def test_the_model_has_what_is_likely_and_nothing_else_does_until_it_is_certain(
     assert [len(case.outcomes) for case in many.schema().branches] == [
         len(case.outcomes) for case in many.cases
     ]
-    assert "likely" not in chance.sentence(many)
+    assert "probably" not in chance.sentence(many)
