@@ -28,6 +28,7 @@ class StateGrid:
         self.state = state
         self._vocabulary = vocabulary
         self._places: dict[str, dict[str, int]] = {}
+        self._among: dict[tuple[str, str], NDArray[np.intp]] = {}
         self._meshes: dict[tuple[str, ...], tuple[NDArray[np.intp], ...]] = {}
         self._true = self._tables(state.true)
         self._unknown = self._tables(state.unknown) if state.unknown else {}
@@ -102,6 +103,15 @@ class StateGrid:
             self._places[kind] = {name: i for i, name in enumerate(self.state.objects.of_type(kind))}
         return self._places[kind]
 
+    def _places_among(self, kind: str, narrower: str) -> NDArray[np.intp]:
+        """The places of a type's objects among those of a wider type."""
+        key = kind, narrower
+        if key not in self._among:
+            place = self._places_of(kind)
+            places = [place[name] for name in self.state.objects.of_type(narrower)]
+            self._among[key] = np.array(places, dtype=np.intp)  # an empty type has no places
+        return self._among[key]
+
     def _values(
         self, tables: dict[str, Truth], atom: LiftedAtom, index: AtomIndex, chosen: NDArray[np.intp] | None
     ) -> Truth | np.bool_:
@@ -114,13 +124,10 @@ class StateGrid:
         for argument, kind in zip(
             atom.arguments, self._vocabulary.predicate(atom.predicate).types, strict=True
         ):
-            place = self._places_of(kind)
             if isinstance(argument, int):
-                names = self.state.objects.of_type(index.header.types[argument])
-                # an empty type has no places, and an array of none needs its dtype
-                places.append(np.array([place[name] for name in names], dtype=np.intp)[axes[argument]])
+                places.append(self._places_among(kind, index.header.types[argument])[axes[argument]])
             else:
-                places.append(place[argument])
+                places.append(self._places_of(kind)[argument])
         values: Truth = table[tuple(places)]
         return values if chosen is None else np.broadcast_to(values, len(chosen))
 
@@ -154,9 +161,14 @@ class Choices(NamedTuple):
 
 
 def best_choices(
-    grid: StateGrid, index: AtomIndex, proven: Literals, samples: Samples, width: int = BEAM_WIDTH
+    grid: StateGrid,
+    index: AtomIndex,
+    proven: Literals,
+    samples: Samples,
+    width: int = BEAM_WIDTH,
+    repeated: bool | None = None,
 ) -> Choices:
-    """Choices of distinct objects under which all proven literals and most guesses hold, if any.
+    """Choices of objects under which all proven literals and most guesses hold, if any; distinct ones unless ``repeated``.
 
     Args:
         grid: the state.
@@ -164,6 +176,7 @@ def best_choices(
         proven: literals that no choice violates.
         samples: guesses at the literals that the action requires besides.
         width: how many choices are kept, at most.
+        repeated: whether an object may be named twice; as the atoms allow unless it is given.
     """
     pools = [grid.state.objects.of_type(kind) for kind in index.header.types]
     undecided = len(samples.literals)
@@ -176,7 +189,7 @@ def best_choices(
     for last in range(-1, len(pools)):
         parent = np.zeros(1, dtype=np.intp)
         if last >= 0:
-            chosen, parent = _extended(chosen, pools)
+            chosen, parent = _extended(chosen, pools, index.repeated if repeated is None else repeated)
         settled = [
             (number, _violated(grid, index, literals[number], atom, chosen)) for number, atom in by_last[last]
         ]
@@ -233,9 +246,9 @@ def _by_last_parameter(
 
 
 def _extended(
-    chosen: NDArray[np.intp], pools: Sequence[Sequence[str]]
+    chosen: NDArray[np.intp], pools: Sequence[Sequence[str]], repeated: bool
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Every partial choice extended by every object that it does not name yet, and the number of that choice."""
+    """Every partial choice extended by every object (that it does not name yet, unless ``repeated``), and the number of that choice."""
     last = chosen.shape[1]
     count = len(pools[last])
     longer = np.empty((len(chosen) * count, last + 1), dtype=np.intp)
@@ -243,7 +256,7 @@ def _extended(
     longer[:, last] = np.tile(np.arange(count), len(chosen))
     distinct = np.ones(len(longer), dtype=np.bool_)
     names = [np.array(pool, dtype=np.str_) for pool in pools]
-    for first in range(last):
+    for first in () if repeated else range(last):
         if pools[first] == pools[last]:
             distinct &= longer[:, first] != longer[:, last]
         else:

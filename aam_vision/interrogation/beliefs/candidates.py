@@ -76,6 +76,16 @@ class Beliefs:
         """The predicates of which some atom was true in some situation."""
         return {predicate for state in self._states for predicate, _ in state.true}
 
+    @cached_property
+    def ever_coinciding(self) -> set[str]:
+        """The predicates of which some atom that names an object twice was true in some situation."""
+        return {
+            predicate
+            for state in self._states
+            for predicate, objects in state.true
+            if len(set(objects)) < len(objects)
+        }
+
     def probability(self, name: str, literal: Literals, action: ActionHypotheses) -> float:
         """The probability that an undecided literal is a precondition."""
         if literal.negative:

@@ -49,7 +49,8 @@ SHARED_TRIES = 6
 EXTRA_PRECONDITIONS = 0.5
 """Positive preconditions of an action beyond one for each parameter, before anything is known about it."""
 NEVER_TRUE = 0.25
-"""Factor for the prior of an atom whose predicate was true nowhere: another action may bring it about."""
+"""Factor for the prior of an atom whose predicate was true nowhere (of one object twice, if the atom names one twice): another
+action may bring it about."""
 RARE = 1.5
 """Factor for that of an atom that never holds by chance; less for one that does, since it is seldom required."""
 REVERSED = 0.5
@@ -128,6 +129,11 @@ class UnexecutedAction:
         """The value of a first success."""
         return FIRST_SUCCESS * len(self.action.index.atoms)
 
+    def likeliest(self, grid: StateGrid, *, repeated: bool) -> float:
+        """The number of guesses that hold under the best arguments in a state; ``repeated``: these may name an object twice."""
+        choices = best_choices(grid, self.action.index, self.action.proven, self._guesses, repeated=repeated)
+        return float(choices.met.max(initial=0))
+
     def best_in(self, grid: StateGrid, distance: int) -> tuple[Row, float] | None:
         """The best choice of arguments in a state that is ``distance`` steps away, and its value per step.
 
@@ -182,6 +188,9 @@ class UnexecutedAction:
         atom = index.atom(bit)
         if atom.predicate not in self._beliefs.ever_true:
             return prior * NEVER_TRUE
+        twice = len(set(atom.arguments)) < len(atom.arguments)
+        if twice and atom.predicate not in self._beliefs.ever_coinciding:
+            prior *= NEVER_TRUE
         prior *= RARE * (1 - self._beliefs.rate(self._name, bit))
         if _reversed(atom, index.header.types):
             prior *= REVERSED
@@ -272,13 +281,17 @@ class StepValue:
     ) -> None:
         hypotheses = self._hypotheses = evidence.hypotheses
         self._beliefs = Beliefs(hypotheses, evidence.visited)
-        self._prior: dict[str, dict[Literals, float]] = {}
+        self._required: dict[str, Required] = {}
         self._chances: dict[str, dict[Literals, float]] = {}
         for name, action in hypotheses.actions.items():
             if action.successes:
-                prior = {one: self._probability(name, one, action) for one in action.undecided.singles()}
-                self._prior[name], self._chances[name] = prior, _after_refusals(prior, action.clauses)
-        transfer = Transfer(hypotheses, lambda name, bit: self._prior[name][Literals(bit, 0)])
+                alike = atoms_alike(evidence, name)
+                prior = {
+                    one: self._probability(name, one, action, alike) for one in action.undecided.singles()
+                }
+                self._required[name] = Required(prior, action.clauses, alike)
+                self._chances[name] = _after_refusals(prior, action.clauses)
+        transfer = Transfer(hypotheses, lambda name, bit: self._required[name].prior[Literals(bit, 0)])
         self.unexecuted = unexecuted.at(evidence, self._beliefs, transfer, rng)
         for name, guesses in self.unexecuted.items():
             self._chances[name] = guesses.chances
@@ -292,10 +305,10 @@ class StepValue:
         action = self._hypotheses[name]
         if action.certain_to_fail(violated):
             return 0.0
-        return float(_success(self._prior[name], action.clauses, dict.fromkeys(violated.singles(), np.True_)))
+        return float(self._required[name].success(dict.fromkeys(violated.singles(), np.True_)))
 
     def of_rows(self, name: str, state: State, rows: Sequence[Row]) -> Array:
-        """The value of steps with these arguments, distinct objects each; shape ``(rows,)``."""
+        """The value of steps with these arguments, distinct objects each unless an object may be named twice; shape ``(rows,)``."""
         index = self._hypotheses[name].index
         values = np.array([index.values(state, row) for row in rows], dtype=np.object_).reshape(-1, 2)
 
@@ -306,11 +319,10 @@ class StepValue:
         return self._value(name, truth, np.ones(len(rows), dtype=np.bool_))
 
     def of_all_rows(self, name: str, grid: StateGrid) -> Array:
-        """The value of the action under every choice of arguments; zero where an object is named twice."""
+        """The value of the action under every choice of arguments; zero where an object is named twice, if that is not allowed."""
         index = self._hypotheses[name].index
-        return self._value(
-            name, lambda atom: (grid.true(atom, index), grid.unknown(atom, index)), grid.distinct(index)
-        )
+        executable = np.logical_or(grid.distinct(index), index.repeated)
+        return self._value(name, lambda atom: (grid.true(atom, index), grid.unknown(atom, index)), executable)
 
     def _value(
         self,
@@ -343,7 +355,8 @@ class StepValue:
                 added = np.logical_and(bool(action.adds & bit), false)
                 deleted = np.logical_and(bool(action.deletes & bit), held)
                 gain += EFFECT * np.logical_or(added, deleted)
-        success = _success(self._prior[name], action.clauses, violated) * executable
+        violated = {literal: where for literal, where in violated.items() if where.any()}
+        success = self._required[name].success(violated) * executable
         reasons = np.zeros(executable.shape)
         for where in violated.values():
             reasons += where
@@ -361,7 +374,9 @@ class StepValue:
             for literal, chance in chances.items()
         )
 
-    def _probability(self, name: str, literal: Literals, action: ActionHypotheses) -> float:
+    def _probability(
+        self, name: str, literal: Literals, action: ActionHypotheses, alike: Sequence[int]
+    ) -> float:
         bit = literal.positive or literal.negative
         if literal.negative:
             return PRIOR_NEGATIVE
@@ -370,29 +385,68 @@ class StepValue:
         if action.deletes & bit and not action.keeps & bit:
             return DELETED
         rate = self._beliefs.rate(name, bit)
-        return KEPT / (KEPT + (1 - KEPT) * rate)
+        same = next((group for group in alike if group & bit), bit) & action.positive
+        return KEPT / (KEPT + (1 - KEPT) * rate) / same.bit_count()
 
 
-def _success(
-    prior: Mapping[Literals, float],
-    clauses: Sequence[Literals],
-    violated: Mapping[Literals, Truth | np.bool_],
-) -> Array:
-    """The probability that steps succeed, given where each undecided literal is violated.
+class Required:
+    """What is believed of the precondition of an action that was executed.
 
-    Literals are independent before refusals; a clause of which little is left if none of the violated
-    ones is required makes a success improbable. Clauses overlap much, so only the one that does so most counts.
+    Literals are independent before refusals, but for those that were one atom in every success: no more than one of these is
+    required, and each is as likely as the others.
     """
-    none_violated: Any = 1.0  # the probability that nothing violated is required
-    for literal, where in violated.items():
-        none_violated = none_violated * (1 - where * prior[literal])
-    least: Any = 1.0
-    for clause in clauses:
-        none_left: Any = 1.0  # the same of the clause's other literals
-        for literal in clause.singles():
-            none_left = none_left * (1 - (1 - violated.get(literal, False)) * prior[literal])
-        least = np.minimum(least, (1 - none_left) / (1 - _none(prior, clause)))
-    return np.asarray(none_violated * least)
+
+    def __init__(
+        self, prior: Mapping[Literals, float], clauses: Sequence[Literals], alike: Sequence[int]
+    ) -> None:
+        """``prior``: the probability of each undecided literal before refusals. ``alike``: see ``atoms_alike``."""
+        self.prior = prior
+        self._alike = alike
+        self._clauses = [(tuple(clause.singles()), 1 - _none(prior, clause)) for clause in clauses]
+
+    def success(self, violated: Mapping[Literals, Truth | np.bool_]) -> Array:
+        """The probability that steps succeed, given where each undecided literal is violated.
+
+        A clause of which little is left if none of the violated literals is required makes a success improbable. Clauses overlap
+        much, so only the one that does so most counts.
+        """
+        none_violated: Any = 1.0  # the probability that nothing violated is required
+        one_of: dict[int, Any] = {}  # that one of these atoms is required
+        for literal, where in violated.items():
+            required = where * self.prior[literal]
+            group = next((some for some in self._alike if some & literal.positive), None)
+            if group is None:
+                none_violated = none_violated * (1 - required)
+            else:
+                one_of[group] = one_of.get(group, 0.0) + required
+        for required in one_of.values():
+            none_violated = none_violated * (1 - required)
+        least: Any = 1.0
+        for clause, required_before in self._clauses:
+            none_left: Any = 1.0  # the same of the clause's other literals
+            for literal in clause:
+                none_left = none_left * (1 - (1 - violated.get(literal, False)) * self.prior[literal])
+            least = np.minimum(least, (1 - none_left) / required_before)
+        return np.asarray(none_violated * least)
+
+
+def atoms_alike(evidence: Evidence, name: str) -> list[int]:
+    """Atoms of an action that were one atom in every success, as masks of two or more.
+
+    What a lift does on the floor ``n0`` with ``n0`` passengers in it may be due to the floor or to the number.
+    """
+    index = evidence.hypotheses[name].index
+    if not index.merges:
+        return []
+    found: list[int] | None = None
+    for edge in evidence.edges:
+        if edge.action.name == name:
+            groups = index.coinciding(edge.action.objects)
+            common = groups if found is None else [one & other for one in found for other in groups]
+            found = [some for some in common if some.bit_count() > 1]
+            if not found:
+                break
+    return found or []
 
 
 def _after_refusals(prior: Mapping[Literals, float], clauses: Sequence[Literals]) -> dict[Literals, float]:
@@ -534,7 +588,7 @@ def _mark(index: AtomIndex, state: StateIndex, together: NDArray[np.bool_]) -> N
 
     def hold(*numbers: int) -> bool:
         atoms = [index.atoms[number] for number in numbers]
-        return next(bindings(state, index.header, atoms), None) is not None
+        return next(bindings(state, index.header, atoms, repeated=index.repeated), None) is not None
 
     true = [number for number in range(len(index.atoms)) if hold(number)]
     together[true, true] = True

@@ -56,7 +56,7 @@ class TrajectoryPolicy:
     planner: Planner = field(default_factory=PyperplanPlanner)
     limits: Limits = field(default_factory=lambda: Limits(states=3000))
     work: int = 20_000
-    _unexecuted: UnexecutedActions = field(default_factory=UnexecutedActions)
+    unexecuted: UnexecutedActions = field(default_factory=UnexecutedActions)
     _reachability: Derived[Reachability] = field(default_factory=Derived)
 
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
@@ -67,7 +67,7 @@ class TrajectoryPolicy:
         if fruitless > MAX_FRUITLESS:
             return sound_stop(indistinguishability_of(evidence))
         node = evidence.current
-        value = StepValue(evidence, self._unexecuted, rng)
+        value = StepValue(evidence, self.unexecuted, rng)
         lookahead = Lookahead(evidence, node, value, _stale(evidence), work=self.work)
         test = lookahead.best()
         first = self._first_success(evidence, node, value)
@@ -316,7 +316,8 @@ class Lookahead:
         required = proven | sum(trusted)
         for left_out in (0, *trusted):
             header, wanted = action.index.header, atoms(action, required & ~left_out)
-            yield from islice(bindings(index, header, wanted), ROWS)
+            rows = bindings(index, header, wanted, repeated=action.index.repeated)
+            yield from islice(rows, ROWS)
 
     def _onward(self, index: StateIndex) -> Iterator[tuple[GroundAction, float, State]]:
         """Steps that are as good as certain, and where they lead."""
@@ -324,7 +325,8 @@ class Lookahead:
             if not action.successes:
                 continue
             required = atoms(action, action.bold.positive)
-            for objects in bindings(index, action.index.header, required):
+            rows = bindings(index, action.index.header, required, repeated=action.index.repeated)
+            for objects in rows:
                 self._left -= 1
                 held, dim = action.index.values(index.state, objects)
                 probability = self._value.success(name, action.violated(held, dim))

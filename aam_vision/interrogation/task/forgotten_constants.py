@@ -1,8 +1,13 @@
-"""Constants that a vocabulary forgets: what a refusal hinged on may be an object that the instruction does not name.
+"""One trajectory in which a refusal may hinge on more than distinct objects that the instruction names.
+
+*Constants that a vocabulary forgets.* What a refusal hinged on may be an object that the instruction does not name.
 
 ``put_on_tray(?sandwich, ?tray)`` may need the tray in the kitchen. If nobody said that instructions may mean the kitchen, its refusals
 elsewhere prove a wrong precondition, or nothing explains them. So once nothing else can be asked, objects on which the refusals
 may hinge are supposed to be constants, and the interrogation goes on. They are believed only if nothing else explains all answers.
+
+*Objects that have to be named twice.* An interrogation begins with steps that name no object twice, and goes on with all of them once
+an action seems to need that (``Distinct``).
 """
 
 from __future__ import annotations
@@ -16,10 +21,13 @@ import numpy as np
 
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.decorator import AgentDecorator
+from aam_vision.interrogation.beliefs.unexecuted_actions import UnexecutedActions
 from aam_vision.interrogation.evidence.graph import Evidence, Refusal, supported
-from aam_vision.interrogation.evidence.moves import Entry
+from aam_vision.interrogation.evidence.moves import Entry, Policy
 from aam_vision.interrogation.evidence.transcript import Transcript, taken_in
-from aam_vision.interrogation.task.assembly import Interrogation
+from aam_vision.interrogation.policies.decorators import Exhaustive
+from aam_vision.interrogation.policies.distinct import DISTINCT, Distinct
+from aam_vision.interrogation.policies.trajectory import TrajectoryPolicy
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import DOUBTED, Interrupted, interrogate
 from aam_vision.interrogation.task.result import CurvePoint, Result
@@ -36,7 +44,7 @@ Template = tuple[str, tuple[int | str, ...]]
 
 
 def interrogated(agent: Agent, steps: int, rng: np.random.Generator) -> tuple[Result, tuple[str, ...]]:
-    """Interrogate an agent on one trajectory, in case that its instructions mean objects without naming them.
+    """Interrogate an agent on one trajectory, in case that its instructions mean objects without naming them, or name one twice.
 
     A model that is proven in the vocabulary that was given is not questioned. Answers are taken at their word: experiments that tell
     why they contradict each other would take more steps than there are.
@@ -49,13 +57,19 @@ def interrogated(agent: Agent, steps: int, rng: np.random.Generator) -> tuple[Re
     Returns:
         The result, and the constants that it takes to explain all answers; in the vocabulary that was given if it takes none.
     """
-    result = _run(agent, steps, rng)
+    result = _run(agent, steps, rng, distinct=True)
+    if result.cut == DISTINCT:
+        before, left = result.transcript, steps - result.counts.steps
+        standing = WithConstants(agent, {}, before.initial)
+        found = _run(standing, left, rng, before.entries, repeated=True)
+        result = replace(_after(result, found), counts=result.counts + found.counts)
     left, objects = steps - result.counts.steps, suspects(result.transcript)
     if result.proven or left <= 0 or not objects or (result.cut == FAILED and not result.doubt):
         return result, ()
     before = result.transcript
     kinds = {one: before.initial[0].state.objects[one] for one in objects}
-    found = _run(WithConstants(agent, kinds, before.initial), left, rng, before.entries)
+    extending = WithConstants(agent, kinds, before.initial)
+    found = _run(extending, left, rng, before.entries, repeated=before.repeated)
     both = result.counts + found.counts
     found, result = replace(_after(result, found), counts=both), replace(result, counts=both)
     if found.cut == FAILED and not found.doubt:
@@ -85,14 +99,31 @@ def _after(before: Result, found: Result) -> Result:
     return replace(found, curve=(*before.curve, *later))
 
 
-def _run(agent: Agent, steps: int, rng: np.random.Generator, known: Sequence[Entry] = ()) -> Result:
-    """The result of the loop, however it ends."""
+def _run(
+    agent: Agent,
+    steps: int,
+    rng: np.random.Generator,
+    known: Sequence[Entry] = (),
+    *,
+    distinct: bool = False,
+    repeated: bool = False,
+) -> Result:
+    """The result of the loop, however it ends; ``distinct``: also where an object may have to be named twice."""
     counting = CountingAgent(agent)
-    policy = Interrogation(counting, exam=0).moves()
+    guesses = UnexecutedActions()
+    policy: Policy = Exhaustive(TrajectoryPolicy(unexecuted=guesses), agent.access)
+    if distinct:
+        policy = Distinct(policy, guesses)
     try:
         with one_thread():
             return interrogate(
-                counting, policy, rng, budget=Budget(steps=steps), scrutiny=DOUBTED, known=known
+                counting,
+                policy,
+                rng,
+                budget=Budget(steps=steps),
+                repeated=repeated,
+                scrutiny=DOUBTED,
+                known=known,
             )
     except Interrupted as error:
         return error.result

@@ -5,17 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.interrogation.policies.aia import AiaPolicy
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
 from aam_vision.interrogation.policies.settable import SettablePolicy
+from aam_vision.interrogation.policies.trajectory import TrajectoryPolicy
 from aam_vision.interrogation.task.loop import interrogate
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.verification import verify
 from aam_vision.model.query import Access
 from aam_vision.model.strips import Objects, State
+from aam_vision.planning.planner import Limits
 from aam_vision.report import evaluation
 from aam_vision.run import api
 from tests import domains, small
@@ -25,7 +28,7 @@ from tests.profiles import promised, thorough
 
 
 def _interrogate(
-    domain: Domain, access: Access, policy: SettablePolicy | AiaPolicy | EconomicalPolicy
+    domain: Domain, access: Access, policy: SettablePolicy | AiaPolicy | EconomicalPolicy | TrajectoryPolicy
 ) -> Result:
     agent = SymbolicAgent(domain.model, domain.problems, access, repeated=True)
     return interrogate(agent, policy, np.random.default_rng(0), budget=AMPLE, repeated=True)
@@ -51,6 +54,25 @@ def test_a_random_domain_is_learned_with_what_happens_when_arguments_are_named_t
         for pal in result.hypotheses.pal_tuples():
             learned = true_mode(result.model, pal)
             assert learned in (true_mode(domain.model, pal), read_mode(domain.model, pal))
+
+
+@thorough(40)
+@given(domains.domains(repeated=True, constants=True, max_problems=1), st.integers(0, 100))
+def test_one_trajectory_is_sound_and_claims_no_more_than_what_holds_where_it_may_lead(
+    domain: Domain, seed: int
+) -> None:
+    policy = TrajectoryPolicy(limits=Limits(states=500), work=3000)
+    result = _interrogate(domain, Access.TRAJECTORY, policy)
+    assert_sound(result.hypotheses, domain.model)
+    if result.proven and all(action.successes for action in result.hypotheses.actions.values()):
+        rng, state = np.random.default_rng(seed), domain.problems[0]
+        for _ in range(30):
+            assert evaluation.equivalent(result.model, domain.model, [state], repeated=True)
+            steps = evaluation.applicable(domain.model, state, repeated=True)
+            if not steps:
+                break
+            schema, objects = steps[int(rng.integers(len(steps)))]
+            state = schema.successor(state, objects)
 
 
 @thorough(40)
