@@ -70,6 +70,7 @@ class Cells:
         self._atoms = atoms
         self._alpha = alpha
         self._known: dict[Literals, int] = {}
+        self._summed: dict[Literals, tuple[Numbers, Numbers, Numbers, Numbers]] = {}
         self.contexts = list(steps.contexts)
         self.bits = np.array(
             [[held >> one & 1 for one in range(atoms)] for held in self.contexts], dtype=float
@@ -118,10 +119,13 @@ class Cells:
 
     def _sums(self, cell: Literals) -> tuple[Numbers, Numbers, Numbers, Numbers]:
         """Trials and hits with and without each atom: arrays (what came, atom)."""
-        inside = self.inside(cell)
-        tried, hits, bits = self.tried[:, inside], self.hits[:, inside], self.bits[inside]
-        with_, hit = tried @ bits, hits @ bits
-        return with_, hit, tried.sum(1, keepdims=True) - with_, hits.sum(1, keepdims=True) - hit
+        if cell not in self._summed:
+            inside = self.inside(cell)
+            tried, hits, bits = self.tried[:, inside], self.hits[:, inside], self.bits[inside]
+            with_, hit = tried @ bits, hits @ bits
+            others = tried.sum(1, keepdims=True) - with_, hits.sum(1, keepdims=True) - hit
+            self._summed[cell] = with_, hit, *others
+        return self._summed[cell]
 
     def strength(self, cell: Literals) -> Numbers:
         """The likelihood ratio of two frequencies, with and without an atom, to one: array (what came, atom)."""

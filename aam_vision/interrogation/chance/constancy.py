@@ -9,7 +9,8 @@ name in objects and in facts about others.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from functools import cache, lru_cache
 from itertools import combinations
 from math import log, sqrt
 from typing import TYPE_CHECKING, NamedTuple
@@ -61,6 +62,7 @@ _FEW = 7
 _REMAINS = 4.0
 """Evidence (of a likelihood ratio) that has to remain within situations in which the same of the action's atoms holds."""
 Mask = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
+Counts = np.ndarray[tuple[int, ...], np.dtype[np.int_]]
 
 
 class Trial(NamedTuple):
@@ -158,6 +160,20 @@ class _Bets(NamedTuple):
             self.splits.append(split)
             self.weights.append(log(_WEIGHTS[kind] * share))
             self.cells.append(cell.astype(float))
+
+    def add_phases(self, kind: str, passed: Counts, length: int, share: float, counted: str | None) -> None:
+        """The places in a cycle, as far as they tell any trials apart; each has this share."""
+        cells = passed % length == np.arange(length)[:, None]
+        telling = np.flatnonzero(cells.any(1) & ~cells.all(1))
+        splits = _phases(length, counted)
+        self.splits.extend(splits[phase] for phase in telling)
+        self.weights.extend([log(_WEIGHTS[kind] * share)] * len(telling))
+        self.cells.extend(cells[telling].astype(float))
+
+
+@cache
+def _phases(length: int, counted: str | None) -> tuple[Split, ...]:
+    return tuple(Split(phase=(length, phase), counted=counted) for phase in range(length))
 
 
 def difference(
@@ -308,9 +324,8 @@ def _by_course(bets: _Bets, trials: Sequence[Trial], course: Sequence[int]) -> N
         before = np.where(places >= k, came[np.maximum(places - k, 0)], -1)
         for kind in kinds if len(kinds) > 2 else kinds[:1]:
             bets.add("after", Split(after=(k, kind)), before == kind, 1 / (LONGEST * len(kinds)))
-        phases = places % k
-        for phase in range(k if k > 1 else 0):
-            bets.add("phase", Split(phase=(k, phase)), phases == phase, 1 / ((LONGEST - 1) * k))
+        if k > 1:
+            bets.add_phases("phase", places, k, 1 / ((LONGEST - 1) * k), None)
 
 
 def _by_moment(bets: _Bets, trials: Sequence[Trial]) -> None:
@@ -318,9 +333,7 @@ def _by_moment(bets: _Bets, trials: Sequence[Trial]) -> None:
     for counted in _COUNTED:
         passed = np.array([getattr(one.when, counted) for one in trials])
         for k in range(2, LONGEST + 1):
-            phases, share = passed % k, 1 / (len(_COUNTED) * (LONGEST - 1) * k)
-            for phase in range(k):
-                bets.add("clock", Split(phase=(k, phase), counted=counted), phases == phase, share)
+            bets.add_phases("clock", passed, k, 1 / (len(_COUNTED) * (LONGEST - 1) * k), counted)
     _by_history(bets, trials)
 
 
@@ -355,19 +368,15 @@ def _by_setting(bets: _Bets, trials: Sequence[Trial]) -> None:
     if None in settings:
         return
     known = {id(one): one for one in settings if one is not None}
+    number = {key: place for place, key in enumerate(known)}
+    which = np.array([number[id(one)] for one in settings])
     objects = dict.fromkeys(named for one in known.values() for named in enumerate(one.named))
-    facts: dict[str, None] = {}
-    held: dict[int, frozenset[str]] = {}
-    for key, one in known.items():
-        own = dict.fromkeys(_facts(one))
-        facts |= own
-        held[key] = frozenset(own)
+    held = [_facts(one) for one in known.values()]
+    facts = {fact: None for own in held for fact in own}
     for place, (argument, name) in enumerate(list(objects)[:_MOST], 1):
-        cell = np.array([one is not None and one.named[argument] == name for one in settings], float)
+        cell = np.array([one.named[argument] == name for one in known.values()], float)[which]
         bets.add("named", Split(named=(argument, name)), cell, 1 / (place * (place + 1)))
-    told = [
-        (fact, np.array([fact in held[id(one)] for one in settings], float)) for fact in list(facts)[:_MOST]
-    ]
+    told = [(fact, np.array([fact in own for own in held], float)[which]) for fact in list(facts)[:_MOST]]
     for place, (fact, cell) in enumerate(told, 1):
         bets.add("fact", Split(fact=fact), cell, 1 / (place * (place + 1)))
     varied = [(fact, cell) for fact, cell in told if 0 < cell.sum() < len(cell) and "other" not in fact][
@@ -378,13 +387,12 @@ def _by_setting(bets: _Bets, trials: Sequence[Trial]) -> None:
         bets.add("pair", both, first != second, 1 / (place * (place + 1)))
 
 
-def _facts(setting: Setting) -> Iterator[str]:
+@lru_cache(maxsize=10_000)
+def _facts(setting: Setting) -> dict[str, None]:
     """What holds there of objects that are not named, in an order that depends on it alone; arguments by their places."""
-    places = {name: f"#{place}" for place, name in enumerate(setting.named)}
+    places, found = {name: f"#{place}" for place, name in enumerate(setting.named)}, list[str]()
     for atom in sorted(setting.others):
         own = [places.get(name) for name in atom.objects]
-        yield str(atom)
-        if any(own):
-            yield f"{atom.predicate}({', '.join(one or 'another' for one in own)})"
-        else:
-            yield f"{atom.predicate}({', '.join('any other' for _ in own)})"
+        more = [one or "another" for one in own] if any(own) else ["any other"] * len(own)
+        found += [str(atom), f"{atom.predicate}({', '.join(more)})"]
+    return dict.fromkeys(found)

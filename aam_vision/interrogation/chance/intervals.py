@@ -256,11 +256,10 @@ def likeliest(hits: Numbers, tried: Numbers) -> Numbers:
     """The logarithm of their greatest probability under one frequency."""
     share = hits / np.maximum(tried, 1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.where(hits > 0, hits * np.log(share), 0.0) + np.where(
+        found: Numbers = np.where(hits > 0, hits * np.log(share), 0.0) + np.where(
             hits < tried, (tried - hits) * np.log1p(-share), 0.0
         )
-    plain: Numbers = np.nan_to_num(found)
-    return plain
+    return found
 
 
 def against_one_frequency(hits: Numbers, tried: Numbers) -> Numbers:

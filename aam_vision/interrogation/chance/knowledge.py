@@ -299,7 +299,11 @@ class ActionKnowledge:
 
     def chance_of(self, held: int, outcome: int) -> float:
         """How probable an outcome, by its number, seems where these atoms hold: the less the more often it did not come there, if it never did."""
-        found, one = self.frequencies[outcome].probability, self.outcomes[outcome]
+        for case in self.cases:
+            if outcome < len(case.outcomes):
+                break
+            outcome -= len(case.outcomes)
+        found, one = case.frequencies[outcome].probability, case.outcomes[outcome]
         if (held | one.adds) & ~one.deletes in self.seen.get(held, ()):
             return found
         return found * AWAITED / (AWAITED + self.steps.made(held))
