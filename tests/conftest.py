@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 settings.register_profile(PROFILE, thorough(100))
 settings.load_profile(PROFILE)
 os.environ.setdefault("OMP_NUM_THREADS", "1")
-"""Several tests run at once: threads of numerical libraries would only wait for each other."""
+os.environ.setdefault("LP_NUM_THREADS", "0")
+"""Several tests run at once: threads of numerical libraries, and of what draws (Mesa's llvmpipe), would only wait for each other."""
 LONG = (
     "tests/test_tutorial.py",
     "tests/test_docs.py",

@@ -9,10 +9,10 @@ The model alone has such conditions. What is called certain, the intervals and t
 
 from __future__ import annotations
 
+from math import lgamma
 from typing import Final, NamedTuple
 
 import numpy as np
-from scipy.special import gammaln
 
 from aam_vision.interrogation.chance.cases import AWAITED, CaseKnowledge
 from aam_vision.interrogation.chance.conditions import MOST
@@ -93,6 +93,10 @@ def _split(hits: Numbers, true: Numbers) -> tuple[int, float]:
 def _probability(hits: Numbers) -> Numbers:
     """That outcomes came in the order in which they did (logarithm), by how often each of them came (last axis)."""
     outcomes, made = hits.shape[-1], hits.sum(-1)
-    each = gammaln(_PRIOR + hits) - gammaln(_PRIOR)
-    found: Numbers = gammaln(_PRIOR * outcomes) - gammaln(_PRIOR * outcomes + made) + each.sum(-1)
+    each = _log_gamma(_PRIOR + hits) - lgamma(_PRIOR)
+    found: Numbers = lgamma(_PRIOR * outcomes) - _log_gamma(_PRIOR * outcomes + made) + each.sum(-1)
     return found
+
+
+def _log_gamma(values: Numbers) -> Numbers:
+    return np.asarray(np.frompyfunc(lgamma, 1, 1)(values), dtype=float)
