@@ -338,7 +338,7 @@ def page_labels(
         python -m experiments.page_labels --out runs/page
         python -m experiments.page_labels --out runs/page-1 --seed 1
         python -m experiments.page_labels --out runs/page --disturbed --number 300
-        python -m experiments.page_labels --out classifiers/weights --disturbed --runs 20
+        python -m experiments.page_labels --out classifiers/weights --disturbed
     """
     check_writable(out)
     domain, progress = image_domain(env), Progress()
