@@ -1,8 +1,9 @@
 """Conditions of outcomes that are likely and not certain: with them the model is nearer to the truth than with certain ones alone.
 
-Many trials make it certain that an outcome depends on an atom; few make it likely. A case is split by an atom, and its halves again, wherever that makes what came more probable by more
-than the choice of the atom costs: a tree of conditions, weighed by the probability of all that came with the frequencies integrated out (Buntine, "Learning
-classification trees", 1992). Each choice looks one more split ahead, so that what only two atoms tell together is found, too.
+It takes many trials to be certain that an outcome depends on an atom; a few make it likely. A case is split by an atom, and its halves
+again, wherever the split makes the trials more probable by more than the choice of the atom costs: a tree of conditions, weighed by the
+probability of all trials with the frequencies integrated out (Buntine, "Learning classification trees", 1992). Each choice looks one
+more split ahead, so that a condition on two atoms of which neither tells anything alone is found, too.
 
 The model alone has such conditions. What is called certain, the intervals and the choice of trials go by ``conditions``.
 """
@@ -76,9 +77,8 @@ def _divided(hits: Numbers, true: Numbers, overall: Numbers, condition: Literals
 
 def _split(hits: Numbers, true: Numbers) -> tuple[int, float]:
     """The atom by which contexts are best split, and by how much that and the best split of each half make what came more probable (logarithm)."""
-    cost = np.log(
-        true.shape[1]
-    )  # before any trial a split is as probable as none, and by any atom as by another
+    # before any trial a split is as probable as none, and each atom as any other
+    cost = np.log(true.shape[1])
     sides = np.stack([true, 1 - true])  # value, context, atom
     halves = np.einsum("vca,ck->vak", sides, hits)
     quarters = np.einsum("vca,wcb,ck->vawbk", sides, sides, hits)

@@ -15,7 +15,7 @@ from aam_vision.interrogation.chance.intervals import precision_of
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
 from aam_vision.interrogation.chance.likely_conditions import Part, likely_parts
 from aam_vision.interrogation.chance.observations import Observations, holds
-from aam_vision.interrogation.hypotheses.literals import NOTHING, AtomIndex
+from aam_vision.interrogation.hypotheses.literals import NOTHING, AtomIndex, union
 from aam_vision.interrogation.hypotheses.models import ActionHypotheses
 from aam_vision.model.strips import (
     ActionHeader,
@@ -52,6 +52,12 @@ def parts(often: Often, trials: int, seed: int) -> tuple[Part, ...]:
     )
 
 
+def atoms(found: tuple[Part, ...]) -> int:
+    """The atoms of all conditions."""
+    conditions = union(one.condition for one in found)
+    return conditions.positive | conditions.negative
+
+
 def where(found: tuple[Part, ...], held: int) -> Part:
     (own,) = (one for one in found if holds(one.condition, held))
     return own
@@ -75,17 +81,8 @@ def test_every_context_is_in_one_part_and_probabilities_add_up_to_one(
 
 def test_a_condition_is_likely_long_before_it_is_certain() -> None:
     told = [parts(lambda held: 0.9 if held & NEAR else 0.1, 30, seed) for seed in range(40)]
-    assert (
-        sum({one.condition.positive | one.condition.negative for one in found} == {NEAR} for found in told)
-        > 25
-    )
-    assert (
-        sum(
-            not any(NEAR & (one.condition.positive | one.condition.negative) for one in found)
-            for found in told
-        )
-        < 4
-    )
+    assert sum(atoms(found) == NEAR for found in told) > 25
+    assert sum(not atoms(found) & NEAR for found in told) < 4
 
 
 def test_what_two_atoms_tell_only_together_is_likely_too() -> None:
@@ -127,11 +124,8 @@ def test_outcomes_that_look_alike_somewhere_are_no_condition() -> None:
 
 def pursued(trials: int, seed: int = 0) -> ActionKnowledge:
     """What is known of an action that puts a lamp out in nine of ten trials where it is near, and in one of ten elsewhere."""
-    action, rng, things = (
-        ActionKnowledge(INDEX, precision_of(0.1)),
-        np.random.default_rng(seed),
-        Objects({"a": "lamp"}, TYPES),
-    )
+    action, rng = ActionKnowledge(INDEX, precision_of(0.1)), np.random.default_rng(seed)
+    things = Objects({"a": "lamp"}, TYPES)
     for _ in range(trials):
         true = {Atom(name, ("a",)) for name in NAMES if rng.random() < 0.5} | {Atom("lit", ("a",))}
         works = rng.random() < (0.9 if Atom("near", ("a",)) in true else 0.1)
