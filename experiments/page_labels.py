@@ -35,7 +35,7 @@ from aam_vision.model.query import Access
 from aam_vision.model.strips import Atom
 from aam_vision.run.targets.images import PerceptionSettings, perception_of, seen_through
 from aam_vision.support.commandline import Progress, check_writable, run_command
-from aam_vision.support.errors import UnusableInput
+from aam_vision.support.errors import AamWarning, UnusableInput
 from aam_vision.training.described import PROBLEM, pictured_scene
 from aam_vision.training.labelling.pool import LabelQuestion, Walked
 from aam_vision.training.labelling.record import write_answers
@@ -278,9 +278,10 @@ def interrogated(env: str, folder: Path, disturbance: Disturbance, seed: int) ->
     assert isinstance(domain, OwnEnvironment)
     assert domain.truth is not None
     settings = PerceptionSettings(None if folder.resolve() == SHIPPED.resolve() else folder)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
         perception = perception_of(env, settings)
+        warned.clear()  # of what the classifiers are, not of what they are shown
         shown = [
             Disturbed(domain.simulator(problem), domain, disturbance, seed) for problem in domain.interrogated
         ]
@@ -291,10 +292,11 @@ def interrogated(env: str, folder: Path, disturbance: Disturbance, seed: int) ->
             return {"status": "refused", "model": None, "strange": str(error), "why": str(error)}
     truth, held_out = domain.truth(), domain.held_out_states(perception.look)
     why = result.missing or (result.diagnosis.why if result.diagnosis else result.why)
+    said = [result.strange, *(str(one.message) for one in warned if issubclass(one.category, AamWarning))]
     return {
         "status": result.status,
         "model": likeness(result.model, truth, held_out, STATES, seed),
-        "strange": result.strange,
+        "strange": "; ".join(filter(None, said)),
         "why": why,
     }
 

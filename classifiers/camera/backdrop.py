@@ -30,6 +30,8 @@ CELL: Final = 2
 """Pixels across and down of a cell, in a picture as the network sees it."""
 DARK: Final = 8
 """Added to all colours, 0 to 255: what is dark has no ratios that could be told from noise."""
+DARKEST: Final = 0.01
+"""The least that a colour is said to have of its usual brightness."""
 CLIPPED: Final = 250
 """A colour from here on may have been brighter."""
 NEAR: Final = 4
@@ -50,6 +52,8 @@ LIGHTS_KEPT: Final = 64
 """Lights of pictures of which it is kept what the backdrop looks like."""
 LIGHTS: Final = (1.0, 0.6, 1.4)
 """Lights under which no picture is strange: all colours are multiplied by one of these."""
+TINTED: Final = 0.05
+"""How much brighter than all together one colour is, as a logarithm, before a light is said to have another colour."""
 MARGIN: Final = 1.25
 """How much farther than in almost any picture known to be of the scene alone something has to be."""
 
@@ -115,6 +119,28 @@ class Backdrop:
         around = avg_pool2d(torch.from_numpy(inner), 2 * AROUND + 1, 1, AROUND, count_include_pad=False)
         strange: Colours = around[0].numpy() - self._usual
         return strange
+
+    def untinted(self, pictures: Tensor) -> tuple[Tensor, Colours]:
+        """Pictures under a light of the colour that it has in the backdrop; what is as bright as can be stays so.
+
+        Args:
+            pictures: as the network sees them, (N, 3, height, width), from 0 to 1.
+
+        Returns:
+            The pictures, and how much brighter red, green and blue were than all together: (N, 3), ones where about as usual.
+        """
+        tints = np.stack([self._tint(cells.astype(np.float32)) for cells in cells_of(pictures)])
+        if (tints == 1).all():
+            return pictures, tints
+        plain = (pictures / torch.from_numpy(tints)[:, :, None, None]).clamp(max=1)
+        return torch.where(pictures * _LEVELS < CLIPPED, plain, pictures), tints
+
+    def _tint(self, seen: Colours) -> Colours:
+        anywhere = np.ones(seen.shape[1:], bool)
+        gains = [_gain(one, own, anywhere) for one, own in zip(seen, self._behind, strict=True)]
+        tint = np.log(np.maximum(gains, DARKEST), dtype=np.float32)
+        tint -= tint.mean()
+        return np.exp(tint) if np.abs(tint).max() > TINTED else np.ones_like(tint)
 
     @cached_property
     def _behind(self) -> Colours:

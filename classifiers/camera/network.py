@@ -265,14 +265,23 @@ class Runner:
         trained: height and width of the pictures learned from.
         backend: what runs it, one of ``backends.BACKENDS``; torch does in the place of numpy, and in any case where
             things share a look.
+        prepared: what is done to pictures, (N, 3, height, width) from 0 to 1, before the network sees them.
 
     Raises:
         UnusableInput: the tensors are not those of such a network; or there is no such backend, or its packages are not
             installed.
     """
 
-    def __init__(self, plan: CameraPlan, weights: Weights, trained: Size, backend: str = "torch") -> None:
+    def __init__(
+        self,
+        plan: CameraPlan,
+        weights: Weights,
+        trained: Size,
+        backend: str = "torch",
+        prepared: Callable[[Tensor], Tensor] = lambda pictures: pictures,
+    ) -> None:
         check_backend(backend)
+        self._prepared = prepared
         network = network_of(plan, weights)
         self._quick, self._size = fused(network), seen_size(*trained)
         self._run: Run = _TwoAnswers(self._quick)
@@ -306,7 +315,7 @@ class Runner:
             return Raw(answers.logits.mean(0).numpy(), positions, cells_of(seen)[0])
 
     def _seen(self, frames: Sequence[Frame]) -> Tensor:
-        return resized(torch.from_numpy(np.stack(frames)).permute(0, 3, 1, 2), self._size)
+        return self._prepared(resized(torch.from_numpy(np.stack(frames)).permute(0, 3, 1, 2), self._size))
 
 
 def _moved(pictures: Tensor, down: int, right: int) -> Tensor:

@@ -29,6 +29,8 @@ from aam_vision.support.pictures import fault
 from aam_vision.support.recent import PerObject, Recent, digest_of
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from aam_vision.classifiers.camera.backdrop import Sight
     from aam_vision.classifiers.camera.network import Raw
 
@@ -101,7 +103,7 @@ class CameraPerception:
         self.image_test = image_test(card)
         self._plan = plan_of(card.vocabulary)
         self._trained = picture_of(card)
-        self._network = Runner(self._plan, weights, self._trained, backend)
+        self._network = Runner(self._plan, weights, self._trained, backend, self._untinted)
         heads = vocabulary.cell_heads()
         self._temperatures = np.array([card.temperatures[head] for head in heads], np.float32)
         self._thresholds = np.array([card.thresholds[head] for head in heads], np.float32)  # (heads, 2)
@@ -109,7 +111,7 @@ class CameraPerception:
         self._remembered = remembered
         self._memory: Recent[tuple[bytes, tuple[int, ...]], Raw] = Recent(remembered)
         self._indexed: PerObject[Scene, _Indexed] = PerObject(self._worked_out, SCENES)
-        self._compared, known = False, card.figures.get(BACKDROP)
+        self._compared, self._tinted, known = False, False, card.figures.get(BACKDROP)
         self._backdrop = (
             None
             if known is None
@@ -204,7 +206,7 @@ class CameraPerception:
         probabilities, positions, told, cells = answers
         _, atoms, legality, completion = self._indexed(scene)
         low, high = self._thresholds[atoms.heads].T
-        found = (probabilities > high)[atoms.found] & atoms.askable[atoms.found]
+        found = (probabilities > np.maximum(high, SIGHTED))[atoms.found] & atoms.askable[atoms.found]
         # hidden by nature, not for want of a better picture
         lost = (probabilities < low)[atoms.found]
         if told is not None:
@@ -239,6 +241,26 @@ class CameraPerception:
         refused = bool((doubtful if strange else doubtful & ~hidden).any())
         missing = [thing for thing, there in zip(atoms.things, found, strict=True) if not there]
         return Percept(state, {}, refused, where, tuple(self._named(strange, missing)))
+
+    def _untinted(self, pictures: Tensor) -> Tensor:
+        """Pictures as the network sees them, under a light of the colour that it had in those learned from.
+
+        Warns:
+            AamWarning: it has another, in the first picture that is so.
+        """
+        if self._backdrop is None:
+            return pictures
+        plain, tints = self._backdrop.untinted(pictures)
+        (told,) = np.nonzero((tints != 1).any(1))
+        if len(told) and not self._tinted:
+            self._tinted = True
+            red, green, blue = (f"{tint - 1:+.0%}" for tint in tints[told[0]])
+            line = (
+                f"the light has another colour than in the pictures that the classifiers of {self.card.name} learned from "
+                f"(red {red}, green {green}, blue {blue}): it is taken out before pictures are read"
+            )
+            warnings.warn(line, AamWarning, stacklevel=2)
+        return plain
 
     def _named(self, strange: Sequence[NDArray[np.bool_]], missing: Sequence[str]) -> Iterator[str]:
         """What is strange in a picture, in words; ``missing``: things of which nothing is said."""
@@ -362,7 +384,7 @@ def check_frame(frame: Frame, trained: Size, name: str) -> None:
 
 
 SIGHTED: Final = 0.9
-"""Probability of a sighting, at least: where one too many is counted, things may be taken for each other."""
+"""Probability that a thing is there, at least: one that is not may be read as part of a pile, or things be taken for each other."""
 
 SAME_PLACE: Final = 0.05
 """How far apart the places of a thing that stayed may be found, as a share of the picture's width and height."""

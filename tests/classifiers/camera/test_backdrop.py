@@ -8,16 +8,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from aam_vision.agents.perception import Percept
-from aam_vision.classifiers.camera.backdrop import Backdrop, Sight, cells_of, learned
+from aam_vision.classifiers.camera.backdrop import CLIPPED, TINTED, Backdrop, Sight, cells_of, learned
 from aam_vision.classifiers.camera.network import Raw, new_network
 from aam_vision.classifiers.camera.perception import MOVED, CameraPerception
 from aam_vision.classifiers.networks import weights_of
 from aam_vision.classifiers.store import BACKDROP, weaknesses
 from aam_vision.model.strips import Atom
-from aam_vision.support.errors import UnusableInput
+from aam_vision.support.errors import AamWarning, UnusableInput
 
 from .piles import LOOKS, VOCABULARY, scene
 from .test_perception import CARD, PLAN
@@ -52,8 +54,12 @@ def _drawn(rng: np.random.Generator, *looks: str) -> tuple[Picture, Spots]:
     return picture, spots
 
 
+def _as_seen(picture: Picture) -> torch.Tensor:
+    return torch.from_numpy(picture.clip(0, 255) / 255).float().permute(2, 0, 1)[None]
+
+
 def _cells(picture: Picture) -> NDArray[np.uint8]:
-    return cells_of(torch.from_numpy(picture.clip(0, 255) / 255).permute(2, 0, 1)[None])[0]
+    return cells_of(_as_seen(picture))[0]
 
 
 def _sights(spots: Spots) -> list[Sight]:
@@ -75,6 +81,40 @@ def backdrop() -> Backdrop:
     most = max(found.strangeness(_cells(one), _sights(spots)).max() for one, spots in others)
     facts = json.loads(json.dumps(replace(found, most=2 * float(most)).facts()))
     return Backdrop.of_card(facts, len(LOOKS), (SIZE, SIZE), "table")
+
+
+@settings(deadline=None)
+@given(light=st.tuples(*[st.floats(0.7, 1.1)] * 3), seed=st.integers(0, 99))
+def test_the_colour_of_a_light_is_taken_out_of_pictures(backdrop, light, seed) -> None:
+    picture, _ = _drawn(np.random.default_rng(seed), *LOOKS)
+    usual, seen = (_as_seen(one) for one in (picture, picture * light))
+    plain, (tint,) = backdrop.untinted(seen)
+    wanted = np.array(light) / np.exp(np.log(light).mean())
+    if (tint == 1).all():
+        assert torch.equal(plain, seen)
+        assert np.abs(np.log(wanted)).max() < TINTED + 0.02
+    else:
+        np.testing.assert_allclose(tint, wanted, atol=0.02)
+        bright = float(np.exp(np.log(light).mean()))  # how light it all is stays
+        inside = seen * 255 < CLIPPED
+        np.testing.assert_allclose(plain[inside], (usual * bright)[inside], atol=0.05)
+
+
+def test_the_usual_light_and_darkness_change_nothing(backdrop) -> None:
+    for picture in (_drawn(np.random.default_rng(0), "red")[0], np.zeros((SIZE, SIZE, 3))):
+        plain, tints = backdrop.untinted(_as_seen(picture))
+        assert (tints == 1).all()
+        assert torch.equal(plain, _as_seen(picture))
+
+
+def test_a_light_of_another_colour_is_told_once(backdrop) -> None:
+    perception = _perception({BACKDROP: backdrop.facts()})
+    picture, _ = _drawn(np.random.default_rng(0), "red")
+    tinted = (picture * (1, 0.9, 0.7)).clip(0, 255).astype(np.uint8)
+    told = r"another colour .* \(red \+17%, green \+5%, blue -18%\): it is taken out"
+    with pytest.warns(AamWarning, match=told) as warned:
+        perception.answers([tinted, tinted, tinted], scene("red"))
+    assert len(warned) == 1
 
 
 @pytest.mark.parametrize("light", [(1, 1, 1), (0.6, 0.6, 0.6), (1.4, 1.4, 1.4), (1.1, 1, 0.9)], ids=str)

@@ -72,6 +72,20 @@ def test_a_hidden_thing_is_unknown_unless_all_else_leaves_one_possibility(percep
     assert left_open > 20
 
 
+def test_a_thing_is_found_where_it_surely_is_even_if_its_classifier_asks_for_less() -> None:
+    card = replace(CARD, thresholds={**CARD.thresholds, **dict.fromkeys(PLAN.found, (0.1, 0.5))})
+    perception = CameraPerception(VOCABULARY, weights_of(new_network(PLAN, 0)), card)
+    one = scene("red", "green")
+    atoms = SceneAtoms(VOCABULARY, PLAN, one)
+    state = random_state(one, np.random.default_rng(0))
+    answers = _answers(atoms, state)
+    seen = atoms.atoms.index(Atom("seen", ("thing-0",)))
+    answers.probabilities[seen] = 0.85
+    assert perception.read(answers, one).positions.keys() == {"thing-1"}
+    answers.probabilities[seen] = 0.95
+    assert perception.read(answers, one).positions.keys() == {"thing-0", "thing-1"}
+
+
 def test_a_doubtful_answer_is_refused_unless_all_else_decides_it(perception) -> None:
     one = scene("red", "green")
     atoms = SceneAtoms(VOCABULARY, PLAN, one)
