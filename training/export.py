@@ -5,8 +5,9 @@ and resampled to 16 pixels a cell (64 for ``--backbone resnet18``). Output ``log
 the card (vocabulary, temperatures, thresholds) as its metadata ``card``.
 
 Of pictures without cells: input ``pictures``, float32 (images, 3, height, width) between 0 and 1, resampled to the size in which
-the network sees them; outputs ``logits``, float32 (images, answers), in the order of ``classifiers.camera.plan.CameraPlan``, and
-``positions``, float32 (images, looks, 2): across and down, from -1 to 1.
+the network sees them; outputs ``logits``, float32 (images, answers), in the order of ``classifiers.camera.plan.CameraPlan``,
+``positions``, float32 (images, looks, 2): across and down, from -1 to 1, and ``maps``, float32 (images, looks, h, w): the log odds
+that each place shows a thing of each look.
 """
 
 from __future__ import annotations

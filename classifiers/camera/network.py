@@ -211,12 +211,12 @@ def network_of(plan: CameraPlan, weights: Weights) -> CameraNetwork:
     return filled(new_network(plan, 0), weights)
 
 
-Run = Callable[[Tensor], tuple[Tensor, Tensor]]
-"""Pictures as the network sees them to logits, (N, plan.size), and positions, (N, looks, 2), from -1 to 1."""
+Run = Callable[[Tensor], Answers]
+"""Pictures as the network sees them to what it says about them."""
 
 
 def onnx_graph(network: CameraNetwork, trained: Size) -> bytes:
-    """The network as an ONNX model: input ``pictures``, outputs ``logits`` and ``positions``; see ``Answers`` of ``network``.
+    """The network as an ONNX model: input ``pictures``, outputs ``logits``, ``positions`` and ``maps``; see ``Answers``.
 
     Args:
         network: the network.
@@ -226,20 +226,8 @@ def onnx_graph(network: CameraNetwork, trained: Size) -> bytes:
         UnusableInput: the package onnx is not installed.
     """
     height, width = seen_size(*trained)
-    axes = {name: {0: "images"} for name in ("pictures", "logits", "positions")}
-    return exported(_TwoAnswers(fused(network)), torch.zeros(1, 3, height, width), axes)
-
-
-class _TwoAnswers(nn.Module):
-    """What is asked of a network outside of training."""
-
-    def __init__(self, network: CameraNetwork) -> None:
-        super().__init__()
-        self._network = network
-
-    def forward(self, pictures: Tensor) -> tuple[Tensor, Tensor]:
-        answers = self._network(pictures)
-        return answers.logits, answers.positions
+    axes = {name: {0: "images"} for name in ("pictures", *Answers._fields)}
+    return exported(fused(network), torch.zeros(1, 3, height, width), axes)
 
 
 class Raw(NamedTuple):
@@ -249,11 +237,13 @@ class Raw(NamedTuple):
         logits: in the order of ``CameraPlan``.
         positions: (looks, 2), where each look is, as shares of width and height.
         cells: of the picture, see ``backdrop``.
+        twice: (looks,), which looks show in two places, see ``shown_twice``.
     """
 
     logits: NDArray[np.float32]
     positions: NDArray[np.float32]
     cells: NDArray[np.uint8]
+    twice: NDArray[np.bool_]
 
 
 class Runner:
@@ -265,6 +255,7 @@ class Runner:
         trained: height and width of the pictures learned from.
         backend: what runs it, one of ``backends.BACKENDS``; torch does in the place of numpy, and in any case where
             things share a look.
+        reach: (looks, 2), how far from where it is found a thing of each look may show, as shares of width and height.
         prepared: what is done to pictures, (N, 3, height, width) from 0 to 1, before the network sees them.
 
     Raises:
@@ -277,20 +268,21 @@ class Runner:
         plan: CameraPlan,
         weights: Weights,
         trained: Size,
+        reach: NDArray[np.float32],
         backend: str = "torch",
         prepared: Callable[[Tensor], Tensor] = lambda pictures: pictures,
     ) -> None:
         check_backend(backend)
-        self._prepared = prepared
+        self._prepared, self._reach = prepared, reach
         network = network_of(plan, weights)
         self._quick, self._size = fused(network), seen_size(*trained)
-        self._run: Run = _TwoAnswers(self._quick)
+        self._run: Run = self._quick
         if backend == "onnx":
             session = onnx_session(onnx_graph(network, trained))
 
-            def run(pictures: Tensor) -> tuple[Tensor, Tensor]:
-                logits, positions = session.run(None, {"pictures": pictures.contiguous().numpy()})
-                return torch.from_numpy(logits), torch.from_numpy(positions)
+            def run(pictures: Tensor) -> Answers:
+                said = session.run(None, {"pictures": pictures.contiguous().numpy()})
+                return Answers(*map(torch.from_numpy, said))
 
             self._run = run
         self._peaks: dict[tuple[int, ...], CameraNetwork] = {}
@@ -300,9 +292,11 @@ class Runner:
         with torch.inference_mode():
             seen = self._seen(frames)
             answers = [self._run(_moved(seen, *view)) for view in VIEWS]
-            logits = torch.stack([logits for logits, _ in answers]).mean(0)
-            positions = (answers[0][1] + 1) / 2
-            return [Raw(*one) for one in zip(logits.numpy(), positions.numpy(), cells_of(seen), strict=True)]
+            logits = torch.stack([one.logits for one in answers]).mean(0)
+            positions = (answers[0].positions + 1) / 2
+            twice = [shown_twice(maps, self._reach) for maps in answers[0].maps.numpy()]
+            said = logits.numpy(), positions.numpy(), cells_of(seen), twice
+            return [Raw(*one) for one in zip(*said, strict=True)]
 
     def peaks(self, frame: Frame, numbers: tuple[int, ...]) -> Raw:
         """The same about one frame, with so many peaks of each look in the place of the looks."""
@@ -312,7 +306,9 @@ class Runner:
             seen = self._seen([frame])
             answers = self._peaks[numbers](torch.cat([_moved(seen, *view) for view in VIEWS]))
             positions = (answers.positions[0].numpy() + 1) / 2
-            return Raw(answers.logits.mean(0).numpy(), positions, cells_of(seen)[0])
+            reach = np.repeat(self._reach, numbers, axis=0)
+            twice = shown_twice(answers.maps[0].numpy(), reach)
+            return Raw(answers.logits.mean(0).numpy(), positions, cells_of(seen)[0], twice)
 
     def _seen(self, frames: Sequence[Frame]) -> Tensor:
         return self._prepared(resized(torch.from_numpy(np.stack(frames)).permute(0, 3, 1, 2), self._size))
@@ -335,8 +331,28 @@ def _moved(pictures: Tensor, down: int, right: int) -> Tensor:
 LEAST: Final = -1.0
 """The least height of a peak, in the mean of a place and its neighbours: what is lower is the background's."""
 
+APART: Final = 1.3
+"""So many times its reach away from the highest place of its map a thing does not show."""
+
 ELSEWHERE: Final = -40.0
 """What a map is given outside the part of a peak: its softmax is zero there."""
+
+
+def shown_twice(maps: NDArray[np.float32], reach: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """(looks,): whether a look shows in two places, farther apart than one thing reaches.
+
+    Args:
+        maps: (looks, height, width), see ``Answers``.
+        reach: (looks, 2), see ``Runner``.
+    """
+    looks, *sides = maps.shape
+    highest = np.unravel_index(maps.reshape(looks, -1).argmax(1), sides)
+    down, across = (
+        np.abs(np.arange(side) - place[:, None]) / side > APART * own[:, None]
+        for side, place, own in zip(sides, highest, (reach[:, 1], reach[:, 0]), strict=True)
+    )
+    away = (maps > LEAST) & (down[:, :, None] | across[:, None])
+    return np.asarray(away.any((1, 2)))
 
 
 def with_peaks(network: CameraNetwork, numbers: Sequence[int]) -> CameraNetwork:

@@ -54,12 +54,14 @@ class Answers(NamedTuple):
         positions: (looks, 2), where each look is, as shares of width and height; where looks are shared, each thing.
         told: which of the things that share a look are told apart.
         cells: of the picture, see ``backdrop``; None where it is not compared.
+        twice: (looks,), which looks show in two places; where looks are shared, which things. None where that is not known.
     """
 
     probabilities: NDArray[np.float32]
     positions: NDArray[np.float32]
     told: Told | None = None
     cells: NDArray[np.uint8] | None = None
+    twice: NDArray[np.bool_] | None = None
 
 
 class _Indexed(NamedTuple):
@@ -95,7 +97,7 @@ class CameraPerception:
         backend: str = "torch",
     ) -> None:
 
-        from aam_vision.classifiers.camera.backdrop import Backdrop
+        from aam_vision.classifiers.camera.backdrop import REACH, Backdrop
         from aam_vision.classifiers.camera.network import Runner
 
         self.vocabulary = vocabulary
@@ -103,7 +105,6 @@ class CameraPerception:
         self.image_test = image_test(card)
         self._plan = plan_of(card.vocabulary)
         self._trained = picture_of(card)
-        self._network = Runner(self._plan, weights, self._trained, backend, self._untinted)
         heads = vocabulary.cell_heads()
         self._temperatures = np.array([card.temperatures[head] for head in heads], np.float32)
         self._thresholds = np.array([card.thresholds[head] for head in heads], np.float32)  # (heads, 2)
@@ -117,6 +118,9 @@ class CameraPerception:
             if known is None
             else Backdrop.of_card(known, len(self._plan.looks), seen_size(*self._trained), card.name)
         )
+        anywhere = np.full((len(self._plan.looks), 2), REACH, np.float32)
+        reach = anywhere if self._backdrop is None else self._backdrop.reach
+        self._network = Runner(self._plan, weights, self._trained, reach, backend, self._untinted)
 
     @classmethod
     def load(
@@ -203,7 +207,7 @@ class CameraPerception:
 
     def read(self, answers: Answers, scene: Scene) -> Percept:
         """The state that the answers about one picture amount to; see ``answers``."""
-        probabilities, positions, told, cells = answers
+        probabilities, positions, told, cells, twice = answers
         _, atoms, legality, completion = self._indexed(scene)
         low, high = self._thresholds[atoms.heads].T
         found = (probabilities > np.maximum(high, SIGHTED))[atoms.found] & atoms.askable[atoms.found]
@@ -212,6 +216,7 @@ class CameraPerception:
         if told is not None:
             unclear = self._unclear(told, positions, scene)
             found, lost = found & ~unclear, lost | unclear
+        doubled = np.zeros_like(found) if twice is None else found & twice[atoms.looks]
         strange: list[NDArray[np.bool_]] = []
         if self._backdrop is not None and cells is not None:
             looks = [
@@ -225,6 +230,7 @@ class CameraPerception:
             strange = self._backdrop.unexplained(cells, [*(one for one in sights if one[0] >= 0), *more])
             covered = [any(self._backdrop.touches(part, one) for part in strange) for one in sights]
             found = found & ~np.array(covered, bool)
+        found = found & ~doubled
         sure, doubtful = legality.settle(probabilities, low, high, atoms.blind(found))
         hidden = atoms.blind(~lost)
         state = completion.state(
@@ -240,7 +246,10 @@ class CameraPerception:
             where |= told.places
         refused = bool((doubtful if strange else doubtful & ~hidden).any())
         missing = [thing for thing, there in zip(atoms.things, found, strict=True) if not there]
-        return Percept(state, {}, refused, where, tuple(self._named(strange, missing)))
+        again = [
+            f"another thing that looks like {atoms.things[number]}" for number in np.flatnonzero(doubled)
+        ]
+        return Percept(state, {}, refused, where, (*self._named(strange, missing), *again))
 
     def _untinted(self, pictures: Tensor) -> Tensor:
         """Pictures as the network sees them, under a light of the colour that it had in those learned from.
@@ -297,7 +306,7 @@ class CameraPerception:
 
     def _about(self, raw: Raw, scene: Scene, before: Mapping[str, Point] | None) -> Answers:
         """The answers about a scene; ``before``: where things were in the picture before, if there was one."""
-        logits, positions, _ = raw
+        logits, positions, _, twice = raw
         sightings, atoms, _, _ = self._indexed(scene)
         told = None
         if sightings.shared:
@@ -306,9 +315,11 @@ class CameraPerception:
             low, high = np.array([card.thresholds[head] for head in heads], np.float32).T
             seen = probabilities_of(logits[: len(heads)] / warm)
             told = sightings.tell(seen > np.maximum(high, SIGHTED), seen >= low, positions, before)
-            logits, positions = sightings.chosen(logits, told.rows), positions[told.rows]
+            logits = sightings.chosen(logits, told.rows)
+            positions, twice = positions[told.rows], twice[told.rows]
         own = probabilities_of(logits[atoms.answers] / self._temperatures[atoms.heads])
-        return Answers(np.where(atoms.askable, own, 0.5).astype(np.float32), positions, told, raw.cells)
+        own = np.where(atoms.askable, own, 0.5).astype(np.float32)
+        return Answers(own, positions, told, raw.cells, twice)
 
     def _recall(self, frame: Frame, scene: Scene) -> Raw:
         """The network's answers to one picture, from memory if it was seen before."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from aam_vision.agents.perception import Percept
 from aam_vision.classifiers.camera.backdrop import CLIPPED, TINTED, Backdrop, Sight, cells_of, learned
-from aam_vision.classifiers.camera.network import Raw, new_network
+from aam_vision.classifiers.camera.network import APART, LEAST, Raw, new_network, shown_twice
 from aam_vision.classifiers.camera.perception import MOVED, CameraPerception
 from aam_vision.classifiers.networks import weights_of
 from aam_vision.classifiers.store import BACKDROP, weaknesses
@@ -152,8 +152,10 @@ def _perception(card_says: dict[str, object]) -> CameraPerception:
     return CameraPerception(VOCABULARY, weights_of(new_network(PLAN, 0)), card)
 
 
-def _read(perception: CameraPerception, picture: Picture, spots: Spots, *looks: str) -> Percept:
-    """The picture of a scene read by a network that finds the things where they are, each on the table and clear."""
+def _read(
+    perception: CameraPerception, picture: Picture, spots: Spots, *looks: str, twice: str = ""
+) -> Percept:
+    """The picture of a scene read by a network that finds the things where they are, each on the table and clear, and one ``twice``."""
     logits = np.full(PLAN.size, -9, np.float32)
     positions = np.full((len(LOOKS), 2), 0.5, np.float32)
     for look, (across, down) in _sights(spots):
@@ -161,7 +163,8 @@ def _read(perception: CameraPerception, picture: Picture, spots: Spots, *looks: 
     for head in ("on-table", "clear"):
         logits[PLAN.places[head]] = 9
     one = scene(*looks)
-    return perception.read(perception._about(Raw(logits, positions, _cells(picture)), one, None), one)
+    raw = Raw(logits, positions, _cells(picture), np.array([look == twice for look in LOOKS]))
+    return perception.read(perception._about(raw, one, None), one)
 
 
 def test_only_what_something_strange_may_hide_is_unknown_and_the_reason_is_told(backdrop) -> None:
@@ -187,6 +190,30 @@ def test_only_what_something_strange_may_hide_is_unknown_and_the_reason_is_told(
     assert {Atom("clear", ("thing-0",)), Atom("on-table", ("thing-0",))} <= beside.state.unknown
     assert Atom("clear", ("thing-1",)) in beside.state.true
     assert beside.unlike[-1] == "thing-0 may be hidden"
+
+
+def test_a_look_in_two_places_says_nothing_of_its_thing_and_is_told(backdrop) -> None:
+    perception = _perception({BACKDROP: backdrop.facts()})
+    picture, spots = _drawn(np.random.default_rng(6), "red", "green")
+    once, twice = (_read(perception, picture, spots, "red", "green", twice=one) for one in ("blue", "red"))
+    assert not once.unlike
+    assert not once.refused
+    assert twice.refused
+    assert twice.unlike == ("another thing that looks like thing-0",)
+    assert Atom("clear", ("thing-0",)) in twice.state.unknown
+    assert Atom("clear", ("thing-1",)) in twice.state.true
+
+
+@given(
+    places=st.lists(st.tuples(*[st.integers(0, 23)] * 2), min_size=2, max_size=2),
+    height=st.floats(-3, 3),
+)
+def test_two_high_places_of_a_map_are_told_apart_by_what_a_thing_reaches(places, height) -> None:
+    maps = np.full((1, 24, 24), -5, np.float32)
+    (maps[0][places[0]], maps[0][places[1]]) = 4, height
+    away = np.abs(np.subtract(*places)) / 24 > APART * 0.1
+    wanted = bool(away.any()) and height > LEAST
+    assert shown_twice(maps, np.full((1, 2), 0.1, np.float32)).tolist() == [wanted]
 
 
 def test_where_most_is_strange_the_camera_is_named_and_nothing_is_believed(backdrop) -> None:

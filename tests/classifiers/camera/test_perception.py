@@ -23,6 +23,7 @@ from .piles import LOOKS, TYPES, VOCABULARY, random_state, scene
 
 PLAN = plan_of(describe(VOCABULARY))
 USUAL = dict.fromkeys(PLAN.heads, 1.0), dict.fromkeys(PLAN.heads, SURE)
+ONCE = np.zeros(len(LOOKS), bool)
 CARD = Card("piles", describe(VOCABULARY), "", "", 0, *USUAL, network="camera", picture=(90, 120))
 
 
@@ -114,7 +115,7 @@ def _seeing(monkeypatch, perception, found):
     """Let the network find each look with this logit, whatever the picture shows."""
     logits = np.zeros(PLAN.size, np.float32)
     logits[: len(LOOKS)] = found
-    answer = Raw(logits, np.full((len(LOOKS), 2), 0.5, np.float32), np.zeros((3, 56, 72), np.uint8))
+    answer = Raw(logits, np.full((len(LOOKS), 2), 0.5, np.float32), np.zeros((3, 56, 72), np.uint8), ONCE)
     monkeypatch.setattr(perception, "_recall", lambda frame, scene: answer)
 
 
