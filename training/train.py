@@ -33,7 +33,7 @@ class Training:
     out: Path | None = option("Folder for weights and card; default runs/train-ENV-TIME.")
     ship: bool = flag("Write the weights that come with the package.")
     steps: int | None = option("Training steps at most; it ends as soon as all is read rightly.", min=10)
-    threads: int = option("Threads; with 1 the weights repeat bit by bit.", 1, min=1)
+    threads: int = option("Threads; with 1 the weights repeat bit by bit, except on GPUs.", 1, min=1)
     images: Path | None = option(
         "Also learn from this folder: images/*.png and labels.jsonl; alone, where --env has no pictures."
     )

@@ -203,7 +203,7 @@ def teach(
     further: Network | None = None,
     examined: Examined | None = None,
 ) -> Network:
-    """Train a network on labelled images; the same seed gives the same weights.
+    """Train a network on labelled images, on a GPU if there is one; the same seed gives the same weights, but for those of places there.
 
     Args:
         task: what is learned.

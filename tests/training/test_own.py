@@ -140,7 +140,7 @@ def _taught(steps: int, enough: Callable[[int], bool], options: TrainingOptions 
     ends = {}
 
     def examine(network: Any, done: int) -> bool:
-        ends[done] = {name: tensor.clone() for name, tensor in network.state_dict().items()}
+        ends[done] = {name: tensor.cpu().clone() for name, tensor in network.state_dict().items()}
         return enough(done)
 
     more = {"seed": 5, "progress": lambda *_: None, "options": options, "examined": Examined(ROUND, examine)}

@@ -115,6 +115,7 @@ def _weights(folder):
     return (folder / "piles.safetensors").read_bytes()
 
 
+@pytest.mark.skipif(torch.cuda.is_available(), reason="GPUs add up the gradients of grid_sample in any order")
 def test_a_resumed_run_gives_the_weights_of_one_that_was_never_interrupted(
     trained, tmp_path, monkeypatch
 ) -> None:
