@@ -292,8 +292,13 @@ class Montage:
 
     def __init__(self, vocabulary: VisualVocabulary, parts: Sequence[Parts]) -> None:
         self._vocabulary = vocabulary
-        self._bases = [one for one in parts if all(group.whole for group in one.groups if group.tied)]
         self._groups = [group for one in parts for group in one.groups if group.whole and not group.tied]
+        self._bases = [
+            one
+            for one in parts
+            if all(group.whole for group in one.groups if group.tied)
+            and (self._groups or any(group.tied for group in one.groups))
+        ]
         self._cuts = [cut for group in self._groups for cut in cuts_of(group)]
         self._layouts = [[group.foot for group in one.groups if not group.tied] for one in parts]
         self._most = MORE + max((sum(len(one.looks) for one in each.groups) for each in parts), default=-MORE)
@@ -322,7 +327,7 @@ class Montage:
     @property
     def usable(self) -> bool:
         """Whether the labelled pictures have parts to make new ones of."""
-        return any(self._groups or one.groups for one in self._bases)
+        return bool(self._bases)
 
     def make(self, rng: np.random.Generator) -> Labelled:
         """A picture; all chance comes from ``rng``."""
@@ -345,6 +350,8 @@ class Montage:
             if away is not None:
                 placed.append((group, away))
                 taken.update(group.looks)
+        if not placed:  # all are more than may be there; nothing can be asked of a picture without things
+            placed.append((self._groups[int(rng.integers(len(self._groups)))], (0, 0)))
         strange = _strange(base.bare.shape[:2], rng) if rng.random() < STRANGE else None
         return self._drawn(base, placed, strange)
 

@@ -106,6 +106,20 @@ def test_without_masks_or_with_shared_looks_nothing_is_made(pictures):
     assert not Montage(VOCABULARY, []).usable
 
 
+def test_a_made_picture_always_shows_a_thing_though_all_hang_together(parts):
+    piles = [
+        replace(one, groups=(two,))
+        for one in parts
+        for two in one.groups
+        if len(two.looks) == 2 and two.whole
+    ]
+    assert piles
+    maker, rng = Montage(VOCABULARY, piles), np.random.default_rng(0)
+    assert all(maker.make(rng).scene.looks for _ in range(40))
+    bare = [replace(one, groups=()) for one in parts]
+    assert not Montage(VOCABULARY, bare).usable
+
+
 def test_what_never_leaves_its_place_is_not_put_elsewhere(pictures):
     assert fixed_looks(pictures) == frozenset()
     placed = []
