@@ -220,7 +220,7 @@ class SceneLearner(Learner[CameraPerception]):
             if not made:
                 raise UnusableInput(
                     f"{self.domain.name}: no new pictures can be made of the labelled ones, in which things share looks, "
-                    "or their masks are missing; label scenes where each look is there once"
+                    "touch each other, or have no masks; label scenes where each look is there once, and things lie apart"
                 )
             self.found.given = len(made), 0
             learned = [*made, *own * REPEATED]
