@@ -111,8 +111,11 @@ TRAJECTORY, SNAPSHOT, RESET, SETTABLE = Access.TRAJECTORY, Access.SNAPSHOT, Acce
 @pytest.mark.parametrize(
     ("family", "access", "seed"),
     first(
-        11,
+        14,
         [
+            ("lamp of every step", TRAJECTORY, 120004),  # more states than a few are gone to
+            ("refused for another object", TRAJECTORY, 120004),  # what worked before is gone back to
+            ("effect on all objects", TRAJECTORY, 120001),  # several readings would be wrong in one picture
             ("effect wears off", TRAJECTORY, 120001),  # late by several steps, from chance
             ("fault after k uses in an episode", SNAPSHOT, 121002),  # most steps seen came after the change
             # new states and earlier steps tell apart what looks alike on a trajectory
@@ -136,6 +139,7 @@ TRAJECTORY, SNAPSHOT, RESET, SETTABLE = Access.TRAJECTORY, Access.SNAPSHOT, Acce
             *product(["refused for a spoiled object"], [SNAPSHOT], [510005]),
             *product(["refused unless one of two"], [SNAPSHOT], [550012]),
             *product(["lamp of one action"], GOING_BACK, [71004]),
+            ("effect on all objects", TRAJECTORY, 120002),
             *product(["effect on all objects"], GOING_BACK, [71000, 71008, 71009]),
         ],
     ),
