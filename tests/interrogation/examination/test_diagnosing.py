@@ -111,8 +111,13 @@ TRAJECTORY, SNAPSHOT, RESET, SETTABLE = Access.TRAJECTORY, Access.SNAPSHOT, Acce
 @pytest.mark.parametrize(
     ("family", "access", "seed"),
     first(
-        14,
+        15,
         [
+            (
+                "refused unless one of two",
+                TRAJECTORY,
+                122000,
+            ),  # two literals all the time, from one since then
             ("lamp of every step", TRAJECTORY, 120004),  # more states than a few are gone to
             ("refused for another object", TRAJECTORY, 120004),  # what worked before is gone back to
             ("effect on all objects", TRAJECTORY, 120001),  # several readings would be wrong in one picture
