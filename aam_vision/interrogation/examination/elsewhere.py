@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import cycle, islice, product
+from itertools import cycle, groupby, islice, product
 from typing import NamedTuple
 
 from aam_vision.interrogation.evidence.anomalies import changed_untouched
@@ -415,18 +415,18 @@ def _changes(course: Course, name: str, pattern: LiftedAtom) -> list[_Change]:
 
 
 def _readings(changes: Sequence[_Change]) -> int:
-    """How many readings are wrong, at least, if that is the reason for all changes: one of the atom before or after each.
+    """How many readings are wrong, at least, if that is the reason for all changes: in one picture before or after each step.
 
-    Changes of one atom that have no picture in common need one each, and so do several atoms in one picture.
+    Steps that have no picture in common need one each for every atom.
     """
-    used: set[tuple[State, Atom]] = set()
+    used: set[State] = set()
     count = 0
-    for one in changes:
-        assert one.trial.after is not None, "it was executed"
-        both = {(one.trial.before.state, one.atom), (one.trial.after.state, one.atom)}
+    for trial, atoms in groupby(changes, key=lambda one: one.trial):
+        assert trial.after is not None, "it was executed"
+        both = {trial.before.state, trial.after.state}
         if used.isdisjoint(both):
             used |= both
-            count += 1
+            count += len(list(atoms))
     return count
 
 
