@@ -49,6 +49,7 @@ def test_the_mixture_has_all_kinds_of_agents_under_all_accesses() -> None:
             {"agent": "program: refusal"},
             {"agent": "fault: effect depends on own atom"},
             {"agent": "fault: silent no-op"},
+            {"agent": "fault: silent no-op", "flip_rate": 0.05},
         ],
         ACCESSES,
     ),

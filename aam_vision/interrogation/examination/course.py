@@ -173,6 +173,11 @@ class Course:
         way = self.way(trial)
         return way[-1] if way else None
 
+    def last(self, trial: Trial, count: int) -> Plan:
+        """So many executed steps of the episode before one, the last one first; fewer if no more are known."""
+        way = self.way(trial) or ()
+        return way[: -count - 1 : -1]
+
     def earlier(self, trial: Trial) -> State | None:
         """The state before the last executed step before one, or where the history begins; None if it is not known."""
         handle = trial.before.handle

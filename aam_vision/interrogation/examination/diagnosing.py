@@ -52,6 +52,7 @@ from aam_vision.interrogation.examination.trials import (
     Trials,
     in_own_words,
     separating_literal,
+    separating_pair,
 )
 from aam_vision.model.query import Situation, traced
 from aam_vision.model.strips import Atom
@@ -296,8 +297,14 @@ def _of_split(course: Course, split: Split) -> Diagnosis:
     if literal is not None:
         told = f"{told} where {cut(literal, 40)}"
         return verdict(Family.CONDITIONAL, name, told, *shown, literal=literal)
-    if once or _since(course, split, own=True):
+    if once:
         return ever_since
+    if _since(course, split, own=True):
+        # that the agent has changed just before the first such step is less likely than that both were needed all the time
+        pair = separating_pair(course.lasting, course.header(name), usual, strange)
+        if pair is None:
+            return ever_since
+        return verdict(Family.CONDITIONAL, name, f"{told} where {cut(pair, 50)}", *shown)
     if refused_one_step_late(course):
         return alike
     told = f"{cut(told, 30)} in some states; no single literal tells which"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import cycle, islice, product
+from itertools import cycle, groupby, islice, product
 from typing import NamedTuple
 
 from aam_vision.interrogation.evidence.anomalies import changed_untouched
@@ -33,14 +33,16 @@ GOING_BACK = 0.2
 """Share of the steps before which a way is sought to a state in which the action was executed."""
 GOING_ON = 0.5
 """The same where a state is sought in which it was not attempted yet."""
-NEW = 0.3
+NEW = 0.6
 """Share of the steps that are new in the perceived state, as far as there are such."""
+LACKING = 3
+"""Literals that such a step may lack of those that held whenever its action was executed."""
 AT_REST = 3
 """Times that a step is attempted in one situation, at most."""
 BINDINGS = 300
 """Steps of one action that are considered in one state."""
 REGULAR = 3
-"""Pictures that would have to be misread, at least, before what always happens is the agent's doing."""
+"""Readings that would have to be wrong, at least, before what always happens is the agent's doing."""
 EVERY_STEP = 2
 """The same for what every step does, whatever its action."""
 OFTEN = 3
@@ -108,9 +110,15 @@ class Wanderer:
             yield last
 
     def _asked_again(self, last: Trial, at: Situation) -> bool:
-        """Whether a step that changed nothing is asked for in the same situation once more."""
+        """Whether a step that changed nothing is asked for in the same situation once more.
+
+        Not one that was refused where it lacks what held whenever its action was executed.
+        """
         unchanged = last.after is None or last.after.state == last.before.state
-        return unchanged and not self.elsewhere and self._tried[at.handle, last.step] < AT_REST
+        held = self._held.get(last.step.name)
+        if not unchanged or held is None or violated(last.before.state, last.step, held):
+            return False
+        return not self.elsewhere and self._tried[at.handle, last.step] < AT_REST
 
     def _gone_back(self, at: Situation) -> Situation:
         """The nearest state that is sought, if the model leads there; else where the agent stands."""
@@ -159,12 +167,12 @@ class Wanderer:
     def _options(self, at: Situation) -> dict[str, list[GroundAction]]:
         """The steps to choose from, by action: those that may be executed, and often only those that are new there.
 
-        Where none of these is new, one literal may be lacking that held so far: else the agent would stay among the same
-        few states.
+        Where none of these is new, a few literals may be lacking that held so far: else the agent would stay among the
+        same few states.
         """
         rng = self.inquiry.rng
         if rng.random() < NEW:
-            for lacking in (0, 1):
+            for lacking in range(LACKING + 1):
                 found = self._fresh(at, self._held, lacking)
                 new = {
                     name: [step for step in steps if (at.state, step) not in self._attempted]
@@ -175,15 +183,21 @@ class Wanderer:
         if not self.elsewhere and rng.random() < WRONG:
             others = {name: held for name, held in self._held.items() if name != self.name}
             return self._fresh(at, others, 1) or self._fresh(at, {}, 0)
-        return self._fresh(at, self._held, 0) or self._fresh(at, {}, 0)
+        return (
+            self._fresh(at, self._held, 0)
+            or self._fresh(at, {}, 0)
+            or ({} if self.elsewhere else self._fresh(at, {}, 0, AT_REST - 1))
+        )
 
-    def _fresh(self, at: Situation, held: dict[str, Literals], lacking: int) -> dict[str, list[GroundAction]]:
-        """By action, the steps that were not tried in the situation and lack no more than so many literals."""
+    def _fresh(
+        self, at: Situation, held: dict[str, Literals], lacking: int, tried: int = 0
+    ) -> dict[str, list[GroundAction]]:
+        """By action, the steps that were tried at most so often in the situation and lack no more than so many literals."""
         found = {
             header.name: [
                 step
                 for step in _possible(header, at.state, held.get(header.name, []), lacking)
-                if not self._tried[at.handle, step]
+                if self._tried[at.handle, step] <= tried
             ]
             for header in self.inquiry.trials.transcript.headers
         }
@@ -368,7 +382,7 @@ def _rule(course: Course, name: str, pattern: LiftedAtom) -> Diagnosis | None:
     else:
         least = REGULAR
     if (
-        _pictures(changing) < least
+        _readings(changing) < least
         or len({(one.trial.before.state, one.trial.step) for one in changing}) < OFTEN
     ):
         return None
@@ -400,19 +414,19 @@ def _changes(course: Course, name: str, pattern: LiftedAtom) -> list[_Change]:
     return found
 
 
-def _pictures(changes: Sequence[_Change]) -> int:
-    """How many pictures are misread, at least, if that is the reason for all changes: one before or after each.
+def _readings(changes: Sequence[_Change]) -> int:
+    """How many readings are wrong, at least, if that is the reason for all changes: in one picture before or after each step.
 
-    Changes that have no picture in common need one each.
+    Steps that have no picture in common need one each for every atom.
     """
     used: set[State] = set()
     count = 0
-    for one in changes:
-        assert one.trial.after is not None, "it was executed"
-        both = {one.trial.before.state, one.trial.after.state}
+    for trial, atoms in groupby(changes, key=lambda one: one.trial):
+        assert trial.after is not None, "it was executed"
+        both = {trial.before.state, trial.after.state}
         if used.isdisjoint(both):
             used |= both
-            count += 1
+            count += len(list(atoms))
     return count
 
 

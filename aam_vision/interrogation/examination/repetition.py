@@ -6,8 +6,9 @@ Does it come out the same, and do earlier ones? Images, effects and refusals may
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from aam_vision.interrogation.examination.course import Course, Split, always, violated
 from aam_vision.interrogation.examination.elsewhere import regular
@@ -31,8 +32,20 @@ LATE = 2
 """Times, at least, that an effect has to come late, or that an outcome has to be seen early or late in an episode."""
 REPEATED = 4
 """The same where it is one situation again and again."""
-Key = tuple[str, LiftedAtom, bool]
-"""An action, one of its atoms, and the value that it gets."""
+LATEST = 6
+"""Executed steps after an action, at most, with the last of which an effect of it may come."""
+
+
+class Key(NamedTuple):
+    """An effect that comes late."""
+
+    action: str
+    atom: LiftedAtom
+    value: bool
+    steps: int
+    """With which executed step after the action."""
+
+
 BEFORE_AND_AFTER = 3
 """Steps of each outcome, at least, that are seen before and after an agent changed."""
 REPEATS = 30
@@ -63,8 +76,10 @@ def by_previous_step(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
             continue
         shown = usual[0], strange[0]
         told = cut(strange[0].outcome, 40)
-        if uses := _used_up(course, split):
-            return verdict(Family.HIDDEN, name, f"{told} after {counted(uses, 'use')} in an episode", *shown)
+        if used_up := _used_up(course, split):
+            uses, first, last = used_up
+            told = f"{cut(last.outcome, 40)} after {counted(uses, 'use')} in an episode"
+            return verdict(Family.HIDDEN, name, told, first, last)
         if not strange[0].executed and refused_one_step_late(course):
             told = "refused after one of two steps to situations that look alike"
             return verdict(Family.HIDDEN, name, told, *shown)
@@ -73,17 +88,20 @@ def by_previous_step(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     return None
 
 
-def _used_up(course: Course, split: Split) -> int:
-    """After how many uses of an action in an episode it has always come out otherwise; 0 if that does not tell."""
+def _used_up(course: Course, split: Split) -> tuple[int, Trial, Trial] | None:
+    """After how many uses of an action in an episode it has always come out otherwise, with a step before and one after; None if that does not tell."""
     name = course.trials[split.usual[0]].step.name
-    uses: dict[bool, list[int]] = {True: [], False: []}
+    uses: dict[bool, list[tuple[int, int]]] = {True: [], False: []}
     for number in split.order:
         way = course.way(course.trials[number])
         if way is not None:
-            uses[number in split.strange].append(sum(step.name == name for step in way))
-    if min(map(len, uses.values())) < LATE or max(uses[False]) >= min(uses[True]):
-        return 0
-    return min(uses[True])
+            uses[number in split.strange].append((sum(step.name == name for step in way), number))
+    if min(map(len, uses.values())) < LATE:
+        return None
+    earlier, later = sorted(uses.values())  # whichever outcome was seen more often
+    if max(earlier)[0] >= min(later)[0]:
+        return None
+    return min(later)[0], course.trials[min(earlier)[1]], course.trials[min(later)[1]]
 
 
 def one_step_late(course: Course) -> Diagnosis | None:
@@ -137,50 +155,60 @@ def strange_changes(course: Course, *, steady: bool) -> Diagnosis | None:
 
 
 def late_effect(course: Course) -> Diagnosis | None:
-    """Hidden, if an atom that an action does not change always changes with the step after it.
+    """Hidden, if an atom that an action does not change always changes with a later step, the next one or the k-th.
 
-    That is seen in several situations; or in one situation again and again, which a step after another action left
-    otherwise.
+    That is seen in several situations; or in one situation again and again, which other steps before it left otherwise.
+    What changes later than with the next step has to be most of what changes in objects that no step names: of many
+    that come by mistake, some are as far from the same action.
     """
     came: dict[Key, list[Trial]] = defaultdict(list)
     stayed: set[Key] = set()
     untouched = set(course.untouched(course.seen))
     for number, trial in enumerate(course.trials):
-        previous = course.previous(trial)
-        if previous is None or trial.after is None:
-            continue
-        for atom in lifted_atoms(course.vocabulary, course.header(previous.name)):
-            ground = atom.ground(previous.objects)
-            value = trial.before.state.value(ground)
-            if value is None:
-                continue
-            key = previous.name, atom, not value
+        for key, ground in _touched_before(course, trial):
+            assert trial.after is not None, "it was executed"
             if (number, ground) in untouched:
                 came[key].append(trial)
-            elif trial.after.state.value(ground) is value and not {*ground.objects} <= {*trial.step.objects}:
+            elif trial.after.state.value(ground) is not key.value and not {*ground.objects} <= {
+                *trial.step.objects
+            }:
                 stayed.add(key)
-    for key in sorted(came.keys() - stayed, key=lambda key: (key[0], str(key[1]), key[2])):
-        name, atom, _ = key
-        several = {(trial.before.state, trial.step): trial for trial in came[key]}
-        if len(several) >= LATE or (len(came[key]) >= REPEATED and _left(course, came[key][0], name, atom)):
-            text = atom.text(course.header(name).parameters)
-            told = f"{cut(text, 40)} changes only with the step after it"
-            return verdict(Family.HIDDEN, name, told, *[*several.values()][:2])
+    for key in sorted(
+        came.keys() - stayed, key=lambda key: (key.steps, key.action, str(key.atom), key.value)
+    ):
+        trials = came[key]
+        several = {(trial.before.state, trial.step): trial for trial in trials}
+        if key.steps > 1 and 2 * len(trials) <= len(untouched):
+            continue
+        if len(several) >= LATE or (len(trials) >= REPEATED and _left(course, trials[0], key)):
+            text = cut(key.atom.text(course.header(key.action).parameters), 40)
+            when = "only with the step" if key.steps == 1 else f"{key.steps} steps"
+            told = f"{text} changes {when} after it"
+            return verdict(Family.HIDDEN, key.action, told, *[*several.values()][:2])
     return None
 
 
-def _left(course: Course, strange: Trial, name: str, lifted: LiftedAtom) -> bool:
-    """Whether the step left the atom as it was in the same perceived state, where the step before cannot have changed it."""
-    before = course.previous(strange)
-    assert before is not None, "it made the change"
-    atom = lifted.ground(before.objects)
-    value = strange.before.state.value(atom)
+def _touched_before(course: Course, trial: Trial) -> Iterator[tuple[Key, Atom]]:
+    """The atoms of the last steps before an executed one that no step between them names, as they would change with it."""
+    earlier: set[Atom] = set()
+    for steps, previous in enumerate(course.last(trial, LATEST) if trial.executed else (), 1):
+        for atom in lifted_atoms(course.vocabulary, course.header(previous.name)):
+            ground = atom.ground(previous.objects)
+            value = trial.before.state.value(ground)
+            if value is not None and ground not in earlier:
+                yield Key(previous.name, atom, not value, steps), ground
+            earlier.add(ground)
+
+
+def _left(course: Course, strange: Trial, key: Key) -> bool:
+    """Whether the step left the atom as it was in the same perceived state, where no step before can have changed it."""
+    (atom,) = [ground for one, ground in _touched_before(course, strange) if one == key]
     return any(
         (trial.before.state, trial.step) == (strange.before.state, strange.step)
         and trial.after is not None
-        and trial.after.state.value(atom) is value
-        and (previous := course.previous(trial)) is not None
-        and (previous.name != name or lifted.ground(previous.objects) != atom)
+        and trial.after.state.value(atom) is not key.value
+        and course.previous(trial) is not None
+        and (key, atom) not in _touched_before(course, trial)
         for trial in course.trials
     )
 

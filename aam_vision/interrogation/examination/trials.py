@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import combinations, product
 from typing import NamedTuple
 
 from aam_vision.agents.counting import CountingAgent
@@ -330,6 +330,21 @@ def separating_literal(
             continue
         return text if strange == {True} else f"not {text}"
     return None
+
+
+def separating_pair(
+    vocabulary: Vocabulary, header: ActionHeader, expected: Sequence[Trial], other: Sequence[Trial]
+) -> str | None:
+    """Two literals over the action's own arguments, both true wherever the step did not come out as expected, and nowhere else."""
+    literals: list[tuple[str, set[int]]] = []
+    for text, value in _own(vocabulary, header):
+        strange = {value(trial) for trial in other}
+        if len(strange) == 1 and None not in strange:
+            held = {number for number, trial in enumerate(expected) if value(trial) in (*strange, None)}
+            literals.append((text if True in strange else f"not {text}", held))
+    return next(
+        (f"{one} and {two}" for (one, a), (two, b) in combinations(literals, 2) if a.isdisjoint(b)), None
+    )
 
 
 def in_own_words(header: ActionHeader, step: GroundAction, atom: Atom) -> str:

@@ -137,13 +137,14 @@ def unreliable(target: Target, flip_rate: float, refusal_rate: float, seed: int)
     """The same target, but misread and refusing at random; the engine is not told. Raises UnusableInput: a rate is not between 0 and 1."""
     import numpy as np
 
+    from aam_vision.agents.bare import BareSymbolicAgent
     from aam_vision.agents.numbered import NumberedAgent
-    from aam_vision.agents.symbolic import ModelAgent, SymbolicAgent
+    from aam_vision.agents.symbolic import SymbolicAgent
     from aam_vision.agents.unreliable import UnreliableAgent
 
     faults = np.random.default_rng([seed, 3])
     agent, generators = target.agent, target.generators
-    if isinstance(agent, ModelAgent) and not agent.access.constructs:
+    if isinstance(agent, SymbolicAgent | BareSymbolicAgent) and not agent.access.constructs:
         if isinstance(agent, SymbolicAgent) and agent.chance is not None:
             generators = ()  # a resumed run takes its steps again, from the seed on
         agent = NumberedAgent(agent)  # its handles are its true states
