@@ -339,20 +339,26 @@ ELSEWHERE: Final = -40.0
 
 
 def shown_twice(maps: NDArray[np.float32], reach: NDArray[np.float32]) -> NDArray[np.bool_]:
-    """(looks,): whether a look shows in two places, farther apart than one thing reaches.
+    """(looks,): whether a look shows in two places that do not hang together, farther apart than one thing reaches.
 
     Args:
         maps: (looks, height, width), see ``Answers``.
         reach: (looks, 2), see ``Runner``.
     """
-    looks, *sides = maps.shape
-    highest = np.unravel_index(maps.reshape(looks, -1).argmax(1), sides)
-    down, across = (
-        np.abs(np.arange(side) - place[:, None]) / side > APART * own[:, None]
-        for side, place, own in zip(sides, highest, (reach[:, 1], reach[:, 0]), strict=True)
-    )
-    away = (maps > LEAST) & (down[:, :, None] | across[:, None])
-    return np.asarray(away.any((1, 2)))
+    from scipy.ndimage import label
+
+    twice = np.zeros(len(maps), bool)
+    for look, (own, (wide, high)) in enumerate(zip(maps, reach, strict=True)):
+        parts, number = label(own > LEAST, np.ones((3, 3)))
+        if number > 1:  # what is long is high in many places, but these hang together
+            height, width = own.shape
+            row, column = np.unravel_index(own.argmax(), own.shape)
+            rows, columns = np.nonzero((parts > 0) & (parts != parts[row, column]))
+            far = (np.abs(rows - row) > APART * high * height) | (
+                np.abs(columns - column) > APART * wide * width
+            )
+            twice[look] = far.any()
+    return twice
 
 
 def with_peaks(network: CameraNetwork, numbers: Sequence[int]) -> CameraNetwork:
