@@ -51,7 +51,7 @@ class StateGrid:
         self, atom: LiftedAtom, index: AtomIndex, chosen: NDArray[np.intp] | None = None
     ) -> Truth | np.bool_:
         """Where it is unknown, likewise."""
-        return self._values(self._unknown, atom, index, chosen)
+        return self._values(self._unknown, atom, index, chosen) if self._unknown else np.False_
 
     def distinct(self, index: AtomIndex) -> Truth:
         """Where no object is named twice."""
@@ -68,11 +68,25 @@ class StateGrid:
     def rows(self, values: Array, index: AtomIndex, count: int) -> Iterator[tuple[Row, float]]:
         """The choices with the highest positive values, best first."""
         flat = values.ravel()
-        top = np.argsort(-flat, kind="stable")[:count]
+        positive = np.flatnonzero(flat > 0)
         pools = self._pools(index)
-        for place in top[flat[top] > 0]:
+        for place in positive[np.argsort(-flat[positive], kind="stable")[:count]]:
             spot = np.unravel_index(int(place), values.shape)
             yield tuple(pool[int(i)] for pool, i in zip(pools, spot, strict=True)), float(flat[place])
+
+    def places(self, atom: LiftedAtom, index: AtomIndex) -> NDArray[np.intp]:
+        """The number of the atom among all of its predicate, under all arguments."""
+        kinds = self._vocabulary.predicate(atom.predicate).types
+        shape = tuple(len(self.state.objects.of_type(kind)) for kind in kinds)
+        spots = self._spots(atom, index, self._mesh(index))
+        number = np.ravel_multi_index(np.broadcast_arrays(*spots), shape) if kinds else 0
+        return np.broadcast_to(number, [len(pool) for pool in self._pools(index)])
+
+    def of_predicate(self, predicate: str) -> tuple[Truth | None, Truth | None]:
+        """Which of the predicate's atoms are true and which are unknown, each in one row; None if none is."""
+        tables = self._true.get(predicate), self._unknown.get(predicate)
+        true, unknown = (None if table is None else table.ravel() for table in tables)
+        return true, unknown
 
     def _pools(self, index: AtomIndex) -> list[tuple[str, ...]]:
         """For each parameter the objects that it may be."""
@@ -120,16 +134,45 @@ class StateGrid:
         if table is None:
             return np.False_ if chosen is None else np.zeros(len(chosen), dtype=np.bool_)
         axes = self._mesh(index) if chosen is None else chosen.T
-        places: list[NDArray[np.intp] | int] = []
-        for argument, kind in zip(
-            atom.arguments, self._vocabulary.predicate(atom.predicate).types, strict=True
-        ):
-            if isinstance(argument, int):
-                places.append(self._places_among(kind, index.header.types[argument])[axes[argument]])
-            else:
-                places.append(self._places_of(kind)[argument])
-        values: Truth = table[tuple(places)]
-        return values if chosen is None else np.broadcast_to(values, len(chosen))
+        values: Truth = table[self._spots(atom, index, axes)]
+        return np.full(len(chosen), values) if chosen is not None and not values.ndim else values
+
+    def _spots(
+        self, atom: LiftedAtom, index: AtomIndex, axes: Sequence[NDArray[np.intp]] | NDArray[np.intp]
+    ) -> tuple[NDArray[np.intp] | int, ...]:
+        """The place of each of the atom's arguments, given those of the parameters."""
+        kinds = self._vocabulary.predicate(atom.predicate).types
+        return tuple(
+            self._places_among(kind, index.header.types[argument])[axes[argument]]
+            if isinstance(argument, int)
+            else self._places_of(kind)[argument]
+            for argument, kind in zip(atom.arguments, kinds, strict=True)
+        )
+
+
+class Places:
+    """Where to look up atoms of an action in any state with the same objects, under all arguments that it allows."""
+
+    def __init__(self, grid: StateGrid, index: AtomIndex, atoms: Sequence[LiftedAtom]) -> None:
+        self.objects = grid.state.objects
+        self.executable = np.logical_or(grid.distinct(index), index.repeated)
+        self._shape = len(atoms), int(self.executable.sum())
+        self._rows: dict[str, list[int]] = {}
+        for row, atom in enumerate(atoms):
+            self._rows.setdefault(atom.predicate, []).append(row)
+        self._places = {
+            predicate: np.array([grid.places(atoms[row], index)[self.executable] for row in rows])
+            for predicate, rows in self._rows.items()
+        }
+
+    def values(self, grid: StateGrid) -> tuple[Truth, Truth]:
+        """Which of the atoms are true and which are unknown, each of the shape ``(atoms, arguments)``."""
+        both = np.zeros((2, *self._shape), dtype=np.bool_)
+        for predicate, rows in self._rows.items():
+            for values, table in zip(both, grid.of_predicate(predicate), strict=True):
+                if table is not None:
+                    values[rows] = table[self._places[predicate]]
+        return both[0], both[1]
 
 
 # The arguments under which most guesses at an action's precondition hold.
@@ -153,11 +196,18 @@ class Samples(NamedTuple):
 class Choices(NamedTuple):
     """Choices of arguments, the best first."""
 
-    rows: list[Row]
+    pools: Sequence[Sequence[str]]
+    """The objects that each argument may be."""
+    places: NDArray[np.intp]
+    """The place of each argument among these, shape ``(choices, arguments)``."""
     violated: NDArray[np.bool_]
     """Which literals each violates, shape ``(choices, literals)``."""
     met: NDArray[np.float32]
     """The number of guesses that hold under each."""
+
+    def row(self, number: int) -> Row:
+        """The objects of one choice."""
+        return tuple(pool[i] for pool, i in zip(self.pools, self.places[number].tolist(), strict=True))
 
 
 def best_choices(
@@ -214,8 +264,7 @@ def best_choices(
         keep = np.lexsort((violated @ samples.weights, -met))[:width]
         chosen, violated, met = chosen[keep], violated[keep], met[keep]
         alive = alive[parent[keep]] * possible[kind[keep]]
-    rows = [tuple(pool[i] for pool, i in zip(pools, row, strict=True)) for row in chosen.tolist()]
-    return Choices(rows, violated, met)
+    return Choices(pools, chosen, violated, met)
 
 
 def _patterns(rows: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
@@ -255,10 +304,10 @@ def _extended(
     longer[:, :last] = np.repeat(chosen, count, axis=0)
     longer[:, last] = np.tile(np.arange(count), len(chosen))
     distinct = np.ones(len(longer), dtype=np.bool_)
-    names = [np.array(pool, dtype=np.str_) for pool in pools]
     for first in () if repeated else range(last):
         if pools[first] == pools[last]:
             distinct &= longer[:, first] != longer[:, last]
-        else:
-            distinct &= names[first][longer[:, first]] != names[last][longer[:, last]]
+        elif not set(pools[first]).isdisjoint(pools[last]):
+            names, others = (np.array(pools[one], dtype=np.str_) for one in (first, last))
+            distinct &= names[longer[:, first]] != others[longer[:, last]]
     return longer[distinct], np.repeat(np.arange(len(chosen)), count)[distinct]

@@ -13,7 +13,7 @@ from itertools import islice
 from math import prod
 from statistics import mean
 
-from aam_vision.interrogation.evidence.graph import Node
+from aam_vision.interrogation.evidence.graph import Evidence, Node
 from aam_vision.interrogation.hypotheses.literals import Literals, bits
 from aam_vision.interrogation.hypotheses.models import ActionHypotheses, Hypotheses, atoms
 from aam_vision.model.strips import ActionHeader, LiftedAtom
@@ -147,6 +147,25 @@ class NaturalBeliefs(Beliefs):
 
 def _posterior(prior: float, chance: float, successes: int) -> float:
     return prior / (prior + (1 - prior) * chance**successes)
+
+
+def atoms_alike(evidence: Evidence, name: str) -> list[int]:
+    """Atoms of an action that were one atom in every success, as masks of two or more.
+
+    What a lift does on the floor ``n0`` with ``n0`` passengers in it may be due to the floor or to the number.
+    """
+    index = evidence.hypotheses[name].index
+    if not index.merges:
+        return []
+    found: list[int] | None = None
+    for edge in evidence.edges:
+        if edge.action.name == name:
+            groups = index.coinciding(edge.action.objects)
+            common = groups if found is None else [one & other for one in found for other in groups]
+            found = [some for some in common if some.bit_count() > 1]
+            if not found:
+                break
+    return found or []
 
 
 # Transfer from executed actions to others, by the elements of P* that both have.

@@ -8,20 +8,25 @@ refusals (``sample``). All that only orders questions: nothing is concluded from
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from math import log, prod
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.interrogation.beliefs.binding_grid import Samples, StateGrid, Truth, best_choices
-from aam_vision.interrogation.beliefs.candidates import PRIOR_NEGATIVE, PRIOR_POSITIVE, Beliefs, Transfer
+from aam_vision.interrogation.beliefs.binding_grid import Places, Samples, StateGrid, Truth, best_choices
+from aam_vision.interrogation.beliefs.candidates import (
+    PRIOR_NEGATIVE,
+    PRIOR_POSITIVE,
+    Beliefs,
+    Transfer,
+    atoms_alike,
+)
 from aam_vision.interrogation.evidence.graph import Evidence, Node
-from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals, union
+from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals, bits, union
 from aam_vision.interrogation.hypotheses.models import ActionHypotheses, Hypotheses
 from aam_vision.model.strips import LiftedAtom, State
 from aam_vision.planning.joins import Row, StateIndex, bindings
@@ -124,6 +129,11 @@ class UnexecutedAction:
             -np.log([1 - chance for chance in self.chances.values()]),
         )
 
+    @cached_property
+    def _inside_clauses(self) -> NDArray[np.bool_]:
+        """Which literals are in which clauses, shape ``(clauses, literals)``."""
+        return clause_members(list(self.prior), self.action.clauses).T
+
     @property
     def gain(self) -> float:
         """The value of a first success."""
@@ -154,14 +164,16 @@ class UnexecutedAction:
         choices = best_choices(grid, action.index, action.proven, self._guesses)
         alone = np.exp(choices.violated @ np.log(1 - self._alone))
         success = (choices.met + alone) / (POSTERIOR_SAMPLES + 1)
-        for inside in clause_members(list(self.prior), action.clauses).T:
+        for inside in self._inside_clauses:
             success[choices.violated[:, inside].all(axis=1)] = 0
         value = expected_value(success, self.gain, choices.violated.sum(axis=1))
         tries: dict[bytes, tuple[Row, float]] = {}
         for place in np.argsort(-value, kind="stable"):
             if value[place] <= 0 or len(tries) == SHARED_TRIES:
                 break
-            tries.setdefault(choices.violated[place].tobytes(), (choices.rows[place], float(value[place])))
+            tries.setdefault(
+                choices.violated[place].tobytes(), (choices.row(int(place)), float(value[place]))
+            )
         return list(tries.values())
 
     def _candidates_by_parameter(self) -> list[Literals]:
@@ -283,13 +295,17 @@ class StepValue:
         self._beliefs = Beliefs(hypotheses, evidence.visited)
         self._required: dict[str, Required] = {}
         self._chances: dict[str, dict[Literals, float]] = {}
+        self._relevant: dict[str, Relevant] = {}
+        self._success: dict[tuple[str, Literals], float] = {}
+        self._places: dict[str, Places] = {}
         for name, action in hypotheses.actions.items():
             if action.successes:
                 alike = atoms_alike(evidence, name)
                 prior = {
                     one: self._probability(name, one, action, alike) for one in action.undecided.singles()
                 }
-                self._required[name] = Required(prior, action.clauses, alike)
+                required = self._required[name] = Required(prior, action.clauses, alike)
+                self._relevant[name] = Relevant(action, required.literals)
                 self._chances[name] = _after_refusals(prior, action.clauses)
         transfer = Transfer(hypotheses, lambda name, bit: self._required[name].prior[Literals(bit, 0)])
         self.unexecuted = unexecuted.at(evidence, self._beliefs, transfer, rng)
@@ -302,65 +318,46 @@ class StepValue:
 
     def success(self, name: str, violated: Literals) -> float:
         """The probability that a step which violates these candidates succeeds; the action was executed before."""
-        action = self._hypotheses[name]
-        if action.certain_to_fail(violated):
-            return 0.0
-        return float(self._required[name].success(dict.fromkeys(violated.singles(), np.True_)))
+        if (name, violated) not in self._success:
+            required = self._required[name]
+            where = np.array([literal.within(violated) for literal in required.literals], dtype=np.bool_)
+            possible = not self._hypotheses[name].certain_to_fail(violated)
+            self._success[name, violated] = (
+                float(required.success(where.reshape(-1, 1))[0]) if possible else 0.0
+            )
+        return self._success[name, violated]
 
     def of_rows(self, name: str, state: State, rows: Sequence[Row]) -> Array:
         """The value of steps with these arguments, distinct objects each unless an object may be named twice; shape ``(rows,)``."""
-        index = self._hypotheses[name].index
-        values = np.array([index.values(state, row) for row in rows], dtype=np.object_).reshape(-1, 2)
-
-        def truth(atom: LiftedAtom) -> tuple[Truth, Truth]:
-            held, unknown = (values & index.bit[atom]).T.astype(np.bool_)
-            return held, unknown
-
-        return self._value(name, truth, np.ones(len(rows), dtype=np.bool_))
+        relevant = self._relevant[name].atoms
+        masks = [self._hypotheses[name].index.values(state, row) for row in rows]
+        values = [[(held & bit, unknown & bit) for held, unknown in masks] for bit in relevant]
+        both = np.array(values, dtype=np.bool_).reshape(len(relevant), len(rows), 2)
+        return self._value(name, both[:, :, 0], both[:, :, 1])
 
     def of_all_rows(self, name: str, grid: StateGrid) -> Array:
         """The value of the action under every choice of arguments; zero where an object is named twice, if that is not allowed."""
-        index = self._hypotheses[name].index
-        executable = np.logical_or(grid.distinct(index), index.repeated)
-        return self._value(name, lambda atom: (grid.true(atom, index), grid.unknown(atom, index)), executable)
+        known = self._places.get(name)
+        if known is None or known.objects != grid.state.objects:
+            index = self._hypotheses[name].index
+            known = self._places[name] = Places(
+                grid, index, list(map(index.atom, self._relevant[name].atoms))
+            )
+        values = np.zeros(known.executable.shape)
+        values[known.executable] = self._value(name, *known.values(grid))
+        return values
 
-    def _value(
-        self,
-        name: str,
-        truth: Callable[[LiftedAtom], tuple[Truth | np.bool_, Truth | np.bool_]],
-        executable: Truth,
-    ) -> Array:
-        """The value of steps, given where an atom is true and where it is unknown; shape of ``executable``."""
-        action = self._hypotheses[name]
-        proven, undecided, effects = action.proven, action.undecided, action.undecided_effects
-        relevant = union([proven, undecided, Literals(effects, 0)])
-        violated: dict[Literals, Truth | np.bool_] = {}
-        gain = np.zeros(executable.shape)
-        for atom, bit in action.index.bit.items():
-            if not bit & (relevant.positive | relevant.negative):
-                continue
-            held, unknown = truth(atom)
-            false = np.logical_not(np.logical_or(held, unknown))
-            if proven.positive & bit:
-                executable = np.logical_and(executable, held)
-            if proven.negative & bit:
-                executable = np.logical_and(executable, false)
-            if undecided.positive & bit:
-                violated[Literals(bit, 0)] = np.logical_not(held)
-                gain += false
-            if undecided.negative & bit:
-                violated[Literals(0, bit)] = np.logical_or(held, unknown)
-                gain += NEGATIVE * np.asarray(held)
-            if effects & bit:
-                added = np.logical_and(bool(action.adds & bit), false)
-                deleted = np.logical_and(bool(action.deletes & bit), held)
-                gain += EFFECT * np.logical_or(added, deleted)
-        violated = {literal: where for literal, where in violated.items() if where.any()}
-        success = self._required[name].success(violated) * executable
-        reasons = np.zeros(executable.shape)
-        for where in violated.values():
-            reasons += where
-        return expected_value(success, gain, reasons)
+    def _value(self, name: str, held: Truth, unknown: Truth) -> Array:
+        """The value of steps, given which of the relevant atoms are true and which unknown, shape ``(atoms, steps)``."""
+        relevant, values = self._relevant[name], np.zeros(held.shape[1])
+        literals = np.concatenate([held, ~(held | unknown)])
+        possible = literals[relevant.proven].all(axis=0)
+        literals = literals[:, possible]
+        violated = ~literals[relevant.undecided]
+        gain = (literals[relevant.telling] * relevant.gains).sum(axis=0)
+        success = self._required[name].success(violated)
+        values[possible] = expected_value(success, gain, violated.sum(axis=0))
+        return values
 
     def upper_bound(self, name: str) -> float:
         """About the highest value of any step of the action."""
@@ -401,52 +398,52 @@ class Required:
     ) -> None:
         """``prior``: the probability of each undecided literal before refusals. ``alike``: see ``atoms_alike``."""
         self.prior = prior
-        self._alike = alike
-        self._clauses = [(tuple(clause.singles()), 1 - _none(prior, clause)) for clause in clauses]
+        self.literals = sorted(prior, key=lambda one: (one.positive or one.negative, one.negative))
+        place = {literal: number for number, literal in enumerate(self.literals)}
+        self._chances = np.array([prior[one] for one in self.literals], dtype=np.float64).reshape(-1, 1)
+        self._alike = [[place[one] for one in self.literals if some & one.positive] for some in alike]
+        self._alone = [place[one] for one in self.literals if not any(some & one.positive for some in alike)]
+        self._clauses = [
+            ([place[one] for one in clause.singles()], 1 - _none(prior, clause)) for clause in clauses
+        ]
 
-    def success(self, violated: Mapping[Literals, Truth | np.bool_]) -> Array:
-        """The probability that steps succeed, given where each undecided literal is violated.
+    def success(self, violated: Truth) -> Array:
+        """The probability that steps succeed, given which undecided literals each violates, shape ``(literals, steps)``.
 
         A clause of which little is left if none of the violated literals is required makes a success improbable. Clauses overlap
         much, so only the one that does so most counts.
         """
-        none_violated: Any = 1.0  # the probability that nothing violated is required
-        one_of: dict[int, Any] = {}  # that one of these atoms is required
-        for literal, where in violated.items():
-            required = where * self.prior[literal]
-            group = next((some for some in self._alike if some & literal.positive), None)
-            if group is None:
-                none_violated = none_violated * (1 - required)
-            else:
-                one_of[group] = one_of.get(group, 0.0) + required
-        for required in one_of.values():
-            none_violated = none_violated * (1 - required)
-        least: Any = 1.0
+        required = violated * self._chances
+        none_violated = np.prod(1 - required[self._alone], axis=0)  # how likely is it that none is required
+        for some in self._alike:
+            none_violated *= 1 - required[some].sum(axis=0)
+        left = 1 - ~violated * self._chances
+        least: Array = np.ones(violated.shape[1])
         for clause, required_before in self._clauses:
-            none_left: Any = 1.0  # the same of the clause's other literals
-            for literal in clause:
-                none_left = none_left * (1 - (1 - violated.get(literal, False)) * self.prior[literal])
-            least = np.minimum(least, (1 - none_left) / required_before)
+            least = np.minimum(least, (1 - left[clause].prod(axis=0)) / required_before)
         return np.asarray(none_violated * least)
 
 
-def atoms_alike(evidence: Evidence, name: str) -> list[int]:
-    """Atoms of an action that were one atom in every success, as masks of two or more.
+class Relevant:
+    """On which of an action's atoms the value of a step depends; and by its number, first of their truth, then of their falsehood."""
 
-    What a lift does on the floor ``n0`` with ``n0`` passengers in it may be due to the floor or to the number.
-    """
-    index = evidence.hypotheses[name].index
-    if not index.merges:
-        return []
-    found: list[int] | None = None
-    for edge in evidence.edges:
-        if edge.action.name == name:
-            groups = index.coinciding(edge.action.objects)
-            common = groups if found is None else [one & other for one in found for other in groups]
-            found = [some for some in common if some.bit_count() > 1]
-            if not found:
-                break
-    return found or []
+    def __init__(self, action: ActionHypotheses, undecided: Sequence[Literals]) -> None:
+        both, effects = union([action.proven, action.undecided]), action.undecided_effects
+        self.atoms = list(bits(both.positive | both.negative | effects))
+        place = {bit: number for number, bit in enumerate(self.atoms)}
+
+        def number(literal: Literals) -> int:
+            return place[literal.positive] if literal.positive else len(place) + place[literal.negative]
+
+        self.proven = [number(one) for one in action.proven.singles()]
+        self.undecided = [number(one) for one in undecided]
+        told = [(number(one.opposite()), 1 if one.positive else NEGATIVE) for one in undecided]
+        told += [(number(Literals(0, bit)), EFFECT) for bit in bits(effects & action.adds)]
+        told += [(number(Literals(bit, 0)), EFFECT) for bit in bits(effects & action.deletes)]
+        told.sort(key=lambda one: one[0] % len(place))  # by atom
+        self.telling = [one for one, _ in told]
+        """What a success would refute or show, with its gain."""
+        self.gains = np.array([gain for _, gain in told], dtype=np.float64).reshape(-1, 1)
 
 
 def _after_refusals(prior: Mapping[Literals, float], clauses: Sequence[Literals]) -> dict[Literals, float]:
@@ -521,26 +518,26 @@ def sample(
         weights = _probability(odds[inside])
         for lacking in np.flatnonzero(~chosen[:, inside].any(axis=1)):
             chosen[lacking, rng.choice(inside, p=weights / weights.sum())] = True
-    counts = chosen.astype(np.int64) @ members.astype(np.int64)  # (samples, clauses)
-    log_odds_together = never_together * log(NEVER_TOGETHER)
+    chosen = np.ascontiguousarray(chosen.T)  # (literals, samples)
+    counts = members.T.astype(np.int64) @ chosen.astype(np.int64)  # (clauses, samples)
+    needing, wanting = ([np.flatnonzero(row & kind) for row in members] for kind in (hard, ~hard))
+    excluded = list(map(np.flatnonzero, never_together))
     scale = 0.0
     for _ in range(SWEEPS):
         for number, odds_alone in enumerate(odds):
-            own = np.flatnonzero(members[number])
-            counts[:, own] -= chosen[:, number, None]
-            unmet = counts[:, own] == 0
-            needed = unmet[:, hard[own]].any(axis=1)
-            wanted = unmet[:, ~hard[own]].sum(axis=1)
-            given = odds_alone + scale * positive[number] + chosen @ log_odds_together[number]
-            given -= wanted * log(UNMET)
-            chosen[:, number] = needed | (rng.random(POSTERIOR_SAMPLES) < _probability(given))
-            counts[:, own] += chosen[:, number, None]
-        mean = float(chosen[:, positive].sum(axis=1).mean())
+            counts[members[number]] -= chosen[number]
+            needed = (counts[needing[number]] == 0).any(axis=0)
+            wanted = (counts[wanting[number]] == 0).sum(axis=0)
+            given = odds_alone + scale * positive[number] - wanted * log(UNMET)
+            given += chosen[excluded[number]].sum(axis=0) * log(NEVER_TOGETHER)
+            chosen[number] = needed | (rng.random(POSTERIOR_SAMPLES) < _probability(given))
+            counts[members[number]] += chosen[number]
+        mean = float(chosen[positive].sum(axis=0).mean())
         scale = min(
             MAX_RAISE,
             max(0.0, scale + log(max(size, MIN_SIZE) / max(mean, MIN_SIZE))),
         )
-    return chosen
+    return np.ascontiguousarray(chosen.T)
 
 
 def clause_members(literals: Sequence[Literals], clauses: Sequence[Literals]) -> NDArray[np.bool_]:

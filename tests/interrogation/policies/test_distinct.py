@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.interrogation.beliefs.binding_grid import StateGrid
+from aam_vision.interrogation.beliefs.candidates import atoms_alike
 from aam_vision.interrogation.beliefs.unexecuted_actions import (
     Required,
     StepValue,
     UnexecutedActions,
-    atoms_alike,
 )
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Asked
@@ -110,12 +112,23 @@ def test_of_atoms_that_were_always_one_no_more_than_one_is_expected_to_be_requir
     assert not any(group & floor for group in atoms_alike(told, "board"))
 
 
+def test_steps_are_worth_the_same_among_all_arguments_and_by_themselves(tmp_path: Path) -> None:
+    agent, _ = _agent(tmp_path)
+    evidence = _after(agent, GroundAction("board", ("ann", "n0", "n0", "n1")))
+    value = StepValue(evidence, UnexecutedActions(), np.random.default_rng(0))
+    header, state = evidence.hypotheses["board"].index.header, evidence.current.state
+    rows = list(product(*map(state.objects.of_type, header.types)))
+    grid = StateGrid(state, evidence.hypotheses.vocabulary)
+    assert value.of_all_rows("board", grid).ravel().tolist() == value.of_rows("board", state, rows).tolist()
+    assert value.of_rows("board", state, rows).max() > 0
+
+
 def test_alike_literals_share_a_probability() -> None:
     one, other, alone = Literals(1, 0), Literals(2, 0), Literals(4, 0)
     required = Required({one: 0.4, other: 0.4, alone: 0.5}, [], [3])
 
     def success(*violated: Literals) -> float:
-        return float(required.success(dict.fromkeys(violated, np.True_)))
+        return float(required.success(np.array([[one in violated] for one in required.literals]))[0])
 
     assert success(one) == pytest.approx(0.6)
     assert success(one, other) == pytest.approx(0.2)
