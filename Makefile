@@ -5,6 +5,8 @@
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Hundreds of short commands are run by the tests; each would compile the package anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 # The first of these that runs and is recent enough; or name another: make test PYTHON=python3.13
 RECENT := import sys; sys.exit(sys.version_info < (3, 11))
@@ -19,9 +21,6 @@ TORCH := torch==2.13.0 torchvision==0.28.0
 # PDDLGym asks for Pillow 9, which Python 3.12 and later cannot have and which it does not need
 # (pyproject.toml): there it is installed without its requirements. On 3.11 this finds nothing to do.
 PDDLGYM := --no-deps pddlgym==0.0.7
-
-# What is imported is compiled then; compiling all that is installed takes half a minute.
-INSTALL := -m pip install --quiet --no-compile
 
 ## help: this list
 .PHONY: help
@@ -149,20 +148,20 @@ clean:
 $(VENV)/ready: pyproject.toml constraints.txt
 	$(if $(PYTHON),,$(error no Python 3.11 or later found: install one, or name it with PYTHON=...))
 	$(PYTHON) -m venv $(VENV)
-	$(PY) $(INSTALL) --constraint constraints.txt --editable '.[dev]' $(TORCH)
-	$(PY) $(INSTALL) $(PDDLGYM)
+	$(PY) -m pip install --quiet --constraint constraints.txt --editable '.[dev]' $(TORCH)
+	$(PY) -m pip install --quiet $(PDDLGYM)
 	touch $@
 
 # Only where there is a wheel (Linux on x86-64: 61 MB, 3 s): to build it takes a compiler and minutes. The
 # tests of it are skipped elsewhere.
 $(VENV)/fast-downward: $(VENV)/ready
-	$(PY) $(INSTALL) --constraint constraints.txt --only-binary :all: up-fast-downward \
+	$(PY) -m pip install --quiet --constraint constraints.txt --only-binary :all: up-fast-downward \
 	    || echo "no Fast Downward for this machine: its tests are skipped"
 	touch $@
 
 # Likewise (80 MB, 9 s): there are wheels only.
 $(VENV)/ray: $(VENV)/ready
-	$(PY) $(INSTALL) --constraint constraints.txt --only-binary :all: ray \
+	$(PY) -m pip install --quiet --constraint constraints.txt --only-binary :all: ray \
 	    || echo "no Ray for this machine: its tests are skipped"
 	touch $@
 
@@ -171,9 +170,9 @@ $(VENV)/ray: $(VENV)/ready
 	$(if $(PYTHON),,$(error no Python 3.11 or later found: install one, or name it with PYTHON=...))
 	$(PYTHON) -m venv --clear .venv-peers
 	grep -iv '^up.fast.downward' constraints.txt > .venv-peers/constraints.txt
-	.venv-peers/bin/python $(INSTALL) --constraint .venv-peers/constraints.txt \
+	.venv-peers/bin/python -m pip install --quiet --constraint .venv-peers/constraints.txt \
 	    --editable '.[peers]' $(TORCH) pytest
-	.venv-peers/bin/python $(INSTALL) $(PDDLGYM)
+	.venv-peers/bin/python -m pip install --quiet $(PDDLGYM)
 	touch $@
 
 # Atheris is needed nowhere else. Nothing of the package is installed: it runs from this folder.

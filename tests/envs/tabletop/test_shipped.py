@@ -63,8 +63,9 @@ def test_the_exported_file_is_a_model_with_its_card(tmp_path) -> None:
     export(NAME, file)
     onnx.checker.check_model(str(file))
     session = runtime.InferenceSession(str(file), providers=["CPUExecutionProvider"])
-    logits, positions = session.run(None, {"pictures": np.zeros((2, 3, 128, 128), np.float32)})
+    logits, positions, maps = session.run(None, {"pictures": np.zeros((2, 3, 128, 128), np.float32)})
     assert positions.shape == (2, 10, 2)
+    assert maps.shape == (2, 10, 32, 32)
     assert logits.shape == (2, 10 + 1 + 3 * 10 + 10 * 10)
     assert '"thresholds"' in session.get_modelmeta().custom_metadata_map["card"]
 
