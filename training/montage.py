@@ -350,7 +350,7 @@ class Montage:
             if away is not None:
                 placed.append((group, away))
                 taken.update(group.looks)
-        if not placed:  # all are more than may be there; nothing can be asked of a picture without things
+        if not placed:  # no group fitted, and nothing can be asked of a picture without things
             placed.append((self._groups[int(rng.integers(len(self._groups)))], (0, 0)))
         strange = _strange(base.bare.shape[:2], rng) if rng.random() < STRANGE else None
         return self._drawn(base, placed, strange)

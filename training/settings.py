@@ -38,7 +38,7 @@ class TrainingSettings:
     Args:
         seed: of everything that is drawn.
         steps: training steps at most, of which whole rounds are made; None for ``MOST_ROUNDS`` rounds.
-        threads: for torch; with 1 the same seed gives the same weights bit by bit; those of places on a GPU are only nearly so.
+        threads: for torch; with 1 the same seed gives the same weights bit by bit, except where pictures without cells are learned from on a GPU.
         fast: everything once, in little time, to see that it works; the weights are of no use.
         images: a folder of labelled images to learn from as well, see ``folder``.
         network: kind of the network, one of ``networks.KINDS``.

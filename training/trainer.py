@@ -203,7 +203,9 @@ def teach(
     further: Network | None = None,
     examined: Examined | None = None,
 ) -> Network:
-    """Train a network on labelled images, on a GPU if there is one; the same seed gives the same weights, but for those of places there.
+    """Train a network on labelled images, on a GPU if there is one; the same seed gives the same weights.
+
+    On a GPU this holds for boards only: for pictures without cells gradients are added up in any order there.
 
     Args:
         task: what is learned.

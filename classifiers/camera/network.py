@@ -269,8 +269,8 @@ class Runner:
         weights: Weights,
         trained: Size,
         reach: NDArray[np.float32],
+        prepared: Callable[[Tensor], Tensor],
         backend: str = "torch",
-        prepared: Callable[[Tensor], Tensor] = lambda pictures: pictures,
     ) -> None:
         check_backend(backend)
         self._prepared, self._reach = prepared, reach

@@ -120,7 +120,7 @@ class CameraPerception:
         )
         anywhere = np.full((len(self._plan.looks), 2), REACH, np.float32)
         reach = anywhere if self._backdrop is None else self._backdrop.reach
-        self._network = Runner(self._plan, weights, self._trained, reach, backend, self._untinted)
+        self._network = Runner(self._plan, weights, self._trained, reach, self._untinted, backend)
 
     @classmethod
     def load(
@@ -265,8 +265,8 @@ class CameraPerception:
             self._tinted = True
             red, green, blue = (f"{tint - 1:+.0%}" for tint in tints[told[0]])
             line = (
-                f"the light has another colour than in the pictures that the classifiers of {self.card.name} learned from "
-                f"(red {red}, green {green}, blue {blue}): it is taken out before pictures are read"
+                f"most of what is seen has another colour than in the pictures that the classifiers of {self.card.name} learned "
+                f"from (red {red}, green {green}, blue {blue}): it is taken out as that of the light before pictures are read"
             )
             warnings.warn(line, AamWarning, stacklevel=2)
         return plain

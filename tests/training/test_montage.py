@@ -113,6 +113,12 @@ def test_what_touches_something_else_in_all_pictures_makes_none(parts):
     assert not Montage(VOCABULARY, touching).usable
 
 
+def test_a_made_picture_shows_a_thing_even_where_none_fits(parts, monkeypatch):
+    monkeypatch.setattr(montage, "TRIED", 0)
+    maker, rng = Montage(VOCABULARY, parts), np.random.default_rng(0)
+    assert all(maker.make(rng).scene.looks for _ in range(20))
+
+
 def test_what_never_leaves_its_place_is_not_put_elsewhere(pictures):
     assert fixed_looks(pictures) == frozenset()
     placed = []

@@ -154,7 +154,7 @@ def test_what_was_once_named_wrongly_is_named_rightly(family: str, access: Acces
     found = diagnosis_of(faulty_agent(family, access, seed), seed, None if elsewhere else 60)
     assert found.family.value in right_verdicts(family, access), found.why
     assert "does not name" in found.why or not elsewhere
-    if family == "effect wears off" and access is not TRAJECTORY and "steps after it" not in found.why:
+    if family == "effect wears off" and "steps after it" not in found.why:
         one, other = (example.after for example in found.examples)
         told = [str(atom) for atom in differing(one.state, other.state)]
         assert any(part in found.why for part in ("later, whatever is done", *told))
