@@ -54,6 +54,8 @@ LIGHTS: Final = (1.0, 0.6, 1.4)
 """Lights under which no picture is strange: all colours are multiplied by one of these."""
 TINTED: Final = 0.05
 """How much brighter than all together one colour is, as a logarithm, before a light is said to have another colour."""
+MOST_TINTED: Final = 0.5
+"""The same up to which it may be the light: what has still another colour is something else, such as a cloth over the table."""
 MARGIN: Final = 1.25
 """How much farther than in almost any picture known to be of the scene alone something has to be."""
 
@@ -127,7 +129,8 @@ class Backdrop:
             pictures: as the network sees them, (N, 3, height, width), from 0 to 1.
 
         Returns:
-            The pictures, and how much brighter red, green and blue were than all together: (N, 3), ones where about as usual.
+            The pictures, and how much brighter red, green and blue were than all together: (N, 3), ones where about as usual, and where
+            so much that it is not the light.
         """
         tints = np.stack([self._tint(cells.astype(np.float32)) for cells in cells_of(pictures)])
         if (tints == 1).all():
@@ -140,7 +143,7 @@ class Backdrop:
         gains = [_gain(one, own, anywhere) for one, own in zip(seen, self._behind, strict=True)]
         tint = np.log(np.maximum(gains, DARKEST), dtype=np.float32)
         tint -= tint.mean()
-        return np.exp(tint) if np.abs(tint).max() > TINTED else np.ones_like(tint)
+        return np.exp(tint) if TINTED < np.abs(tint).max() <= MOST_TINTED else np.ones_like(tint)
 
     @cached_property
     def _behind(self) -> Colours:

@@ -41,7 +41,7 @@ SCENES = 256
 """Scenes that are kept worked out."""
 
 MOST: Final = 0.25
-"""Share of a picture that nothing explains, from which on the whole is strange, and no part of it is named."""
+"""Share of a picture that nothing explains, from which on the whole is strange: no part of it is named, and nothing is believed of it."""
 MOVED: Final = "most of it, by which the camera has moved, or it is another one"
 """What is strange where it is more than a thing could be."""
 
@@ -231,7 +231,10 @@ class CameraPerception:
             covered = [any(self._backdrop.touches(part, one) for part in strange) for one in sights]
             found = found & ~np.array(covered, bool)
         found = found & ~doubled
-        sure, doubtful = legality.settle(probabilities, low, high, atoms.blind(found))
+        blind = atoms.blind(found)
+        if _mostly(strange):  # who knows what is seen there
+            found, blind = np.zeros_like(found), np.ones_like(blind)
+        sure, doubtful = legality.settle(probabilities, low, high, blind)
         hidden = atoms.blind(~lost)
         state = completion.state(
             [atoms.atoms[number] for number in np.flatnonzero(sure)],
@@ -273,7 +276,7 @@ class CameraPerception:
 
     def _named(self, strange: Sequence[NDArray[np.bool_]], missing: Sequence[str]) -> Iterator[str]:
         """What is strange in a picture, in words; ``missing``: things of which nothing is said."""
-        if sum(part.mean() for part in strange) > MOST:
+        if _mostly(strange):
             yield MOVED
             return
         for part in strange:
@@ -343,6 +346,11 @@ class CameraPerception:
         atoms = SceneAtoms(self.vocabulary, plan, scene, known_as)
         legality = SceneLegality(self.vocabulary.constraints, tuple(scene.objects), atoms.atoms)
         return _Indexed(sightings, atoms, legality, Completion(self.vocabulary, scene))
+
+
+def _mostly(strange: Sequence[NDArray[np.bool_]]) -> bool:
+    """Whether these are parts of a picture that is strange as a whole."""
+    return bool(sum(part.mean() for part in strange) > MOST)
 
 
 def picture_of(card: Card) -> Size:

@@ -107,6 +107,14 @@ def test_the_usual_light_and_darkness_change_nothing(backdrop) -> None:
         assert torch.equal(plain, _as_seen(picture))
 
 
+def test_what_has_too_much_of_a_colour_for_a_light_stays_as_it_is(backdrop) -> None:
+    picture, _ = _drawn(np.random.default_rng(0), "red")
+    picture[40:] = (190, 40, 40)  # a cloth over the whole table
+    plain, tints = backdrop.untinted(_as_seen(picture))
+    assert (tints == 1).all()
+    assert torch.equal(plain, _as_seen(picture))
+
+
 def test_a_light_of_another_colour_is_told_once(backdrop) -> None:
     perception = _perception({BACKDROP: backdrop.facts()})
     picture, _ = _drawn(np.random.default_rng(0), "red")
@@ -219,9 +227,18 @@ def test_two_high_places_of_a_map_are_told_apart_by_what_a_thing_reaches(places,
 def test_where_most_is_strange_the_camera_is_named_and_nothing_is_believed(backdrop) -> None:
     perception = _perception({BACKDROP: backdrop.facts()})
     picture, spots = _drawn(np.random.default_rng(5), "red", "green")
-    percept = _read(perception, picture[::-1, :, [2, 0, 1]], spots, "red", "green")
-    assert percept.unlike[0] == MOVED
-    assert not percept.state.true
+    mirrored = picture[::-1, :, [2, 0, 1]]
+    covered, sights = _table(np.random.default_rng(5)), {"red": (60, 110)}
+    covered[:, :40] = PINK
+    _put(covered, COLOURS["red"], *sights["red"])  # far from the cloth
+    for percept in (
+        _read(perception, mirrored, spots, "red", "green"),
+        _read(perception, covered, sights, "red"),
+    ):
+        assert percept.unlike == (MOVED,)
+        assert percept.refused
+        assert not percept.state.true
+        assert not percept.positions
 
 
 def test_a_damaged_card_is_refused_and_one_without_a_backdrop_says_what_it_cannot_tell(backdrop) -> None:
