@@ -1,9 +1,4 @@
-"""New labelled pictures, made of what labelled ones show: groups put elsewhere, with things replaced by others of their outline.
-
-What labelled pictures show is cut out along the masks of the things. Things between which a predicate of two holds (``on(a, b)``) make
-a *group*, which stays together wherever it is put. A group with a thing of which something is true that is counted over the whole scene
-(``holding``, where the vocabulary says that something is held or the hand is empty) is tied to its place, and so is one with a thing that never
-leaves its own, such as a drawer.
+"""New labelled pictures, made of parts of labelled ones: groups put elsewhere, with things replaced by others of their outline.
 
 The labels follow: a group brings what is true of its things, and no predicate of two things holds between groups. What is nearer to
 the camera, lower in the picture, covers what is behind it.
@@ -11,7 +6,7 @@ the camera, lower in the picture, covers what is behind it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Final, NamedTuple, TypeVar
@@ -21,216 +16,10 @@ from numpy.typing import NDArray
 
 from aam_vision.agents.perception import Frame, Mask, Reading, Scene, VisualVocabulary
 from aam_vision.envs.labelled import Labelled
-from aam_vision.model.constraints import Number
 from aam_vision.model.strips import Atom, Objects
+from aam_vision.training.cutouts import NOTHING, Group, Numbers, Parts, Spot
 
 T = TypeVar("T", bound=np.generic)
-
-SHADOW: Final = 0.145
-"""How far from a group its shadow reaches at most, as a share of the picture's height."""
-
-BESIDE: Final = 2
-"""Pixels: a group that is nearer to another one may be partly behind it, and is not put elsewhere."""
-
-OUTLINES: Final = 3
-"""Outlines that a thing has at most which never leaves its place: a drawer that is in, out, or half out."""
-
-SAME: Final = 0.6
-"""Share of the pixels of two outlines together that they have in common, from which on they are the same: less may be another place."""
-
-MOSTLY: Final = 0.9
-"""Share of its pictures, at least, in which it has one of these: in others something hides a part of it, or a label is wrong."""
-
-SIGHTINGS: Final = 6
-"""Pictures that show a thing, at least, before it is said to stay where it is."""
-
-NOTHING: Final = -1
-"""No thing's pixel."""
-
-WAYS: Final = ((1, 0), (-1, 0), (0, 1), (0, -1))
-
-Spot = tuple[int, int]
-"""Row and column of a pixel."""
-
-Numbers = NDArray[np.int8]
-
-
-@dataclass(frozen=True)
-class Group:
-    """A group of things, cut out of a picture.
-
-    Attributes:
-        looks: of its things.
-        kinds: their types.
-        atoms: what is true of them: predicates with the numbers of things.
-        owner: int8 (h, w), the number of the thing that each pixel shows, ``NOTHING`` elsewhere.
-        pixels: uint8 (h, w, 3).
-        shade: float32 (h, w, 3), what is behind is multiplied by it: below 1 in the group's shadow.
-        corner: of the cut-out in its picture.
-        foot: the middle of its lowest row, in its picture.
-        tied: whether it belongs to its place.
-        whole: whether nothing is in front of it.
-    """
-
-    looks: tuple[str, ...]
-    kinds: tuple[str, ...]
-    atoms: tuple[tuple[str, tuple[int, ...]], ...]
-    owner: Numbers
-    pixels: Frame
-    shade: NDArray[np.float32]
-    corner: Spot
-    foot: Spot
-    tied: bool
-    whole: bool
-
-
-@dataclass(frozen=True)
-class Parts:
-    """A labelled picture, taken apart: what is true of the scene as a whole, the groups, and the picture without those not tied."""
-
-    alone: tuple[str, ...]
-    groups: tuple[Group, ...]
-    bare: Frame
-
-
-def fixed_looks(pictures: Sequence[Labelled]) -> frozenset[str]:
-    """Looks of things that never leave their place: nearly all their outlines are among a few. Moved things have others in every picture."""
-    outlines: dict[str, list[list[Mask]]] = {}
-    for one in pictures:
-        for thing, mask in one.masks.items():
-            if mask.any():
-                known = outlines.setdefault(one.scene.looks[thing], [])
-                alike = [own for own in known if (own[0] & mask).sum() >= SAME * (own[0] | mask).sum()]
-                alike[0].append(mask) if alike else known.append([mask])
-    sizes = {look: sorted(map(len, known), reverse=True) for look, known in outlines.items()}
-    return frozenset(
-        look
-        for look, own in sizes.items()
-        if sum(own) >= SIGHTINGS and sum(own[:OUTLINES]) >= MOSTLY * sum(own)
-    )
-
-
-def taken_apart(
-    vocabulary: VisualVocabulary, labelled: Labelled, backdrop: Frame, fixed: Collection[str] = ()
-) -> Parts | None:
-    """The groups of a picture; None where masks are missing, or things share a look. ``fixed``: looks of things that stay in their place."""
-    looks, masks = labelled.scene.looks, labelled.masks
-    if len(set(looks.values())) < len(looks) or any(thing not in masks for thing in looks):
-        return None
-    shown = {entry.predicate.name for entry in vocabulary.read_as(Reading.SHOWN)}
-    true = sorted((atom for atom in labelled.true if atom.predicate in shown), key=str)
-    things = [thing for thing in looks if masks[thing].any()]
-    of = {thing: thing for thing in things}
-    for atom in true:
-        if len(atom.objects) == 2 and set(atom.objects) <= of.keys():
-            one, other = (of[thing] for thing in atom.objects)
-            of = {thing: one if root == other else root for thing, root in of.items()}
-    groups = [[thing for thing in things if of[thing] == root] for root in dict.fromkeys(of.values())]
-    place = np.full(labelled.frame.shape[:2], NOTHING, np.int8)  # which group each pixel shows
-    for number, own in enumerate(groups):
-        for thing in own:
-            place[masks[thing]] = number
-    near = _nearest(place, differs(labelled.frame, backdrop))
-    counted = [dict(item.terms()) for item in vocabulary.constraints if isinstance(item, Number)]
-    tied = {name for terms in counted if None in terms.values() for name in terms}
-    found, bare = [], np.where((near == NOTHING)[..., None], labelled.frame, backdrop)
-    for number, own in enumerate(groups):
-        atoms = [atom for atom in true if atom.objects and set(atom.objects) <= set(own)]
-        belongs = any(atom.predicate in tied for atom in atoms) or any(looks[thing] in fixed for thing in own)
-        found.append(_cut(labelled, backdrop, own, atoms, place, near == number, tied=belongs))
-        if belongs:
-            bare[near == number] = labelled.frame[near == number]
-    return Parts(tuple(atom.predicate for atom in true if not atom.objects), tuple(found), bare)
-
-
-def _cut(
-    labelled: Labelled,
-    backdrop: Frame,
-    own: Sequence[str],
-    atoms: Sequence[Atom],
-    place: Numbers,
-    near: NDArray[np.bool_],
-    *,
-    tied: bool,
-) -> Group:
-    """A group of a picture; ``near``: where it and its shadow are."""
-    from scipy.ndimage import binary_dilation
-
-    rows, columns = np.nonzero(near)
-    top, left, bottom, right = rows.min(), columns.min(), rows.max() + 1, columns.max() + 1
-    part = np.s_[top:bottom, left:right]
-    owner = np.full(place.shape, NOTHING, np.int8)
-    for number, thing in enumerate(own):
-        owner[labelled.masks[thing]] = number
-    behind = np.maximum(backdrop.astype(np.float32), 1)
-    shade = np.where((near & (owner == NOTHING))[..., None], labelled.frame / behind, 1).astype(np.float32)
-    mask = owner != NOTHING
-    low = int(np.nonzero(mask.any(1))[0].max())
-    around = binary_dilation(mask, iterations=BESIDE)
-    scene = labelled.scene
-    return Group(
-        tuple(scene.looks[thing] for thing in own),
-        tuple(scene.objects[thing] for thing in own),
-        tuple((atom.predicate, tuple(own.index(thing) for thing in atom.objects)) for atom in atoms),
-        owner[part],
-        labelled.frame[part],
-        shade[part].clip(0, 1.2),
-        (int(top), int(left)),
-        (low, round(float(np.nonzero(mask[low])[0].mean()))),
-        tied,
-        whole=not (around & (place != NOTHING) & ~mask).any(),
-    )
-
-
-def _nearest(place: Numbers, changed: NDArray[np.bool_]) -> Numbers:
-    """The group that each changed pixel belongs to: that which it shows, else the nearest one within ``SHADOW``."""
-    found = place.copy()
-    for _ in range(round(SHADOW * len(place))):
-        step = found.copy()
-        for way in WAYS:
-            moved = _moved(found, *way)
-            step = np.where((step == NOTHING) & changed & (moved != NOTHING), moved, step)
-        if (step == found).all():
-            break
-        found = step
-    return found
-
-
-def _moved(numbers: Numbers, down: int, across: int) -> Numbers:
-    """Moved by one pixel; ``NOTHING`` comes in."""
-    height, width = numbers.shape
-    wide = np.pad(numbers, 1, constant_values=NOTHING)
-    return wide[1 - down : 1 - down + height, 1 - across : 1 - across + width]
-
-
-# What a fixed camera sees apart from the things: the median of many pictures, which needs no label.
-
-
-MOST: Final = 120
-"""Pictures that the median is taken of, at most: more of them are steadier, and take memory."""
-
-DIFFERS: Final = 8
-"""Of 255: how much a pixel differs from the backdrop, in its most different colour, where something else shows or casts a shadow."""
-
-
-def backdrop_of(frames: Sequence[Frame]) -> Frame:
-    """The median of pictures of one camera, pixel by pixel.
-
-    Where one thing stands in more than half of the pictures, it is taken for a part of the backdrop.
-    """
-    chosen = np.linspace(0, len(frames) - 1, min(MOST, len(frames))).round().astype(int)
-    found: Frame = np.median(np.stack([frames[number] for number in chosen]), axis=0).astype(np.uint8)
-    return found
-
-
-def differs(frame: Frame, backdrop: Frame) -> NDArray[np.bool_]:
-    """(height, width): where a picture differs from the backdrop."""
-    found: NDArray[np.bool_] = np.abs(frame.astype(np.int16) - backdrop).max(2) > DIFFERS
-    return found
-
-
-# New pictures made of groups.
-
 
 JITTER: Final = 0.024
 """How far from where a labelled group stood another one is put, as a share of the picture's height."""
@@ -386,13 +175,17 @@ class Montage:
     ) -> Spot | None:
         """How far a group can be moved so that it stands apart from others as labelled ones do; None if no way is found."""
         crowded = rng.random() < CROWDED
+        own_first, own_last = _box(group.owner != NOTHING) + np.array(group.corner)
+        boxes = [
+            (one.tied, *(_box(one.owner != NOTHING) + np.array(one.corner) + move)) for one, move in placed
+        ]
+        free = [np.array(one.foot) + move for one, move in placed if not one.tied]
         for _ in range(TRIED):
             feet = self._layouts[int(rng.integers(len(self._layouts)))]
             if not feet:
                 continue
             foot = feet[int(rng.integers(len(feet)))]
             goal = np.array(foot) + rng.integers(-self._jitter, self._jitter + 1, 2)
-            free = [np.array(one.foot) + move for one, move in placed if not one.tied]
             if free and crowded:
                 signs = rng.choice((-1, 1), 2)
                 near = self._near[int(rng.integers(len(self._near)))]
@@ -401,10 +194,9 @@ class Montage:
             if (goal < self._first).any() or (goal > self._last).any():
                 continue
             away = int(goal[0]) - group.foot[0], int(goal[1]) - group.foot[1]
-            first, last = _box(group, away)
+            first, last = own_first + away, own_last + away
             if (first < 0).any() or (last >= size).any():
                 continue
-            boxes = [(one.tied, *_box(one, move)) for one, move in placed]
             meets = [tied for tied, low, high in boxes if (first <= high).all() and (low <= last).all()]
             if any(meets) or (free and crowded and not meets):
                 continue
@@ -481,10 +273,10 @@ def _window(
     return (down, across), (own_down, own_across)
 
 
-def _box(group: Group, away: Spot) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The first and last row and column of a moved group's things."""
-    spots = np.argwhere(group.owner != NOTHING) + group.corner + away
-    return spots.min(0), spots.max(0)
+def _box(mask: Mask) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The first and last row and column of a mask that is not empty."""
+    rows, columns = np.flatnonzero(mask.any(1)), np.flatnonzero(mask.any(0))
+    return np.array([rows[0], columns[0]]), np.array([rows[-1], columns[-1]])
 
 
 # Groups of things made of two others: what hangs on one side of a relation in the one, with what is on its other side in the
@@ -547,15 +339,13 @@ def exchanged(below: Cut, above: Cut) -> Group | None:
     corner = np.minimum(first, second)
     size = np.maximum(first + lower.owner.shape, second + upper.owner.shape) - corner
     first, second = first - corner, second - corner
-    before, over = _spread(lower.owner, first, size, NOTHING), _spread(upper.owner, second, size, NOTHING)
-    pixels, put = _spread(lower.pixels, first, size, 0), _spread(upper.pixels, second, size, 0)
-    owner = np.full_like(before, NOTHING)
-    for number, thing in enumerate(low):
-        owner[before == thing] = number
-    for number, thing in enumerate(high, start=len(low)):
-        owner[over == thing], pixels[over == thing] = number, put[over == thing]
-    gap = np.isin(before, below.sides[0]) & (owner == NOTHING)
-    most = GAP * (lower.owner == below.ends[0]).sum()
+    kept, gone = _renumbered(lower, low, 0), _renumbered(lower, below.sides[0], 0) != NOTHING
+    owner, gap = _spread(kept, first, size, NOTHING), _spread(gone, first, size, 0)
+    pixels, put = _spread(lower.pixels, first, size, 0), _renumbered(upper, high, len(low))
+    there, shows = tuple(map(slice, second, second + put.shape)), put != NOTHING
+    owner[there][shows], pixels[there][shows] = put[shows], upper.pixels[shows]
+    gap &= owner == NOTHING
+    most = GAP * np.count_nonzero(lower.owner == below.ends[0])
     if not _filled(owner, pixels, gap, low.index(below.ends[1]), most):
         return None
     numbers = (
@@ -577,36 +367,51 @@ def exchanged(below: Cut, above: Cut) -> Group | None:
     )
 
 
+def _renumbered(group: Group, things: Sequence[int], first: int) -> Numbers:
+    """Which pixels show each of some things, whose numbers are ``first`` and so on."""
+    numbers: Numbers = np.full(len(group.looks) + 1, NOTHING, np.int8)  # the last one is that of NOTHING
+    numbers[[*things]] = range(first, first + len(things))
+    return numbers[group.owner]
+
+
 def _spread(part: NDArray[T], at: NDArray[np.intp], size: NDArray[np.intp], value: int) -> NDArray[T]:
     """A part of a picture in the middle of a larger one; ``value`` around it."""
-    around = [(first, whole - first - own) for first, whole, own in zip(at, size, part.shape, strict=False)]
-    return np.pad(part, [*around, (0, 0)][: part.ndim], constant_values=value)
+    (top, left), (height, width) = at, part.shape[:2]
+    whole = np.full((*size, *part.shape[2:]), value, part.dtype)
+    whole[top : top + height, left : left + width] = part
+    return whole
 
 
 def _foot(group: Group, thing: int) -> NDArray[np.intp]:
     """The lowest row of a thing, and the middle of its columns, in the picture."""
-    rows, columns = np.nonzero(group.owner == thing)
-    if not len(rows):
+    mask = group.owner == thing
+    if not mask.any():
         return np.array(group.foot)
-    lowest: NDArray[np.intp] = np.array([rows.max(), (columns.min() + columns.max()) // 2])
-    return lowest + group.corner
+    (_, left), (lowest, right) = _box(mask)
+    return np.array([lowest, (left + right) // 2]) + group.corner
 
 
 def _filled(
     owner: NDArray[np.int8], pixels: NDArray[np.uint8], gap: NDArray[np.bool_], thing: int, most: float
 ) -> bool:
     """Fill gaps beside a thing with its pixels; say whether there were few of them."""
-    own, spots = np.argwhere(owner == thing), np.argwhere(gap)
-    if not len(own):
+    from scipy.ndimage import binary_dilation
+
+    mask = owner == thing
+    if not mask.any():
         return False
-    if not len(spots):
+    if not gap.any():
         return True
-    far = np.abs(spots[:, None] - own[None]).sum(2)
-    near = far.min(1) <= NEAR
-    if near.sum() > most:
+    (top, left), (bottom, right) = _box(gap)
+    around = np.s_[max(top - NEAR, 0) : bottom + NEAR + 1, max(left - NEAR, 0) : right + NEAR + 1]
+    owner, pixels, mask = owner[around], pixels[around], mask[around]
+    spots = np.argwhere(gap[around] & binary_dilation(mask, iterations=NEAR))
+    if len(spots) > most:
         return False
-    for spot, source in zip(spots[near], own[far.argmin(1)[near]], strict=True):
-        owner[tuple(spot)], pixels[tuple(spot)] = thing, pixels[tuple(source)]
+    if len(spots):
+        own = np.argwhere(mask)
+        nearest = own[np.abs(spots[:, None] - own).sum(2).argmin(1)]
+        owner[tuple(spots.T)], pixels[tuple(spots.T)] = thing, pixels[tuple(nearest.T)]
     return True
 
 
@@ -617,15 +422,18 @@ def _painted(pixels: Frame, mask: Mask, single: _Single, *, whole: bool) -> bool
     """Paint a thing over another one, if it has its outline as far as that shows."""
     rows, columns = np.nonzero(mask)
     height, width = single.mask.shape
+    (first, left_most), (last, right_most) = (rows.min(), columns.min()), (rows.max(), columns.max())
     best: tuple[int, Spot] | None = None
     for lower in (-1, 0, 1):
         for further in (-1, 0, 1):
-            top = rows.max() + 1 - height + lower
-            left = (columns.min() + columns.max() + 1 - width) // 2 + further
-            inside = (rows >= top) & (rows < top + height) & (columns >= left) & (columns < left + width)
-            covered = int(single.mask[rows[inside] - top, columns[inside] - left].sum())
+            top = int(last + 1 - height + lower)
+            left = int((left_most + right_most + 1 - width) // 2 + further)
+            down, across = max(top, first), max(left, left_most)  # of what both boxes have in common
+            low, right = min(top + height, last + 1), min(left + width, right_most + 1)
+            common = single.mask[down - top : low - top, across - left : right - left]
+            covered = int(np.count_nonzero(common & mask[down:low, across:right]))
             if best is None or covered > best[0]:
-                best = covered, (int(top), int(left))
+                best = covered, (top, left)
     assert best is not None
     covered, (top, left) = best
     if covered < (1 - FITS) * len(rows) or (whole and covered < (1 - FITS) * single.mask.sum()):

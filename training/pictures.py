@@ -35,8 +35,9 @@ from aam_vision.envs.own import OwnEnvironment
 from aam_vision.model.constraints import Number
 from aam_vision.model.strips import State
 from aam_vision.support.errors import UnusableInput
+from aam_vision.training.cutouts import backdrop_of, fixed_looks, taken_apart
 from aam_vision.training.folder import LABELS, Labellable, Line, Told, check_images, located, read_lines
-from aam_vision.training.montage import Montage, backdrop_of, fixed_looks, taken_apart
+from aam_vision.training.montage import Montage
 
 LEARNED_FROM: Final = 300
 """Pictures that tell what a camera sees apart from the things, at most: more of them show more shadows, and take time."""

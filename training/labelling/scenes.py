@@ -24,6 +24,7 @@ from aam_vision.classifiers.store import BACKDROP, describe
 from aam_vision.envs.labelled import Labelled
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.assessment import PerceptionScores, Sample, assess, samples
+from aam_vision.training.cutouts import backdrop_of, fixed_looks
 from aam_vision.training.described import PROBLEM
 from aam_vision.training.folder import Labellable
 from aam_vision.training.labelling.pool import LabelQuestion, Walked
@@ -37,7 +38,6 @@ from aam_vision.training.labelling.rounds import (
     upper_bound,
 )
 from aam_vision.training.labelling.settings import ACTIVE, Way
-from aam_vision.training.montage import backdrop_of, fixed_looks
 from aam_vision.training.pictures import (
     HELD,
     REPEATED,

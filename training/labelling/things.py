@@ -23,10 +23,10 @@ from aam_vision.envs.labelled import Labelled
 from aam_vision.model.constraints import Number
 from aam_vision.model.strips import Atom, State
 from aam_vision.support.errors import UnusableInput
+from aam_vision.training.cutouts import backdrop_of
 from aam_vision.training.labelling.pool import LabelQuestion, Walked
 from aam_vision.training.labelling.rounds import Answer
 from aam_vision.training.labelling.sheets import KEYS, LabelSheets, PictureSheet, Problem, places_in
-from aam_vision.training.montage import backdrop_of
 from aam_vision.training.pictures import answers, broken
 from aam_vision.training.regions import Colours, Regions, Spot, middle, outline_path
 
