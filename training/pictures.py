@@ -154,11 +154,11 @@ def places(plan: CameraPlan, scene: Scene, masks: Mapping[str, Mask], size: Size
                     f"mask of {thing} has shape {masks[thing].shape}, and its picture {size}: give one value per pixel"
                 )
             shows[look] = shows[look] | masks[thing]
-    for number, look in enumerate(plan.looks):
-        if look in shows:
-            known = torch.from_numpy(shows[look])[None, None]
-            shares = interpolate(known.float(), (height, width), mode="bilinear", antialias=True)
-            found[number] = (shares[0, 0] * (UNKNOWN - 1)).round().to(torch.uint8)
+    known = [number for number, look in enumerate(plan.looks) if look in shows]
+    if known:
+        shown = torch.from_numpy(np.stack([shows[plan.looks[number]] for number in known], dtype=np.float32))
+        shares = interpolate(shown[None], (height, width), mode="bilinear", antialias=True)
+        found[known] = (shares[0] * (UNKNOWN - 1)).round().to(torch.uint8)
     return found
 
 
