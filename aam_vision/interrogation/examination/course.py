@@ -58,6 +58,17 @@ class Split(NamedTuple):
         return sum(one != other for one, other in pairwise(strange))
 
 
+class Shared(NamedTuple):
+    """An object of a step that an earlier step names, too."""
+
+    action: str
+    """Of the earlier step."""
+    place: int
+    """The parameter that names the object there."""
+    own: int
+    """The parameter that names it in the step itself."""
+
+
 class _NotSeen:
     """The handle of a situation in the middle of a plan: its atoms follow from the plan's begin and end."""
 
@@ -172,6 +183,19 @@ class Course:
             return self.led[trial.before.handle][1][-1]
         way = self.way(trial)
         return way[-1] if way else None
+
+    def shared(self, trial: Trial) -> set[Shared] | None:
+        """How the objects of a step took part in the executed steps of its episode; None if those are not known."""
+        way = self.way(trial)
+        if way is None:
+            return None
+        own = {name: place for place, name in enumerate(trial.step.objects)}
+        return {
+            Shared(step.name, place, own[name])
+            for step in way
+            for place, name in enumerate(step.objects)
+            if name in own
+        }
 
     def last(self, trial: Trial, count: int) -> Plan:
         """So many executed steps of the episode before one, the last one first; fewer if no more are known."""
