@@ -58,17 +58,6 @@ class Split(NamedTuple):
         return sum(one != other for one, other in pairwise(strange))
 
 
-class Shared(NamedTuple):
-    """An object of a step that an earlier step names, too."""
-
-    action: str
-    """Of the earlier step."""
-    place: int
-    """The parameter that names the object there."""
-    own: int
-    """The parameter that names it in the step itself."""
-
-
 class _NotSeen:
     """The handle of a situation in the middle of a plan: its atoms follow from the plan's begin and end."""
 
@@ -184,14 +173,17 @@ class Course:
         way = self.way(trial)
         return way[-1] if way else None
 
-    def shared(self, trial: Trial) -> set[Shared] | None:
-        """How the objects of a step took part in the executed steps of its episode; None if those are not known."""
+    def shared(self, trial: Trial) -> set[tuple[str, int, int]] | None:
+        """What was done before in the episode with the objects of a step; None if that is not known.
+
+        Each is an action, its parameter that named the object, and the step's own.
+        """
         way = self.way(trial)
         if way is None:
             return None
         own = {name: place for place, name in enumerate(trial.step.objects)}
         return {
-            Shared(step.name, place, own[name])
+            (step.name, place, own[name])
             for step in way
             for place, name in enumerate(step.objects)
             if name in own

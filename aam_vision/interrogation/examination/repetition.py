@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from aam_vision.interrogation.examination.course import Course, Shared, Split, always, violated
+from aam_vision.interrogation.examination.course import Course, Split, always, violated
 from aam_vision.interrogation.examination.elsewhere import regular
 from aam_vision.interrogation.examination.findings import Diagnosis, Family
 from aam_vision.interrogation.examination.inquiry import Inquiry, cut, verdict
@@ -92,7 +92,7 @@ def by_previous_step(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
 
 def by_history(course: Course, split: Split) -> Diagnosis | None:
     """Hidden, if what was done before with an object of a step tells how it comes out; None if that does not tell."""
-    shared: dict[bool, list[set[Shared]]] = {True: [], False: []}
+    shared: dict[bool, list[set[tuple[str, int, int]]]] = {True: [], False: []}
     differing: dict[bool, set[tuple[State, GroundAction]]] = {True: set(), False: set()}
     for number in split.order:
         trial, strange = course.trials[number], number in split.strange
