@@ -113,7 +113,11 @@ TRAJECTORY, SNAPSHOT, RESET, SETTABLE = Access.TRAJECTORY, Access.SNAPSHOT, Acce
     first(
         20,
         [
-            ("refused for a count", RESET, 720003),  # many steps are explored where each goes on from the last
+            (
+                "refused for a count",
+                RESET,
+                720003,
+            ),  # many steps are explored where each goes on from the last
             # what was done before with the same object tells more than how other objects stand
             *product(["refused for a spoiled object"], [TRAJECTORY, RESET], [700003]),
             ("fault after k uses in the process", RESET, 700000),  # it is refused on the way to where it was
