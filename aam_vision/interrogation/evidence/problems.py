@@ -62,8 +62,9 @@ class Problems(Generic[Place]):
             self._number[after.handle] = number
 
     def keep_apart(self, situation: Situation, place: Place) -> None:
-        """Remember a situation for its problem, if that looks at first like another one."""
-        if (number := self.looks_alike(situation)) is not None:
+        """Remember a situation for its problem, if that looks at first like another one; where problems begin, only they do."""
+        number = self.looks_alike(situation)
+        if number is not None and place not in self._begun:
             self._apart.setdefault(place, {}).setdefault(number, situation)
 
     def least_tried(self, place: Place) -> Situation | None:

@@ -173,6 +173,22 @@ class Course:
         way = self.way(trial)
         return way[-1] if way else None
 
+    def shared(self, trial: Trial) -> set[tuple[str, int, int]] | None:
+        """What was done before in the episode with the objects of a step; None if that is not known.
+
+        Each is an action, its parameter that named the object, and the step's own.
+        """
+        way = self.way(trial)
+        if way is None:
+            return None
+        own = {name: place for place, name in enumerate(trial.step.objects)}
+        return {
+            (step.name, place, own[name])
+            for step in way
+            for place, name in enumerate(step.objects)
+            if name in own
+        }
+
     def last(self, trial: Trial, count: int) -> Plan:
         """So many executed steps of the episode before one, the last one first; fewer if no more are known."""
         way = self.way(trial) or ()

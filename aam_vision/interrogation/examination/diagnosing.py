@@ -39,7 +39,9 @@ from aam_vision.interrogation.examination.looking import change_not_seen, misrea
 from aam_vision.interrogation.examination.predictions import differing, expected
 from aam_vision.interrogation.examination.repetition import (
     LEAST,
+    by_history,
     by_previous_step,
+    late_effect,
     not_repeatable,
     one_step_late,
     refused_one_step_late,
@@ -178,9 +180,15 @@ def conditional(
     return Diagnosis(Family.UNKNOWN, name, why, examples, by_chance=not inquiry.steadfast)
 
 
+def of_other_objects(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
+    """Conditional, if the action changes atoms of other objects; hidden, if an earlier step explains these changes."""
+    found = changes_elsewhere(inquiry, doubtful)
+    return found and (late_effect(Course.of(inquiry.trials), alone=True) or found)
+
+
 EXPERIMENTS = (
     not_repeatable,
-    changes_elsewhere,
+    of_other_objects,
     strange_effect,
     alike_but_different,
     nothing_works,
@@ -288,12 +296,18 @@ def _of_split(course: Course, split: Split) -> Diagnosis:
     if mixed:
         if split.turns == 1 or _since(course, split):
             return ever_since
+        if found := by_history(course, split):
+            return found
         if refused_one_step_late(course) or _steady_refusals(course, split):
             return alike
         return _random(course, split)
     once = split.turns == 1  # what changes in time may coincide with anything else that does
-    vocabulary = course.lasting if once else course.vocabulary
-    literal = separating_literal(vocabulary, course.header(name), usual, strange, enough=1, own=once)
+    vocabulary, header = course.lasting if once else course.vocabulary, course.header(name)
+    literal = separating_literal(vocabulary, header, usual, strange, enough=1, own=True)
+    if literal is None and not once:
+        if found := by_history(course, split):
+            return found
+        literal = separating_literal(vocabulary, header, usual, strange, enough=1)
     if literal is not None:
         told = f"{told} where {cut(literal, 40)}"
         return verdict(Family.CONDITIONAL, name, told, *shown, literal=literal)

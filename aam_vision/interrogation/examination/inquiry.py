@@ -207,7 +207,9 @@ class Inquiry:
             if not options:
                 at = initial[int(rng.integers(len(initial)))]
                 continue
-            trial = trials.attempt(history, options[int(rng.integers(len(options)))])
+            step, here = options[int(rng.integers(len(options)))], trials.here
+            stands = trials.access.episodic and here is not None and here.handle == at.handle
+            trial = trials.go_on(step) if stands else trials.attempt(history, step)  # its history costs steps
             if trial is None:
                 return
             at = trial.after or trial.before

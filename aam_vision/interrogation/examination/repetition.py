@@ -22,8 +22,8 @@ from aam_vision.interrogation.examination.looking import (
 )
 from aam_vision.interrogation.examination.predictions import differing
 from aam_vision.interrogation.examination.trials import History, Trial, separating_literal
-from aam_vision.model.query import Situation
-from aam_vision.model.strips import Atom, LiftedAtom, lifted_atoms
+from aam_vision.model.query import Query, Situation
+from aam_vision.model.strips import Atom, GroundAction, LiftedAtom, State, lifted_atoms
 from aam_vision.support.wording import counted
 
 LEAST = 5
@@ -80,11 +80,34 @@ def by_previous_step(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
             uses, first, last = used_up
             told = f"{cut(last.outcome, 40)} after {counted(uses, 'use')} in an episode"
             return verdict(Family.HIDDEN, name, told, first, last)
+        if found := by_history(course, split):
+            return found
         if not strange[0].executed and refused_one_step_late(course):
             told = "refused after one of two steps to situations that look alike"
             return verdict(Family.HIDDEN, name, told, *shown)
         if split.turns == 1 and min(map(len, split)) >= BEFORE_AND_AFTER:
             return verdict(Family.CHANGING, name, f"{told} ever since a certain step", *shown)
+    return None
+
+
+def by_history(course: Course, split: Split) -> Diagnosis | None:
+    """Hidden, if what was done before with an object of a step tells how it comes out; None if that does not tell."""
+    shared: dict[bool, list[set[tuple[str, int, int]]]] = {True: [], False: []}
+    differing: dict[bool, set[tuple[State, GroundAction]]] = {True: set(), False: set()}
+    for number in split.order:
+        trial, strange = course.trials[number], number in split.strange
+        if (found := course.shared(trial)) is not None:
+            shared[strange].append(found)
+            differing[strange].add((trial.before.state, trial.step))
+    if min(map(len, differing.values())) < BEFORE_AND_AFTER:
+        return None
+    for strange, when in ((True, "after"), (False, "unless after")):
+        if told := set.intersection(*shared[strange]).difference(*shared[not strange]):
+            action, _, own = min(told)
+            usual, others = course.of_split(split)
+            parameter = course.header(usual[0].step.name).parameters[own]
+            why = f"{cut(others[0].outcome, 40)} {when} {action} of ?{parameter} in an episode"
+            return verdict(Family.HIDDEN, usual[0].step.name, why, usual[0], others[0])
     return None
 
 
@@ -130,7 +153,7 @@ def strange_changes(course: Course, *, steady: bool) -> Diagnosis | None:
     untouched = course.untouched(course.seen)
     strange = dict.fromkeys(course.trials[number] for number, _ in untouched)
     if found := regular(course, strange):
-        return found
+        return late_effect(course, alone=True) or found
     where = {(course.trials[number].before.handle, atom) for number, atom in untouched}
     next_step = {trial.before.handle: trial for trial in course.trials if trial.executed}
     both: list[tuple[Trial, Atom]] = []
@@ -154,12 +177,14 @@ def strange_changes(course: Course, *, steady: bool) -> Diagnosis | None:
     return wrong_reading(trial, [atom], trial, how, by_chance=not steady)
 
 
-def late_effect(course: Course) -> Diagnosis | None:
+def late_effect(course: Course, *, alone: bool = False) -> Diagnosis | None:
     """Hidden, if an atom that an action does not change always changes with a later step, the next one or the k-th.
 
     That is seen in several situations; or in one situation again and again, which other steps before it left otherwise.
     What changes later than with the next step has to be most of what changes in objects that no step names: of many
     that come by mistake, some are as far from the same action.
+
+    ``alone``: only if it is all that changes so.
     """
     came: dict[Key, list[Trial]] = defaultdict(list)
     stayed: set[Key] = set()
@@ -178,7 +203,7 @@ def late_effect(course: Course) -> Diagnosis | None:
     ):
         trials = came[key]
         several = {(trial.before.state, trial.step): trial for trial in trials}
-        if key.steps > 1 and 2 * len(trials) <= len(untouched):
+        if len(trials) < len(untouched) and (alone or (key.steps > 1 and 2 * len(trials) <= len(untouched))):
             continue
         if len(several) >= LATE or (len(trials) >= REPEATED and _left(course, trials[0], key)):
             text = cut(key.atom.text(course.header(key.action).parameters), 40)
@@ -384,7 +409,9 @@ def _changed(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
         if found := read_otherwise(inquiry, then):
             return found
         now = inquiry.again(then)
-        if now is not None and not now.alike(then):
+        if now is None:
+            differs += _refused_on_the_way(inquiry, then)
+        elif not now.alike(then):
             differs.append((then, now))
     if not differs:
         return None
@@ -395,6 +422,23 @@ def _changed(inquiry: Inquiry, doubtful: Trial) -> Diagnosis | None:
     if len(differs) > 1 or (then.executed and not now.executed):  # an executed step is no chance refusal
         return _changing(then, now)
     return later_otherwise(inquiry, then, again)
+
+
+def _refused_on_the_way(inquiry: Inquiry, then: Trial) -> list[tuple[Trial, Trial]]:
+    """The first step on the way to an earlier one that is refused now: as it was seen then, and as it is."""
+    trials, history = inquiry.trials, then.history
+    if not trials.access.episodic or history is None:
+        return []
+    way, start = history.executed, history.start
+    executed, _ = trials.ask(Query(start, way))
+    if executed == len(way):
+        return []
+    wanted = start, way[:executed], way[executed]
+    for one in trials.seen[: trials.known]:
+        if one.history is not None and (one.history.start, one.history.executed, one.step) == wanted:
+            now = inquiry.again(one)
+            return [(one, now)] if one.executed and now is not None and not now.executed else []
+    return []
 
 
 def later_otherwise(inquiry: Inquiry, then: Trial, again: Sequence[Trial]) -> Diagnosis:

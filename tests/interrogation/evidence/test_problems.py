@@ -107,3 +107,12 @@ def test_where_few_steps_were_tried_more_are_tried_first_of_all_where_the_agent_
     problems = _begun("ab", *steps)
     problems.tried(problems.initial[1], _seen("here"))
     assert problems.hardly_tried(_seen(here)) == (None if there is None else _seen(there))
+
+
+def test_where_a_problem_begins_no_other_one_takes_its_place() -> None:
+    problems = _begun("aab")
+    problems.tried(problems.initial[0], LATER)
+    problems.keep_apart(LATER, "b")
+    assert problems.least_tried("b") is None  # under reset access nothing else there can be gone back to
+    problems.keep_apart(LATER, "c")
+    assert problems.least_tried("c") == LATER

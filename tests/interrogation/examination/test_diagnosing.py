@@ -111,8 +111,17 @@ TRAJECTORY, SNAPSHOT, RESET, SETTABLE = Access.TRAJECTORY, Access.SNAPSHOT, Acce
 @pytest.mark.parametrize(
     ("family", "access", "seed"),
     first(
-        15,
+        20,
         [
+            (
+                "refused for a count",
+                RESET,
+                720003,
+            ),  # many steps are explored where each goes on from the last
+            # what was done before with the same object tells more than how other objects stand
+            *product(["refused for a spoiled object"], [TRAJECTORY, RESET], [700003]),
+            ("fault after k uses in the process", RESET, 700000),  # it is refused on the way to where it was
+            ("effect wears off", RESET, 700003),  # a step before explains all that changes elsewhere
             (
                 "refused unless one of two",
                 TRAJECTORY,
@@ -141,7 +150,8 @@ TRAJECTORY, SNAPSHOT, RESET, SETTABLE = Access.TRAJECTORY, Access.SNAPSHOT, Acce
             *product(["effect wears off"], [TRAJECTORY], [120000, 120004, 120006]),
             *product(["effect wears off"], [SNAPSHOT, RESET], [121001]),
             *product(["fault after k uses in an episode"], [RESET], [121000, 121002]),
-            *product(["refused for a spoiled object"], [SNAPSHOT], [510005]),
+            *product(["refused for a spoiled object"], [SNAPSHOT], [510005, 700003]),
+            ("effect wears off", TRAJECTORY, 700003),
             *product(["refused unless one of two"], [SNAPSHOT], [550012]),
             *product(["lamp of one action"], GOING_BACK, [71004]),
             ("effect on all objects", TRAJECTORY, 120002),
