@@ -121,7 +121,7 @@ def test_all_backends_see_the_same_with_the_shipped_weights(name):
     assert percepts[0] == percepts[1] == percepts[2]
 
 
-def test_the_exported_file_is_a_model_with_its_card(tmp_path, capsys):
+def test_the_exported_file_is_a_model_with_its_card(tmp_path):
     onnx = pytest.importorskip("onnx")
     runtime = pytest.importorskip("onnxruntime")
     from aam_vision.training.export import export

@@ -62,9 +62,12 @@ def test_what_is_hidden_is_learned_with_an_invented_fact(access: Access) -> None
     assert "memory-1" in found.pddl
 
 
-def test_what_nothing_explains_is_an_error_that_says_what_was_tried() -> None:
+@pytest.mark.parametrize(
+    "family", first(1, ["repeated arguments", "refused for a count", "effect depends on another object"])
+)
+def test_what_nothing_explains_is_an_error_that_says_what_was_tried(family: str) -> None:
     with pytest.raises(aam_vision.Interrupted) as raised:
-        aam_vision.interrogate(faulty_agent("refused for a count", Access.SETTABLE, 0))
+        aam_vision.interrogate(faulty_agent(family, Access.SETTABLE, 0))
     found = raised.value.result
     assert (found.status, found.diagnosis is not None) == ("not-strips", True)
     further = found.diagnosis.further if found.diagnosis else ""

@@ -90,10 +90,13 @@ def test_two_models_with_the_same_fact_are_compared(run: Path) -> None:
 
 
 @pytest.mark.parametrize("beyond", first(1, [40, 0, 1]))
-def test_it_resumes_with_what_was_seen(beyond: int, run: Path, program: str, tmp_path: Path) -> None:
+def test_it_resumes_with_what_was_seen_and_warns_of_a_name_for_what_was_not_invented(
+    beyond: int, run: Path, program: str, tmp_path: Path
+) -> None:
     folder = copied(run, tmp_path)
     shorten(folder, beyond)
-    command("--agent", program, "--resume", folder, cwd=tmp_path)
+    done = command("--agent", program, "--resume", folder, "--name", "memory-2=x", cwd=tmp_path)
+    assert "--name memory-2=x: nothing was invented that is called memory-2" in done.stderr
     first, again = result_of(run), result_of(folder)
     for name in ("status", "why", "invented", "queries", "steps", "exam_steps"):
         assert again[name] == first[name], name
@@ -162,12 +165,6 @@ def test_a_name_nothing_can_have_is_refused(
     done = command(*agent, *options, "--out", tmp_path / "run", cwd=tmp_path, code=2)
     assert why in done.stderr
     assert not (tmp_path / "run").exists()
-
-
-def test_a_name_for_what_was_not_invented_is_warned_of(run: Path, program: str, tmp_path: Path) -> None:
-    folder = copied(run, tmp_path)
-    done = command("--agent", program, "--resume", folder, "--name", "memory-2=x", cwd=tmp_path)
-    assert "--name memory-2=x: nothing was invented that is called memory-2" in done.stderr
 
 
 @pytest.mark.parametrize("access", first(1, ["snapshot", "reset"]))

@@ -369,14 +369,6 @@ def test_an_effect_that_depends_on_a_condition_is_learned_as_cases() -> None:
     assert all(len(case.outcomes) == 1 for case in changed.branches)
 
 
-@pytest.mark.parametrize(
-    "family", first(1, ["repeated arguments", "refused for a count", "effect depends on another object"])
-)
-def test_what_no_outcomes_and_cases_explain_stays_diagnosed(family: str) -> None:
-    asked = faulty_agent(family, Access.SETTABLE, 0)
-    assert go_on(asked, diagnosed(asked), np.random.default_rng(0), Options(0.1)).contradicted
-
-
 @pytest.mark.parametrize("family", ["hidden fuel", "fault after k uses in the process", "states misread"])
 def test_what_is_hidden_or_changing_or_misread_is_not_taken_for_chance(family: str) -> None:
     assert not can_go_on(diagnosed(faulty_agent(family, Access.SNAPSHOT, 1), 1))
