@@ -75,7 +75,7 @@ class Effort:
 
 
 USUAL: Final = Effort(30, 15, 1600, 200, 1200)
-WAITED_FOR: Final = Effort(12, 24, 1200, 150, 560)
+WAITED_FOR: Final = Effort(12, 24, 1200, 150, 700)
 """Where a person waits for every training, and confirms from then on what was learned: sooner, and in half the time."""
 
 REFUSED: Final = 0.02
