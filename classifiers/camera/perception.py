@@ -233,7 +233,7 @@ class CameraPerception:
         found = found & ~doubled
         blind = atoms.blind(found)
         if _mostly(strange):  # who knows what is seen there
-            found, blind = np.zeros_like(found), np.ones_like(blind)
+            found, blind, told = np.zeros_like(found), np.ones_like(blind), None
         sure, doubtful = legality.settle(probabilities, low, high, blind)
         hidden = atoms.blind(~lost)
         state = completion.state(
