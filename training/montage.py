@@ -388,7 +388,8 @@ def _foot(group: Group, thing: int) -> NDArray[np.intp]:
     if not mask.any():
         return np.array(group.foot)
     (_, left), (lowest, right) = _box(mask)
-    return np.array([lowest, (left + right) // 2]) + group.corner
+    foot: NDArray[np.intp] = np.array([lowest, (left + right) // 2])
+    return foot + group.corner
 
 
 def _filled(
