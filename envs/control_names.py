@@ -121,10 +121,7 @@ def _fits(found: object, numbers: range) -> bool:
 
 def _check_action(name: str, space: gymnasium.Space[Any], told: Instruction) -> None:
     """Refuse an action that the environment does not have; one that depends on arguments shows itself later."""
-    actions = told.actions
-    if callable(actions):
-        return
-    for action in actions if isinstance(actions, list) else [actions]:
+    for action in () if callable(told.actions) else told.steps():
         if not space.contains(action):
             raise UnusableInput(
                 f"{name}: control {told.header.name}: {action!r} is not an action of {' '.join(str(space).split())}"

@@ -126,6 +126,11 @@ class Instruction:
         """Whether it counts as refused where the image stays as it was."""
         return self.policy is None and self.watch is None and self.executed is differ
 
+    def steps(self, *objects: str) -> list[Any]:
+        """The environment's actions that it stands for, with these arguments."""
+        actions = self.actions(*objects) if callable(self.actions) else self.actions
+        return actions if isinstance(actions, list) else [actions]
+
     def meant(self, env: Any) -> list[tuple[str, ...]]:
         """All that the parameters can stand for at present."""
         given = self.arguments(env)

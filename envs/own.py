@@ -28,8 +28,7 @@ from aam_vision.envs.gymnasium_simulator import (
     ChanceSimulator,
     ControlSimulator,
     GymnasiumSimulator,
-    check_refusals,
-    check_restore,
+    check_chance,
     random_choice,
 )
 from aam_vision.envs.image_domain import WALK, NativeStep, Pictures, Problem
@@ -101,7 +100,8 @@ class OwnEnvironment:
         held_out: the problems on which the learned model is compared with ``truth``, by the seeds of their resets; best
             none that is interrogated. None: the five seeds after the largest of ``seeds``.
         chance_truth: the model with outcomes that the user intends, if there is one: the same for an environment with chance.
-        controls: names of its actions, see ``control_names``; None where the environment is to tell.
+        controls: names of its actions, in order, or an ``IntEnum``; None: an ``IntEnum`` of the environment or of its module, else
+            ``action-0``, ``action-1``, ... By name (``moveto ?l - location``) actions, or functions of the arguments.
         shown: a function of ``env.unwrapped``: the atoms of perceived predicates that are true. None: not known. It teaches
             classifiers, stands in for them where there are none yet, and is compared with what was learned by controls.
         shake: brings ``env.unwrapped`` into a random legal state; None: random controls do.
@@ -188,8 +188,7 @@ class OwnEnvironment:
             UnusableInput: the environment cannot be made or used.
         """
         if chance is not None:
-            check_refusals(self.name, self.instructions)
-            check_restore(self.name, self.restore)
+            check_chance(self.name, self.instructions, self.restore)
         elif controls or not self.instructions:
             return self.controlled(problem)
         about = self.made(), self.instructions, self.scene, self.restore, problem[1]
@@ -292,9 +291,7 @@ class OwnEnvironment:
         Raises:
             UnusableInput: there is no such function.
         """
-        if self.shown is None:
-            raise UnusableInput(f"environment {self.name}: has no function `shown` that tells its states")
-        return Told(self.true_state)
+        return Told(self._truth.state)
 
     def stand_in(self) -> Told | None:
         """What tells the states where there are no classifiers; None where there are some, or nothing tells them."""
@@ -304,14 +301,15 @@ class OwnEnvironment:
         """The state of ``env.unwrapped``; ``scene`` is that of its problem.
 
         Raises:
-            UnusableInput: ``shown`` raises, or gives anything but atoms of perceived predicates.
+            UnusableInput: there is no ``shown``, it raises, or gives anything but atoms of perceived predicates.
         """
         return self._truth.state(env, scene)
 
     @cached_property
     def _truth(self) -> Shown:
-        """The truth as ``shown`` tells it, which is asked for only where there is such a function."""
-        assert self.shown is not None, "there is one"
+        """The truth as ``shown`` tells it; UnusableInput if there is no such function."""
+        if self.shown is None:
+            raise UnusableInput(f"environment {self.name}: has no function `shown` that tells its states")
         return Shown(self.name, self.visual, self.shown)
 
     @property
@@ -417,10 +415,8 @@ class OwnEnvironment:
         def act(env: Env, scene: Scene, rng: np.random.Generator) -> bool:
             terminated = False
             if (chosen := random_choice(controls, scene, rng)) is not None:
-                name, objects = chosen
-                actions = next(one.actions for one in controls if one.header.name == name)
-                actions = actions(*objects) if callable(actions) else actions
-                for action in actions if isinstance(actions, list) else [actions]:
+                control = next(one for one in controls if one.header.name == chosen.name)
+                for action in control.steps(*chosen.objects):
                     terminated = bool(env.step(action)[2]) or terminated
             return terminated and stops
 
