@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from aam_vision.envs.board import Layout
-from aam_vision.envs.pddlgym_files import declarations, pddl_folder, pddlgym_name, problem_files
+from aam_vision.envs.pddlgym_files import declarations, domain_file, pddl_folder, problem_files
 from aam_vision.model.strips import ROOT_TYPE, Atom
 from aam_vision.support.errors import UnusableInput
 
@@ -27,7 +27,7 @@ def parsed(name: str) -> Any:
     operators = not declarations(name).verbs
     with without_its_warnings():
         return pddlgym().parser.PDDLDomainParser(
-            str(pddl_folder() / f"{pddlgym_name(name)}.pddl"),
+            str(domain_file(name)),
             expect_action_preds=not operators,
             operators_as_actions=operators,
         )

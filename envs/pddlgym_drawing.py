@@ -98,16 +98,13 @@ class FigureSheet:
         self._size = rows, columns
 
     def at(self, x: float, y: float) -> tuple[float, float]:
-        """The place in pixels of a point of the board in cells, both from the left and from below."""
         across, up = self._axes.transData.transform((x, y))
         return float(across), float(up)
 
     def background(self) -> Pixels:
-        """The empty board, (height, width, 3)."""
         return self._background.copy()
 
     def draw(self, canvas: Pixels, sprite: NDArray[np.float32], row: int, column: int) -> None:
-        """Lay a sprite over a cell of a canvas, uint8 (height, width, 3), with PDDLGym's artist."""
         self._canvas[..., :3] = canvas
         with drawing() as utils:
             box = utils.draw_token(sprite, row, column, self._axes, *self._size)

@@ -6,7 +6,6 @@ declarations of a domain come from its file by our own reader.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -14,9 +13,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from aam_vision.model.pddl import read_domain
-from aam_vision.model.pddl.reading import fields, parameters, predicates, sections, types_of
-from aam_vision.model.pddl.syntax import Group, Word, read_definition
-from aam_vision.model.strips import ActionHeader, Model, Predicate, State, Types, Vocabulary
+from aam_vision.model.pddl.reading import DOMAIN_SECTIONS, fields, predicates, sections
+from aam_vision.model.pddl.syntax import Group, Word, instructions, read_definition
+from aam_vision.model.strips import ActionHeader, Model, Predicate, State, Types
 from aam_vision.support.errors import UnusableInput
 
 INSTALL = "PDDLGym is not installed: pip install --no-deps pddlgym==0.0.7"
@@ -26,10 +25,6 @@ SPLITS = {"train": "", "test": "_test"}
 
 OPERATOR_ACTIONS = {"blocks": "blocks_operator_actions", "hanoi": "hanoi_operator_actions"}
 """Domains for which PDDLGym's own name says that operators are the actions, with that name."""
-
-_SECTIONS = (":requirements", ":types", ":predicates", ":action")
-_ACTIONS = re.compile(r"\(:actions ([^)]*)\)")
-"""PDDLGym names the action predicates in a comment."""
 
 
 @dataclass(frozen=True)
@@ -79,51 +74,29 @@ def domain_file(domain: str) -> Path:
 @cache
 def declarations(domain: str) -> Declarations:
     """The declarations of a domain; UnusableInput if PDDLGym is not installed, or has no such domain."""
-    path = domain_file(domain)
-    definition = read_definition(path, "domain")
-    known = sections(definition, _SECTIONS)
-    types = types_of(definition, known[":types"])
-    declared = [Predicate(*pair) for pair in predicates(definition, known[":predicates"], types).items()]
-    named = _ACTIONS.search(path.read_text("utf-8"))
-    verbs = named[1].split() if named else []
-    headers, native = [], {}
-    for section in known[":action"]:
-        word = section.parts[1]
-        assert isinstance(word, Word)
-        given = fields(definition, section, word.text)
-        kinds = parameters(definition, given[":parameters"], types, word.text)
-        headers.append(ActionHeader(word.text, tuple(kinds), tuple(kinds.values())))
-        for part in given[":precondition"].parts:
+    model, definition = chance_model(domain), read_definition(domain_file(domain), "domain")
+    known, verbs = sections(definition, DOMAIN_SECTIONS), instructions(definition)
+    headers, native = tuple(schema.header for schema in model.actions), {}
+    for header, section in zip(headers, known[":action"], strict=True):
+        for part in fields(definition, section, header.name)[":precondition"].parts:
             if isinstance(part, Group) and part.head in verbs:
                 taken = [one.text.removeprefix("?") for one in part.parts[1:] if isinstance(one, Word)]
-                native[word.text] = (part.head, tuple(list(kinds).index(name) for name in taken))
-    return Declarations(
-        types,
-        tuple(predicate for predicate in declared if predicate.name not in verbs),
-        tuple(headers),
-        tuple(predicate for predicate in declared if predicate.name in verbs),
-        native,
-    )
-
-
-# PDDLGym's domains with chance as models with outcomes, without its action literals.
+                native[header.name] = part.head, tuple(header.parameters.index(name) for name in taken)
+    types, own = model.vocabulary.types, model.vocabulary.predicates
+    declared = predicates(definition, known[":predicates"], types)
+    named = tuple(Predicate(verb, kinds) for verb, kinds in declared.items() if verb in verbs)
+    return Declarations(types, own, headers, named, native)
 
 
 @cache
 def chance_model(domain: str) -> Model:
-    """The model of a domain's file; UnusableInput if PDDLGym is not installed."""
-    whole, declared = read_domain(domain_file(domain), chance=True), declarations(domain)
-    own = {predicate.name for predicate in declared.predicates}
-    actions = tuple(
-        replace(
-            schema,
-            positive=frozenset(atom for atom in schema.positive if atom.predicate in own),
-            negative=frozenset(atom for atom in schema.negative if atom.predicate in own),
-        )
-        for schema in whole.actions
-    )
-    vocabulary = Vocabulary(domain, declared.predicates, declared.types, whole.vocabulary.constants)
-    return Model(vocabulary, actions)
+    """The model of a domain's file, with its outcomes where there are several, without action literals.
+
+    Raises:
+        UnusableInput: PDDLGym is not installed, or has no such domain.
+    """
+    whole = read_domain(domain_file(domain), chance=True)
+    return replace(whole, vocabulary=replace(whole.vocabulary, name=domain, left_out=()))
 
 
 def initial_states(domain: str, split: str) -> list[State]:

@@ -94,9 +94,6 @@ class Outcome:
     chances: tuple[tuple[float, SimulatedState], ...] = ()
 
 
-_NOTHING: Mapping[str, tuple[int, ...]] = {}
-
-
 class World:
     """One problem in PDDLGym's simulator; every answer is PDDLGym's and is asked for once.
 
@@ -108,13 +105,12 @@ class World:
             names. The state settles the rest.
     """
 
-    def __init__(self, layout: Layout, named: Mapping[str, tuple[int, ...]] = _NOTHING) -> None:
+    def __init__(self, layout: Layout, named: Mapping[str, tuple[int, ...]]) -> None:
         self.layout = layout
-        changing = changing_predicates(layout.domain)
         self._domain = parsed(layout.domain)
-        self._named = named if self._domain.operators_as_actions else _NOTHING
+        self._named = named if self._domain.operators_as_actions else {}
         self.static = static_atoms(layout)
-        self._changing = changing
+        self._changing = changing_predicates(layout.domain)
         self._env = _simulator_class()(layout.domain, "", operators_as_actions=bool(self._named))
         self._literals = Literals(layout)
         self._entities = self._literals.entities

@@ -236,9 +236,9 @@ class Arm:
         wanted = OPEN if held is None else CLOSED
         world.data.ctrl[:] = np.array([*joints(HOME), wanted, wanted])
 
-    def pretend(self, data: mujoco.MjData, pose: Pose, fingers: float = OPEN) -> None:
-        """Put the arm somewhere in data that are only tried."""
-        data.qpos[self._at] = np.array([*joints(pose), fingers, fingers])
+    def pretend(self, data: mujoco.MjData, pose: Pose) -> None:
+        """Put the arm somewhere in data that are only tried, with open fingers."""
+        data.qpos[self._at] = np.array([*joints(pose), OPEN, OPEN])
 
     @property
     def opening(self) -> float:
@@ -364,7 +364,7 @@ class MotionCheck:
         """
         right, away, _ = self._world.place(thing)
         pose = Pose(float(right), float(away), ground + CLEARANCE, quarter(self._world.turn(thing)))
-        self._way_down(pose, (self._arm.palm, *self._arm.fingers))
+        self._way_down(pose)
         across = np.array([cos(pose.turn), sin(pose.turn), 0.0])
         middle = np.array([right, away, ground + self._world.half(thing)])
         met = self._world.ray(middle - 0.1 * across, across)
@@ -416,7 +416,7 @@ class MotionCheck:
             ground + half + float(tips[2] - held[2]),
             turn,
         )
-        self._way_down(pose, (self._arm.palm, *self._arm.fingers), carried, (*place[:2], ground + half))
+        self._way_down(pose, carried, (*place[:2], ground + half))
         return pose
 
     def free_places(self, carried: int) -> Iterable[NDArray[np.float64]]:
@@ -431,13 +431,14 @@ class MotionCheck:
     def _way_down(
         self,
         pose: Pose,
-        hand: tuple[int, ...],
         carried: int | None = None,
         place: tuple[float, float, float] | None = None,
     ) -> None:
         """Try the hand's last way down, with what it carries; Impossible if that hits anything."""
         data = self._world.elsewhere()
-        moving = {*hand} if carried is None else {*hand, self._world.geoms[carried]}
+        moving = {self._arm.palm, *self._arm.fingers}
+        if carried is not None:
+            moving.add(self._world.geoms[carried])
         for higher in TRIED:
             try:
                 self._arm.pretend(data, pose.at_height(pose.up + higher))

@@ -153,7 +153,6 @@ def world() -> ReadyWorld:
         pictures=labelled_images([Lake], scene, shown, shake),
         number=TAUGHT,
         round_steps=500,
-        unseen=labelled_images([Lake], scene, shown, shake),
         restore=attributes("s", "lastaction"),
         truth=intended,
         controls=CONTROLS,
