@@ -149,11 +149,7 @@ class BoardDomain:
 
     @property
     def declared(self) -> Declarations:
-        """The declarations of the PDDL.
-
-        Raises:
-            UnusableInput: PDDLGym is not installed.
-        """
+        """The declarations of the PDDL; UnusableInput if PDDLGym is not installed."""
         return declarations(self.name)
 
     @property

@@ -32,7 +32,7 @@ def control(text: str, action: Any) -> Instruction:
         UnusableInput: the text is not a name with typed variables.
     """
     told = header(text)
-    return Instruction(told, action, lambda env: (), executed=lambda before, after: True, free=told.arity)
+    return Instruction(told, action, executed=lambda before, after: True, free=told.arity)
 
 
 def controls_of(env: Env, given: Controls = None) -> tuple[Instruction, ...]:

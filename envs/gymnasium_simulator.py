@@ -267,11 +267,7 @@ class GymnasiumSimulator:
     # --- is it deterministic, and does it come back? ---------------------------------------------------
 
     def _check(self) -> None:
-        """Make random steps, and the same again.
-
-        Raises:
-            UnusableInput: the images are others.
-        """
+        """Make random steps, and the same again; UnusableInput if the images are others."""
         advice = (
             "reset forgets its seed: call super().reset(seed=seed), and draw all chance from self.np_random"
         )
@@ -462,11 +458,7 @@ def rendered(env: Env, size: tuple[int, ...] | None = None) -> Frame:
 
 
 def copied(image: object, whose: str) -> Frame:
-    """A copy of an image.
-
-    Raises:
-        UnusableInput: it is none; the message begins with ``whose``.
-    """
+    """A copy of an image; UnusableInput if it is none, in a message that begins with ``whose``."""
     if (why := fault(image)) is not None:
         raise UnusableInput(f"{whose} {why}")
     return np.array(image, np.uint8)

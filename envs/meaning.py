@@ -178,11 +178,7 @@ def instruction(
 
 
 def headers(instructions: Iterable[Instruction]) -> tuple[ActionHeader, ...]:
-    """The headers of instructions.
-
-    Raises:
-        UnusableInput: two have one name.
-    """
+    """The headers of instructions; UnusableInput if two have one name."""
     found = tuple(instruction.header for instruction in instructions)
     names = [header.name for header in found]
     if len(set(names)) < len(names):

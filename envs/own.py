@@ -42,7 +42,7 @@ from aam_vision.envs.labelled import (
 )
 from aam_vision.envs.meaning import Instruction, becomes, headers, instruction, result_of
 from aam_vision.envs.restoring import Env, Restore
-from aam_vision.envs.shown import Shown, Told, watched
+from aam_vision.envs.shown import Shown, Told
 from aam_vision.model.query import Access
 from aam_vision.model.strips import ActionHeader, Atom, GroundAction, Model, State
 from aam_vision.support.errors import RAISED, UnusableInput, reason
@@ -132,11 +132,7 @@ class OwnEnvironment:
 
     @property
     def headers(self) -> tuple[ActionHeader, ...]:
-        """The agent's instructions.
-
-        Raises:
-            UnusableInput: there are none, only controls.
-        """
+        """The agent's instructions; UnusableInput if there are none, only controls."""
         if not self.instructions:
             raise UnusableInput(
                 f"environment {self.name}: has no instructions, only controls; give --controls"
@@ -164,11 +160,7 @@ class OwnEnvironment:
         return tuple((SPLIT, seed) for seed in self.seeds)
 
     def classifiers(self, given: Path | None) -> Path | None:
-        """The folder of the weights: the given one, or the package's own.
-
-        Raises:
-            UnusableInput: there is neither.
-        """
+        """The folder of the weights: the given one, or the package's own; UnusableInput if there is neither."""
         folder = given or self.weights
         if folder is None:
             raise UnusableInput(
@@ -223,11 +215,7 @@ class OwnEnvironment:
         return simulator
 
     def made(self) -> Env:
-        """The Gymnasium environment.
-
-        Raises:
-            UnusableInput: ``make`` raises.
-        """
+        """The Gymnasium environment; UnusableInput if ``make`` raises."""
         try:
             return self.make()
         except Exception as error:
@@ -282,15 +270,12 @@ class OwnEnvironment:
         problems = [(SPLIT, seed) for seed in (self.seeds if seeds is None else seeds)]
         simulators = [self.simulator(problem, controls=controls) for problem in problems]
         perception = perception or self.told()
-        seen, vocabulary = watched(simulators, perception), self.visual.vocabulary()
+        seen = [perception.of(one) if isinstance(perception, Told) else one for one in simulators]
+        vocabulary = self.visual.vocabulary()
         return ImageAgent(seen, perception, vocabulary, instructions, access, refuses_surely=True)
 
     def told(self) -> Told:
-        """States as ``shown`` tells them, in place of a perception.
-
-        Raises:
-            UnusableInput: there is no such function.
-        """
+        """States as ``shown`` tells them, in place of a perception; UnusableInput if there is no such function."""
         return Told(self._truth.state)
 
     def stand_in(self) -> Told | None:
@@ -460,11 +445,7 @@ def is_reference(name: str) -> bool:
 
 
 def imported(name: str) -> object:
-    """What ``MODULE:NAME`` names.
-
-    Raises:
-        UnusableInput: there is no such module or name, or the module cannot be imported.
-    """
+    """What ``MODULE:NAME`` names; UnusableInput if there is no such module or name, or the module cannot be imported."""
     module, _, own = name.partition(":")
     try:
         return getattr(import_module(module), own)

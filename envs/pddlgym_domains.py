@@ -219,11 +219,7 @@ def without_its_warnings() -> Iterator[None]:
 
 @cache
 def pddlgym() -> Any:
-    """PDDLGym's package; its modules are attributes that are imported on first use.
-
-    Raises:
-        UnusableInput: if it is not installed, as after a plain installation on Python 3.12 or later.
-    """
+    """PDDLGym's package, whose modules are attributes that are imported on first use; UnusableInput if it is not installed."""
     folder = pddl_folder().parent
     whole = _Package("pddlgym", folder)
     vars(whole)["rendering"] = _Package("pddlgym.rendering", folder / "rendering")
