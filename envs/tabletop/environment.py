@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from aam_vision.agents.perception import Frame, Mask, Scene
 from aam_vision.envs.controlled import ReadyWorld
 from aam_vision.envs.labelled import Labelled
-from aam_vision.envs.meaning import Instruction, instruction
-from aam_vision.envs.meaning import intended as schema
+from aam_vision.envs.meaning import Instruction, instruction, intended_model
 from aam_vision.envs.sources import found, of_look, vocabulary
 from aam_vision.envs.sources import shown as shown_there
 from aam_vision.envs.tabletop.drawing import Drawing, gl_context
@@ -398,16 +397,14 @@ INSTRUCTIONS: Final = (
 
 def intended() -> Model:
     """Blocks world with a ball that bears nothing and steel that stays where it is; for evaluation only."""
-    pick_up, put_down, stack, unstack = (one.header for one in INSTRUCTIONS)
     free, taken = "clear x, hand-empty", "-clear x, -hand-empty"
-    return Model(
+    return intended_model(
         VOCABULARY.vocabulary(),
-        (
-            schema(pick_up, f"{free}, on-table x, -steel x", f"holding x, {taken}, -on-table x"),
-            schema(put_down, "holding x", f"{free}, on-table x, -holding x"),
-            schema(stack, "holding x, clear y, -ball y", f"{free}, on x y, -holding x, -clear y"),
-            schema(unstack, f"{free}, on x y, -steel x", f"holding x, clear y, {taken}, -on x y"),
-        ),
+        INSTRUCTIONS,
+        (f"{free}, on-table x, -steel x", f"holding x, {taken}, -on-table x"),
+        ("holding x", f"{free}, on-table x, -holding x"),
+        ("holding x, clear y, -ball y", f"{free}, on x y, -holding x, -clear y"),
+        (f"{free}, on x y, -steel x", f"holding x, clear y, {taken}, -on x y"),
     )
 
 
