@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from aam_vision.envs.board import Layout
-from aam_vision.envs.pddlgym_files import declarations, domain_file, pddl_folder, problem_files
+from aam_vision.envs.pddlgym_files import action_predicates, domain_file, pddl_folder, problem_files
 from aam_vision.model.strips import ROOT_TYPE, Atom
 from aam_vision.support.errors import UnusableInput
 
@@ -24,7 +24,7 @@ UNTYPED = "default"
 @cache
 def parsed(name: str) -> Any:
     """PDDLGym's parsed domain; read-only, so every world of the domain shares it."""
-    operators = not declarations(name).verbs
+    operators = not action_predicates(name)
     with without_its_warnings():
         return pddlgym().parser.PDDLDomainParser(
             str(domain_file(name)),

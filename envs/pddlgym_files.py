@@ -7,15 +7,15 @@ declarations of a domain come from its file by our own reader.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
 from aam_vision.model.pddl import read_domain
-from aam_vision.model.pddl.reading import DOMAIN_SECTIONS, fields, predicates, sections
+from aam_vision.model.pddl.reading import fields
 from aam_vision.model.pddl.syntax import Group, Word, instructions, read_definition
-from aam_vision.model.strips import ActionHeader, Model, Predicate, State, Types
+from aam_vision.model.strips import Model, State
 from aam_vision.support.errors import UnusableInput
 
 INSTALL = "PDDLGym is not installed: pip install --no-deps pddlgym==0.0.7"
@@ -27,25 +27,6 @@ OPERATOR_ACTIONS = {"blocks": "blocks_operator_actions", "hanoi": "hanoi_operato
 """Domains for which PDDLGym's own name says that operators are the actions, with that name."""
 
 
-@dataclass(frozen=True)
-class Declarations:
-    """The declarations of a domain file.
-
-    Attributes:
-        types: the type hierarchy.
-        predicates: in the file's order, without the action predicates.
-        headers: the operators' names and parameters, in the file's order.
-        verbs: the action predicates, such as ``(move ?v0 - direction)``; none where operators are the actions.
-        native: operator -> its action predicate, and which of its parameters that one takes.
-    """
-
-    types: Types
-    predicates: tuple[Predicate, ...]
-    headers: tuple[ActionHeader, ...]
-    verbs: tuple[Predicate, ...]
-    native: Mapping[str, tuple[str, tuple[int, ...]]]
-
-
 def pddl_folder() -> Path:
     """The folder of PDDLGym's PDDL files; UnusableInput if PDDLGym is not installed."""
     spec = find_spec("pddlgym")
@@ -54,38 +35,17 @@ def pddl_folder() -> Path:
     return Path(spec.submodule_search_locations[0]) / "pddl"
 
 
-def pddlgym_name(domain: str) -> str:
-    """PDDLGym's name of a domain, which its files bear."""
-    return OPERATOR_ACTIONS.get(domain, domain)
+def domain_file(domain: str) -> Path:
+    """The file of a domain."""
+    return pddl_folder() / f"{OPERATOR_ACTIONS.get(domain, domain)}.pddl"
 
 
 def problem_files(domain: str, split: str) -> tuple[Path, ...]:
     """The problem files of a split in PDDLGym's own order, that of their names; UnusableInput if there is no such split."""
     if split not in SPLITS:
         raise UnusableInput(f"{domain} has no split {split!r}: use one of {', '.join(SPLITS)}")
-    return tuple(sorted((pddl_folder() / f"{pddlgym_name(domain)}{SPLITS[split]}").glob("*.pddl")))
-
-
-def domain_file(domain: str) -> Path:
-    """The file of a domain."""
-    return pddl_folder() / f"{pddlgym_name(domain)}.pddl"
-
-
-@cache
-def declarations(domain: str) -> Declarations:
-    """The declarations of a domain; UnusableInput if PDDLGym is not installed, or has no such domain."""
-    model, definition = chance_model(domain), read_definition(domain_file(domain), "domain")
-    known, verbs = sections(definition, DOMAIN_SECTIONS), instructions(definition)
-    headers, native = tuple(schema.header for schema in model.actions), {}
-    for header, section in zip(headers, known[":action"], strict=True):
-        for part in fields(definition, section, header.name)[":precondition"].parts:
-            if isinstance(part, Group) and part.head in verbs:
-                taken = [one.text.removeprefix("?") for one in part.parts[1:] if isinstance(one, Word)]
-                native[header.name] = part.head, tuple(header.parameters.index(name) for name in taken)
-    types, own = model.vocabulary.types, model.vocabulary.predicates
-    declared = predicates(definition, known[":predicates"], types)
-    named = tuple(Predicate(verb, kinds) for verb, kinds in declared.items() if verb in verbs)
-    return Declarations(types, own, headers, named, native)
+    file = domain_file(domain)
+    return tuple(sorted(file.with_name(f"{file.stem}{SPLITS[split]}").glob("*.pddl")))
 
 
 @cache
@@ -97,6 +57,23 @@ def chance_model(domain: str) -> Model:
     """
     whole = read_domain(domain_file(domain), chance=True)
     return replace(whole, vocabulary=replace(whole.vocabulary, name=domain, left_out=()))
+
+
+@cache
+def action_predicates(domain: str) -> Mapping[str, tuple[str, tuple[int, ...]]]:
+    """Operator -> its action predicate, such as ``move``, and which of its parameters that takes; empty where operators are the actions.
+
+    Raises:
+        UnusableInput: PDDLGym is not installed, or has no such domain.
+    """
+    definition, found = read_definition(domain_file(domain), "domain"), {}
+    verbs, actions = instructions(definition), [one for one in definition.sections if one.head == ":action"]
+    for header, action in zip(chance_model(domain).headers, actions, strict=True):
+        for part in fields(definition, action, header.name)[":precondition"].parts:
+            if isinstance(part, Group) and part.head in verbs:
+                taken = [one.text.removeprefix("?") for one in part.parts[1:] if isinstance(one, Word)]
+                found[header.name] = part.head, tuple(header.parameters.index(name) for name in taken)
+    return found
 
 
 def initial_states(domain: str, split: str) -> list[State]:
