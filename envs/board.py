@@ -125,7 +125,6 @@ class BoardDomain:
         sampler: the module that makes random states (``sample``) and boards (``synthesize``); None for states on
             random walks through the layouts for training.
         shapes: shapes (rows, columns) of the random boards to train classifiers on.
-        has_chance: whether some operator has several outcomes.
         round_steps: of training, see ``ImageDomain``; enough for poor pictures, too.
     """
 
@@ -144,13 +143,7 @@ class BoardDomain:
     drawing: Callable[[Layout], Drawing] = Tiles
     sampler: str | None = None
     shapes: tuple[tuple[int, int], ...] = SHAPES
-    has_chance: bool = False
     round_steps: int = 800
-
-    @property
-    def gym_id(self) -> str:
-        """The id of the Gymnasium environment."""
-        return f"aam_vision/{self.name.capitalize()}-v0"
 
     @property
     def headers(self) -> tuple[ActionHeader, ...]:

@@ -91,7 +91,6 @@ EXPLODINGBLOCKS: Final = BoardDomain(
     trained_on=(),
     sampler="aam_vision.envs.explodingblocks",
     shapes=((4, 3), (4, 3), (8, 7)),  # crosses are small, and harder to see, where blocks are large
-    has_chance=True,
     round_steps=1600,
 )
 
