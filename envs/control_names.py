@@ -67,11 +67,9 @@ def controls_of(env: Env, given: Controls = None) -> tuple[Instruction, ...]:
 
 def _names(env: Env, name: str, numbers: range, given: Sequence[str] | type[IntEnum] | None) -> list[str]:
     """The names of numbered actions, in order."""
+    given = _enumeration(env, numbers) if given is None else given
     if given is None:
-        enumeration = _enumeration(env, numbers)
-        if enumeration is None:
-            return [_NUMBERED.format(number) for number in numbers]
-        given = enumeration
+        return [_NUMBERED.format(number) for number in numbers]
     if isinstance(given, type):
         if not _fits(given, numbers):
             raise UnusableInput(

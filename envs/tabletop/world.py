@@ -154,11 +154,9 @@ class World:
         from_, along = np.array(start, np.float64), np.array(way, np.float64)
         distance = mujoco.mj_ray(self.model, self.data, from_, along, _THINGS_ONLY, 1, excluded, self._met)
         geom = int(self._met[0])
-        if geom == _NOTHING:
+        if not self.is_table(geom) and geom not in self._number:
             return None
-        return (
-            Met(self.number(geom), float(distance)) if self.is_table(geom) or geom in self._number else None
-        )
+        return Met(self.number(geom), float(distance))
 
 
 # The arm: where its joints have to be for its finger tips to be somewhere, and smooth motion there.
