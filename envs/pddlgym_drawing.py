@@ -142,10 +142,8 @@ def reference_frame(
     palette = {} if palette is None else palette
     own: dict[str, Any] = {"plt": _Figures()} if hasattr(renderer, "plt") else {}
     if coloured := hasattr(renderer, _COLOURS):
-        own |= {
-            _COLOURS: palette,
-            _CHANCE: type(getattr(renderer, _CHANCE))(0),
-        }  # PDDLGym begins with this seed
+        # PDDLGym begins with the seed 0
+        own |= {_COLOURS: palette, _CHANCE: type(getattr(renderer, _CHANCE))(0)}
     with drawing(), _lent(renderer, **own):
         if coloured and not palette:
             renderer.render(set(map(literals.of, layout.initial)))

@@ -495,9 +495,8 @@ class _Episode:
             raise Spent
         space = self.environment.action_space
         if isinstance(space, Box) and isinstance(action, np.ndarray):
-            action = action.astype(
-                space.dtype
-            )  # float64 is what numpy computes, float32 what most spaces have
+            # float64 is what numpy computes, float32 what most spaces have
+            action = action.astype(space.dtype)
         if not space.contains(action):
             raise AgentFailed(f"the policy acted outside of its action space: {action!r} is not in {space}")
         self.left -= 1

@@ -121,9 +121,8 @@ class Skills:
         ground += drop
         top = self.check.top(without=thing)
         self._pass_over(self.check.release(thing, place, ground, turn), top)
-        self._arm.move(
-            self.check.release(thing, place, ground, turn)
-        )  # it may have slipped a little on the way
+        # it may have slipped a little on the way
+        self._arm.move(self.check.release(thing, place, ground, turn))
         self._arm.release()
         self._go_home(self.check.top())
         astray = float(np.linalg.norm(self._world.place(thing)[:2] - place[:2]))
