@@ -420,11 +420,11 @@ class MotionCheck:
     def free_places(self, carried: int) -> Iterable[NDArray[np.float64]]:
         """Places on the table, those farthest from all things first."""
         others = [self._world.place(n)[:2] for n in range(len(self._world.kinds)) if n != carried]
-        places = [np.array(centre) for centre in centres()]
-        room = [min((float(np.linalg.norm(place - one)) for one in others), default=1.0) for place in places]
-        return [
-            places[number] for number in sorted(range(len(places)), key=lambda n: (-round(room[n], 6), n))
-        ]
+
+        def room(place: NDArray[np.float64]) -> float:
+            return min((float(np.linalg.norm(place - one)) for one in others), default=1.0)
+
+        return sorted(map(np.array, centres()), key=lambda place: -round(room(place), 6))
 
     def _way_down(
         self,
