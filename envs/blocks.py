@@ -62,34 +62,32 @@ def _box(cell: Cell, number: int) -> Box:
     left, low = column * wide, TABLE + (number - row) * high
     if row == 0:  # PDDLGym draws a held block a third of its height below the gripper
         left, low = (SIDE - wide) / 2, SIDE - ROBOT - high / 3
+    return part(low, low + high, left, left + wide)
+
+
+def part(low: float, top: float, left: float, right: float) -> Box:
+    """A part of the picture, of which the edges are given in PDDLGym's units from the left and from below."""
+    whole = SIDE + 2 * MARGIN
     return (
-        max(0.0, 1 - (low + high + MARGIN) / (SIDE + 2 * MARGIN)),  # large blocks stick out of the picture
-        1 - (low + MARGIN) / (SIDE + 2 * MARGIN),
-        (left + MARGIN) / (SIDE + 2 * MARGIN),
-        (left + wide + MARGIN) / (SIDE + 2 * MARGIN),
+        max(0.0, 1 - (top + MARGIN) / whole),  # large blocks stick out of the picture
+        1 - (low + MARGIN) / whole,
+        (left + MARGIN) / whole,
+        (right + MARGIN) / whole,
     )
 
 
-def on(scene: Scene, seen: State) -> Truths:
-    """Right above the other block."""
-    return Piles.of(seen).on({})
-
-
-def clear(scene: Scene, seen: State) -> Truths:
-    """In a pile, with no block right above it."""
+def _clear(scene: Scene, seen: State) -> Truths:
     piles = Piles.of(seen)
     return piles.free({block: above(place) for block, place in piles.places.items() if place != HAND})
 
 
-def ontable(scene: Scene, seen: State) -> Truths:
-    """At the lowest level of a pile."""
+def _ontable(scene: Scene, seen: State) -> Truths:
     piles = Piles.of(seen)
     low = [block for block, place in piles.places.items() if place != HAND and below(place) is None]
     return [Atom("ontable", (block,)) for block in low], [Atom("ontable", (b,)) for b in piles.lost]
 
 
-def holding(scene: Scene, seen: State) -> Truths:
-    """In the gripper."""
+def _holding(scene: Scene, seen: State) -> Truths:
     piles = Piles.of(seen)
     held = [Atom("holding", (piles.things[HAND],))] if HAND in piles.things else []
     return held, [Atom("holding", (b,)) for b in piles.lost if HAND in piles.doubtful]
@@ -120,12 +118,12 @@ def sights(scene: Scene, true: frozenset[Atom]) -> list[Atom]:
 def sources(robot: str | None = None) -> dict[str, Source]:
     """Where the truth of every predicate of blocks comes from; ``robot``: the type of the robots, where there is one."""
     return {
-        "on": defined(on, "right above the other block"),
-        "ontable": defined(ontable, "at the lowest level of a pile"),
-        "clear": defined(clear, "in a pile, with no block right above it"),
+        "on": defined(lambda scene, seen: Piles.of(seen).on({}), "right above the other block"),
+        "ontable": defined(_ontable, "at the lowest level of a pile"),
+        "clear": defined(_clear, "in a pile, with no block right above it"),
         "handempty": _hand("handempty", "no block is seen in the gripper", full=False, robot=robot),
         "handfull": _hand("handfull", "a block is seen in the gripper", full=True, robot=robot),
-        "holding": defined(holding, "seen in the gripper"),
+        "holding": defined(_holding, "seen in the gripper"),
     }
 
 

@@ -27,7 +27,7 @@ from aam_vision.agents.perception import (
     no_sights,
 )
 from aam_vision.envs.image_domain import WALK, NativeStep, Pictures, Problem
-from aam_vision.envs.pddlgym_files import Declarations, chance_model, declarations
+from aam_vision.envs.pddlgym_files import action_predicates, chance_model
 from aam_vision.envs.rendering import Tiles
 from aam_vision.envs.sources import Source, entries
 from aam_vision.model.strips import ROOT_TYPE, ActionHeader, Atom, GroundAction, Model, Objects, State
@@ -79,7 +79,7 @@ class Layout:
         goal: Iterable[Atom] = (),
     ) -> Layout:
         """A problem with objects of these types."""
-        objects = Objects(kinds, declarations(domain).types)
+        objects = Objects(kinds, chance_model(domain).vocabulary.types)
         return cls(domain, name, objects, frozenset(initial), frozenset(goal))
 
     def facts(self, predicate: str) -> list[tuple[str, ...]]:
@@ -125,7 +125,6 @@ class BoardDomain:
         sampler: the module that makes random states (``sample``) and boards (``synthesize``); None for states on
             random walks through the layouts for training.
         shapes: shapes (rows, columns) of the random boards to train classifiers on.
-        has_chance: whether some operator has several outcomes.
         round_steps: of training, see ``ImageDomain``; enough for poor pictures, too.
     """
 
@@ -144,40 +143,26 @@ class BoardDomain:
     drawing: Callable[[Layout], Drawing] = Tiles
     sampler: str | None = None
     shapes: tuple[tuple[int, int], ...] = SHAPES
-    has_chance: bool = False
     round_steps: int = 800
 
     @property
-    def declared(self) -> Declarations:
-        """The declarations of the PDDL.
-
-        Raises:
-            UnusableInput: PDDLGym is not installed.
-        """
-        return declarations(self.name)
-
-    @property
-    def gym_id(self) -> str:
-        """The id of the Gymnasium environment."""
-        return f"aam_vision/{self.name.capitalize()}-v0"
-
-    @property
     def headers(self) -> tuple[ActionHeader, ...]:
-        """The agent's instructions: PDDLGym's operators."""
-        return self.declared.headers
+        """The agent's instructions: PDDLGym's operators; UnusableInput if PDDLGym is not installed."""
+        return chance_model(self.name).headers
 
     @property
     def native(self) -> Mapping[str, tuple[str, tuple[int, ...]]]:
         """Instruction -> the verb of its native action, and which of its parameters that takes."""
-        return self.declared.native or {name: (name, taken) for name, taken in self.named.items()}
+        return action_predicates(self.name) or {name: (name, taken) for name, taken in self.named.items()}
 
     @cached_property
     def visual(self) -> VisualVocabulary:
         """The user's vocabulary: PDDLGym's predicates, each with the source of its truth."""
+        declared = chance_model(self.name).vocabulary
         return VisualVocabulary(
             self.name,
-            entries(self.name, self.declared.predicates, self.sources, self.auxiliary),
-            self.declared.types,
+            entries(self.name, declared.predicates, self.sources, self.auxiliary),
+            declared.types,
             self.may_vanish,
             self.sights,
             self.constraints,
@@ -206,10 +191,10 @@ class BoardDomain:
     @property
     def control_headers(self) -> tuple[ActionHeader, ...]:
         """The agent's own controls; parameters are called after their types."""
-        verbs = {verb.name: verb.types for verb in self.declared.verbs} or {
-            header.name: tuple(header.types[position] for position in self.named[header.name])
-            for header in self.headers
-        }
+        native, verbs = self.native, dict[str, tuple[str, ...]]()
+        for header in self.headers:
+            verb, taken = native[header.name]
+            verbs.setdefault(verb, tuple(header.types[position] for position in taken))
         return tuple(ActionHeader(name, _parameters(types), types) for name, types in verbs.items())
 
     def native_actions(self, layout: Layout) -> tuple[GroundAction, ...]:
@@ -226,7 +211,7 @@ class BoardDomain:
         """A problem in PDDLGym's simulator."""
         from aam_vision.envs.pddlgym_world import World
 
-        return World(layout, self.named)
+        return World(layout, self.native)
 
     def simulator(
         self, problem: Problem, *, controls: bool = False, chance: np.random.Generator | None = None

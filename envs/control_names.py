@@ -32,7 +32,7 @@ def control(text: str, action: Any) -> Instruction:
         UnusableInput: the text is not a name with typed variables.
     """
     told = header(text)
-    return Instruction(told, action, lambda env: (), executed=lambda before, after: True, free=told.arity)
+    return Instruction(told, action, executed=lambda before, after: True, free=told.arity)
 
 
 def controls_of(env: Env, given: Controls = None) -> tuple[Instruction, ...]:
@@ -67,11 +67,9 @@ def controls_of(env: Env, given: Controls = None) -> tuple[Instruction, ...]:
 
 def _names(env: Env, name: str, numbers: range, given: Sequence[str] | type[IntEnum] | None) -> list[str]:
     """The names of numbered actions, in order."""
+    given = _enumeration(env, numbers) if given is None else given
     if given is None:
-        enumeration = _enumeration(env, numbers)
-        if enumeration is None:
-            return [_NUMBERED.format(number) for number in numbers]
-        given = enumeration
+        return [_NUMBERED.format(number) for number in numbers]
     if isinstance(given, type):
         if not _fits(given, numbers):
             raise UnusableInput(
@@ -121,10 +119,7 @@ def _fits(found: object, numbers: range) -> bool:
 
 def _check_action(name: str, space: gymnasium.Space[Any], told: Instruction) -> None:
     """Refuse an action that the environment does not have; one that depends on arguments shows itself later."""
-    actions = told.actions
-    if callable(actions):
-        return
-    for action in actions if isinstance(actions, list) else [actions]:
+    for action in () if callable(told.actions) else told.steps():
         if not space.contains(action):
             raise UnusableInput(
                 f"{name}: control {told.header.name}: {action!r} is not an action of {' '.join(str(space).split())}"

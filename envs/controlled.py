@@ -7,13 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from aam_vision.agents.perception import Scene, VisualVocabulary
-from aam_vision.envs.control_names import Controls
 from aam_vision.envs.labelled import LabelledImages
-from aam_vision.envs.own import PICTURES, OwnEnvironment
-from aam_vision.envs.restoring import Env, Restore
+from aam_vision.envs.own import OwnEnvironment
+from aam_vision.envs.restoring import Env
 from aam_vision.model.strips import Atom
 
 
@@ -50,14 +47,8 @@ def bare_environment(
     scene: Callable[[Any], Scene],
     shown: Callable[[Any], Iterable[Atom]],
     *,
-    controls: Controls = None,
     seeds: tuple[int, ...] = (0, 1, 2),
-    stops: bool = True,
-    restore: Restore = "copy",
-    weights: Path | None = None,
-    number: int = PICTURES,
-    shake: Callable[[Any, np.random.Generator], None] | None = None,
-    held_out: tuple[int, ...] | None = None,
+    **more: Any,
 ) -> ControlledEnvironment:
     """A user's environment of which nothing is known but its controls, and the vocabulary in which it is seen.
 
@@ -67,17 +58,7 @@ def bare_environment(
         make: makes the Gymnasium environment, with a ``Discrete`` action space and ``render_mode="rgb_array"``.
         scene: what the user points out about a problem: a function of ``env.unwrapped``, just reset.
         shown: a function of ``env.unwrapped``: the atoms of perceived predicates that are true. It labels images.
-        controls: names of the actions, in order, or an ``IntEnum``; None: an ``IntEnum`` of the environment or of
-            its module, else ``action-0``, ``action-1``, ... By name (``moveto ?l - location``) actions, or functions
-            of the arguments.
         seeds: the problems that are interrogated together, by the seeds of their resets.
-        stops: whether nothing can be done once the environment has said ``terminated``.
-        restore: how an environment is brought back, see ``restoring``.
-        weights: the folder of the trained classifiers, if there are any.
-        number: of labelled images to learn from.
-        shake: brings ``env.unwrapped`` into a random legal state, for labelled images; None: random controls do.
-        held_out: problems on which the learned model is compared with the environment.
+        more: the other fields of ``OwnEnvironment``, such as ``controls``, ``restore``, ``shake`` and ``held_out``.
     """
-    more: dict[str, Any] = {"seeds": seeds, "number": number, "weights": weights, "restore": restore}
-    more |= {"stops": stops, "held_out": held_out, "controls": controls, "shown": shown, "shake": shake}
-    return ControlledEnvironment(name, visual, (), make, scene, **more)
+    return ControlledEnvironment(name, visual, (), make, scene, seeds, shown=shown, **more)

@@ -17,7 +17,7 @@ import numpy as np
 
 from aam_vision.agents.perception import Scene
 from aam_vision.envs import blocks
-from aam_vision.envs.blocks import MARGIN, SIDE, TABLE, sights
+from aam_vision.envs.blocks import SIDE, TABLE, part, sights
 from aam_vision.envs.board import BoardDomain, Layout, problems
 from aam_vision.envs.rendering import drawn_by_pddlgym
 from aam_vision.envs.sources import SEEN_AT, Piles, Truths, defined, there
@@ -36,12 +36,7 @@ def board(layout: Layout) -> Scene:
     scene = blocks.board(layout)
     number = len(scene.looks)
     cell, across = (number + 1, 0), SIDE / number
-    box = (
-        1 - (TABLE + MARGIN) / (SIDE + 2 * MARGIN),
-        1 - MARGIN / (SIDE + 2 * MARGIN),
-        ((SIDE - across) / 2 + MARGIN) / (SIDE + 2 * MARGIN),
-        ((SIDE + across) / 2 + MARGIN) / (SIDE + 2 * MARGIN),
-    )
+    box = part(0.0, TABLE, (SIDE - across) / 2, (SIDE + across) / 2)
     assert scene.spots is not None, "piles have spots"
     assert scene.boxes is not None, "and boxes"
     return replace(
@@ -53,8 +48,7 @@ def board(layout: Layout) -> Scene:
     )
 
 
-def destroyed(scene: Scene, seen: State) -> Truths:
-    """There is a cross where it is seen."""
+def _destroyed(scene: Scene, seen: State) -> Truths:
     piles = Piles.of(seen)
     marks = {block: seen.value(Atom(MARKED, (place,))) for block, place in piles.places.items()}
     true = [Atom("destroyed", (block,)) for block, mark in marks.items() if mark]
@@ -62,8 +56,7 @@ def destroyed(scene: Scene, seen: State) -> Truths:
     return true, [Atom("destroyed", (block,)) for block in doubtful]
 
 
-def table_destroyed(scene: Scene, seen: State) -> Truths:
-    """There is a cross on the table."""
+def _table_destroyed(scene: Scene, seen: State) -> Truths:
     mark, atom = seen.value(Atom(MARKED, (TABLETOP,))), [Atom("table-destroyed", ())]
     return (atom if mark else []), (atom if mark is None else [])
 
@@ -82,8 +75,8 @@ EXPLODINGBLOCKS: Final = BoardDomain(
     name="explodingblocks",
     sources={
         **blocks.sources(ROBOT),
-        "destroyed": defined(destroyed, "a cross is seen on the block"),
-        "table-destroyed": defined(table_destroyed, "a cross is seen on the table"),
+        "destroyed": defined(_destroyed, "a cross is seen on the block"),
+        "table-destroyed": defined(_table_destroyed, "a cross is seen on the table"),
     },
     auxiliary={
         **blocks.BLOCKS.auxiliary,
@@ -98,7 +91,6 @@ EXPLODINGBLOCKS: Final = BoardDomain(
     trained_on=(),
     sampler="aam_vision.envs.explodingblocks",
     shapes=((4, 3), (4, 3), (8, 7)),  # crosses are small, and harder to see, where blocks are large
-    has_chance=True,
     round_steps=1600,
 )
 

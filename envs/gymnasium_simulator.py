@@ -212,11 +212,9 @@ class GymnasiumSimulator:
 
     def _actions(self, instruction: Instruction, objects: tuple[str, ...]) -> list[Any]:
         """The environment's actions that an instruction stands for."""
-        actions = instruction.actions
-        if callable(actions):
-            told = GroundAction(instruction.header.name, objects)
-            actions = self._users(actions, f"actions of {told}", *objects)
-        return actions if isinstance(actions, list) else [actions]
+        told = GroundAction(instruction.header.name, objects)
+        found: list[Any] = self._users(instruction.steps, f"actions of {told}", *objects)
+        return found
 
     def _warn(self) -> None:
         """Say once that the end of the episode decides what can be done."""
@@ -269,11 +267,7 @@ class GymnasiumSimulator:
     # --- is it deterministic, and does it come back? ---------------------------------------------------
 
     def _check(self) -> None:
-        """Make random steps, and the same again.
-
-        Raises:
-            UnusableInput: the images are others.
-        """
+        """Make random steps, and the same again; UnusableInput if the images are others."""
         advice = (
             "reset forgets its seed: call super().reset(seed=seed), and draw all chance from self.np_random"
         )
@@ -464,11 +458,7 @@ def rendered(env: Env, size: tuple[int, ...] | None = None) -> Frame:
 
 
 def copied(image: object, whose: str) -> Frame:
-    """A copy of an image.
-
-    Raises:
-        UnusableInput: it is none; the message begins with ``whose``.
-    """
+    """A copy of an image; UnusableInput if it is none, in a message that begins with ``whose``."""
     if (why := fault(image)) is not None:
         raise UnusableInput(f"{whose} {why}")
     return np.array(image, np.uint8)
@@ -566,11 +556,11 @@ def _several(course: Sequence[Frame], actions: Sequence[Any]) -> bool:
     return False
 
 
-def check_refusals(name: str, instructions: Sequence[Instruction]) -> None:
-    """Refuse instructions whose refusals would not be sure: an outcome that changes nothing looks like one.
+def check_chance(name: str, instructions: Sequence[Instruction], restore: Restore) -> None:
+    """Refuse what cannot be used with chance: refusals that look like an outcome that changes nothing, and actions made again.
 
     Raises:
-        UnusableInput: one is taken for refused where its image stays as it was.
+        UnusableInput: an instruction is taken for refused where its image stays as it was, or the way back is to repeat actions.
     """
     for one in instructions:
         if one.refuses_by_sight:
@@ -578,10 +568,6 @@ def check_refusals(name: str, instructions: Sequence[Instruction]) -> None:
                 f"environment {name}: {one.header.name} counts as refused where the image stays the same, but by chance it "
                 "may have been carried out; give executed (and watch), which tell it"
             )
-
-
-def check_restore(name: str, restore: Restore) -> None:
-    """Refuse to repeat actions as a way back: chance would lead elsewhere; UnusableInput if that is the way back."""
     if restore == "replay":
         raise UnusableInput(
             f"environment {name}: restore='replay' does not bring back what has chance; give 'copy', or two functions"

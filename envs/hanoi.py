@@ -72,12 +72,7 @@ def _bottoms(scene: Scene) -> dict[str, str]:
     return {spot(number, 0): peg for number, peg in enumerate(pegs_and_discs(scene.facts)[0])}
 
 
-def on(scene: Scene, seen: State) -> Truths:
-    """On the disc at the next lower level, or on the peg."""
-    return Piles.of(seen).on(_bottoms(scene))
-
-
-def clear(scene: Scene, seen: State) -> Truths:
+def _clear(scene: Scene, seen: State) -> Truths:
     """No disc at the next higher level; a peg without discs."""
     piles = Piles.of(seen)
     tops: dict[str, str | None] = {disc: above(place) for disc, place in piles.places.items()}
@@ -104,8 +99,11 @@ def _controls(layout: Layout) -> tuple[GroundAction, ...]:
 HANOI: Final = BoardDomain(
     name="hanoi",
     sources={
-        "clear": defined(clear, "no disc right above it"),
-        "on": defined(on, "right above the other disc, or lowest on the peg"),
+        "clear": defined(_clear, "no disc right above it"),
+        "on": defined(
+            lambda scene, seen: Piles.of(seen).on(_bottoms(scene)),
+            "right above the other disc, or lowest on the peg",
+        ),
         "smaller": given("the second is smaller than the first; pegs are large"),
     },
     auxiliary=seen_at("disc", "a disc is seen at that level of the peg"),

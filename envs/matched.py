@@ -142,20 +142,21 @@ class Comparison:
 
     def rates(self) -> tuple[float, float]:
         """How often the old version, and the new one, has achieved its objective."""
-        made = max(1, len(self.pairs))
-        return sum(one.old.achieved for one in self.pairs) / made, sum(
-            one.new.achieved for one in self.pairs
-        ) / made
+        old, new = (sum(end.achieved for end in ends) / max(1, len(ends)) for ends in self._ends)
+        return old, new
+
+    @property
+    def _ends(self) -> tuple[list[Ended], list[Ended]]:
+        return [one.old for one in self.pairs], [one.new for one in self.pairs]
 
     @property
     def took(self) -> tuple[float, float] | None:
         """The mean steps of the old version, and of the new one, where both achieved it; None if they never did."""
         both = [(one.old.steps, one.new.steps) for one in self.pairs if one.old.achieved and one.new.achieved]
-        return (
-            (sum(old for old, _ in both) / len(both), sum(new for _, new in both) / len(both))
-            if both
-            else None
-        )
+        if not both:
+            return None
+        old, new = (sum(steps) / len(both) for steps in zip(*both, strict=True))
+        return old, new
 
     def json(self) -> dict[str, Any]:
         """The same for programs."""
@@ -180,10 +181,7 @@ class Comparison:
         )
         if self.took is not None and self.took[0] != self.took[1]:
             told.append(f"where both achieve it: {self.took[0]:.1f} -> {self.took[1]:.1f} steps on average")
-        before, now = (
-            sum(end.claimed and not end.achieved for end in ends)
-            for ends in ([one.old for one in self.pairs], [one.new for one in self.pairs])
-        )
+        before, now = (sum(end.claimed and not end.achieved for end in ends) for ends in self._ends)
         if before or now:
             told.append(f"claimed falsely: {counted(before, 'time')} -> {counted(now, 'time')}")
         if self.where is not None:

@@ -47,8 +47,7 @@ def _free(seen: State) -> tuple[set[str], set[str]]:
     return free, perhaps - free - places_of(seen.true, "at")
 
 
-def clear(scene: Scene, seen: State) -> Truths:
-    """Floor without the robot."""
+def _clear(scene: Scene, seen: State) -> Truths:
     free, perhaps = _free(seen)
     return [Atom("clear", (n,)) for n in sorted(free)], [Atom("clear", (n,)) for n in sorted(perhaps)]
 
@@ -67,8 +66,7 @@ def move_dir(direction: str) -> Source:
     )
 
 
-def is_goal(scene: Scene, seen: State) -> Truths:
-    """Where a person is seen: alone, or as part of the robot's picture."""
+def _is_goal(scene: Scene, seen: State) -> Truths:
     true, unknown = places_of(seen.true, "person-alone"), places_of(seen.unknown, "person-alone")
     for robot in scene.looks:
         met = seen.value(Atom("with-person", (robot,)))
@@ -97,10 +95,10 @@ MAZE: Final = BoardDomain(
     name="maze",
     sources={
         **{f"move-dir-{direction}": move_dir(direction) for direction in STEPS},
-        "clear": defined(clear, "bare floor, or the person alone"),
+        "clear": defined(_clear, "bare floor, or the person alone"),
         "at": where(("player",), "the cell where the robot is seen"),
         **{f"oriented-{way}": on(way, f"the robot's head points {way}") for way in STEPS},
-        "is-goal": defined(is_goal, "a person is there, alone or with the robot"),
+        "is-goal": defined(_is_goal, "a person is there, alone or with the robot"),
     },
     auxiliary={
         "bare-floor ?at - location": there("floor", "nothing is there", auxiliary=True),

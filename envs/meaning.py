@@ -12,7 +12,7 @@ from __future__ import annotations
 import ctypes
 import threading
 import weakref
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, wait
 from contextlib import suppress
 from contextvars import copy_context
@@ -24,7 +24,16 @@ from typing import Any
 
 import numpy as np
 
-from aam_vision.model.strips import ROOT_TYPE, ActionHeader, ActionSchema, LiftedAtom, Objects, Predicate
+from aam_vision.model.strips import (
+    ROOT_TYPE,
+    ActionHeader,
+    ActionSchema,
+    LiftedAtom,
+    Model,
+    Objects,
+    Predicate,
+    Vocabulary,
+)
 from aam_vision.support.errors import RAISED, AamError, UnusableInput, reason
 
 SECONDS = 60.0
@@ -126,6 +135,11 @@ class Instruction:
         """Whether it counts as refused where the image stays as it was."""
         return self.policy is None and self.watch is None and self.executed is differ
 
+    def steps(self, *objects: str) -> list[Any]:
+        """The environment's actions that it stands for, with these arguments."""
+        actions = self.actions(*objects) if callable(self.actions) else self.actions
+        return actions if isinstance(actions, list) else [actions]
+
     def meant(self, env: Any) -> list[tuple[str, ...]]:
         """All that the parameters can stand for at present."""
         given = self.arguments(env)
@@ -173,11 +187,7 @@ def instruction(
 
 
 def headers(instructions: Iterable[Instruction]) -> tuple[ActionHeader, ...]:
-    """The headers of instructions.
-
-    Raises:
-        UnusableInput: two have one name.
-    """
+    """The headers of instructions; UnusableInput if two have one name."""
     found = tuple(instruction.header for instruction in instructions)
     names = [header.name for header in found]
     if len(set(names)) < len(names):
@@ -185,29 +195,38 @@ def headers(instructions: Iterable[Instruction]) -> tuple[ActionHeader, ...]:
     return found
 
 
-def intended(
-    header: ActionHeader, needs: str, changes: str, known: Container[str] | None = None
-) -> ActionSchema:
-    """What the user intends by an instruction, for evaluation only.
+def intended_model(
+    vocabulary: Vocabulary,
+    instructions: Sequence[Instruction],
+    *meant: tuple[str, str],
+    partial: bool = False,
+) -> Model:
+    """The model that the user intends by instructions, for evaluation only.
 
     Args:
-        header: of the instruction.
-        needs: atoms over its parameters, ``at from, -goal to``; a minus sign stands before what must be false.
-        changes: the same of what becomes true, or false.
-        known: the predicates that count; None: all.
+        vocabulary: the words of the model.
+        instructions: whose model it is.
+        meant: of each instruction what it needs and what it changes: atoms over its parameters, ``at from, -goal to``; a minus sign
+            stands before what must be, or becomes, false.
+        partial: whether atoms are left out of which the vocabulary has no predicate.
     """
+    known = {predicate.name for predicate in vocabulary.predicates}
 
-    def atoms(text: str, *, negative: bool) -> frozenset[LiftedAtom]:
+    def atoms(header: ActionHeader, text: str, *, negative: bool) -> frozenset[LiftedAtom]:
         return frozenset(
             LiftedAtom(name.removeprefix("-"), tuple(header.parameters.index(one) for one in objects))
             for name, *objects in (part.split() for part in text.split(","))
-            if name.startswith("-") is negative and (known is None or name.removeprefix("-") in known)
+            if name.startswith("-") is negative and (not partial or name.removeprefix("-") in known)
         )
 
-    (positive, negative), (add, delete) = (
-        (atoms(text, negative=False), atoms(text, negative=True)) for text in (needs, changes)
-    )
-    return ActionSchema(header, positive, negative, add, delete)
+    schemas = []
+    for instruction, texts in zip(instructions, meant, strict=True):
+        told = instruction.header
+        (positive, negative), (add, delete) = (
+            (atoms(told, text, negative=False), atoms(told, text, negative=True)) for text in texts
+        )
+        schemas.append(ActionSchema(told, positive, negative, add, delete))
+    return Model(vocabulary, tuple(schemas))
 
 
 # Predicates and instructions in PDDL's notation: ``lies ?k - key ?at - cell``, ``move ?from ?to - cell``.

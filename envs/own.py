@@ -28,8 +28,7 @@ from aam_vision.envs.gymnasium_simulator import (
     ChanceSimulator,
     ControlSimulator,
     GymnasiumSimulator,
-    check_refusals,
-    check_restore,
+    check_chance,
     random_choice,
 )
 from aam_vision.envs.image_domain import WALK, NativeStep, Pictures, Problem
@@ -43,7 +42,7 @@ from aam_vision.envs.labelled import (
 )
 from aam_vision.envs.meaning import Instruction, becomes, headers, instruction, result_of
 from aam_vision.envs.restoring import Env, Restore
-from aam_vision.envs.shown import Shown, Told, watched
+from aam_vision.envs.shown import Shown, Told
 from aam_vision.model.query import Access
 from aam_vision.model.strips import ActionHeader, Atom, GroundAction, Model, State
 from aam_vision.support.errors import RAISED, UnusableInput, reason
@@ -101,7 +100,8 @@ class OwnEnvironment:
         held_out: the problems on which the learned model is compared with ``truth``, by the seeds of their resets; best
             none that is interrogated. None: the five seeds after the largest of ``seeds``.
         chance_truth: the model with outcomes that the user intends, if there is one: the same for an environment with chance.
-        controls: names of its actions, see ``control_names``; None where the environment is to tell.
+        controls: names of its actions, in order, or an ``IntEnum``; None: an ``IntEnum`` of the environment or of its module, else
+            ``action-0``, ``action-1``, ... By name (``moveto ?l - location``) actions, or functions of the arguments.
         shown: a function of ``env.unwrapped``: the atoms of perceived predicates that are true. None: not known. It teaches
             classifiers, stands in for them where there are none yet, and is compared with what was learned by controls.
         shake: brings ``env.unwrapped`` into a random legal state; None: random controls do.
@@ -132,11 +132,7 @@ class OwnEnvironment:
 
     @property
     def headers(self) -> tuple[ActionHeader, ...]:
-        """The agent's instructions.
-
-        Raises:
-            UnusableInput: there are none, only controls.
-        """
+        """The agent's instructions; UnusableInput if there are none, only controls."""
         if not self.instructions:
             raise UnusableInput(
                 f"environment {self.name}: has no instructions, only controls; give --controls"
@@ -164,11 +160,7 @@ class OwnEnvironment:
         return tuple((SPLIT, seed) for seed in self.seeds)
 
     def classifiers(self, given: Path | None) -> Path | None:
-        """The folder of the weights: the given one, or the package's own.
-
-        Raises:
-            UnusableInput: there is neither.
-        """
+        """The folder of the weights: the given one, or the package's own; UnusableInput if there is neither."""
         folder = given or self.weights
         if folder is None:
             raise UnusableInput(
@@ -188,8 +180,7 @@ class OwnEnvironment:
             UnusableInput: the environment cannot be made or used.
         """
         if chance is not None:
-            check_refusals(self.name, self.instructions)
-            check_restore(self.name, self.restore)
+            check_chance(self.name, self.instructions, self.restore)
         elif controls or not self.instructions:
             return self.controlled(problem)
         about = self.made(), self.instructions, self.scene, self.restore, problem[1]
@@ -224,11 +215,7 @@ class OwnEnvironment:
         return simulator
 
     def made(self) -> Env:
-        """The Gymnasium environment.
-
-        Raises:
-            UnusableInput: ``make`` raises.
-        """
+        """The Gymnasium environment; UnusableInput if ``make`` raises."""
         try:
             return self.make()
         except Exception as error:
@@ -283,18 +270,13 @@ class OwnEnvironment:
         problems = [(SPLIT, seed) for seed in (self.seeds if seeds is None else seeds)]
         simulators = [self.simulator(problem, controls=controls) for problem in problems]
         perception = perception or self.told()
-        seen, vocabulary = watched(simulators, perception), self.visual.vocabulary()
+        seen = [perception.of(one) if isinstance(perception, Told) else one for one in simulators]
+        vocabulary = self.visual.vocabulary()
         return ImageAgent(seen, perception, vocabulary, instructions, access, refuses_surely=True)
 
     def told(self) -> Told:
-        """States as ``shown`` tells them, in place of a perception.
-
-        Raises:
-            UnusableInput: there is no such function.
-        """
-        if self.shown is None:
-            raise UnusableInput(f"environment {self.name}: has no function `shown` that tells its states")
-        return Told(self.true_state)
+        """States as ``shown`` tells them, in place of a perception; UnusableInput if there is no such function."""
+        return Told(self._truth.state)
 
     def stand_in(self) -> Told | None:
         """What tells the states where there are no classifiers; None where there are some, or nothing tells them."""
@@ -304,14 +286,15 @@ class OwnEnvironment:
         """The state of ``env.unwrapped``; ``scene`` is that of its problem.
 
         Raises:
-            UnusableInput: ``shown`` raises, or gives anything but atoms of perceived predicates.
+            UnusableInput: there is no ``shown``, it raises, or gives anything but atoms of perceived predicates.
         """
         return self._truth.state(env, scene)
 
     @cached_property
     def _truth(self) -> Shown:
-        """The truth as ``shown`` tells it, which is asked for only where there is such a function."""
-        assert self.shown is not None, "there is one"
+        """The truth as ``shown`` tells it; UnusableInput if there is no such function."""
+        if self.shown is None:
+            raise UnusableInput(f"environment {self.name}: has no function `shown` that tells its states")
         return Shown(self.name, self.visual, self.shown)
 
     @property
@@ -417,10 +400,8 @@ class OwnEnvironment:
         def act(env: Env, scene: Scene, rng: np.random.Generator) -> bool:
             terminated = False
             if (chosen := random_choice(controls, scene, rng)) is not None:
-                name, objects = chosen
-                actions = next(one.actions for one in controls if one.header.name == name)
-                actions = actions(*objects) if callable(actions) else actions
-                for action in actions if isinstance(actions, list) else [actions]:
+                control = next(one for one in controls if one.header.name == chosen.name)
+                for action in control.steps(*chosen.objects):
                     terminated = bool(env.step(action)[2]) or terminated
             return terminated and stops
 
@@ -464,11 +445,7 @@ def is_reference(name: str) -> bool:
 
 
 def imported(name: str) -> object:
-    """What ``MODULE:NAME`` names.
-
-    Raises:
-        UnusableInput: there is no such module or name, or the module cannot be imported.
-    """
+    """What ``MODULE:NAME`` names; UnusableInput if there is no such module or name, or the module cannot be imported."""
     module, _, own = name.partition(":")
     try:
         return getattr(import_module(module), own)

@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from aam_vision.envs.board import Layout
-from aam_vision.envs.pddlgym_files import declarations, pddl_folder, pddlgym_name, problem_files
+from aam_vision.envs.pddlgym_files import action_predicates, domain_file, pddl_folder, problem_files
 from aam_vision.model.strips import ROOT_TYPE, Atom
 from aam_vision.support.errors import UnusableInput
 
@@ -24,10 +24,10 @@ UNTYPED = "default"
 @cache
 def parsed(name: str) -> Any:
     """PDDLGym's parsed domain; read-only, so every world of the domain shares it."""
-    operators = not declarations(name).verbs
+    operators = not action_predicates(name)
     with without_its_warnings():
         return pddlgym().parser.PDDLDomainParser(
-            str(pddl_folder() / f"{pddlgym_name(name)}.pddl"),
+            str(domain_file(name)),
             expect_action_preds=not operators,
             operators_as_actions=operators,
         )
@@ -219,11 +219,7 @@ def without_its_warnings() -> Iterator[None]:
 
 @cache
 def pddlgym() -> Any:
-    """PDDLGym's package; its modules are attributes that are imported on first use.
-
-    Raises:
-        UnusableInput: if it is not installed, as after a plain installation on Python 3.12 or later.
-    """
+    """PDDLGym's package, whose modules are attributes that are imported on first use; UnusableInput if it is not installed."""
     folder = pddl_folder().parent
     whole = _Package("pddlgym", folder)
     vars(whole)["rendering"] = _Package("pddlgym.rendering", folder / "rendering")

@@ -98,16 +98,13 @@ class FigureSheet:
         self._size = rows, columns
 
     def at(self, x: float, y: float) -> tuple[float, float]:
-        """The place in pixels of a point of the board in cells, both from the left and from below."""
         across, up = self._axes.transData.transform((x, y))
         return float(across), float(up)
 
     def background(self) -> Pixels:
-        """The empty board, (height, width, 3)."""
         return self._background.copy()
 
     def draw(self, canvas: Pixels, sprite: NDArray[np.float32], row: int, column: int) -> None:
-        """Lay a sprite over a cell of a canvas, uint8 (height, width, 3), with PDDLGym's artist."""
         self._canvas[..., :3] = canvas
         with drawing() as utils:
             box = utils.draw_token(sprite, row, column, self._axes, *self._size)
@@ -145,10 +142,8 @@ def reference_frame(
     palette = {} if palette is None else palette
     own: dict[str, Any] = {"plt": _Figures()} if hasattr(renderer, "plt") else {}
     if coloured := hasattr(renderer, _COLOURS):
-        own |= {
-            _COLOURS: palette,
-            _CHANCE: type(getattr(renderer, _CHANCE))(0),
-        }  # PDDLGym begins with this seed
+        # PDDLGym begins with the seed 0
+        own |= {_COLOURS: palette, _CHANCE: type(getattr(renderer, _CHANCE))(0)}
     with drawing(), _lent(renderer, **own):
         if coloured and not palette:
             renderer.render(set(map(literals.of, layout.initial)))

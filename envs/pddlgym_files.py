@@ -6,17 +6,16 @@ declarations of a domain come from its file by our own reader.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
 from aam_vision.model.pddl import read_domain
-from aam_vision.model.pddl.reading import fields, parameters, predicates, sections, types_of
-from aam_vision.model.pddl.syntax import Group, Word, read_definition
-from aam_vision.model.strips import ActionHeader, Model, Predicate, State, Types, Vocabulary
+from aam_vision.model.pddl.reading import fields
+from aam_vision.model.pddl.syntax import Group, Word, instructions, read_definition
+from aam_vision.model.strips import Model, State
 from aam_vision.support.errors import UnusableInput
 
 INSTALL = "PDDLGym is not installed: pip install --no-deps pddlgym==0.0.7"
@@ -27,29 +26,6 @@ SPLITS = {"train": "", "test": "_test"}
 OPERATOR_ACTIONS = {"blocks": "blocks_operator_actions", "hanoi": "hanoi_operator_actions"}
 """Domains for which PDDLGym's own name says that operators are the actions, with that name."""
 
-_SECTIONS = (":requirements", ":types", ":predicates", ":action")
-_ACTIONS = re.compile(r"\(:actions ([^)]*)\)")
-"""PDDLGym names the action predicates in a comment."""
-
-
-@dataclass(frozen=True)
-class Declarations:
-    """The declarations of a domain file.
-
-    Attributes:
-        types: the type hierarchy.
-        predicates: in the file's order, without the action predicates.
-        headers: the operators' names and parameters, in the file's order.
-        verbs: the action predicates, such as ``(move ?v0 - direction)``; none where operators are the actions.
-        native: operator -> its action predicate, and which of its parameters that one takes.
-    """
-
-    types: Types
-    predicates: tuple[Predicate, ...]
-    headers: tuple[ActionHeader, ...]
-    verbs: tuple[Predicate, ...]
-    native: Mapping[str, tuple[str, tuple[int, ...]]]
-
 
 def pddl_folder() -> Path:
     """The folder of PDDLGym's PDDL files; UnusableInput if PDDLGym is not installed."""
@@ -59,71 +35,45 @@ def pddl_folder() -> Path:
     return Path(spec.submodule_search_locations[0]) / "pddl"
 
 
-def pddlgym_name(domain: str) -> str:
-    """PDDLGym's name of a domain, which its files bear."""
-    return OPERATOR_ACTIONS.get(domain, domain)
+def domain_file(domain: str) -> Path:
+    """The file of a domain."""
+    return pddl_folder() / f"{OPERATOR_ACTIONS.get(domain, domain)}.pddl"
 
 
 def problem_files(domain: str, split: str) -> tuple[Path, ...]:
     """The problem files of a split in PDDLGym's own order, that of their names; UnusableInput if there is no such split."""
     if split not in SPLITS:
         raise UnusableInput(f"{domain} has no split {split!r}: use one of {', '.join(SPLITS)}")
-    return tuple(sorted((pddl_folder() / f"{pddlgym_name(domain)}{SPLITS[split]}").glob("*.pddl")))
-
-
-def domain_file(domain: str) -> Path:
-    """The file of a domain."""
-    return pddl_folder() / f"{pddlgym_name(domain)}.pddl"
-
-
-@cache
-def declarations(domain: str) -> Declarations:
-    """The declarations of a domain; UnusableInput if PDDLGym is not installed, or has no such domain."""
-    path = domain_file(domain)
-    definition = read_definition(path, "domain")
-    known = sections(definition, _SECTIONS)
-    types = types_of(definition, known[":types"])
-    declared = [Predicate(*pair) for pair in predicates(definition, known[":predicates"], types).items()]
-    named = _ACTIONS.search(path.read_text("utf-8"))
-    verbs = named[1].split() if named else []
-    headers, native = [], {}
-    for section in known[":action"]:
-        word = section.parts[1]
-        assert isinstance(word, Word)
-        given = fields(definition, section, word.text)
-        kinds = parameters(definition, given[":parameters"], types, word.text)
-        headers.append(ActionHeader(word.text, tuple(kinds), tuple(kinds.values())))
-        for part in given[":precondition"].parts:
-            if isinstance(part, Group) and part.head in verbs:
-                taken = [one.text.removeprefix("?") for one in part.parts[1:] if isinstance(one, Word)]
-                native[word.text] = (part.head, tuple(list(kinds).index(name) for name in taken))
-    return Declarations(
-        types,
-        tuple(predicate for predicate in declared if predicate.name not in verbs),
-        tuple(headers),
-        tuple(predicate for predicate in declared if predicate.name in verbs),
-        native,
-    )
-
-
-# PDDLGym's domains with chance as models with outcomes, without its action literals.
+    file = domain_file(domain)
+    return tuple(sorted(file.with_name(f"{file.stem}{SPLITS[split]}").glob("*.pddl")))
 
 
 @cache
 def chance_model(domain: str) -> Model:
-    """The model of a domain's file; UnusableInput if PDDLGym is not installed."""
-    whole, declared = read_domain(domain_file(domain), chance=True), declarations(domain)
-    own = {predicate.name for predicate in declared.predicates}
-    actions = tuple(
-        replace(
-            schema,
-            positive=frozenset(atom for atom in schema.positive if atom.predicate in own),
-            negative=frozenset(atom for atom in schema.negative if atom.predicate in own),
-        )
-        for schema in whole.actions
-    )
-    vocabulary = Vocabulary(domain, declared.predicates, declared.types, whole.vocabulary.constants)
-    return Model(vocabulary, actions)
+    """The model of a domain's file, with its outcomes where there are several, without action literals.
+
+    Raises:
+        UnusableInput: PDDLGym is not installed, or has no such domain.
+    """
+    whole = read_domain(domain_file(domain), chance=True)
+    return replace(whole, vocabulary=replace(whole.vocabulary, name=domain, left_out=()))
+
+
+@cache
+def action_predicates(domain: str) -> Mapping[str, tuple[str, tuple[int, ...]]]:
+    """Operator -> its action predicate, such as ``move``, and which of its parameters that takes; empty where operators are the actions.
+
+    Raises:
+        UnusableInput: PDDLGym is not installed, or has no such domain.
+    """
+    definition, found = read_definition(domain_file(domain), "domain"), {}
+    verbs, actions = instructions(definition), [one for one in definition.sections if one.head == ":action"]
+    for header, action in zip(chance_model(domain).headers, actions, strict=True):
+        for part in fields(definition, action, header.name)[":precondition"].parts:
+            if isinstance(part, Group) and part.head in verbs:
+                taken = [one.text.removeprefix("?") for one in part.parts[1:] if isinstance(one, Word)]
+                found[header.name] = part.head, tuple(header.parameters.index(name) for name in taken)
+    return found
 
 
 def initial_states(domain: str, split: str) -> list[State]:

@@ -17,7 +17,7 @@ from aam_vision.envs.pddlgym_domains import (
     pddlgym,
     static_atoms,
 )
-from aam_vision.envs.pddlgym_files import chance_model, declarations
+from aam_vision.envs.pddlgym_files import chance_model
 from aam_vision.model.strips import ActionSchema, Atom, GroundAction, LiftedAtom, State
 from aam_vision.planning.joins import StateIndex, bindings
 from aam_vision.support.errors import UnusableInput
@@ -94,9 +94,6 @@ class Outcome:
     chances: tuple[tuple[float, SimulatedState], ...] = ()
 
 
-_NOTHING: Mapping[str, tuple[int, ...]] = {}
-
-
 class World:
     """One problem in PDDLGym's simulator; every answer is PDDLGym's and is asked for once.
 
@@ -104,17 +101,16 @@ class World:
 
     Args:
         layout: the problem.
-        named: where operators are the actions, operator -> those of its parameters that a native action
-            names. The state settles the rest.
+        native: operator -> its native action, and those of its parameters that this one names. The state settles the rest.
     """
 
-    def __init__(self, layout: Layout, named: Mapping[str, tuple[int, ...]] = _NOTHING) -> None:
+    def __init__(self, layout: Layout, native: Mapping[str, tuple[str, tuple[int, ...]]]) -> None:
         self.layout = layout
-        changing = changing_predicates(layout.domain)
         self._domain = parsed(layout.domain)
-        self._named = named if self._domain.operators_as_actions else _NOTHING
+        self._named = dict(native.values()) if self._domain.operators_as_actions else {}
+        """Where operators are the actions, what each of them names."""
         self.static = static_atoms(layout)
-        self._changing = changing
+        self._changing = changing_predicates(layout.domain)
         self._env = _simulator_class()(layout.domain, "", operators_as_actions=bool(self._named))
         self._literals = Literals(layout)
         self._entities = self._literals.entities
@@ -128,10 +124,8 @@ class World:
         """The state that was looked into last."""
         self._operators: dict[str, list[tuple[ActionSchema, tuple[int, ...]]]] = {}
         """By native action, the operators that it may amount to, and which of their parameters it names."""
-        native = declarations(layout.domain).native
         for schema in chance_model(layout.domain).actions:
-            name = schema.header.name
-            verb, taken = native[name] if native else (name, self._named[name])
+            verb, taken = native[schema.header.name]
             self._operators.setdefault(verb, []).append((schema, taken))
 
     def node(self, dynamic: frozenset[Atom]) -> SimulatedState:

@@ -397,14 +397,13 @@ class PolicyAgent(Told):
         number = start.handle
         assert isinstance(number, int), "a situation of this agent"
         if number < len(self.seeds):
-            state = self._begun(number)
-        elif number == self._number:
-            state = start.state
-        elif number in self._kept:
-            episode, state = self._kept[number]
-            self._here = deepcopy(episode)
-        else:
+            return self._begun(number)
+        if number == self._number:
+            return start.state
+        if number not in self._kept:
             raise AccessViolation(f"{self.access.value} access: nothing leads back to that situation")
+        episode, state = self._kept[number]
+        self._here = deepcopy(episode)
         return state
 
     def _redraw(self, luck: int) -> None:
@@ -496,9 +495,8 @@ class _Episode:
             raise Spent
         space = self.environment.action_space
         if isinstance(space, Box) and isinstance(action, np.ndarray):
-            action = action.astype(
-                space.dtype
-            )  # float64 is what numpy computes, float32 what most spaces have
+            # float64 is what numpy computes, float32 what most spaces have
+            action = action.astype(space.dtype)
         if not space.contains(action):
             raise AgentFailed(f"the policy acted outside of its action space: {action!r} is not in {space}")
         self.left -= 1

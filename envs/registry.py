@@ -72,11 +72,7 @@ def words_of(name: str) -> ImageDomain | Words:
 
 
 def board_domain(name: str) -> BoardDomain:
-    """The domain of that name.
-
-    Raises:
-        UnusableInput: if there is none.
-    """
+    """The domain of that name; UnusableInput if there is none."""
     if name not in DOMAINS + WITH_CHANCE:
         raise UnusableInput(f"no environment {name!r}: use one of {', '.join(DOMAINS + WITH_CHANCE)}")
     found: BoardDomain = getattr(import_module(f"aam_vision.envs.{name}"), name.upper())

@@ -292,7 +292,6 @@ class Tiles:
         self.shape = self._renderer.shape
 
     def frame(self, atoms: frozenset[Atom]) -> Frame:
-        """The picture of a legal state, uint8 (H, W, 3); its unchangeable atoms may be left out."""
         return self._renderer.frame(self._codes(atoms))
 
 
@@ -317,12 +316,10 @@ class WholePictures:
 
     @cached_property
     def shape(self) -> tuple[int, int, int]:
-        """The shape of every frame of the problem."""
         height, width, channels = self.frame(self._layout.initial).shape
         return height, width, channels
 
     def frame(self, atoms: frozenset[Atom]) -> Frame:
-        """The picture of a legal state, uint8 (H, W, 3); its unchangeable atoms may be left out."""
         state = frozenset(atom for atom in atoms if atom.predicate in self._changing)
         return self._frames.of(state, lambda: self._draw(state | self._static)).copy()
 

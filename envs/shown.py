@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,6 @@ from aam_vision.agents.perception import (
     Completion,
     Frame,
     Percept,
-    Perception,
     Reading,
     Scene,
     Simulator,
@@ -43,11 +42,7 @@ class Shown:
         return State(whole.true, scene.objects)
 
     def atoms(self, env: Any, scene: Scene) -> frozenset[Atom]:
-        """The atoms that the function gives.
-
-        Raises:
-            UnusableInput: as of ``state``.
-        """
+        """The atoms that the function gives; UnusableInput as of ``state``."""
         perceived = {entry.predicate.name: entry for entry in self.visual.perceived}
         try:
             true = frozenset(Atom(*atom) for atom in self.shown(env))
@@ -93,29 +88,21 @@ class Told:
 
     def __init__(self, state: Callable[[Any, Scene], State]) -> None:
         self._state = state
-        self._present: GymnasiumSimulator | None = None
+        self.seen: GymnasiumSimulator | None = None
+        """The simulator whose image was taken last."""
 
     def of(self, simulator: GymnasiumSimulator) -> Simulator:
         """A simulator whose images are looked at with this perception."""
         return _Watched(simulator, self)
 
-    def watch(self, simulator: GymnasiumSimulator) -> None:
-        """Note that the next image to be read is that of this simulator."""
-        self._present = simulator
-
     def look(self, frame: Frame, scene: Scene) -> Percept:
         """The state of the simulator whose image was taken last."""
-        assert self._present is not None, "an image was taken"
-        return Percept(self._state(self._present.present, scene), {})
+        assert self.seen is not None, "an image was taken"
+        return Percept(self._state(self.seen.present, scene), {})
 
     def follow(self, before: Percept, frame: Frame, scene: Scene) -> Percept:
         """The same: names of things do not have to be followed."""
         return self.look(frame, scene)
-
-
-def watched(simulators: Sequence[GymnasiumSimulator], perception: Perception) -> list[Simulator]:
-    """The simulators whose images are read by this perception."""
-    return [perception.of(one) if isinstance(perception, Told) else one for one in simulators]
 
 
 class _Watched(SimulatorDecorator):
@@ -126,5 +113,5 @@ class _Watched(SimulatorDecorator):
         self._told, self._watched = told, simulator
 
     def frame(self) -> Frame:
-        self._told.watch(self._watched)
+        self._told.seen = self._watched
         return super().frame()

@@ -57,13 +57,9 @@ def by_cell(own: str, seen_as: str, description: str) -> Source:
 
 def sights(scene: Scene, true: frozenset[Atom]) -> list[Atom]:
     """The contents of the cells."""
-    cells = {pair: name for name, pair in CELLS.items()}
-    found = [
-        (a.predicate, a.objects[:-2], cells[a.objects[-2], a.objects[-1]])
-        for a in true
-        if a.predicate in SEEN
-    ]
-    return [Atom(SEEN[predicate], (*tile, cell)) for predicate, tile, cell in found]
+    cells: dict[tuple[str, ...], str] = {pair: name for name, pair in CELLS.items()}
+    shown = [atom for atom in true if atom.predicate in SEEN]
+    return [Atom(SEEN[one.predicate], (*one.objects[:-2], cells[one.objects[-2:]])) for one in shown]
 
 
 SEEN: Final = {"at": "tile-in", "blank": "no-tile-in"}

@@ -46,8 +46,7 @@ def move_dir(scene: Scene, seen: State) -> Truths:
     return _moves.between(scene, floor, floor | places_of(seen.unknown, "clear", "at"))
 
 
-def is_nongoal(scene: Scene, seen: State) -> Truths:
-    """Wherever there is no goal."""
+def _is_nongoal(scene: Scene, seen: State) -> Truths:
     goals, doubtful = places_of(seen.true, "is-goal"), places_of(seen.unknown, "is-goal")
     nongoals = [Atom("is-nongoal", (name,)) for name in scene.cells if name not in goals | doubtful]
     return nongoals, [Atom("is-nongoal", (name,)) for name in scene.cells if name in doubtful]
@@ -59,7 +58,7 @@ SOKOBAN: Final = BoardDomain(
         "move-dir": defined(
             move_dir, "the next cell in that direction; neither is a wall (a cell neither clear nor occupied)"
         ),
-        "is-nongoal": defined(is_nongoal, "a cell that is no goal"),
+        "is-nongoal": defined(_is_nongoal, "a cell that is no goal"),
         "clear": there("clear", "floor with nothing standing on it"),
         "is-stone": of_look("stone", "named stone-*"),
         "at": where(("player", "stone"), "the cell where the thing is seen"),

@@ -69,10 +69,7 @@ def shown(head: str, description: str, *, auxiliary: bool = False) -> Source:
 def _perceived(
     reading: Reading, heads: Mapping[str, str], description: str, hidden_by: str | None, auxiliary: bool
 ) -> Source:
-    def source(predicate: Predicate) -> Perceived:
-        return Perceived(predicate, reading, heads, description, hidden_by, auxiliary)
-
-    return source
+    return lambda predicate: Perceived(predicate, reading, heads, description, hidden_by, auxiliary)
 
 
 def defined(define: Callable[[Scene, State], Truths], description: str) -> Source:

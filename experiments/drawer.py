@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from aam_vision.agents.perception import Mask, Scene
 from aam_vision.envs.labelled import Labelled
-from aam_vision.envs.meaning import Instruction, instruction
-from aam_vision.envs.meaning import intended as schema
+from aam_vision.envs.meaning import Instruction, instruction, intended_model
 from aam_vision.envs.own import OwnEnvironment
 from aam_vision.envs.sources import found, shown, vocabulary
 from aam_vision.envs.tabletop.drawing import Drawing
@@ -170,15 +169,13 @@ INSTRUCTIONS: Final = (
 
 def intended() -> Model:
     """For evaluation only."""
-    pull, push, put_in, take_out = (one.header for one in INSTRUCTIONS)
-    return Model(
+    return intended_model(
         VOCABULARY.vocabulary(),
-        (
-            schema(pull, "-out d", "out d"),
-            schema(push, "out d", "-out d"),
-            schema(put_in, "out d, on-table x", "in x d, -on-table x"),
-            schema(take_out, "out d, in x d", "on-table x, -in x d"),
-        ),
+        INSTRUCTIONS,
+        ("-out d", "out d"),
+        ("out d", "-out d"),
+        ("out d, on-table x", "in x d, -on-table x"),
+        ("out d, in x d", "on-table x, -in x d"),
     )
 
 

@@ -21,7 +21,7 @@ import typer
 
 from aam_vision.agents.perception import Cell
 from aam_vision.envs.grids import STEPS, cell_names, neighbours
-from aam_vision.envs.pddlgym_files import declarations
+from aam_vision.envs.pddlgym_files import chance_model
 from aam_vision.envs.registry import board_domain
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
@@ -405,7 +405,7 @@ def _state(size: int, floor: set[Cell], goals: set[Cell], stones: list[Cell], pl
     for thing, cell in where.items():
         stone = thing != "player-01"
         facts += [Atom("at", (thing, named[cell])), Atom("is-stone" if stone else "is-player", (thing,))]
-    return State(frozenset(facts), Objects(kinds, declarations("sokoban").types))
+    return State(frozenset(facts), Objects(kinds, chance_model("sokoban").vocabulary.types))
 
 
 if __name__ == "__main__":

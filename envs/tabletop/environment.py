@@ -15,15 +15,14 @@ from numpy.typing import NDArray
 from aam_vision.agents.perception import Frame, Mask, Scene
 from aam_vision.envs.controlled import ReadyWorld
 from aam_vision.envs.labelled import Labelled
-from aam_vision.envs.meaning import Instruction, instruction
-from aam_vision.envs.meaning import intended as schema
+from aam_vision.envs.meaning import Instruction, instruction, intended_model
 from aam_vision.envs.sources import found, of_look, vocabulary
 from aam_vision.envs.sources import shown as shown_there
 from aam_vision.envs.tabletop.drawing import Drawing, gl_context
 from aam_vision.envs.tabletop.layouts import BALL, BLOCK_LOOKS, STEEL, Layout, random_layout, rearranged
 from aam_vision.envs.tabletop.mjcf import CAMERA
 from aam_vision.envs.tabletop.skills import SKILLS, SLIPPING, Skills
-from aam_vision.envs.tabletop.world import Arm, MotionCheck, World
+from aam_vision.envs.tabletop.world import Arm, World
 from aam_vision.model.constraints import Acyclic, Number
 from aam_vision.model.strips import Atom, Case, Effects, LiftedAtom, Model, Objects, Outcome
 from aam_vision.support.errors import UnusableInput
@@ -86,7 +85,6 @@ class Stage:
         self.world = World(kinds)
         self.arm = Arm(self.world)
         self.skills = Skills(self.world, self.arm)
-        self.check = MotionCheck(self.world, self.arm)
         self._drawing: Drawing | None = None
 
     def set_up(self, layout: Layout) -> None:
@@ -232,8 +230,24 @@ class TabletopEnv(gymnasium.Env[NDArray[np.uint8], Instructed]):
         return stage.world.seen_at(stage.world.place(self._skills.things.index(name)), CAMERA)
 
     def true_atoms(self) -> frozenset[Atom]:
-        """What is true at present, read from poses and contacts: for labels and evaluation only."""
-        return true_atoms(self.stage.world, self.stage.check, self._skills.things)
+        """What is true at present, read from poses and contacts: for labels and evaluation only.
+
+        Atoms of ``holding``, ``clear``, ``on``, ``on-table`` and ``hand-empty``.
+        """
+        held, names = self.stage.skills.check.held(), self._skills.things
+        atoms = {Atom("hand-empty", ()) if held is None else Atom("holding", (names[held],))}
+        covered = {held}
+        for upper, lower in resting(self.stage.world):
+            if upper == held:
+                continue
+            atoms.add(
+                Atom("on-table", (names[upper],))
+                if lower is None
+                else Atom("on", (names[upper], names[lower]))
+            )
+            covered.add(lower)
+        atoms.update(Atom("clear", (name,)) for number, name in enumerate(names) if number not in covered)
+        return frozenset(atoms)
 
     def snapshot(self) -> Snapshot:
         return Snapshot(self.layout, self.stage.world.snapshot())
@@ -254,6 +268,27 @@ class TabletopEnv(gymnasium.Env[NDArray[np.uint8], Instructed]):
     def close(self) -> None:
         for stage in self._stages.values():
             stage.close()
+
+
+LOWER: Final = 0.5
+"""How much lower than a thing's middle the middle of what bears it is, at least, as a share of half its width."""
+
+
+def resting(world: World) -> set[tuple[int, int | None]]:
+    """Pairs of a thing and what bears it: a thing that it touches and that is below, or the table (None)."""
+    found: set[tuple[int, int | None]] = set()
+    for pair in world.touching():
+        for upper, lower in (pair, pair[::-1]):
+            number = world.number(upper)
+            if number is None:
+                continue
+            if world.is_table(lower):
+                found.add((number, None))
+            elif (below := world.number(lower)) is not None:
+                drop = world.place(number)[2] - world.place(below)[2]
+                if drop > LOWER * world.half(number):
+                    found.add((number, below))
+    return found
 
 
 # The table as ``--env tabletop``: its vocabulary, what the robot can be told, and problems; the intended model apart.
@@ -362,16 +397,14 @@ INSTRUCTIONS: Final = (
 
 def intended() -> Model:
     """Blocks world with a ball that bears nothing and steel that stays where it is; for evaluation only."""
-    pick_up, put_down, stack, unstack = (one.header for one in INSTRUCTIONS)
     free, taken = "clear x, hand-empty", "-clear x, -hand-empty"
-    return Model(
+    return intended_model(
         VOCABULARY.vocabulary(),
-        (
-            schema(pick_up, f"{free}, on-table x, -steel x", f"holding x, {taken}, -on-table x"),
-            schema(put_down, "holding x", f"{free}, on-table x, -holding x"),
-            schema(stack, "holding x, clear y, -ball y", f"{free}, on x y, -holding x, -clear y"),
-            schema(unstack, f"{free}, on x y, -steel x", f"holding x, clear y, {taken}, -on x y"),
-        ),
+        INSTRUCTIONS,
+        (f"{free}, on-table x, -steel x", f"holding x, {taken}, -on-table x"),
+        ("holding x", f"{free}, on-table x, -holding x"),
+        ("holding x, clear y, -ball y", f"{free}, on x y, -holding x, -clear y"),
+        (f"{free}, on x y, -steel x", f"holding x, clear y, {taken}, -on x y"),
     )
 
 
@@ -415,48 +448,6 @@ def world(alike: int = 1) -> Table:
         held_out=HELD_OUT,
         controls=INSTRUCTIONS,
     )
-
-
-# Which predicates are true, read from poses and contacts: for labels and evaluation only.
-
-
-HELD, CLEAR, ON, ON_TABLE, EMPTY = "holding", "clear", "on", "on-table", "hand-empty"
-LOWER: Final = 0.5
-"""How much lower than a thing's middle the middle of what bears it is, at least, as a share of half its width."""
-
-
-def true_atoms(world: World, check: MotionCheck, names: tuple[str, ...]) -> frozenset[Atom]:
-    """The atoms of `holding`, `clear`, `on`, `on-table` and `hand-empty` that are true; ``names`` are those of the things."""
-    held = check.held()
-    atoms = {Atom(EMPTY, ())} if held is None else {Atom(HELD, (names[held],))}
-    covered = set() if held is None else {held}
-    for upper, lower in resting(world):
-        if upper == held:
-            continue
-        atoms.add(
-            Atom(ON_TABLE, (names[upper],)) if lower is None else Atom(ON, (names[upper], names[lower]))
-        )
-        if lower is not None:
-            covered.add(lower)
-    atoms.update(Atom(CLEAR, (name,)) for number, name in enumerate(names) if number not in covered)
-    return frozenset(atoms)
-
-
-def resting(world: World) -> set[tuple[int, int | None]]:
-    """Pairs of a thing and what bears it: a thing that it touches and that is below, or the table (None)."""
-    found: set[tuple[int, int | None]] = set()
-    for pair in world.touching():
-        for upper, lower in (pair, pair[::-1]):
-            number = world.number(upper)
-            if number is None:
-                continue
-            if world.is_table(lower):
-                found.add((number, None))
-            elif (below := world.number(lower)) is not None:
-                drop = world.place(number)[2] - world.place(below)[2]
-                if drop > LOWER * world.half(number):
-                    found.add((number, below))
-    return found
 
 
 # The table with a hand that slips, as ``--env tabletop:slippery``; its classifiers are those of the table.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,13 +14,6 @@ BLOCK, BALL, STEEL, CRATE = "block", "ball", "steel", "crate"
 
 BLOCK_LOOKS: Final = ("red", "green", "blue", "yellow", "purple", "white", "striped", "checkered")
 """Looks of blocks."""
-LOOKS: Final[Mapping[str, tuple[str, ...]]] = {
-    BLOCK: BLOCK_LOOKS,
-    BALL: (BALL,),
-    STEEL: (STEEL,),
-    CRATE: (CRATE,),
-}
-"""The looks that a thing of a kind can have."""
 
 COLUMNS: Final = (-0.144, -0.048, 0.048, 0.144)
 ROWS: Final = (-0.085, 0.0, 0.085)

@@ -34,7 +34,7 @@ class Skills:
 
     def __init__(self, world: World, arm: Arm) -> None:
         self._world, self._arm = world, arm
-        self._check = MotionCheck(world, arm)
+        self.check = MotionCheck(world, arm)
 
     def carry_out(self, name: str, things: tuple[int, ...]) -> str | None:
         """Carry out a skill; return why it cannot be, or None if it was. Whatever is refused changes nothing."""
@@ -71,41 +71,41 @@ class Skills:
         raise RuntimeError("no place of the table is free")  # there are more places than things
 
     def _unstack(self, thing: int, under: int) -> None:
-        self._check.empty_handed()
-        found, ground = self._check.below(thing)
+        self.check.empty_handed()
+        found, ground = self.check.below(thing)
         if found != under:
             raise Impossible("the thing does not stand on the other one")
         self._lift(thing, ground)
 
     def _lift(self, thing: int, ground: float) -> None:
         """Grasp a thing at the height of the ground that it is to stand on, and bring it home."""
-        self._check.empty_handed()
-        pose = self._check.grasp(thing, ground)
+        self.check.empty_handed()
+        pose = self.check.grasp(thing, ground)
         before = float(self._world.place(thing)[2])
-        self._pass_over(pose, self._check.top())
+        self._pass_over(pose, self.check.top())
         self._arm.move(pose)
         self._arm.close()
         self._arm.move(pose.at_height(pose.up + 2 * RISEN))
-        if self._world.place(thing)[2] < before + RISEN or self._check.held() != thing:
+        if self._world.place(thing)[2] < before + RISEN or self.check.held() != thing:
             raise Impossible("the thing does not come along with the hand")
-        self._go_home(self._check.top(without=thing))
-        self._check.holding(thing)
+        self._go_home(self.check.top(without=thing))
+        self.check.holding(thing)
 
     def _put_down(self, thing: int, drop: float = 0.0) -> None:
-        self._check.holding(thing)
-        for place in self._check.free_places(thing):
+        self.check.holding(thing)
+        for place in self.check.free_places(thing):
             try:
-                ground = self._check.ground(thing, place, turn=0.0, on=None)
-                self._check.release(thing, place, ground, turn=0.0)
+                ground = self.check.ground(thing, place, turn=0.0, on=None)
+                self.check.release(thing, place, ground, turn=0.0)
             except Impossible:
                 continue
             return self._set_down(thing, place, ground, turn=0.0, on=None, drop=drop)
         raise Impossible("no place is free")
 
     def _stack(self, thing: int, under: int) -> None:
-        self._check.holding(thing)
+        self.check.holding(thing)
         place, turn = self._world.place(under), quarter(self._world.turn(under))
-        ground = self._check.ground(thing, place, turn, on=under)
+        ground = self.check.ground(thing, place, turn, on=under)
         self._set_down(thing, place, ground, turn, on=under)
 
     def _set_down(
@@ -119,15 +119,14 @@ class Skills:
     ) -> None:
         """Bring the carried thing to a place on level ground or above it, let it go, and see whether it stays."""
         ground += drop
-        top = self._check.top(without=thing)
-        self._pass_over(self._check.release(thing, place, ground, turn), top)
-        self._arm.move(
-            self._check.release(thing, place, ground, turn)
-        )  # it may have slipped a little on the way
+        top = self.check.top(without=thing)
+        self._pass_over(self.check.release(thing, place, ground, turn), top)
+        # it may have slipped a little on the way
+        self._arm.move(self.check.release(thing, place, ground, turn))
         self._arm.release()
-        self._go_home(self._check.top())
+        self._go_home(self.check.top())
         astray = float(np.linalg.norm(self._world.place(thing)[:2] - place[:2]))
-        if self._check.below(thing)[0] != on or astray > ASTRAY or self._world.speed(thing) > STILL:
+        if self.check.below(thing)[0] != on or astray > ASTRAY or self._world.speed(thing) > STILL:
             raise Impossible("the thing does not stay where it is put")
 
     def _pass_over(self, pose: Pose, top: float) -> None:

@@ -154,11 +154,9 @@ class World:
         from_, along = np.array(start, np.float64), np.array(way, np.float64)
         distance = mujoco.mj_ray(self.model, self.data, from_, along, _THINGS_ONLY, 1, excluded, self._met)
         geom = int(self._met[0])
-        if geom == _NOTHING:
+        if not self.is_table(geom) and geom not in self._number:
             return None
-        return (
-            Met(self.number(geom), float(distance)) if self.is_table(geom) or geom in self._number else None
-        )
+        return Met(self.number(geom), float(distance))
 
 
 # The arm: where its joints have to be for its finger tips to be somewhere, and smooth motion there.
@@ -236,9 +234,9 @@ class Arm:
         wanted = OPEN if held is None else CLOSED
         world.data.ctrl[:] = np.array([*joints(HOME), wanted, wanted])
 
-    def pretend(self, data: mujoco.MjData, pose: Pose, fingers: float = OPEN) -> None:
-        """Put the arm somewhere in data that are only tried."""
-        data.qpos[self._at] = np.array([*joints(pose), fingers, fingers])
+    def pretend(self, data: mujoco.MjData, pose: Pose) -> None:
+        """Put the arm somewhere in data that are only tried, with open fingers."""
+        data.qpos[self._at] = np.array([*joints(pose), OPEN, OPEN])
 
     @property
     def opening(self) -> float:
@@ -364,7 +362,7 @@ class MotionCheck:
         """
         right, away, _ = self._world.place(thing)
         pose = Pose(float(right), float(away), ground + CLEARANCE, quarter(self._world.turn(thing)))
-        self._way_down(pose, (self._arm.palm, *self._arm.fingers))
+        self._way_down(pose)
         across = np.array([cos(pose.turn), sin(pose.turn), 0.0])
         middle = np.array([right, away, ground + self._world.half(thing)])
         met = self._world.ray(middle - 0.1 * across, across)
@@ -416,28 +414,29 @@ class MotionCheck:
             ground + half + float(tips[2] - held[2]),
             turn,
         )
-        self._way_down(pose, (self._arm.palm, *self._arm.fingers), carried, (*place[:2], ground + half))
+        self._way_down(pose, carried, (*place[:2], ground + half))
         return pose
 
     def free_places(self, carried: int) -> Iterable[NDArray[np.float64]]:
         """Places on the table, those farthest from all things first."""
         others = [self._world.place(n)[:2] for n in range(len(self._world.kinds)) if n != carried]
-        places = [np.array(centre) for centre in centres()]
-        room = [min((float(np.linalg.norm(place - one)) for one in others), default=1.0) for place in places]
-        return [
-            places[number] for number in sorted(range(len(places)), key=lambda n: (-round(room[n], 6), n))
-        ]
+
+        def room(place: NDArray[np.float64]) -> float:
+            return min((float(np.linalg.norm(place - one)) for one in others), default=1.0)
+
+        return sorted(map(np.array, centres()), key=lambda place: -round(room(place), 6))
 
     def _way_down(
         self,
         pose: Pose,
-        hand: tuple[int, ...],
         carried: int | None = None,
         place: tuple[float, float, float] | None = None,
     ) -> None:
         """Try the hand's last way down, with what it carries; Impossible if that hits anything."""
         data = self._world.elsewhere()
-        moving = {*hand} if carried is None else {*hand, self._world.geoms[carried]}
+        moving = {self._arm.palm, *self._arm.fingers}
+        if carried is not None:
+            moving.add(self._world.geoms[carried])
         for higher in TRIED:
             try:
                 self._arm.pretend(data, pose.at_height(pose.up + higher))

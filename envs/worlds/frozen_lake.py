@@ -16,8 +16,7 @@ from aam_vision.envs.control_names import control
 from aam_vision.envs.controlled import ReadyWorld
 from aam_vision.envs.grids import STEPS, board_scene, grid_boxes, neighbours
 from aam_vision.envs.labelled import labelled_images
-from aam_vision.envs.meaning import instruction
-from aam_vision.envs.meaning import intended as schema
+from aam_vision.envs.meaning import instruction, intended_model
 from aam_vision.envs.restoring import attributes
 from aam_vision.envs.sources import adjacent, there, vocabulary
 from aam_vision.model.strips import Atom, Model
@@ -130,15 +129,9 @@ CONTROLS: Final = tuple(control(name, action) for name, action in ACTIONS.items(
 
 def intended() -> Model:
     """The model of a walker who stays on the goal."""
-    move, fall = (one.header for one in INSTRUCTIONS)
     needs = "at from, next from to d, -goal from"
-    return Model(
-        VOCABULARY.vocabulary(),
-        (
-            schema(move, f"{needs}, -hole to", "at to, -at from"),
-            schema(fall, f"{needs}, hole to", "-at from"),
-        ),
-    )
+    move, fall = (f"{needs}, -hole to", "at to, -at from"), (f"{needs}, hole to", "-at from")
+    return intended_model(VOCABULARY.vocabulary(), INSTRUCTIONS, move, fall)
 
 
 def world() -> ReadyWorld:
@@ -153,7 +146,6 @@ def world() -> ReadyWorld:
         pictures=labelled_images([Lake], scene, shown, shake),
         number=TAUGHT,
         round_steps=500,
-        unseen=labelled_images([Lake], scene, shown, shake),
         restore=attributes("s", "lastaction"),
         truth=intended,
         controls=CONTROLS,

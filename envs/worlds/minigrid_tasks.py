@@ -20,8 +20,7 @@ from minigrid.minigrid_env import MiniGridEnv
 from aam_vision.envs.control_names import control
 from aam_vision.envs.controlled import ReadyWorld
 from aam_vision.envs.labelled import labelled_images
-from aam_vision.envs.meaning import Instruction, becomes, instruction
-from aam_vision.envs.meaning import intended as schema
+from aam_vision.envs.meaning import Instruction, becomes, instruction, intended_model
 from aam_vision.envs.worlds.minigrid_world import (
     COLOURS,
     DIRECTIONS,
@@ -196,7 +195,7 @@ DOOR: Final = "?from - cell ?door - door ?dir - direction"
 
 @dataclass(frozen=True)
 class _Told:
-    """An instruction with the feature that a task must have for it, and what is intended by it: see ``meaning.intended``."""
+    """An instruction with the feature that a task must have for it, and what is intended by it: see ``meaning.intended_model``."""
 
     feature: str
     instruction: Instruction
@@ -289,9 +288,8 @@ def instructions_of(features: Features) -> tuple[Instruction, ...]:
 
 def intended(features: Features, vocabulary: Vocabulary) -> Model:
     """The model that is meant by the instructions, over the vocabulary of the task."""
-    known = {predicate.name for predicate in vocabulary.predicates}
-    meant = ((one.instruction.header, one.needs, one.changes) for one in _told(features))
-    return Model(vocabulary, tuple(schema(*one, known) for one in meant))
+    meant = [(one.needs, one.changes) for one in _told(features)]
+    return intended_model(vocabulary, instructions_of(features), *meant, partial=True)
 
 
 def _told(features: Features) -> list[_Told]:

@@ -18,8 +18,7 @@ from aam_vision.envs.control_names import control
 from aam_vision.envs.controlled import ReadyWorld
 from aam_vision.envs.grids import board_scene, grid_boxes, neighbours
 from aam_vision.envs.labelled import labelled_images
-from aam_vision.envs.meaning import instruction
-from aam_vision.envs.meaning import intended as schema
+from aam_vision.envs.meaning import instruction, intended_model
 from aam_vision.envs.restoring import attributes
 from aam_vision.envs.sources import always, defined, on, there, vocabulary, where
 from aam_vision.model.strips import Atom, Model, State
@@ -151,14 +150,12 @@ INSTRUCTIONS = (
 
 def intended() -> Model:
     """The model of a driver who knows no end of an episode, and has fuel."""
-    move, pick_up, drop_off = (one.header for one in INSTRUCTIONS)
-    return Model(
+    return intended_model(
         VOCABULARY.vocabulary(),
-        (
-            schema(move, "at t from, road from to d", "at t to, -at t from"),
-            schema(pick_up, "at t s, waiting s", "occupied t, -waiting s"),
-            schema(drop_off, "at t s, occupied t", "waiting s, -occupied t"),
-        ),
+        INSTRUCTIONS,
+        ("at t from, road from to d", "at t to, -at t from"),
+        ("at t s, waiting s", "occupied t, -waiting s"),
+        ("at t s, occupied t", "waiting s, -occupied t"),
     )
 
 

@@ -14,10 +14,10 @@ from aam_vision.agents.perception import Defined, Exactly, Frame, Perceived, Per
 from aam_vision.agents.perception import VisualVocabulary as Visual
 from aam_vision.classifiers.reading import SceneIndex
 from aam_vision.envs.gymnasium_simulator import GymnasiumSimulator
-from aam_vision.envs.meaning import intended as schema
+from aam_vision.envs.meaning import intended_model
 from aam_vision.envs.own import Instruction, Labelled, OwnEnvironment
 from aam_vision.model.query import Access
-from aam_vision.model.strips import ActionHeader, Atom, Model, Objects, Predicate, State, Types
+from aam_vision.model.strips import ActionHeader, Atom, Objects, Predicate, State, Types
 
 LENGTH, SIDE = 4, 16
 LEFT, RIGHT, LIGHT = range(3)
@@ -98,13 +98,12 @@ INSTRUCTIONS = (
 )
 
 
-INTENDED = Model(
+INTENDED = intended_model(
     vocabulary().vocabulary(),
-    (
-        schema(INSTRUCTIONS[0].header, "at from, next to from", "at to, -at from"),
-        schema(INSTRUCTIONS[1].header, "at from, next from to", "at to, -at from"),
-        schema(INSTRUCTIONS[2].header, "at where, -lit where", "lit where"),
-    ),
+    INSTRUCTIONS,
+    ("at from, next to from", "at to, -at from"),
+    ("at from, next from to", "at to, -at from"),
+    ("at where, -lit where", "lit where"),
 )
 
 

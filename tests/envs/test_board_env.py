@@ -20,7 +20,7 @@ from tests.processes import fresh
 from tests.refusals import told_by
 
 ALL_DOMAINS = list(map(board_domain, DOMAINS))
-IDS = [one.gym_id for one in ALL_DOMAINS]
+IDS = [f"aam_vision/{one.name.capitalize()}-v0" for one in ALL_DOMAINS]
 PROBLEMS = (dict(zip(("split", "problem"), one.interrogated[0], strict=True)) for one in ALL_DOMAINS)
 SMALL = list(zip(IDS, PROBLEMS, strict=True))
 
@@ -116,7 +116,7 @@ def test_a_snapshot_of_another_problem_is_refused() -> None:
 @pytest.mark.parametrize("name", ["sokoban", "doors"])
 def test_a_synthetic_layout_is_played_like_any_other(name: str, rng: np.random.Generator) -> None:
     layout = next(board_domain(name).random_layouts([(8, 7)], rng))
-    env = make(board_domain(name).gym_id, layout=layout)
+    env = make(f"aam_vision/{name.capitalize()}-v0", layout=layout)
     frame, _ = env.reset()
     assert frame.shape == env.observation_space.shape
     executed = [env.step(rng.integers(env.action_space.n))[4]["executed"] for _ in range(40)]

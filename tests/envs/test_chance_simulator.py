@@ -17,7 +17,7 @@ import pytest
 from aam_vision.agents.image import ChanceImageAgent, Passage
 from aam_vision.agents.perception import Scene
 from aam_vision.envs.controlled import ControlledEnvironment
-from aam_vision.envs.gymnasium_simulator import ChanceSimulator, check_refusals, check_restore
+from aam_vision.envs.gymnasium_simulator import ChanceSimulator, check_chance
 from aam_vision.envs.meaning import BoundedCalls, TookTooLong
 from aam_vision.envs.own import Instruction, instruction
 from aam_vision.envs.restoring import in_order
@@ -277,8 +277,10 @@ def test_chance_that_comes_back_with_a_copy_or_may_feign_a_refusal_is_refused() 
     given = (np.random.default_rng(0), Lane(frozen=True), (drive(),), scene, "copy", 0)
     told_by(lambda: ChanceSimulator(*given, stops=False), "draw chance from np_random")
     pushes = (instruction("push", 0),)
-    told_by(lambda: check_refusals("lane", pushes), "push counts as refused where the image stays the same")
-    told_by(lambda: check_restore("lane", "replay"), "restore='replay'")
+    told_by(
+        lambda: check_chance("lane", pushes, "copy"), "push counts as refused where the image stays the same"
+    )
+    told_by(lambda: check_chance("lane", (), "replay"), "restore='replay'")
 
 
 def subject(environment: ControlledEnvironment, access: Access) -> ChanceImageAgent:

@@ -86,7 +86,7 @@ def test_neighbours_and_cycles_are_known_from_names() -> None:
 def test_every_predicate_of_the_pddl_needs_one_source() -> None:
     domain: BoardDomain = board_domain("doors")
     sources = {**domain.sources, "sees": there("sees", "is none of the PDDL")}
-    make = partial(entries, "doors", domain.declared.predicates, sources, {})
+    make = partial(entries, "doors", domain.truth().vocabulary.predicates, sources, {})
     told_by(make, r"doors: give exactly one source .*: sees")
     del sources["sees"], sources["at"]
     told_by(make, "PDDL: at")

@@ -176,7 +176,7 @@ class _Whole(World):
 def test_every_action_has_the_outcome_that_it_has_with_the_whole_state(name: str, rng: Any) -> None:
     domain = board_domain(name)
     layout = load(name, *domain.interrogated[0])
-    world, whole = domain.world(layout), _Whole(layout, domain.named)
+    world, whole = domain.world(layout), _Whole(layout, domain.native)
     node, executed, refused = world.initial, 0, 0
     actions = domain.native_actions(layout)
     for _ in range(20):
