@@ -230,17 +230,17 @@ class UnexecutedActions:
         """The guesses by action.
 
         Their samples are drawn from a child of the generator that depends on the evidence: so equal evidence has equal
-        samples.
+        samples. Actions of which the same is known have the same samples, too: their header decides which is tried first, not chance.
         """
         hypotheses, visited = evidence.hypotheses, evidence.visited
         searched = visited[: (len(evidence.exchanges) + 1) * COOCCURRENCE_SITUATIONS]
         executed = [action.version for action in hypotheses.actions.values() if action.successes]
         unused = _unused(hypotheses)
         found: dict[str, UnexecutedAction] = {}
-        for number, (name, action) in enumerate(hypotheses.actions.items()):
+        for name, action in hypotheses.actions.items():
             if action.successes:
                 continue
-            key = number, action.version, len(visited), *executed
+            key = action.version, len(visited), *executed
             basis = key, len(searched), evidence.learned, unused
             if name not in self._known or self._known[name][0] != basis:
                 never_together = self._cooccurrence.never_together(action.index, searched)

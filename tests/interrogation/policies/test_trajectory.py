@@ -50,6 +50,24 @@ def test_each_question_is_a_new_one_from_where_the_agent_stands(domain: Domain, 
     interrogate(agent, observed, np.random.default_rng(0), budget=AMPLE)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_of_actions_of_which_the_same_is_known_the_first_is_tried_first(seed: int) -> None:
+    model, (problem,) = domains.packaged("gripper", seed=[seed, 1])
+    names = [action.header.name for action in model.actions]
+    assert names.index("pick") < names.index("drop")  # of the same parameters
+    tried: list[str] = []
+
+    class Noting(TrajectoryPolicy):
+        def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
+            move = super().next(evidence, rng)
+            tried.extend(step.name for step in (move.plan if isinstance(move, Ask) else ()))
+            return move
+
+    agent = SymbolicAgent(model, [problem], Access.TRAJECTORY)
+    interrogate(agent, Noting(), np.random.default_rng(seed), budget=Budget(steps=12))
+    assert tried.index("pick") < tried.index("drop")
+
+
 def _steps_to_the_correct_model(model: Model, problem: State, seed: int) -> int | None:
     agent = SymbolicAgent(model, [problem], Access.TRAJECTORY)
     result = interrogate(agent, TrajectoryPolicy(), np.random.default_rng(seed), budget=Budget(steps=60))
