@@ -10,7 +10,7 @@ import atexit
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any, Final, Protocol
 from weakref import finalize
@@ -107,8 +107,10 @@ class Drawing:
 
 
 def _free(gl: Any, context: Any) -> None:
-    gl.make_current()
-    context.free()
+    # it may draw in another thread than the one that collects it: then all of it is given back with ``gl``
+    with suppress(Exception):
+        gl.make_current()
+        context.free()
     gl.free()
 
 

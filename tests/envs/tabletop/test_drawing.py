@@ -122,6 +122,22 @@ def test_a_process_ends_quietly_while_a_table_is_open() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.usefixtures("drawable")
+def test_a_table_is_collected_in_another_thread_than_it_is_drawn_in() -> None:
+    program = (
+        "from threading import Event, Thread\n"
+        "from aam_vision.envs.tabletop.environment import TabletopEnv\n"
+        "tables, drawn, end = [TabletopEnv('rgb_array')], Event(), Event()\n"
+        "def draw():\n"
+        "    tables[0].reset(seed=0); drawn.set(); end.wait()\n"
+        "thread = Thread(target=draw); thread.start(); drawn.wait()\n"
+        "tables.clear(); end.set(); thread.join()\n"
+        "again = TabletopEnv('rgb_array'); again.reset(seed=0); print(again.render().std() > 10)\n"
+    )
+    done = fresh(program)
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, "True", "")
+
+
 def test_scenes_for_training_keep_some_looks_apart() -> None:
     rng = np.random.default_rng(0)
     for blocks in (3, 4, 5) * 5:
