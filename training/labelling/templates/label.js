@@ -83,7 +83,11 @@ async function show(next) {
   get("wait").hidden = view.kind !== "busy" && view.kind !== "done";
   get("told").textContent = view.told;
   if (view.kind === "busy") setTimeout(poll, 500);
-  if (fresh && pictured) await load();
+  if (fresh && pictured) {
+    get("picture").style.visibility = "hidden"; // nobody is to answer about the picture before
+    await load();
+    get("picture").style.visibility = "";
+  }
   if (view.kind === "describe" && fresh) describe();
   if (view.kind === "atom") question();
   if (view.kind !== "ask") return;
