@@ -97,6 +97,7 @@ class UnexecutedAction:
         self._name, self._beliefs, self._transfer, self._unused = name, beliefs, transfer, unused
         self.prior = {literal: self._probability(literal) for literal in action.undecided.singles()}
         self._alone = np.array([*self.prior.values()], dtype=np.float64)
+        self._tries: dict[State, list[tuple[Row, float]]] = {}
         atoms = np.array(
             [(one.positive or one.negative).bit_length() - 1 for one in self.prior], dtype=np.intp
         )
@@ -152,7 +153,10 @@ class UnexecutedAction:
         """
         first: Row | None = None
         most = total = 0.0
-        for number, (objects, value) in enumerate(self._best_tries(grid), 1):
+        tries = self._tries.get(grid.state)
+        if tries is None:
+            tries = self._tries[grid.state] = self._best_tries(grid)
+        for number, (objects, value) in enumerate(tries, 1):
             first = first or objects
             total += value
             most = max(most, total / (distance + number))

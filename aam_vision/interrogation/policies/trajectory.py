@@ -29,10 +29,11 @@ from aam_vision.interrogation.queries.first_success import (
     planned_states,
 )
 from aam_vision.interrogation.queries.reachability import BOLD, Derived, PlannedNearMiss, Reachability
-from aam_vision.model.strips import GroundAction, State
+from aam_vision.model.strips import GroundAction, State, Vocabulary
 from aam_vision.planning.joins import Row, StateIndex, bindings
 from aam_vision.planning.planner import Limits, Planner, Verdict
 from aam_vision.planning.pyperplan import PyperplanPlanner
+from aam_vision.support.recent import Recent
 
 TEST = "test"
 """The purpose of a step within sight that may tell something."""
@@ -58,6 +59,7 @@ class TrajectoryPolicy:
     work: int = 20_000
     unexecuted: UnexecutedActions = field(default_factory=UnexecutedActions)
     _reachability: Derived[Reachability] = field(default_factory=Derived)
+    _sights: Recent[State, Sight] = field(default_factory=lambda: Recent(SIGHTS))
 
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
         """The next move: the best test within sight, else one that is planned for, else stop."""
@@ -68,7 +70,7 @@ class TrajectoryPolicy:
             return sound_stop(indistinguishability_of(evidence))
         node = evidence.current
         value = StepValue(evidence, self.unexecuted, rng)
-        lookahead = Lookahead(evidence, node, value, _stale(evidence), work=self.work)
+        lookahead = Lookahead(evidence, node, value, _stale(evidence), self._sights, work=self.work)
         test = lookahead.best()
         first = self._first_success(evidence, node, value)
         if first is not None and (test is None or first.value > test.value):
@@ -183,6 +185,8 @@ BEST = 5
 """Choices of arguments that are looked at in case the best ones were tried already."""
 MAX_CELLS = 60_000
 """Choices of arguments up to which all are compared. More: nothing is overlooked, slower."""
+SIGHTS = 1000
+"""States of which what was worked out is kept, as most of them are in sight of the next move, too."""
 GRID = 30
 """Work of comparing all choices of arguments in one state, and how many of them make as much work."""
 BEAM = 1000
@@ -211,6 +215,36 @@ class _Ahead:
     probability: float
 
 
+@dataclass
+class _Onward:
+    """A step from a state, the candidates that it may violate, and where it leads, once that was asked."""
+
+    step: GroundAction
+    violated: Literals
+    after: State | None = None
+
+
+class Sight:
+    """A state, with what follows from it and the hypotheses about single actions."""
+
+    def __init__(self, state: State, vocabulary: Vocabulary) -> None:
+        self.state, self.index, self.grid = state, StateIndex(state), StateGrid(state, vocabulary)
+        self._onward: dict[str, tuple[int, list[_Onward]]] = {}
+
+    def onward(self, name: str, action: ActionHypotheses) -> list[_Onward]:
+        """The steps of an action whose likely preconditions hold."""
+        version, steps = self._onward.get(name, (-1, []))
+        if version != action.version:
+            required = atoms(action, action.bold.positive)
+            rows = bindings(self.index, action.index.header, required, repeated=action.index.repeated)
+            steps = [
+                _Onward(GroundAction(name, row), action.violated(*action.index.values(self.state, row)))
+                for row in rows
+            ]
+            self._onward[name] = action.version, steps
+        return steps
+
+
 class Lookahead:
     """The tests within sight of a node, under the hypotheses at one moment."""
 
@@ -220,11 +254,15 @@ class Lookahead:
         node: Node,
         value: StepValue,
         stale: Mapping[tuple[str, Literals], int],
+        sights: Recent[State, Sight],
         *,
         work: int,
     ) -> None:
-        """``stale`` counts how often a test was asked and told nothing: an image may hide what it was about."""
-        self._stale = stale
+        """``stale`` counts how often a test was asked and told nothing: an image may hide what it was about.
+
+        ``sights``: what earlier moves worked out.
+        """
+        self._stale, self._sights = stale, sights
         self._evidence = evidence
         self._node = node
         self._value = value
@@ -250,11 +288,11 @@ class Lookahead:
                 if best is not None and most * ahead.probability <= best.value * (len(ahead.way) + 1):
                     continue
                 self.farthest = ahead.way
-                index = StateIndex(ahead.state)
-                test = self._best_here(ahead, index, best.value if best else 0.0)
+                sight = self._sight(ahead.state)
+                test = self._best_here(ahead, sight, best.value if best else 0.0)
                 if test is not None and (best is None or test.value > best.value):
                     best = test
-                for step, probability, state in self._onward(index):
+                for step, probability, state in self._onward(sight):
                     if state not in seen:
                         seen.add(state)
                         chance = ahead.probability * probability
@@ -263,14 +301,16 @@ class Lookahead:
         self.exhausted = not self._skipped
         return best
 
-    def _best_here(self, ahead: _Ahead, index: StateIndex, least: float) -> Test | None:
+    def _sight(self, state: State) -> Sight:
+        return self._sights.of(state, lambda: Sight(state, self._evidence.hypotheses.vocabulary))
+
+    def _best_here(self, ahead: _Ahead, sight: Sight, least: float) -> Test | None:
         best: Test | None = None
         cost = len(ahead.way) + 1
-        grid = StateGrid(ahead.state, self._evidence.hypotheses.vocabulary)
         for name, action in self._evidence.hypotheses.actions.items():
             if self._most[name] * ahead.probability <= least * cost:
                 continue
-            for objects, worth in self._options(name, action, index, grid, cost):
+            for objects, worth in self._options(name, action, sight, cost):
                 if worth * ahead.probability <= least * cost:
                     continue
                 step = GroundAction(name, objects)
@@ -283,12 +323,13 @@ class Lookahead:
         return best
 
     def _options(
-        self, name: str, action: ActionHypotheses, index: StateIndex, grid: StateGrid, cost: int
+        self, name: str, action: ActionHypotheses, sight: Sight, cost: int
     ) -> Iterator[tuple[Row, float]]:
         """Arguments worth trying in a state that costs so many steps, with what they are worth for these.
 
         All are compared unless they are too many.
         """
+        index, grid = sight.index, sight.grid
         if name in self._value.unexecuted:
             self._left -= BEAM
             first = self._value.unexecuted[name].best_in(grid, cost - 1)
@@ -319,20 +360,18 @@ class Lookahead:
             rows = bindings(index, header, wanted, repeated=action.index.repeated)
             yield from islice(rows, ROWS)
 
-    def _onward(self, index: StateIndex) -> Iterator[tuple[GroundAction, float, State]]:
+    def _onward(self, sight: Sight) -> Iterator[tuple[GroundAction, float, State]]:
         """Steps that are as good as certain, and where they lead."""
         for name, action in self._evidence.hypotheses.actions.items():
             if not action.successes:
                 continue
-            required = atoms(action, action.bold.positive)
-            rows = bindings(index, action.index.header, required, repeated=action.index.repeated)
-            for objects in rows:
+            for one in sight.onward(name, action):
                 self._left -= 1
-                held, dim = action.index.values(index.state, objects)
-                probability = self._value.success(name, action.violated(held, dim))
+                probability = self._value.success(name, one.violated)
                 if probability >= CERTAIN:
-                    step = GroundAction(name, objects)
-                    yield step, probability, self._evidence.predict(index.state, step)
+                    if one.after is None:
+                        one.after = self._evidence.predict(sight.state, one.step)
+                    yield one.step, probability, one.after
 
 
 def _why(name: str, action: ActionHypotheses, violated: Literals) -> str:
