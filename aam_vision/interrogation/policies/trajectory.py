@@ -229,19 +229,19 @@ class Sight:
 
     def __init__(self, state: State, vocabulary: Vocabulary) -> None:
         self.state, self.index, self.grid = state, StateIndex(state), StateGrid(state, vocabulary)
-        self._onward: dict[str, tuple[int, list[_Onward]]] = {}
+        self._onward: dict[str, tuple[ActionHypotheses, int, list[_Onward]]] = {}
 
     def onward(self, name: str, action: ActionHypotheses) -> list[_Onward]:
         """The steps of an action whose likely preconditions hold."""
-        version, steps = self._onward.get(name, (-1, []))
-        if version != action.version:
+        known, version, steps = self._onward.get(name, (None, 0, []))
+        if known is not action or version != action.version:
             required = atoms(action, action.bold.positive)
             rows = bindings(self.index, action.index.header, required, repeated=action.index.repeated)
             steps = [
                 _Onward(GroundAction(name, row), action.violated(*action.index.values(self.state, row)))
                 for row in rows
             ]
-            self._onward[name] = action.version, steps
+            self._onward[name] = action, action.version, steps
         return steps
 
 
