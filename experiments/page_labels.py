@@ -235,7 +235,10 @@ DISTURBED: Final[Mapping[str, Disturbance]] = {
 
 
 def read_disturbed(env: str, folder: Path, seed: int, number: int, runs: int = 1) -> Iterator[Row]:
-    """How the weights of a folder read pictures under every disturbance, of how many they say that they are strange, and how runs end."""
+    """How the weights of a folder read pictures under every disturbance, of how many they say that they are strange, and how runs end.
+
+    ``wrong`` are pictures with an atom that is decided wrongly; ``accepted`` those of which nothing is left open that shows.
+    """
     domain = image_domain(env)
     perception = CameraPerception.load(domain.visual, domain.name, folder, remembered=0)
     shown = {entry.predicate.name for entry in domain.visual.read_as(Reading.SHOWN)}
@@ -248,10 +251,13 @@ def read_disturbed(env: str, folder: Path, seed: int, number: int, runs: int = 1
             different = (
                 percept.state.true ^ domain.visual.sighted(one.scene, one.true)
             ) - percept.state.unknown
-            counts["wrong"] += any(atom.predicate in shown for atom in different)
+            wrongly = any(atom.predicate in shown for atom in different)
+            counts["wrong"] += wrongly
             counts["accepted"] += not percept.refused
+            counts["accepted wrong"] += wrongly and not percept.refused
             counts["named"] += bool(percept.unlike)
-        read = {"disturbance": name, **{key: counts[key] for key in ("accepted", "wrong", "named")}}
+        columns = "accepted", "accepted wrong", "wrong", "named"
+        read = {"disturbance": name, **{key: counts[key] for key in columns}}
         yield {**read, **ended([interrogated(env, folder, disturbance, seed + run) for run in range(runs)])}
 
 
