@@ -185,7 +185,7 @@ BEST = 5
 """Choices of arguments that are looked at in case the best ones were tried already."""
 MAX_CELLS = 60_000
 """Choices of arguments up to which all are compared. More: nothing is overlooked, slower."""
-SIGHTS = 1000
+SIGHTS = 200
 """States of which what was worked out is kept, as most of them are in sight of the next move, too."""
 GRID = 30
 """Work of comparing all choices of arguments in one state, and how many of them make as much work."""
