@@ -232,7 +232,8 @@ class CameraPerception:
             found = found & ~np.array(covered, bool)
         found = found & ~doubled
         blind = atoms.blind(found)
-        if _mostly(strange):  # who knows what is seen there
+        mostly = sum(part.mean() for part in strange) > MOST
+        if mostly:  # who knows what is seen there
             found, blind, told = np.zeros_like(found), np.ones_like(blind), None
         sure, doubtful = legality.settle(probabilities, low, high, blind)
         hidden = atoms.blind(~lost)
@@ -252,7 +253,8 @@ class CameraPerception:
         again = [
             f"another thing that looks like {atoms.things[number]}" for number in np.flatnonzero(doubled)
         ]
-        return Percept(state, {}, refused, where, (*self._named(strange, missing), *again))
+        unlike = [MOVED] if mostly else self._named(strange, missing)
+        return Percept(state, {}, refused, where, (*unlike, *again))
 
     def _untinted(self, pictures: Tensor) -> Tensor:
         """Pictures as the network sees them, under a light of the colour that it had in those learned from.
@@ -276,9 +278,6 @@ class CameraPerception:
 
     def _named(self, strange: Sequence[NDArray[np.bool_]], missing: Sequence[str]) -> Iterator[str]:
         """What is strange in a picture, in words; ``missing``: things of which nothing is said."""
-        if _mostly(strange):
-            yield MOVED
-            return
         for part in strange:
             down, across = (
                 (places.mean() + 0.5) / size
@@ -346,11 +345,6 @@ class CameraPerception:
         atoms = SceneAtoms(self.vocabulary, plan, scene, known_as)
         legality = SceneLegality(self.vocabulary.constraints, tuple(scene.objects), atoms.atoms)
         return _Indexed(sightings, atoms, legality, Completion(self.vocabulary, scene))
-
-
-def _mostly(strange: Sequence[NDArray[np.bool_]]) -> bool:
-    """Whether these are parts of a picture that is strange as a whole."""
-    return bool(sum(part.mean() for part in strange) > MOST)
 
 
 def picture_of(card: Card) -> Size:
