@@ -23,6 +23,7 @@ from aam_vision.classifiers.store import Card
 from aam_vision.envs.labelled import Labelled
 from aam_vision.model.strips import State
 from aam_vision.support.commandline import Progress
+from aam_vision.support.errors import UnusableInput
 from aam_vision.support.wording import counted
 from aam_vision.training.assessment import PerceptionScores
 from aam_vision.training.folder import Labellable
@@ -32,6 +33,10 @@ from aam_vision.training.settings import limited_threads
 
 Answer = State | Labelled | bool
 """The perceived atoms that are true in a picture, with pixels where it has no cells; or whether a single atom is."""
+
+
+class TooLittle(UnusableInput):
+    """Nothing can be learned from the answers so far; more of them may help."""
 
 
 # When labels are enough: a test on answers that were not learned from.
@@ -269,7 +274,7 @@ class Learner(Generic[P]):
         raise NotImplementedError
 
     def train(self) -> P:
-        """New classifiers from all answers; UnusableInput if nothing can be learned from them."""
+        """New classifiers from all answers; UnusableInput if nothing can be learned from them, ``TooLittle`` if more may help."""
         raise NotImplementedError
 
     def passed(self) -> bool:
@@ -308,7 +313,7 @@ class LabellingRounds(Generic[P]):
         learner, found = self._learner, self._learner.found
         self.ask(learner.FIRST)
         with limited_threads(1):
-            perception = self._train()
+            perception = self._first()
             while not learner.passed() and found.answered < learner.way.most and learner.left():
                 self.ask(learner.EACH, perception)
                 perception = self._train()
@@ -317,6 +322,17 @@ class LabellingRounds(Generic[P]):
                 perception = self._tested(perception, found.test)
                 found.sure = found.test.passed
         return perception, found
+
+    def _first(self) -> P:
+        """The first classifiers; more is asked while the answers are too little to learn from."""
+        learner, found = self._learner, self._learner.found
+        while True:
+            try:
+                return self._train()
+            except TooLittle:
+                if found.answered >= learner.way.most or not learner.left():
+                    raise
+                self.ask(learner.EACH)
 
     def _tested(self, perception: P, test: PictureTest) -> P:
         """Have pictures read that were set aside, and learn from them what is misread, until the test is passed or nothing is left."""

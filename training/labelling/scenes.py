@@ -33,6 +33,7 @@ from aam_vision.training.labelling.rounds import (
     Answer,
     Learner,
     PictureTest,
+    TooLittle,
     least_labelled,
     pictures_needed,
     upper_bound,
@@ -218,9 +219,11 @@ class SceneLearner(Learner[CameraPerception]):
         if self.way.free:
             made = self._made(own, self._effort.made)
             if not made:
-                raise UnusableInput(
+                alike = any(len({*one.scene.looks.values()}) < len(one.scene.looks) for one in own)
+                raise (UnusableInput if alike else TooLittle)(
                     f"{self.domain.name}: no new pictures can be made of the labelled ones, in which things share looks, "
-                    "touch each other, or have no masks; label scenes where each look is there once, and things lie apart"
+                    "touch each other as they are outlined, or have no masks; label scenes where each look is there once, things "
+                    "lie apart, and none lies in one place in most of them"
                 )
             self.found.given = len(made), 0
             learned = [*made, *own * REPEATED]

@@ -130,6 +130,25 @@ def test_what_looks_alike_cannot_be_taken_apart():
         _rounds(Way(most=9), ("red", "red", "ball"))[0].run()
 
 
+def test_where_things_lie_apart_in_none_of_the_first_pictures_more_are_labelled(monkeypatch):
+    made, tried = scenes.made_of, []
+
+    def after_two_rounds(visual, own, *more):
+        tried.append(len(own))
+        return made(visual, own, *more) if len(tried) > 2 else []
+
+    monkeypatch.setattr(scenes, "made_of", after_two_rounds)
+    one, knows = _rounds(Way(most=20))
+    _, found = one.run()
+    assert len(found.seconds) >= 1
+    assert tried[:3] == sorted({*tried[:3]}), "each round has more to learn from"
+    monkeypatch.setattr(scenes, "made_of", lambda *_: [])
+    one, knows = _rounds(Way(most=10))
+    with pytest.raises(UnusableInput, match="lies in one place in most of them"):
+        one.run()
+    assert len(knows.asked) == 10, "as many as allowed"
+
+
 def test_a_look_that_was_never_labelled_is_unknown_and_not_absent():
     one, _ = _rounds(Way(most=8), ("red", "green", "blue"))
     perception, found = one.run()
