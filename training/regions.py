@@ -118,13 +118,13 @@ class Regions:
         self._stands_out: Mask = binary_opening(apart)
         self._edges: NDArray[np.float32] = np.sqrt(sum(sobel(seen[..., one]) ** 2 for one in range(3)))
 
-    def grown(self, points: Mapping[str, Sequence[Spot]]) -> dict[str, Mask]:
-        """Which pixels show each thing that somebody points at, (height, width)."""
+    def grown(self, points: Mapping[str, Sequence[Spot]], nothing: Sequence[Spot] = ()) -> dict[str, Mask]:
+        """Which pixels show each thing that somebody points at, (height, width); ``nothing``: points at what shows none of them."""
         from scipy.ndimage import label
         from skimage.segmentation import watershed
 
         spots, plain = np.zeros((2, *self._stands_out.shape), np.int32)
-        for number, own in enumerate(points.values(), start=1):
+        for number, own in ((len(points) + 1, nothing), *enumerate(points.values(), start=1)):
             for row, column in own:
                 down, across = self._nearest(row // self._every, column // self._every)
                 spots[max(down - 1, 0) : down + 2, max(across - 1, 0) : across + 2] = number

@@ -78,6 +78,16 @@ def test_a_further_point_extends_a_region_and_one_beside_a_thing_leads_to_it():
     assert regions.grown({}) == {}
 
 
+def test_a_point_at_nothing_takes_away_what_stands_out_beside_a_thing():
+    """Where a thing stands in most pictures, what is behind it stands out once it is gone."""
+    points = {"one": [(25, 35)]}
+    regions = Regions(_drawn(), BEHIND)
+    assert _overlap(regions.grown(points)["one"], _mask(ONE)) < 0.7
+    found = regions.grown(points, [(38, 39)])
+    assert list(found) == ["one"]
+    assert _overlap(found["one"], _mask(ONE)) > 0.9
+
+
 def test_what_is_there_in_most_pictures_is_found_by_its_colour():
     """A drawer that is mostly shut does not stand out; what has been put before it does."""
     behind = BEHIND.copy()

@@ -8,7 +8,7 @@ be guessed, and what an answer excludes is taken back.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -53,6 +53,7 @@ class _Said:
     masks: Mapping[str, Mask]
     yes: Truth
     told: Truth
+    nothing: tuple[Spot, ...] = ()  # where no thing is
 
 
 class Questions:
@@ -133,7 +134,17 @@ class ThingDraft(PictureSheet[_Said]):
         points = {**self._said.points, thing: (*before, spot)}
         told = self._said.told.copy()
         told[self._atoms.found[place]] = True
-        self._say(_Said(points, self._regions.grown(points), self._said.yes, told))
+        self._grow(points, self._said.yes, told, self._said.nothing)
+
+    def take_away(self, spot: Spot) -> None:
+        """Say that no thing is there, so that outlines end before it."""
+        said = self._said
+        self._grow(said.points, said.yes, said.told, (*said.nothing, spot))
+
+    def _grow(
+        self, points: Mapping[str, tuple[Spot, ...]], yes: Truth, told: Truth, nothing: tuple[Spot, ...]
+    ) -> None:
+        self._say(_Said(points, self._regions.grown(points, nothing), yes, told, nothing))
 
     def toggle(self, head: int, places: Sequence[int]) -> None:
         """Say that something is true at places; or that it is not, if it was at all of them. What is excluded then is not true."""
@@ -153,7 +164,7 @@ class ThingDraft(PictureSheet[_Said]):
                     yes[rest.pop(0)] = False
         for place in places:
             told[self._of(place)] = True
-        self._say(_Said(self._said.points, self._said.masks, yes, told))
+        self._say(replace(self._said, yes=yes, told=told))
 
     def clear(self, places: Sequence[int]) -> None:
         """Say that things do not show, or that nothing is true of the picture as a whole."""
@@ -164,7 +175,7 @@ class ThingDraft(PictureSheet[_Said]):
                 told[self._atoms.found[place]] = True
             else:
                 yes[self._of(place)], told[self._of(place)] = False, True
-        self._say(_Said(points, self._regions.grown(points), yes, told))
+        self._grow(points, yes, told, self._said.nothing)
 
     def asked(self, place: int) -> list[int]:
         visible = self._visible()
@@ -226,7 +237,7 @@ class ThingDraft(PictureSheet[_Said]):
         }
 
     def change(self, what: str, facts: dict[str, Any]) -> None:
-        """``point`` at a thing, ``toggle`` a head of places, or ``clear`` them; ValueError if it is none of that."""
+        """``point`` at a thing or, with ``less``, at none, ``toggle`` a head of places, or ``clear`` them; ValueError if it is none of that."""
         if what != "point":
             return super().change(what, facts)
         places_in(facts, len(self.places))
@@ -237,6 +248,8 @@ class ThingDraft(PictureSheet[_Said]):
             raise ValueError("point")
         height, width = self._frame.shape[:2]
         spot = min(int(y * height), height - 1), min(int(x * width), width - 1)
+        if facts.get("less") is True:
+            return self.take_away(spot)
         return self.point(facts["places"][-1], spot, more=facts.get("more") is True)
 
     def _visible(self) -> Truth:

@@ -154,6 +154,26 @@ def test_what_an_answer_excludes_is_taken_back_and_what_is_missing_is_told():
     assert not place(0)["wrong"]
 
 
+def test_what_is_no_part_of_a_thing_is_taken_away_from_its_outline_and_can_be_undone():
+    one = TRUE[0]
+    sheet = _sheets().sheet(LabelQuestion(0), None)
+    names = [facts["name"] for facts in sheet.view(one.frame)["places"]]
+    first, second, *_ = (name for name in names if name in one.masks and one.masks[name].any())
+    place = {"places": [names.index(first)]}
+    sheet.change("point", {**place, **_spot(one.masks[first])})
+    sheet.change("point", {**place, **_spot(one.masks[second]), "more": True})
+    both = sheet.labelled().masks[first]
+    lowest = np.zeros_like(both)
+    lowest[tuple(np.argwhere(one.masks[second] & both)[-1])] = True
+    sheet.change("point", {**place, **_spot(lowest), "less": True})
+    own = sheet.labelled().masks[first]
+    assert not (own & lowest).any()
+    assert not (own & ~both).any()
+    assert (own & one.masks[first]).sum() == (both & one.masks[first]).sum()
+    sheet.take_back()
+    assert (sheet.labelled().masks[first] == both).all()
+
+
 def test_what_a_page_never_sends_is_refused():
     sheet = _sheets().sheet(LabelQuestion(0), None)
     assert [one["name"] for one in sheet.view(TRUE[0].frame)["places"]][4] == WHOLE

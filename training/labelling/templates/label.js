@@ -212,21 +212,23 @@ function drawOutlines() {
     ...now.map((number) => path(number, "outer")), ...now.map((number) => path(number, "inner")));
 }
 
-// A click shows where the chosen thing is; with Shift, that it reaches so far. On another thing, it chooses that one.
+// A click shows where the chosen thing is; with Shift, that it reaches so far; with Alt or Ctrl, that nothing is there. On another
+// thing, it chooses that one.
 function point(event) {
   if (!view || !view.pointing || event.button !== 0) return;
   const number = chosen.at(-1), place = view.places[number];
   const under = event.target.closest("[data-thing]");
   event.preventDefault();
-  if (under && place.there && !event.shiftKey) return focus([Number(under.dataset.thing)]);
+  const less = event.altKey || event.ctrlKey;
+  if (under && place.there && !event.shiftKey && !less) return focus([Number(under.dataset.thing)]);
   if (place.whole) return say("Choose a thing first.", true);
   const shown = get("image").getBoundingClientRect();
   const share = (value, from, length) => Math.max(0, Math.min(1, (value - from) / length));
   const more = event.shiftKey && place.there;
-  act("point", { places: [number], x: share(event.clientX, shown.left, shown.width), y: share(event.clientY, shown.top, shown.height), more })
+  act("point", { places: [number], x: share(event.clientX, shown.left, shown.width), y: share(event.clientY, shown.top, shown.height), more, less })
     .then(() => {
       const next = view.places.findIndex((one, other) => other > number && !one.there);
-      focus([more || place.there || next < 0 ? number : next]);
+      focus([more || less || place.there || next < 0 ? number : next]);
     });
 }
 
