@@ -48,7 +48,7 @@ from aam_vision.training.regions import middle
 from experiments.interrogations import likeness
 from experiments.tables import Row, told
 
-TAKEN: Final = 200  # pictures to choose from: more of them show rarer piles, and take longer to draw
+TAKEN: Final = 320  # pictures to choose from: more of them show rarer piles, and leave more for the test, and take longer to draw
 
 ALIKE: Final = 0.75
 """Share of the pixels of an outline and of the truth together that they have in common, from which on a person is content."""

@@ -39,8 +39,7 @@ def test_what_the_person_says_is_the_truth():
 
 
 def test_the_clicks_are_printed(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(scenes, "WAITED_FOR", scenes.Effort(6, 3, 8, 2, 3))
-    monkeypatch.setattr(scenes.SceneLearner, "WATCHED", 2)
+    monkeypatch.setattr(scenes, "WAITED_FOR", scenes.Effort(6, 3, 8, 2, 3, 2))
     monkeypatch.setattr("experiments.page_labels.interrogated", lambda *about: {"status": "not asked"})
     page_labels(tmp_path, pictures=6, number=9)
     told = re.search(r"seed 0: 6 pictures, (\d+) clicks \(([\d.]+) a picture", capsys.readouterr().out)

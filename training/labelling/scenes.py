@@ -66,6 +66,7 @@ class Effort:
         made: pictures that are made for a round; more of them show more, and take time.
         to_calibrate: pictures made of those that teach nothing.
         steps: training steps of a round, which goes on from the weights of the one before.
+        watched: pictures that are read after every round; more of them find what is doubtful, and take time.
     """
 
     first: int
@@ -73,10 +74,11 @@ class Effort:
     made: int
     to_calibrate: int
     steps: int
+    watched: int
 
 
-USUAL: Final = Effort(30, 15, 1600, 200, 1200)
-WAITED_FOR: Final = Effort(12, 24, 1200, 150, 700)
+USUAL: Final = Effort(30, 15, 1600, 200, 1200, 300)
+WAITED_FOR: Final = Effort(12, 24, 1000, 150, 680, 200)
 """Where a person waits for every training, and confirms from then on what was learned: sooner, and in half the time."""
 
 REFUSED: Final = 0.02
@@ -89,13 +91,10 @@ class SceneLearner(Learner[CameraPerception]):
 
     STREAM = 19
 
-    WATCHED = 300
-    """More of them find what is doubtful, and take time."""
-
     def __init__(self, domain: Labellable, walked: Sequence[Walked], way: Way) -> None:
+        self._effort = effort = WAITED_FOR if way.waits else USUAL
+        self.FIRST, self.EACH, self.WATCHED = effort.first, effort.each, effort.watched
         super().__init__(domain, walked, way)
-        self._effort = WAITED_FOR if way.waits else USUAL
-        self.FIRST, self.EACH = self._effort.first, self._effort.each
         self._plan = plan_of(describe(domain.visual))
         self._backdrop = backdrop_of([one.frame for one in walked])
         self._labels: dict[int, Labelled] = {}

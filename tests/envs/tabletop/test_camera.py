@@ -165,8 +165,7 @@ def lend(folder: Path) -> None:
 def test_the_page_leads_from_the_first_picture_to_the_report(tmp_path: Path, monkeypatch: Any) -> None:
     rng, number = np.random.default_rng(5), 320 if NIGHTLY else 14
     if not NIGHTLY:
-        monkeypatch.setattr(scenes, "WAITED_FOR", scenes.Effort(6, 3, 8, 2, 3))
-        monkeypatch.setattr(scenes.SceneLearner, "WATCHED", 2)
+        monkeypatch.setattr(scenes, "WAITED_FOR", scenes.Effort(6, 3, 8, 2, 3, 2))
         monkeypatch.setattr(session.Session, "way", lambda self, **_: Way(most=8, waits=True))
         monkeypatch.setattr(rounds, "MISREAD", 0.8)
     true = {}

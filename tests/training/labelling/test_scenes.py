@@ -48,9 +48,8 @@ class _Knows:
 @pytest.fixture(scope="module", autouse=True)
 def quick():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(SceneLearner, "WATCHED", 6)
         patch.setattr(scenes, "AUDITED", 2)
-        patch.setattr(scenes, "USUAL", scenes.Effort(8, 4, 10, 2, 2))
+        patch.setattr(scenes, "USUAL", scenes.Effort(8, 4, 10, 2, 2, 6))
         yield
 
 
@@ -162,8 +161,7 @@ def test_a_look_that_was_never_labelled_is_unknown_and_not_absent():
 
 def test_the_arm_is_labelled_by_its_simulator(tmp_path, monkeypatch):
     """``training.label`` for the robot arm: the files are those that other commands read."""
-    monkeypatch.setattr(scenes, "USUAL", scenes.Effort(6, 3, 8, 2, 3))
-    monkeypatch.setattr(SceneLearner, "WATCHED", 4)
+    monkeypatch.setattr(scenes, "USUAL", scenes.Effort(6, 3, 8, 2, 3, 4))
     monkeypatch.setattr(pool, "SCENES", 1)
     domain = image_domain("tabletop")
     session = Session(labels="simulator", pictures=6, steps=3)

@@ -290,9 +290,8 @@ def test_from_a_folder_and_a_vocabulary_to_classifiers_in_the_browser(tmp_path, 
         made.mkdir()
     for number, one in enumerate(TRUE):
         (folder / f"{number}.png").write_bytes(encode(one.frame))
-    monkeypatch.setattr(scenes, "WAITED_FOR", scenes.Effort(5, 2, 8, 2, 2))
+    monkeypatch.setattr(scenes, "WAITED_FOR", scenes.Effort(5, 2, 8, 2, 2, 3))
     monkeypatch.setattr(scenes, "AUDITED", 1)
-    monkeypatch.setattr(scenes.SceneLearner, "WATCHED", 3)
 
     @contextmanager
     def labelling(browser, pictures, width):
