@@ -128,13 +128,13 @@ TRAJECTORY, SNAPSHOT, RESET, SETTABLE = Access.TRAJECTORY, Access.SNAPSHOT, Acce
                 122000,
             ),  # two literals all the time, from one since then
             ("lamp of every step", TRAJECTORY, 120004),  # more states than a few are gone to
-            ("refused for another object", TRAJECTORY, 120004),  # what worked before is gone back to
+            ("refused for another object", TRAJECTORY, 120005),  # what worked before is gone back to
             ("effect on all objects", TRAJECTORY, 120001),  # several readings would be wrong in one picture
             ("effect wears off", TRAJECTORY, 120001),  # late by several steps, from chance
             ("fault after k uses in an episode", SNAPSHOT, 121002),  # most steps seen came after the change
             # new states and earlier steps tell apart what looks alike on a trajectory
             ("delayed effect", TRAJECTORY, 63001),  # late, from chance
-            ("drift of a precondition", TRAJECTORY, 71000),  # a change from a condition
+            ("drift of a precondition", TRAJECTORY, 71001),  # a change from a condition
             ("lamp of a count", TRAJECTORY, 71006),  # from one wrong picture
             ("states misread", SNAPSHOT, 71002),  # most of the pictures around it agree, not all of them
             ("effect wears off", RESET, 510000),  # the pictures between would all have to be wrong alike
@@ -143,7 +143,7 @@ TRAJECTORY, SNAPSHOT, RESET, SETTABLE = Access.TRAJECTORY, Access.SNAPSHOT, Acce
             ("lamp of one action", RESET, 71004),  # an action that is seldom possible is sought on purpose
             ("effect on all objects", SETTABLE, 71000),
             *product(["delayed effect"], [TRAJECTORY], [63004, 63009]),
-            ("drift of a precondition", TRAJECTORY, 71003),
+            ("drift of a precondition", TRAJECTORY, 71005),
             ("lamp of a count", TRAJECTORY, 71009),
             *product(["states misread"], [SNAPSHOT, RESET], [71002, 71008]),
             *product(["effect wears off"], GOING_BACK, range(510000, 510003)),
