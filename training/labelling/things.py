@@ -134,17 +134,15 @@ class ThingDraft(PictureSheet[_Said]):
         points = {**self._said.points, thing: (*before, spot)}
         told = self._said.told.copy()
         told[self._atoms.found[place]] = True
-        self._grow(points, self._said.yes, told, self._said.nothing)
+        self._grow(replace(self._said, points=points, told=told))
 
     def take_away(self, spot: Spot) -> None:
         """Say that no thing is there, so that outlines end before it."""
-        said = self._said
-        self._grow(said.points, said.yes, said.told, (*said.nothing, spot))
+        self._grow(replace(self._said, nothing=(*self._said.nothing, spot)))
 
-    def _grow(
-        self, points: Mapping[str, tuple[Spot, ...]], yes: Truth, told: Truth, nothing: tuple[Spot, ...]
-    ) -> None:
-        self._say(_Said(points, self._regions.grown(points, nothing), yes, told, nothing))
+    def _grow(self, said: _Said) -> None:
+        """Say this, with the outlines that its points lead to."""
+        self._say(replace(said, masks=self._regions.grown(said.points, said.nothing)))
 
     def toggle(self, head: int, places: Sequence[int]) -> None:
         """Say that something is true at places; or that it is not, if it was at all of them. What is excluded then is not true."""
@@ -175,7 +173,7 @@ class ThingDraft(PictureSheet[_Said]):
                 told[self._atoms.found[place]] = True
             else:
                 yes[self._of(place)], told[self._of(place)] = False, True
-        self._grow(points, yes, told, self._said.nothing)
+        self._grow(replace(self._said, points=points, yes=yes, told=told))
 
     def asked(self, place: int) -> list[int]:
         visible = self._visible()
