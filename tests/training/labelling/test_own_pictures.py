@@ -16,7 +16,7 @@ from aam_vision.envs.registry import board_domain
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.described import described, read_description
 from aam_vision.training.folder import read_labels
-from aam_vision.training.labelling import boards, own_pictures
+from aam_vision.training.labelling import boards, own_pictures, session
 from aam_vision.training.labelling.own_pictures import chosen, label_pictures, pictures_of, vocabulary_named
 from aam_vision.training.labelling.settings import Session
 from tests.training.labelling import truths
@@ -108,6 +108,7 @@ def test_describe_and_label_at_the_page(folder, walked, tmp_path, monkeypatch):
     assert [one.problem for one in labels] == ["pictures"] * 2
     assert (out / "sokoban.safetensors").exists()
     # the same again asks for nothing, and pictures of another folder are not mixed with these
+    monkeypatch.setattr(session, "LINGER", 0.0)  # no page is open
     assert label_pictures(*about, Told())["labelled_pictures"] == 2
     next(iter(folder.iterdir())).unlink()
     with pytest.raises(UnusableInput, match="one was added, removed or changed"):
