@@ -255,7 +255,7 @@ def test_the_two_situations_between_which_a_predicate_is_missing_are_named() -> 
     assert result.unexplained
     found = result.diagnosis
     assert (found.family, found.culprit) == (Family.HIDDEN, "light")
-    assert "nothing that was seen tells" in found.why
+    assert "no fact about these alone tells" in found.why
     assert found.pixels_differ
     outcomes = [one.outcome for one in found.examples]
     assert outcomes[1] == "nothing changed"
