@@ -62,6 +62,8 @@ REVERSED = 0.5
 """Factor for that of an atom that names parameters of one type in another order than the header."""
 MAX_UNUSED = 0.5
 """Probability, at most, that an atom is required because no action seen so far requires its predicate."""
+CHANGED_USES = 2
+"""Atoms of such a predicate that are required, if an executed action changes it, as on the average of written domains; one, if none does."""
 POSTERIOR_SAMPLES = 600
 """Samples of the precondition of an action that was never executed. More: better estimates, slower."""
 SWEEPS = 6
@@ -85,11 +87,11 @@ class UnexecutedAction:
         action: ActionHypotheses,
         beliefs: Beliefs,
         transfer: Transfer,
-        unused: dict[str, int],
+        unused: dict[str, float],
         never_together: NDArray[np.bool_],
         rng: np.random.Generator,
     ) -> None:
-        """``unused`` counts, for predicates that no executed action may require, the candidates of the other actions.
+        """``unused``: of predicates that no executed action may require, how probable each candidate is because of that.
 
         ``never_together`` are pairs of the action's atoms that were never true together.
         """
@@ -213,7 +215,7 @@ class UnexecutedAction:
         odds = self._transfer.factor(self._name, atom)
         prior = prior * odds / (1 - prior + prior * odds)
         unused = self._unused.get(atom.predicate)
-        return prior if unused is None else 1 - (1 - prior) * (1 - min(MAX_UNUSED, 1 / unused))
+        return prior if unused is None else 1 - (1 - prior) * (1 - unused)
 
 
 class UnexecutedActions:
@@ -262,17 +264,23 @@ def _child(rng: np.random.Generator, key: tuple[int, ...]) -> np.random.Generato
     return np.random.default_rng(np.random.SeedSequence(seeds.entropy, spawn_key=(*seeds.spawn_key, *key)))
 
 
-def _unused(hypotheses: Hypotheses) -> dict[str, int]:
-    """Predicates that no executed action may require, and how many candidates of the other actions each has."""
-    used: set[str] = set()
+def _unused(hypotheses: Hypotheses) -> dict[str, float]:
+    """Predicates that no executed action may require, and how probable each candidate of the other actions is therefore."""
+    used, changed = set[str](), set[str]()
     candidates: Counter[str] = Counter()
     for action in hypotheses.actions.values():
         predicates = [atom.predicate for atom in action.index.select(action.positive)]
         if action.successes:
             used.update(predicates)
+            adds, deletes, keeps = action.effects
+            changed.update(atom.predicate for atom in action.index.select((adds | deletes) & ~keeps))
         else:
             candidates.update(predicates)
-    return {predicate: count for predicate, count in candidates.items() if predicate not in used}
+    return {
+        predicate: min(MAX_UNUSED, (CHANGED_USES if predicate in changed else 1) / count)
+        for predicate, count in candidates.items()
+        if predicate not in used
+    }
 
 
 def _reversed(atom: LiftedAtom, kinds: tuple[str, ...]) -> bool:
