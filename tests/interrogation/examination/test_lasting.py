@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from aam_vision.agents.numbered import NumberedAgent
 from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.interrogation.evidence.graph import REFUSALS
 from aam_vision.interrogation.evidence.moves import Asked
 from aam_vision.interrogation.examination.examining import LEAST
 from aam_vision.interrogation.examination.findings import Exam
@@ -89,6 +90,14 @@ def test_no_step_is_added_where_all_refusals_are_right_or_the_number_is_given(ac
     told = learned(numbered(SymbolicAgent(MODEL, INITIAL, access)), LEAST)
     assert told.counts.exam_steps == LEAST
     assert told.complete
+
+
+@pytest.mark.parametrize("action", ["pick-up", "stack", "unstack"])
+def test_no_precondition_is_believed_for_refusals_that_one_mistake_explains(action: str) -> None:
+    """Otherwise a line is called certain for an attempt that was refused, and again both times when it was repeated at once."""
+    agent = Balking(MODEL, INITIAL, Access.SETTABLE, action, begins=0, lasts=REFUSALS)
+    assert not learned(agent).complete
+    assert agent.attempts > REFUSALS
 
 
 @thorough(9)
