@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import numpy as np
 import typer
@@ -37,16 +37,14 @@ from aam_vision.run.targets.images import PerceptionSettings, perception_of, see
 from aam_vision.support.commandline import Progress, check_writable, run_command
 from aam_vision.support.errors import AamWarning, UnusableInput
 from aam_vision.training.described import PROBLEM, pictured_scene
-from aam_vision.training.labelling.pool import LabelQuestion, Walked
-from aam_vision.training.labelling.record import write_answers
-from aam_vision.training.labelling.rounds import LabellingRounds
-from aam_vision.training.labelling.scenes import WAITED_FOR, SceneLearner
-from aam_vision.training.labelling.session import written
 from aam_vision.training.labelling.settings import MOST_SCENES, Way
-from aam_vision.training.labelling.things import ThingDraft, ThingSheets
 from aam_vision.training.regions import middle
 from experiments.interrogations import likeness
 from experiments.tables import Row, told
+
+if TYPE_CHECKING:
+    from aam_vision.training.labelling.pool import LabelQuestion, Walked
+    from aam_vision.training.labelling.things import ThingDraft
 
 TAKEN: Final = 320  # pictures to choose from: more of them show rarer piles, and leave more for the test, and take longer to draw
 
@@ -60,6 +58,8 @@ class Person:
     """Answers by the sheets of the page, and counts clicks; a ``Labeller``."""
 
     def __init__(self, domain: ImageDomain, pictures: Sequence[Walked], true: Sequence[Labelled]) -> None:
+        from aam_vision.training.labelling.things import ThingSheets
+
         self._sheets, self._pictures, self._true = ThingSheets(domain.visual, pictures), pictures, true
         (self._found,) = (entry.predicate.name for entry in domain.visual.read_as(Reading.FOUND))
         self._chosen = -1
@@ -353,6 +353,12 @@ def page_labels(
     if disturbed:
         list(told(read_disturbed(env, out, seed, number, runs)))
         return
+    from aam_vision.training.labelling.pool import Walked
+    from aam_vision.training.labelling.record import write_answers
+    from aam_vision.training.labelling.rounds import LabellingRounds
+    from aam_vision.training.labelling.scenes import WAITED_FOR, SceneLearner
+    from aam_vision.training.labelling.session import written
+
     progress.stage(f"{domain.name}: taking pictures")
     true = taken(domain, number, seed)
     found = [Walked(PROBLEM, one.scene, one.frame, None) for one in true]

@@ -60,7 +60,7 @@ def test_the_help_says_what_it_does_and_shows_examples_that_fit(module):
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory):
-    """What all commands say to ``--help`` and to an unknown option, and what was imported for that: in one process."""
+    """What all commands say to ``--help`` and to an unknown option, and what was imported for the first ones, and for all: in one process."""
     folder = tmp_path_factory.mktemp("asked")
     code = (
         f"import sys; sys.path.insert(0, {str(ROOT)!r}); from tests.test_commands import ask_all; ask_all()"
@@ -80,7 +80,7 @@ def ask_all():
             told[f"{module} {option}"] = [done.returncode, done.stdout, done.stderr]
         if module == LIGHT[-1]:
             imported = {*sys.modules}
-    print(json.dumps([told, sorted(imported)]))
+    print(json.dumps([told, sorted(imported), sorted(sys.modules)]))
 
 
 @pytest.mark.parametrize("module", commands())
@@ -104,6 +104,7 @@ def test_an_unknown_option_is_reported_in_one_plain_line(module, asked):
 def test_help_loads_nothing_heavy(asked):
     heavy = {"torch", "torchvision", "lightning", "pddlgym", "gymnasium", "matplotlib", "unified_planning"}
     assert not heavy & {*asked[1]}
+    assert not (heavy - {"gymnasium"}) & {*asked[2]}
 
 
 @pytest.mark.parametrize("why", [(), ("--why", "at_robby(?from) in pre of move")])

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import fresh
+
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "aam_vision"
 TOOLS = Path(sys.executable).parent
@@ -40,7 +42,7 @@ def _loaded_after(modules: list[str]) -> set[str]:
         "for name in sys.argv[1:]: importlib.import_module(name)\n"
         "print(json.dumps(list(sys.modules)))"
     )
-    done = _done(sys.executable, "-c", code, *modules)
+    done = fresh(code, *modules)
     assert done.returncode == 0, done.stderr
     return set(json.loads(done.stdout))
 

@@ -27,6 +27,8 @@ THIRTY = ROOT / "docs" / "tutorials" / "thirty-lines.md"
 LEARNED = ROOT / "docs" / "tutorials" / "learned-policy.md"
 SHORTER = {"30_000": "10_000", "range(1300)": "range(150)"}
 """Numbers of the page on learned policies that the test makes smaller: the policy is worse, and what is said of it no less true."""
+LESS = {"aam_vision.run": FEW_QUESTIONS, "aam_vision.training.train": ["--steps", "200"]}
+"""What commands of the page on own environments are given besides by day; so much training is enough for all that is said of it."""
 
 
 @pytest.fixture(scope="module")
@@ -85,11 +87,9 @@ def test_the_tutorial_works_as_it_is_written(folder: Path) -> None:
         if command[0] == "pip":
             continue  # the package is there, and so is MiniGrid
         assert command[:2] == ["python", "-m"], command
-        few: list[str] = []
         if command[2] == "aam_vision.run":  # what the page does in Python comes before it, in one process
             told = _done(folder, "-c", "\n".join(code))
-            few = [] if NIGHTLY else FEW_QUESTIONS
-        explained = _done(folder, *command[1:], *few)
+        explained = _done(folder, *command[1:], *([] if NIGHTLY else LESS.get(command[2], [])))
     (learned,) = (text for _, title, text in BLOCKS if title == "learned")
     assert learned.strip() in told, "the page shows what the code prints"
     assert re.search(r"^\d+ queries; complete$", told, re.MULTILINE)

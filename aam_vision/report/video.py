@@ -207,8 +207,8 @@ def _frame(shot: Shot, image: Any, size: tuple[int, int], fonts: tuple[Any, Any]
     return frame
 
 
-def _wrapped(text: str, font: Any, width: int, most: int = 2) -> list[str]:
-    """A text in at most so many lines."""
+def _wrapped(text: str, font: Any, width: int) -> list[str]:
+    """A text in two lines at most."""
     lines = [""]
     for word in text.split(" "):
         longer = f"{lines[-1]} {word}".strip()
@@ -216,6 +216,4 @@ def _wrapped(text: str, font: Any, width: int, most: int = 2) -> list[str]:
             lines[-1] = longer
         else:
             lines.append(word)
-    if len(lines) > most:
-        lines = [*lines[: most - 1], f"{lines[most - 1]} ..."]
-    return lines
+    return lines if len(lines) <= 2 else [lines[0], f"{lines[1]} ..."]

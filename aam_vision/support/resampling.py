@@ -45,7 +45,6 @@ class Axis:
         scale = source / reduced
         support = radius * max(scale, 1.0)
         inverse = 1 / max(scale, 1.0)
-        self.reduced = reduced
         self._first: list[int] = []
         rows: list[NDArray[Any]] = []
         for number in range(reduced):

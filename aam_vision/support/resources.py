@@ -136,8 +136,10 @@ def returning(what: str, seconds: float = ANSWER_SECONDS) -> Iterator[Callable[[
 
 def _resident() -> float:
     """Megabytes of memory that this process holds; 0 where the system does not say."""
-    if not _STATUS.exists():
+    try:
+        pages = int(_STATUS.read_bytes().split()[1])
+    except OSError:
         return 0.0
     from resource import getpagesize
 
-    return int(_STATUS.read_bytes().split()[1]) * getpagesize() / 2**20
+    return pages * getpagesize() / 2**20

@@ -1,7 +1,5 @@
 """The shipped classifiers on PDDLGym's images: the states that come out are the simulator's."""
 
-import subprocess
-import sys
 from dataclasses import replace
 from itertools import islice
 
@@ -15,6 +13,7 @@ from aam_vision.envs.registry import board_domain
 from aam_vision.model.strips import Atom, GroundAction, State
 from aam_vision.support.errors import UnusableInput
 from tests.envs.ground_truth import ground_truth_model
+from tests.processes import fresh
 from tests.profiles import first
 
 from .problems import ALL, places, seen, shipped
@@ -127,8 +126,7 @@ def test_shipped_weights_are_small_and_reading_images_needs_neither_torch_nor_wh
         assert files.weights.stat().st_size + files.card.stat().st_size < 250_000
     needed = ("torch", "torchvision", "lightning", "torchmetrics", "gymnasium")
     code = f"import sys, aam_vision.classifiers.perception\nprint([m for m in {needed} if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert fresh(code).stdout.strip() == "[]"
 
 
 def test_a_classifier_that_never_saw_a_positive_example_answers_unknown():

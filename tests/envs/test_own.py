@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from aam_vision.training import assessment
 from aam_vision.training.evaluate import evaluate
 from aam_vision.training.train import train
 from tests.commands import called, refused
+from tests.finished import result_of
 from tests.refusals import told_by
 from tests.run.commands import command
 
@@ -90,7 +90,7 @@ def test_a_package_of_the_users_own_is_trained_evaluated_and_interrogated(
     assert "1x4 board" in told
     run = command("--env", "corridor", "--out", "found", "--quiet", cwd=installed)
     assert run.returncode == 0, run.stderr
-    result = json.loads((installed / "found" / "result.json").read_text())
+    result = result_of(installed / "found")
     assert (result["env"], result["exact"], result["equivalent"]) == ("corridor", True, True)
     assert "equivalent on held-out problems" in run.stdout
     assert "green stripes" in (installed / "found" / "report.html").read_text(), "the vocabulary travels too"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +24,7 @@ from aam_vision.report import evaluation
 from aam_vision.support.errors import PlannerFailed
 from tests.domains import packaged
 from tests.planning.searches import Search, assert_limits_are_no_proof, counter, goal, searches
+from tests.processes import fresh
 from tests.profiles import first, thorough
 from tests.refusals import told_by
 
@@ -45,11 +44,11 @@ def test_an_engine_that_is_not_installed_is_named_with_what_to_install(tmp_path:
     """A package that cannot be imported is like none at all."""
     (tmp_path / "up_fast_downward.py").write_text("raise ImportError('not here')")
     code = (
-        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
         "from aam_vision.planning.engines import planner_named\n"
         "planner_named('fast-downward')"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = fresh(code, tmp_path)
     assert done.stderr.splitlines()[-1].endswith(
         'planner fast-downward: not installed; pip install "aam-vision[fast-downward]"'
     )

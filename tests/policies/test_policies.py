@@ -36,6 +36,7 @@ from aam_vision.model.strips import Atom, GroundAction, LiftedAtom, Predicate, T
 from aam_vision.report.page import side_by_side
 from aam_vision.support.files import digest
 from tests.commands import called, refused
+from tests.finished import result_of
 from tests.profiles import first, some, thorough
 from tests.refusals import told_by
 
@@ -459,7 +460,7 @@ def test_the_command_interrogates_a_policy_of_a_module_and_says_which_version_it
     run = ("aam_vision.run", "--env", "arms:arm", "--quiet", "--out", "run")
     done = called(*run, "--chance", "--within", "0.2", "--max-steps", "300", cwd=tmp_path, code=0)
     assert done.stderr == ""
-    figures = json.loads((tmp_path / "run/result.json").read_text())
+    figures = result_of(tmp_path / "run")
     assert figures["env"] == "arms:arm"
     assert figures["checkpoint"] == {"weights": digest(weights)}
     assert f"weights, SHA-256 {figures['checkpoint']['weights']}" in done.stdout

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,23 +15,9 @@ from tests.finished import Runs
 from tests.profiles import crossed, first
 from tests.report.diagnosed import diagnosed
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no Chromium is installed (apt-get install chromium)"
-)
-
 PUSHED_INTO_STONE = "why-push-to-nongoal-pre-clear-4"
 """The proof that ?to must be clear."""
 OPEN_ALL = "document.querySelectorAll('details').forEach(part => { part.open = true })"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as running:
-        launched = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield launched
-        launched.close()
 
 
 @pytest.mark.parametrize("motion", ["no-preference", "reduce"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,8 +10,6 @@ import pytest
 
 from aam_vision.agents.bare import BareSymbolicAgent
 from aam_vision.agents.numbered import NumberedAgent
-from aam_vision.model.query import Query, Response
-from aam_vision.model.strips import GroundAction
 from aam_vision.report.account import account_of
 from aam_vision.report.page import page
 from aam_vision.report.recorded import read_run
@@ -21,6 +18,7 @@ from aam_vision.run.arguments import Arguments
 from aam_vision.support.errors import UnusableInput
 from tests.finished import Runs, copied, result_of
 from tests.interrogation.controls.runs import lamps
+from tests.interrogation.controls.worlds import Forgetful
 from tests.report.shown import in_terminal, text_of
 
 
@@ -114,21 +112,6 @@ def test_what_no_case_explains_is_shown(tmp_path: Path) -> None:
     assert json.loads((run / "controls.json").read_text(encoding="utf-8")) == []
 
 
-class Forgetful(BareSymbolicAgent):
-    """Every fifth time a control does nothing, which no fact shows."""
-
-    def __init__(self, agent: BareSymbolicAgent) -> None:
-        self.__dict__ = agent.__dict__
-        self.given_before: Counter[GroundAction] = Counter()
-
-    def ask(self, query: Query) -> Response:
-        if query.plan:
-            self.given_before[query.plan[0]] += 1
-            if self.given_before[query.plan[0]] % 5 == 0:
-                return Response(1, query.initial)
-        return super().ask(query)
-
-
 def test_what_depends_on_something_unseen_is_shown_first(tmp_path, monkeypatch):
     usual = targets.of
 
@@ -136,7 +119,7 @@ def test_what_depends_on_something_unseen_is_shown_first(tmp_path, monkeypatch):
         known = usual(arguments)
         agent = known.agent
         assert isinstance(agent, BareSymbolicAgent)
-        return replace(known, agent=NumberedAgent(Forgetful(agent)))
+        return replace(known, agent=NumberedAgent(Forgetful(agent, 5)))
 
     monkeypatch.setattr(targets, "of", forgetful)
     code, run = lamps(tmp_path)

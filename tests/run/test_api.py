@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import doctest
 import importlib
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +20,7 @@ from tests import documentation
 from tests.elements import Elements
 from tests.finished import result_of
 from tests.policies.tower import CLUMSY
+from tests.processes import fresh
 
 ROOT = Path(__file__).parents[2]
 OF_THE_AGENT = {"access", "seed", "repeated_arguments"}
@@ -162,7 +161,7 @@ def test_importing_the_package_loads_nothing_else_and_all_names_resolve() -> Non
         "assert set(aam_vision.__all__) <= set(dir(aam_vision))\n"
         "for name in aam_vision.__all__: assert getattr(aam_vision, name) is not None\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    done = fresh(code)
     assert done.returncode == 0, done.stderr
     with pytest.raises(AttributeError, match="nothing_of_this_name"):
         aam_vision.nothing_of_this_name  # noqa: B018

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from tests.commands import ROOT, called, refused
-from tests.finished import Runs, copied
+from tests.finished import Runs, copied, result_of
 
 
 def execute(*arguments: str | Path, code: int = 0) -> str:
@@ -23,7 +23,7 @@ def refusal(*arguments: str | Path, cwd: Path = ROOT, kept: Path | None = None) 
 
 
 def test_a_plan_may_name_the_control_as_one_action_with_cases(lamps_run: Path, tmp_path: Path) -> None:
-    figures = json.loads((lamps_run / "result.json").read_text(encoding="utf-8"))
+    figures = result_of(lamps_run)
     assert [one["action"] for one in figures["conditional"]] == ["press(?l - lamp)"]
     assert "(:action press\n" in (lamps_run / "model-when.pddl").read_text(encoding="utf-8")
     assert "(when (off ?l)" in (lamps_run / "report.html").read_text(encoding="utf-8")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
+from tests.processes import fresh
+
 from .commands import command
 
-ROOT = Path(__file__).parents[2]
 HEAVY = {
     "ConfigSpace", "imageio", "joblib", "lightning", "loky", "matplotlib", "networkx", "onnx", "onnxruntime",
     "pandas", "ray", "scipy", "skimage", "torch", "torchmetrics", "torchvision",
@@ -26,8 +26,7 @@ print(json.dumps([code, sorted(name.split(".")[0] for name in sys.modules)]), fi
 
 def _imported(tmp_path: Path, *arguments: str) -> set[str]:
     """The packages that a whole run has imported, which ends well."""
-    command = [sys.executable, "-c", CODE, *arguments, "--out", str(tmp_path / "out"), "--quiet"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+    done = fresh(CODE, *arguments, "--out", tmp_path / "out", "--quiet")
     code, packages = json.loads(done.stderr.splitlines()[-1])
     assert code == 0, done.stderr
     return set(packages)

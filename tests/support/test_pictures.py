@@ -28,10 +28,8 @@ def _chunk(kind: bytes, content: bytes) -> bytes:
     return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
 
 
-def _png(
-    width: int, height: int, bits: int = 8, colour: int = 2, rest: Iterable[bytes] = (), **header: int
-) -> bytes:
-    fields = struct.pack(">IIBBBBB", width, height, bits, colour, 0, 0, header.get("interlaced", 0))
+def _png(width: int, height: int, bits: int = 8, rest: Iterable[bytes] = (), *, interlaced: int = 0) -> bytes:
+    fields = struct.pack(">IIBBBBB", width, height, bits, 2, 0, 0, interlaced)
     return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", fields) + b"".join(rest) + _chunk(b"IEND", b"")
 
 

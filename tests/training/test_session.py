@@ -128,12 +128,12 @@ class _Interrupted(Exception):
     pass
 
 
-def _taught(steps, options=None, stop=None, boards=None, **more):
+def _taught(steps, options=None, stop=None, **more):
     def progress(done, loss):
         if done == stop:
             raise _Interrupted
 
-    boards = toy_boards(20) if boards is None else boards
+    boards = toy_boards(20)
     taught, held = (boards, ()) if more else (boards[2:], boards[:2])
     task = CellTask("ab")
     network = teach(task, taught, steps=steps, seed=5, progress=progress, held=held, options=options, **more)

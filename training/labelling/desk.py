@@ -104,6 +104,7 @@ class Desk(Generic[P]):
             asked = self._shown()
             if asked is None:
                 self._seen = self._ended
+                self._changed.notify_all()
                 return {"kind": "done" if self._ended else "busy", **facts}
             picture = self._pictures[asked.question.number]
             height, width = picture.frame.shape[:2]

@@ -116,7 +116,7 @@ def require_solver() -> None:
         raise UnusableInput("FAMA needs python-sat: pip install 'aam-vision[baselines]'") from None
 
 
-def intersected(model: Model, traces: Sequence[Trace], *, repeated: bool = False) -> Model:
+def intersected(model: Model, traces: Sequence[Trace]) -> Model:
     """FAMA's post-processing: atoms that held each time an action was executed become its preconditions.
 
     The states in between are those of the model itself when it replays the traces. Actions that no trace shows stay as
@@ -124,7 +124,7 @@ def intersected(model: Model, traces: Sequence[Trace], *, repeated: bool = False
     """
     held: dict[str, frozenset[LiftedAtom]] = {}
     vocabulary = model.vocabulary
-    pools = {header.name: lifted_atoms(vocabulary, header, repeated=repeated) for header in model.headers}
+    pools = {header.name: lifted_atoms(vocabulary, header) for header in model.headers}
     for trace in traces:
         state: State = trace.initial
         for name, objects in trace.actions:

@@ -238,7 +238,11 @@ class _Rounds:
         )
         try:
             with resources.undisturbed():
-                return interrogation.run(np.random.default_rng(self._seed))
+                result = interrogation.run(np.random.default_rng(self._seed))
+            if doubted:
+                rules.take_for_refusals(result.hypotheses)
+                result = replace(result, model=result.hypotheses.model())
+            return result
         except Refuted as error:
             self._options.tell(str(error))
             return None

@@ -280,11 +280,12 @@ def _alike(one: Transition, others: Sequence[Transition], indices: StateIndices)
     header = ActionHeader(
         "", tuple(str(place) for place in range(len(objects))), tuple(state.objects[name] for name in objects)
     )
-    given = LiftedAtom("", tuple(range(len(one.control.objects))))
+    links = _links(one)
+    same_parts = LiftedAtom("", (*range(len(one.control.objects)), *map(objects.index, links)))
     required = sorted((LiftedAtom(*fact) for fact in facts), key=str)
     for other in others:
         index = indices.of(other.before)
-        ways = bindings(index, header, required, match=(given, other.control.objects))
+        ways = bindings(index, header, required, match=(same_parts, (*other.control.objects, *links)))
         for binding in islice(ways, BINDINGS):
             same = all(
                 other.before.objects[name] == kind for name, kind in zip(binding, header.types, strict=True)
@@ -298,15 +299,26 @@ def _alike(one: Transition, others: Sequence[Transition], indices: StateIndices)
                 break
 
 
-def _concerned(one: Transition) -> tuple[str, ...]:
-    """The control's arguments, the objects of the change, and those that facts single out, in a fixed order."""
-    found = dict.fromkeys([*one.control.objects, *(name for atom in one.change for name in atom.objects)])
-    rows, changed = dict(sorted(one.before.rows.items())), set(found)
-    for predicate_rows in rows.values():  # what links two of them: the direction from one cell to the next
-        for row in predicate_rows:
+def _changed(one: Transition) -> dict[str, None]:
+    """The control's arguments and the objects of the change."""
+    return dict.fromkeys([*one.control.objects, *(name for atom in one.change for name in atom.objects)])
+
+
+def _links(one: Transition) -> list[str]:
+    """What links two of those: the direction from one cell to the next. Another one is told from it by its name."""
+    changed, found = _changed(one), dict[str, None]()
+    for _, rows in sorted(one.before.rows.items()):
+        for row in rows:
             others = [name for name in row if name not in changed]
             if len(others) == 1 and len(row) > 2:
                 found.setdefault(others[0])
+    return list(found)
+
+
+def _concerned(one: Transition) -> tuple[str, ...]:
+    """The control's arguments, the objects of the change, and those that facts single out, in a fixed order."""
+    found = _changed(one) | dict.fromkeys(_links(one))
+    rows = dict(sorted(one.before.rows.items()))
     for predicate_rows in rows.values():
         if len(predicate_rows) == 1 and len(predicate_rows[0]) == 1:
             found.setdefault(predicate_rows[0][0])
@@ -372,7 +384,7 @@ def diagnosed(
     apart = [names for names in parts if names[0] != names[1] and names[0] in changed]
     apart = apart or [names for names in parts if names[0] != names[1]]
     ours, theirs = (", ".join(names) for names in zip(*apart, strict=True)) if apart else ("one", "the other")
-    why = f"{pair.one.control.name} went two ways, and nothing that was seen tells {ours} from {theirs} there: add a predicate that does"
+    why = f"{pair.one.control.name} went two ways, and no fact about these alone tells {ours} from {theirs} there: add a predicate that does"
     return _diagnosis(giving, (first, second), why)
 
 

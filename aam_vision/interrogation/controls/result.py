@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from aam_vision.support.plotting import Axes
 
 _NAMED = 2
-"""Circumstances that were not tried which the line about what is missing names."""
+"""Circumstances that were not tried, and controls of which cases are missing, that a line names."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -224,7 +224,11 @@ class ControlsResult:
             inner = "within the discovered cases no query could tell more"
         if self.unexplained:
             count = len(self.unexplained)
-            beyond = f"{count} of the situations seen went otherwise than the model says: cases are missing"
+            names = list(dict.fromkeys(one.control.name for one in self.unexplained))
+            beyond = (
+                f"{count} of the situations seen went otherwise than the model says: "
+                f"cases of {some(names, _NAMED)} are missing"
+            )
         elif self.two_ways is not None:
             beyond = "situations that look alike are not alike: what else controls do in them is not known"
         elif self.idle and not (self.exhausted or self.covered):

@@ -10,6 +10,7 @@ from aam_vision.interrogation.controls.discovery import Discovery
 from aam_vision.interrogation.controls.giving import Giving
 from aam_vision.interrogation.controls.operators import Operator, Outcome, Transition, explanations
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
+from aam_vision.interrogation.hypotheses.models import Hypotheses
 from aam_vision.model.strips import GroundAction, LiftedAtom, Model, State
 from aam_vision.planning.joins import StateIndex, bindings
 from aam_vision.support.errors import AamError
@@ -165,6 +166,31 @@ class Rules:
             rule = self.by_name[operator.header.name]
             return True if alone or rule.condition.holds(transition.before, objects) else None
         return None
+
+    def take_for_refusals(self, hypotheses: Hypotheses) -> None:
+        """Learn from all that was seen where, as the model says, an operator is carried out, and was not.
+
+        Where not all of it was asked about, the model leaves out what has to be false. Two operators of a control would then be
+        carried out in situations in which only one of them was.
+        """
+        for name, (operator, _) in self.by_name.items():
+            action = hypotheses[name]
+            match = LiftedAtom("", tuple(range(operator.given)))
+            for transition in self._giving.transitions[operator.control]:
+                index, required = (
+                    self._giving.indices.of(transition.before),
+                    sorted(action.schema().positive, key=str),
+                )
+                for objects in bindings(
+                    index, operator.header, required, match=(match, transition.control.objects)
+                ):
+                    values = action.index.values(transition.before, objects)
+                    if (
+                        action.schema().applicable(transition.before, objects)
+                        and operator.outcome(transition, objects) is Outcome.CONTRADICTED
+                        and action.violated(*values)
+                    ):
+                        action.failed(*values)
 
     def likely(self, state: State, index: StateIndex) -> dict[GroundAction, State]:
         """The controls that surely do something in a state if the conditions are as narrow as they may be.

@@ -34,6 +34,7 @@ from aam_vision.training.labelling.settings import Way
 from experiments.page_labels import spot, taken, wrong
 from tests.commands import called
 from tests.documentation import ROOT, Command, blocks
+from tests.finished import result_of
 from tests.profiles import NIGHTLY
 from tests.test_docs import Reader
 
@@ -188,7 +189,7 @@ def test_the_page_leads_from_the_first_picture_to_the_report(tmp_path: Path, mon
     answered = reader.person.labelled + reader.person.confirmed
     assert answered >= note["labelled_pictures"] + note["test"]["pictures"]
     assert reader.person.confirmed >= note["test"]["pictures"] > 0
-    told = json.loads((tmp_path / "runs" / "robot" / "result.json").read_text())
+    told = result_of(tmp_path / "runs" / "robot")
     assert told["env"] == "table"
     assert "not-strips" not in told["status"]
     assert (tmp_path / "runs" / "robot" / "report.html").stat().st_size > 10_000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 
 from aam_vision.envs.tabletop.environment import SLIP, TabletopEnv, intended_slippery
 from aam_vision.support.errors import UnusableInput
+from tests.finished import result_of
 from tests.run.commands import command
 
 from .scenes import TRUTH, all_told, possible, random_scene, state
@@ -72,7 +72,7 @@ def test_slips_are_learned_from_images(tmp_path: Path) -> None:
     asked = ("--env", "tabletop:slippery", "--chance", "--max-steps", "25", "--problem", "0", "--quiet")
     done = command(*asked, "--out", folder, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    figures = json.loads((folder / "result.json").read_text())
+    figures = result_of(folder)
     assert figures["wrong_certain"] == 0
     for name in ("pick-up", "stack"):
         for low, high in (one["interval"] for one in figures["outcomes"][name]):

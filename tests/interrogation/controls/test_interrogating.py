@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -173,21 +172,8 @@ def test_when_time_or_memory_is_spent_what_is_known_is_told_and_nothing_more_is_
     assert bool(result.operators) is (looks > 1)
 
 
-class Forgetful(BareSymbolicAgent):
-    """Its second control of a kind does nothing: something that no fact shows."""
-
-    def __init__(self, agent: BareSymbolicAgent) -> None:
-        self.__dict__ = agent.__dict__
-        self.given_before: Counter[GroundAction] = Counter()
-
-    def ask(self, query: Query) -> Response:
-        (control,) = query.plan
-        self.given_before[control] += 1
-        return super().ask(query) if self.given_before[control] != 2 else Response(1, query.initial)
-
-
 def test_what_no_fact_shows_is_named_with_two_situations(tmp_path: Path) -> None:
-    giving = Giving(NumberedAgent(Forgetful(worlds.WORLDS["lamps"].agent(tmp_path))))
+    giving = Giving(NumberedAgent(worlds.Forgetful(worlds.WORLDS["lamps"].agent(tmp_path), 2)))
     (here,) = giving.initial()
     for control in (GroundAction("red", ("two",)), GroundAction("green", ("two",))):
         _, here = giving.give(here, control)

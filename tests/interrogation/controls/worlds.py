@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
@@ -146,6 +147,19 @@ class Read(AgentDecorator):
         assert isinstance(true, State)
         response = self.agent.ask(replace(query, initial=Situation(true, true)))
         return replace(response, final=Situation(response.final.state, self._read(response.final.state)))
+
+
+class Forgetful(BareSymbolicAgent):
+    """Now and then a control does nothing, for no reason that a fact shows: each one ``every`` so many times."""
+
+    def __init__(self, agent: BareSymbolicAgent, every: int) -> None:
+        self.__dict__ = agent.__dict__
+        self._every, self._given = every, Counter[GroundAction]()
+
+    def ask(self, query: Query) -> Response:
+        self._given.update(query.plan)
+        forgotten = any(self._given[control] % self._every == 0 for control in query.plan)
+        return Response(1, query.initial) if forgotten else super().ask(query)
 
 
 def state(known: Model, kinds: dict[str, str], *facts: str) -> State:

@@ -314,14 +314,13 @@ def predicted_rightly(
     model: Model,
     fault: Planted,
     rng: np.random.Generator,
-    steps: int = 500,
     fact: InventedFact | None = None,
 ) -> float:
-    """The share of steps of new histories whose outcome a model says, with what it says of an invented fact itself; of any number."""
+    """The share of 500 steps of new histories whose outcome a model says, with what it says of an invented fact itself; of any number."""
     fact = fact or InventedFact(Predicate("memory-0"), ())
     fact = fact.of_numbers(range(-EPISODE, 2 * EPISODE))
     right, rows, state = 0, Rows(), State(frozenset(), Objects({}, Types()))
-    for step in histories(fault, rng, steps):
+    for step in histories(fault, rng, 500):
         rows = fact.beginning if step.first else rows
         seen = fact.added(step.state, rows)
         invented = seen.true if step.first else state.true - fact.without(state).true
@@ -332,7 +331,7 @@ def predicted_rightly(
         rows = fact.after(rows, step.action) if step.executed else rows
         right += bool(after) is step.executed and fact.without((*after, state)[0]) == step.after
         state = (*after, state)[0]
-    return right / steps
+    return right / 500
 
 
 def _is_of(fact: InventedFact, schema: ActionSchema, step: GroundAction, objects: tuple[str, ...]) -> bool:

@@ -24,11 +24,10 @@ ROOT = str(Path(aam_vision.__file__).parent.parent)
 
 @dataclass
 class Terminal:
-    """The screen of a terminal, and the bytes that it was sent."""
+    """The screen of a terminal."""
 
     columns: int = 80
     rows: int = 30
-    sent: bytes = b""
     code: int | None = None
     _process: int = 0
     _file: int = 0
@@ -58,7 +57,6 @@ class Terminal:
                 data = os.read(self._file, 1 << 16)
             except OSError:  # nobody writes to it any more
                 break
-            self.sent += data
             self._stream.feed(data)
             seen(self)
         self.code = os.waitstatus_to_exitcode(os.waitpid(self._process, 0)[1])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +17,7 @@ from aam_vision.run.targets.pictured import ACTIONS, read_pictured
 from aam_vision.support.errors import AamWarning
 from aam_vision.support.pictures import encode
 from tests.commands import called, refused
+from tests.finished import result_of
 
 DOMAIN, STEPS = board_domain("slidetile"), 24
 
@@ -110,7 +110,7 @@ def test_the_command_leaves_a_run_as_any_other(copied: Path) -> None:
     _unreadable(copied)
     told = called("aam_vision.learn", "walk", "--env", "slidetile", "--out", "out", cwd=copied.parent, code=0)
     assert "of 25 images 4 are not read in full" in told.stderr
-    figures = json.loads((copied.parent / "out/result.json").read_text())
+    figures = result_of(copied.parent / "out")
     assert (figures["status"], figures["env"], figures["walk_steps"]) == ("open", "slidetile", STEPS)
     assert read_run(copied.parent / "out").transcript.initial[0].state.unknown
     assert "Verdict: open" in called("aam_vision.explain", "out", cwd=copied.parent, code=0).stdout

@@ -13,7 +13,6 @@ from io import StringIO
 from time import sleep
 
 import numpy as np
-import pytest
 
 from aam_vision.support.commandline import Progress
 from aam_vision.training.labelling import boards, pool, rounds
@@ -91,21 +90,6 @@ def shown(page):
             return Array.from(new Uint8Array(await crypto.subtle.digest("SHA-256", pixels))); }"""
         )
     )
-
-
-@contextmanager
-def started():
-    """A browser; the test is skipped where there is none."""
-    from tests.report.test_browser import CHROMIUM
-
-    pytest.importorskip("uvicorn")
-    playwright = pytest.importorskip("playwright.sync_api")
-    if CHROMIUM is None:
-        pytest.skip("no Chromium is installed")
-    with playwright.sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @contextmanager

@@ -191,6 +191,19 @@ def test_what_contradicts_is_not_taken(asking, truth):
     assert len(asking.record) == 2
 
 
+def test_the_end_is_told_until_the_page_has_seen_it_and_no_longer(pool, tmp_path):
+    record = LabelRecord(DOMAIN, tmp_path, pool.walked)
+    desk = Desk(pool.walked, record, PictureSheets(DOMAIN.visual, pool), 10)
+    telling = Thread(target=desk.end, args=("Done.", 600.0), daemon=True)
+    telling.start()
+    while (view := desk.view())["kind"] != "done":
+        sleep(0.01)
+    assert view["told"] == "Done."
+    telling.join(10)
+    assert not telling.is_alive()
+    record.close()
+
+
 def test_pages_that_are_late_or_wrong_change_nothing(asking, truth):
     late = asking.question()["question"]
     asking.say(truth[0])

@@ -16,11 +16,11 @@ from aam_vision.envs.registry import board_domain
 from aam_vision.support.errors import UnusableInput
 from aam_vision.training.described import described, read_description
 from aam_vision.training.folder import read_labels
-from aam_vision.training.labelling import boards, own_pictures
+from aam_vision.training.labelling import boards, own_pictures, session
 from aam_vision.training.labelling.own_pictures import chosen, label_pictures, pictures_of, vocabulary_named
 from aam_vision.training.labelling.settings import Session
 from tests.training.labelling import truths
-from tests.training.labelling.person import Person, Told, opened, started
+from tests.training.labelling.person import Person, Told, opened
 
 from .test_described import SOUND
 
@@ -51,7 +51,8 @@ class _Truth:
             self.answers["pictures", sha256(one.frame.tobytes()).digest()] = (labels == 1)[:, order]
 
 
-def test_describe_and_label_at_the_page(folder, walked, tmp_path, monkeypatch):
+def test_describe_and_label_at_the_page(browser, folder, walked, tmp_path, monkeypatch):
+    pytest.importorskip("uvicorn")
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     for name, value in (("STEPS", 4), ("MOST_STEPS", 4), ("FREE", 6)):
         monkeypatch.setattr(boards, name, value)
@@ -60,7 +61,7 @@ def test_describe_and_label_at_the_page(folder, walked, tmp_path, monkeypatch):
     about = vocabulary_named("sokoban"), folder, out, Session(pictures=2)
     thread = Thread(target=lambda: found.append(label_pictures(*about, told)), daemon=True)
     thread.start()
-    with started() as browser, opened(browser, told.address(), width=400) as page:
+    with opened(browser, told.address(), width=400) as page:
         page.wait_for_function("() => view && view.kind === 'describe' && document.getElementById('rows')")
         page.evaluate("waiting")
         # the corners by the keyboard, one pixel at a time, the numbers by the keyboard, too
@@ -108,6 +109,7 @@ def test_describe_and_label_at_the_page(folder, walked, tmp_path, monkeypatch):
     assert [one.problem for one in labels] == ["pictures"] * 2
     assert (out / "sokoban.safetensors").exists()
     # the same again asks for nothing, and pictures of another folder are not mixed with these
+    monkeypatch.setattr(session, "LINGER", 0.0)  # no page is open
     assert label_pictures(*about, Told())["labelled_pictures"] == 2
     next(iter(folder.iterdir())).unlink()
     with pytest.raises(UnusableInput, match="one was added, removed or changed"):

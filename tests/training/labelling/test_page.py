@@ -19,19 +19,13 @@ from aam_vision.training.labelling.session import label_walks
 from aam_vision.training.labelling.settings import Session
 from aam_vision.training.labelling.sheets import AtomSheets, PictureSheets
 from tests.profiles import crossed
-from tests.training.labelling.person import SETTINGS, STEPS, Person, Told, Truth, command, opened, started
+from tests.training.labelling.person import SETTINGS, STEPS, Person, Told, Truth, command, opened
 from tests.training.labelling.truths import walked
 
 PICTURES = 6
 CLEAR, PLAYER, STONE, STONE_ON_GOAL, GOAL = range(5)
 
 pytest.importorskip("uvicorn")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with started() as launched:
-        yield launched
 
 
 def _labels(folder):

@@ -28,7 +28,7 @@ from aam_vision.training.pictures import labelled, read_pictures
 from aam_vision.training.regions import middle
 from tests.profiles import thorough
 from tests.training.labelling import table
-from tests.training.labelling.person import Told, opened, shown, started
+from tests.training.labelling.person import Told, opened, shown
 from tests.training.labelling.table import VOCABULARY
 
 PLAN = plan_of(describe(VOCABULARY))
@@ -283,7 +283,8 @@ class _Person:
         assert self.page.evaluate("view.question") != before, self.page.inner_text("#said")
 
 
-def test_from_a_folder_and_a_vocabulary_to_classifiers_in_the_browser(tmp_path, monkeypatch):
+def test_from_a_folder_and_a_vocabulary_to_classifiers_in_the_browser(browser, tmp_path, monkeypatch):
+    pytest.importorskip("uvicorn")
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     folder, out = tmp_path / "pics", tmp_path / "out"
     for made in (folder, out):
@@ -294,7 +295,7 @@ def test_from_a_folder_and_a_vocabulary_to_classifiers_in_the_browser(tmp_path, 
     monkeypatch.setattr(scenes, "AUDITED", 1)
 
     @contextmanager
-    def labelling(browser, pictures, width):
+    def labelling(pictures, width):
         told, found = Told(), []
         about = ("piles", VOCABULARY), folder, out, Session(pictures=pictures), told
         thread = Thread(target=lambda: found.append(label_pictures(*about)), daemon=True)
@@ -305,32 +306,31 @@ def test_from_a_folder_and_a_vocabulary_to_classifiers_in_the_browser(tmp_path, 
             thread.join(60)
         assert found[0]["labelled_pictures"] == pictures
 
-    with started() as browser:
-        with labelling(browser, 5, 1280) as person:
-            page, first = person.page, person.answer()
-            assert page.locator("#lines path.thing").count() >= len(SHOWS[first])
-            assert [one["id"] for one in axe.Axe().run(page).response["violations"]] == []
+    with labelling(5, 1280) as person:
+        page, first = person.page, person.answer()
+        assert page.locator("#lines path.thing").count() >= len(SHOWS[first])
+        assert [one["id"] for one in axe.Axe().run(page).response["violations"]] == []
+        person.next()
+        second = person.answer()
+        places = person.settled()["places"]
+        thing = next(n for n, one in enumerate(places) if one["there"] and not one["whole"])
+        person.choose(thing)
+        assert not person.press("0")["places"][thing]["there"]  # a mistake
+        assert person.press("u")["places"][thing]["there"]
+        person.next()
+        page.wait_for_function("() => view && view.kind === 'ask'")
+        while not page.evaluate("view.corrected"):
+            person.press("u")
+        assert person.number() == second, "back to the picture before"
+        assert not page.evaluate("view.problems.length")
+        person.next()
+        for _ in range(3):
+            person.answer()
             person.next()
-            second = person.answer()
-            places = person.settled()["places"]
-            thing = next(n for n, one in enumerate(places) if one["there"] and not one["whole"])
-            person.choose(thing)
-            assert not person.press("0")["places"][thing]["there"]  # a mistake
-            assert person.press("u")["places"][thing]["there"]
+    with labelling(7, 400) as person:  # the same command, and it goes on
+        for _ in range(2):
+            person.answer()
             person.next()
-            page.wait_for_function("() => view && view.kind === 'ask'")
-            while not page.evaluate("view.corrected"):
-                person.press("u")
-            assert person.number() == second, "back to the picture before"
-            assert not page.evaluate("view.problems.length")
-            person.next()
-            for _ in range(3):
-                person.answer()
-                person.next()
-        with labelling(browser, 7, 400) as person:  # the same command, and it goes on
-            for _ in range(2):
-                person.answer()
-                person.next()
     lines = read_pictures(DOMAIN, out)
     assert len(lines) == 7
     for line in lines:
