@@ -89,7 +89,7 @@ class Examining:
     """Whether several copies of the agent are asked at a time: then one of them is asked for one history, and no other
     plan begins where one has ended."""
     lasting: Lasting | None = None
-    """Its last steps, unless ``steps`` says how many there are, or several copies are asked; None if no mistake can last."""
+    """Its last steps, unless it is too short for a claim, or several copies are asked; None if no mistake can last."""
     _memory: _Memory | None = field(default=None, init=False, repr=False, compare=False)
 
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
@@ -102,7 +102,7 @@ class Examining:
             return self._of_several(evidence, stop, wanted, rng) or stop
         left = wanted - progress(evidence).steps
         move = self._examination(evidence, stop, wanted, left, rng) if left > 0 else None
-        if move is None and self.lasting is not None and self.steps is None:
+        if move is None and self.lasting is not None and wanted >= ENOUGH:
             here = [] if self.access.constructs else [evidence.current]
             nodes = some(self._beginnings(evidence), ELSEWHERE, rng) if self.access.restarts else []
             move = self.lasting.next(evidence, [*here, *nodes], stop, rng)

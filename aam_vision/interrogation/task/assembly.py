@@ -50,8 +50,8 @@ class Interrogation:
     confirm: bool = False
     """Whether no answer is taken at its word, even if none proves unreliable."""
     exam: int | None = None
-    """Steps of the examination of what was learned; None for a quarter of those that the interrogation took, 60 at least, and for
-    those that meet mistakes which last (``lasting``), if the agent may refuse by mistake."""
+    """Steps of the examination of what was learned; None for a quarter of those that the interrogation took, 60 at least. Those that
+    meet mistakes which last (``lasting``) come after them."""
     copies: int = 1
     """How many copies of the agent answer at a time; with one, every question waits for the answer before."""
     untellable: Untellable | None = None
