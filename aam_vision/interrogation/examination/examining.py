@@ -25,6 +25,7 @@ from aam_vision.interrogation.examination.coverage import (
     unlike,
 )
 from aam_vision.interrogation.examination.findings import ENOUGH
+from aam_vision.interrogation.examination.lasting import Lasting
 from aam_vision.interrogation.examination.predictions import Predictions, Way, progress, untold
 from aam_vision.model.query import Access, Situation
 from aam_vision.model.strips import Atom, GroundAction, State
@@ -87,6 +88,8 @@ class Examining:
     several: bool = False
     """Whether several copies of the agent are asked at a time: then one of them is asked for one history, and no other
     plan begins where one has ended."""
+    lasting: Lasting | None = None
+    """Its last steps, unless it is too short for a claim, or several copies are asked; None if no mistake can last."""
     _memory: _Memory | None = field(default=None, init=False, repr=False, compare=False)
 
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
@@ -98,7 +101,12 @@ class Examining:
         if self.several:
             return self._of_several(evidence, stop, wanted, rng) or stop
         left = wanted - progress(evidence).steps
-        return self._examination(evidence, stop, wanted, left, rng) or stop if left > 0 else stop
+        move = self._examination(evidence, stop, wanted, left, rng) if left > 0 else None
+        if move is None and self.lasting is not None and wanted >= ENOUGH:
+            here = [] if self.access.constructs else [evidence.current]
+            nodes = some(self._beginnings(evidence), ELSEWHERE, rng) if self.access.restarts else []
+            move = self.lasting.next(evidence, [*here, *nodes], stop, rng)
+        return move or stop
 
     def early(self, evidence: Evidence, rng: np.random.Generator) -> Ask | Walk | None:
         """What can be examined before the policy stops: the walk, and one history of steps that are predicted already.

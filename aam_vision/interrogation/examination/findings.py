@@ -94,7 +94,8 @@ class Exam:
         """The share of such steps that may come out otherwise, with 95% confidence at most; 1 if none was attempted.
 
         The exact (Clopper-Pearson) bound where no step was wrong; failures that come in spells, several in a row, escape
-        it more often. The steps are those of the examination's own kind: random plans of many lengths (``examining.Choice``).
+        it more often (``lasting`` is to meet them). The steps are those of the examination's own kind: random plans of many
+        lengths (``examining.Choice``).
         """
         if not self.steps or self.wrong:
             return 1.0

@@ -22,6 +22,9 @@ MAX_BINDINGS = 200
 NEAR_MISSES = 4
 """Refused steps for one reason that are looked at in one state."""
 
+LASTING = "examine once more"
+"""Why steps are asked for that count for no bound (``lasting``)."""
+
 Way = tuple[GroundAction, ...]
 
 
@@ -31,7 +34,8 @@ def progress(evidence: Evidence) -> Exam:
     for exchange in reversed(evidence.exchanges):
         if exchange.move is None or not exchange.move.examines or exchange.told:
             break
-        steps += len(exchange.entry.actions)
+        if exchange.move.why != LASTING:
+            steps += len(exchange.entry.actions)
     return Exam(steps)
 
 

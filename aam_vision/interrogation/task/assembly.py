@@ -11,6 +11,7 @@ from aam_vision.agents.image import known_of
 from aam_vision.interrogation.evidence.moves import Policy
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.examination.examining import Examining
+from aam_vision.interrogation.examination.lasting import Lasting
 from aam_vision.interrogation.policies.decorators import Untellable, confirmed
 from aam_vision.interrogation.policies.registry import policy_for
 from aam_vision.interrogation.task.budget import Budget
@@ -19,7 +20,7 @@ from aam_vision.interrogation.task.resuming import MoveRecord
 from aam_vision.interrogation.task.robust import CONFIDENCE, Observer, Setup, interrogate_robustly
 from aam_vision.interrogation.task.rounds import width
 from aam_vision.interrogation.task.traced import Retelling
-from aam_vision.model.query import Agent, traced
+from aam_vision.model.query import Agent, refuses_surely, traced
 from aam_vision.model.strips import Model
 from aam_vision.planning.planner import Planner
 from aam_vision.planning.ppo import ProblemFolder
@@ -49,7 +50,8 @@ class Interrogation:
     confirm: bool = False
     """Whether no answer is taken at its word, even if none proves unreliable."""
     exam: int | None = None
-    """Steps of the examination of what was learned; None for a quarter of those that the interrogation took, 60 at least."""
+    """Steps of the examination of what was learned; None for a quarter of those that the interrogation took, 60 at least. Those that
+    meet mistakes which last (``lasting``) come after them."""
     copies: int = 1
     """How many copies of the agent answer at a time; with one, every question waits for the answer before."""
     untellable: Untellable | None = None
@@ -76,7 +78,8 @@ class Interrogation:
         policy = confirmed(self._policy(self.policy, self.prior), self.agent, self.planner)
         access = self.agent.access
         several = self.copies > 1 and access.returns
-        return Examining(policy, access, self.exam, several)
+        lasting = None if refuses_surely(self.agent) else Lasting(access)
+        return Examining(policy, access, self.exam, several, lasting)
 
     def run(
         self,

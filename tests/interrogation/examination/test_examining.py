@@ -48,9 +48,9 @@ from tests.profiles import crossed, first, scaled, thorough
 ACCESSES = [Access.SETTABLE, Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY]
 
 
-def agent_of(access: Access, domain: str = "gripper", seed: int = 0) -> Agent:
-    agent = SymbolicAgent(*domains.packaged(domain, seed=seed), access)
-    return agent if access is Access.SETTABLE else NumberedAgent(agent)
+def agent_of(access: Access, domain: str = "gripper", seed: int = 0, *, surely: bool = False) -> Agent:
+    agent = SymbolicAgent(*domains.packaged(domain, seed=seed), access, refuses_surely=surely)
+    return agent if surely or access is Access.SETTABLE else NumberedAgent(agent)
 
 
 def learned(agent: Agent, exam: int | None, seed: int = 0, **budget: int) -> Result:
@@ -78,7 +78,7 @@ def test_it_costs_what_was_asked_for_changes_nothing_else_and_predicts_refusals_
 
 @pytest.mark.parametrize("access", first(2, ACCESSES))
 def test_by_default_it_takes_a_fifth_of_all_steps_and_what_the_bound_takes_at_least(access: Access) -> None:
-    result = learned(agent_of(access), None)
+    result = learned(agent_of(access, surely=True), None)
     assert result.counts.exam_steps == result.exam.steps == max(LEAST, result.counts.steps // SHARE)
     assert result.complete
 

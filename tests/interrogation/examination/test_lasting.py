@@ -1,0 +1,115 @@
+"""The end of an examination: mistakes that last are met, and right answers cost no more than that takes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aam_vision.agents.numbered import NumberedAgent
+from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.interrogation.evidence.graph import REFUSALS
+from aam_vision.interrogation.evidence.moves import Asked
+from aam_vision.interrogation.examination.examining import LEAST
+from aam_vision.interrogation.examination.findings import ENOUGH, Exam
+from aam_vision.interrogation.examination.lasting import EXECUTED
+from aam_vision.interrogation.task.assembly import Interrogation
+from aam_vision.interrogation.task.loop import Interrupted
+from aam_vision.interrogation.task.result import Result
+from aam_vision.interrogation.task.verification import verify
+from aam_vision.model.query import Access, Agent, Query, Response
+from aam_vision.model.strips import Model, State
+from tests import domains
+from tests.profiles import first, thorough
+
+ACCESSES = [Access.SNAPSHOT, Access.SETTABLE, Access.RESET, Access.TRAJECTORY]
+DOMAIN = "blocksworld"
+MODEL, INITIAL = domains.packaged(DOMAIN)
+
+
+class Balking(SymbolicAgent):
+    """Refuses some attempts of an action that it is asked for, one after the other, whatever is brought back."""
+
+    def __init__(
+        self, model: Model, initial: Sequence[State], access: Access, action: str, begins: int, lasts: int
+    ) -> None:
+        super().__init__(model, initial, access)
+        self.action, self.mistakes = action, range(begins, begins + lasts)
+        self.attempts = 0
+
+    def ask(self, query: Query) -> Response:
+        able = super().ask(query).executed
+        for number, step in enumerate(query.plan[:able]):
+            if step.name == self.action:
+                self.attempts += 1
+                if self.attempts - 1 in self.mistakes:
+                    return super().ask(replace(query, plan=query.plan[:number]))
+        return super().ask(query)
+
+
+def numbered(agent: SymbolicAgent) -> Agent:
+    return agent if agent.access is Access.SETTABLE else NumberedAgent(agent)
+
+
+def learned(agent: Agent, exam: int | None = None) -> Result:
+    try:
+        return Interrogation(agent, exam=exam).run(np.random.default_rng(0))
+    except Interrupted as error:
+        return error.result
+
+
+def executions(result: Result) -> Counter[str]:
+    """The executed steps of each action that were asked for."""
+    asked = [entry for entry in result.transcript.entries if isinstance(entry, Asked)]
+    return Counter(step.name for entry in asked for step in entry.executed)
+
+
+@pytest.mark.parametrize("access", first(2, ACCESSES))
+def test_every_action_is_executed_many_times_and_the_bound_stays_that_of_the_other_steps(
+    access: Access,
+) -> None:
+    """Otherwise a mistake that lasts for a while, and comes seldom, may not show before the model is called complete."""
+    result = learned(numbered(SymbolicAgent(MODEL, INITIAL, access)))
+    assert min(executions(result).values()) >= EXECUTED // len(MODEL.actions)
+    assert result.exam == Exam(LEAST)
+    assert result.complete
+    assert result.counts.exam_steps > LEAST
+    assert verify(result.transcript, result).holds
+
+
+@pytest.mark.parametrize("access", first(1, ACCESSES))
+def test_no_step_is_added_where_all_refusals_are_right_or_nothing_is_claimed(access: Access) -> None:
+    """Otherwise simulators and users who count steps would pay for mistakes that they rule out."""
+    sure = SymbolicAgent(MODEL, INITIAL, access, refuses_surely=True)
+    assert learned(sure).counts.exam_steps == LEAST
+    told = learned(numbered(SymbolicAgent(MODEL, INITIAL, access)), ENOUGH - 1)
+    assert told.counts.exam_steps == ENOUGH - 1
+    assert not told.complete
+
+
+@pytest.mark.parametrize("action", ["pick-up", "stack", "unstack"])
+def test_no_precondition_is_believed_for_refusals_that_one_mistake_explains(action: str) -> None:
+    """Otherwise a line is called certain for an attempt that was refused, and again both times when it was repeated at once."""
+    agent = Balking(MODEL, INITIAL, Access.SETTABLE, action, begins=0, lasts=REFUSALS)
+    assert not learned(agent).complete
+    assert agent.attempts > REFUSALS
+
+
+@thorough(9)
+@given(
+    st.sampled_from(ACCESSES),
+    st.sampled_from([schema.header.name for schema in MODEL.actions]),
+    st.integers(0, EXECUTED // len(MODEL.actions) - 1),
+    st.integers(1, 8),
+)
+def test_a_mistake_that_lasts_is_met_before_a_model_is_complete(
+    access: Access, action: str, begins: int, lasts: int
+) -> None:
+    """Otherwise three refusals in a row, all by one mistake, prove a precondition, or no refusal is ever met."""
+    result = learned(numbered(Balking(MODEL, INITIAL, access, action, begins, lasts)))
+    assert not result.complete
