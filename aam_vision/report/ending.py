@@ -73,7 +73,7 @@ def read_ending(figures: Mapping[str, Any]) -> RecordedEnding:
         proven,
         _text(told, "why"),
         _text(told, "missing"),
-        Exam(_number(told, "exam_steps"), _number(told, "exam_wrong")),
+        Exam(*(_number(told, f"exam_{name}") for name in ("steps", "wrong", "further"))),
         bool(told.get("noise")),
         known.count(False),
         known.count(True),

@@ -124,6 +124,7 @@ def interrogation_figures(result: Result, images: Images) -> dict[str, Any]:
         **asdict(result.counts),
         "exam_steps": result.exam.steps,
         "exam_wrong": result.exam.wrong,
+        "exam_further": result.exam.further,
         "exam_bound": round(result.exam.bound, 4),
         "diagnosis": diagnosis_figures(result.diagnosis, images),
         **{name: told or None for name, told in named(result, "invented", "changed", "seen").items()},

@@ -88,6 +88,8 @@ class Exam:
     """The number of predicted steps that were attempted."""
     wrong: int = 0
     """The number of them that came out otherwise."""
+    further: int = 0
+    """The number of steps after them in which a mistake that lasts would have shown (``lasting``); they count for no bound."""
 
     @property
     def bound(self) -> float:
@@ -114,4 +116,5 @@ class Exam:
         if self.wrong:
             return found
         bound = f"with 95% confidence at most {100 * self.bound:.0f}% of such steps would not"
-        return f"{found}: {bound}, if they fail independently"
+        more = f"; so did {self.further} more, in which mistakes that last would show" if self.further else ""
+        return f"{found}: {bound}, if they fail independently{more}"

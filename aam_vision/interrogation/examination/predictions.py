@@ -30,13 +30,15 @@ Way = tuple[GroundAction, ...]
 
 def progress(evidence: Evidence) -> Exam:
     """The examination so far: what was predicted and came out since something was last learned."""
-    steps = 0
+    steps = further = 0
     for exchange in reversed(evidence.exchanges):
         if exchange.move is None or not exchange.move.examines or exchange.told:
             break
-        if exchange.move.why != LASTING:
+        if exchange.move.why == LASTING:
+            further += len(exchange.entry.actions)
+        else:
             steps += len(exchange.entry.actions)
-    return Exam(steps)
+    return Exam(steps, further=further)
 
 
 def untold(evidence: Evidence) -> int:

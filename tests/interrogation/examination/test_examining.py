@@ -60,7 +60,7 @@ def learned(agent: Agent, exam: int | None, seed: int = 0, **budget: int) -> Res
 
 @pytest.mark.parametrize("access", first(2, ACCESSES[::-1]))
 def test_it_costs_what_was_asked_for_changes_nothing_else_and_predicts_refusals_too(access: Access) -> None:
-    without, with_it = learned(agent_of(access), 0), learned(agent_of(access), 80)
+    without, with_it = (learned(agent_of(access, surely=True), steps) for steps in (0, 80))
     assert with_it.exam == Exam(80, 0)
     assert with_it.model == without.model
     assert replace(with_it.counts, exam_steps=0) == without.counts

@@ -170,7 +170,9 @@ def test_an_examination_is_told_in_a_sentence() -> None:
     assert str(Exam(1, 1)) == "0 of 1 step came out as predicted"
     assert str(Exam(40, 2)) == "38 of 40 steps came out as predicted"
     bound = "with 95% confidence at most 5% of such steps would not, if they fail independently"
-    assert str(Exam(ENOUGH)) == f"59 of 59 steps came out as predicted: {bound}"
+    told = f"59 of 59 steps came out as predicted: {bound}"
+    assert str(Exam(ENOUGH)) == told
+    assert str(Exam(ENOUGH, further=40)) == f"{told}; so did 40 more, in which mistakes that last would show"
 
 
 LEADING_BACK = [Access.SETTABLE, Access.SNAPSHOT, Access.RESET]
