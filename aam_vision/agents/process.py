@@ -30,6 +30,7 @@ class ProcessAgent(ABC):
         self.vocabulary: Vocabulary = hello.vocabulary
         self.headers: tuple[ActionHeader, ...] = hello.headers
         self.access = access
+        self.refuses_surely = hello.refuses_surely
         self._conversation = conversation
         self._problems = tuple(problems)
         self._objects = hello.problems

@@ -57,6 +57,8 @@ class Hello:
     """Whether its actions are controls: each can always be given, and changes something or nothing."""
     by_hand: bool = False
     """Whether a person sets its problem up again."""
+    refuses_surely: bool = False
+    """Whether no refusal of it is a mistake."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,7 @@ def read_hello(found: dict[str, Any]) -> Hello:
         copies,
         controls,
         by_hand,
+        optional(found, "refuses_surely", bool, False),
     )
 
 

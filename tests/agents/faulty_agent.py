@@ -91,7 +91,8 @@ def _misbehave(fault: str, line: str) -> None:
 def main() -> None:
     fault, at, counter, access, *always = sys.argv[1:]
     path = Path(counter)
-    hello = {**HELLO, "access": access, **({"copies": 1} if fault == "once" else {})}
+    said = {"once": {"copies": 1}, "sure": {"refuses_surely": True}}
+    hello = {**HELLO, "access": access, **said.get(fault, {})}
     robot = NamedRobot() if access == "snapshot" else Robot()
     if fault == "differs":  # no two processes are the same
         room = ("kitchen", "hall", "garden")[os.getpid() % 3]

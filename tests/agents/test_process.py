@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import jsonschema
+import numpy as np
 import pytest
 
 from aam_vision.agents import reference_agent
@@ -20,6 +21,7 @@ from aam_vision.agents.process import process_agent
 from aam_vision.agents.program import ProgramLimits
 from aam_vision.agents.protocol import read_hello
 from aam_vision.agents.shown import Conversation
+from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.loop import Interrupted
 from aam_vision.interrogation.task.result import Result
 from aam_vision.model.pddl import domain_text
@@ -157,6 +159,20 @@ def test_a_fault_that_stays_is_one_line_in_bounded_time(
     if isinstance(failure, Interrupted):
         result = failure.result
         assert (result.status, result.complete, result.missing) == ("failed", False, str(failure))
+
+
+def test_a_program_that_refuses_surely_is_asked_less_and_teaches_the_same(tmp_path: Path) -> None:
+    """Otherwise each of its refusals is asked for three times, and mistakes that last are looked for."""
+
+    def interrogated(fault: str) -> Result:
+        with conversing(_faulty(fault, 10**6, tmp_path / fault), PATIENT) as conversation:
+            agent = process_agent(conversation, Access.SETTABLE, [0])
+            return Interrogation(agent).run(np.random.default_rng(0))
+
+    sure, other = interrogated("sure"), interrogated("none")
+    assert (sure.model, sure.complete) == (other.model, other.complete)
+    assert sure.counts.failed_steps < other.counts.failed_steps
+    assert sure.exam.further == 0 < other.exam.further
 
 
 def test_a_program_that_says_it_cannot_is_not_asked_again(tmp_path: Path) -> None:

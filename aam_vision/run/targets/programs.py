@@ -171,7 +171,16 @@ def _shown_target(conversation: Conversation, env: str, arguments: Arguments) ->
         for number in chosen
     ]
     return replace(
-        seen_through(env, simulators, hello.headers, access, settings, perception, strange=True),
+        seen_through(
+            env,
+            simulators,
+            hello.headers,
+            access,
+            settings,
+            perception,
+            strange=True,
+            surely=hello.refuses_surely,
+        ),
         name=hello.vocabulary.name,
         problems=tuple(map(str, chosen)),
         scenes=lambda: [places(one.scene, *one.size) for one in shown],
