@@ -293,7 +293,9 @@ def interrogated(env: str, folder: Path, disturbance: Disturbance, seed: int) ->
         ]
         about = env, shown, domain.headers, Access.SNAPSHOT, settings, perception
         try:
-            result = aam_vision.interrogate(seen_through(*about, strange=True).agent, seed=seed, raises=False)
+            result = aam_vision.interrogate(
+                seen_through(*about, strange=True, refuses_surely=False).agent, seed=seed, raises=False
+            )
         except UnusableInput as error:  # the first picture does not show all that is named
             return {"status": "refused", "model": None, "strange": str(error), "why": str(error)}
     truth, held_out = domain.truth(), domain.held_out_states(perception.look)

@@ -273,14 +273,14 @@ def look_alikes(
 
 def _alike(one: Transition, others: Sequence[Transition], indices: StateIndices) -> Iterator[Pair]:
     """The pairs of a transition with a change and others of its control."""
-    objects = _concerned(one)
+    links = _links(one)
+    objects = _concerned(one, links)
     if len(objects) > OBJECTS:
         return
     facts, state = _facts(one.before, objects), one.before
     header = ActionHeader(
         "", tuple(str(place) for place in range(len(objects))), tuple(state.objects[name] for name in objects)
     )
-    links = _links(one)
     same_parts = LiftedAtom("", (*range(len(one.control.objects)), *map(objects.index, links)))
     required = sorted((LiftedAtom(*fact) for fact in facts), key=str)
     for other in others:
@@ -315,9 +315,9 @@ def _links(one: Transition) -> list[str]:
     return list(found)
 
 
-def _concerned(one: Transition) -> tuple[str, ...]:
-    """The control's arguments, the objects of the change, and those that facts single out, in a fixed order."""
-    found = _changed(one) | dict.fromkeys(_links(one))
+def _concerned(one: Transition, links: Sequence[str]) -> tuple[str, ...]:
+    """The control's arguments, the objects of the change, what links them, and what facts single out, in a fixed order."""
+    found = _changed(one) | dict.fromkeys(links)
     rows = dict(sorted(one.before.rows.items()))
     for predicate_rows in rows.values():
         if len(predicate_rows) == 1 and len(predicate_rows[0]) == 1:

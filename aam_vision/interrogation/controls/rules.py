@@ -11,7 +11,7 @@ from aam_vision.interrogation.controls.giving import Giving
 from aam_vision.interrogation.controls.operators import Operator, Outcome, Transition, explanations
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.model.strips import GroundAction, LiftedAtom, Model, State
+from aam_vision.model.strips import ActionSchema, GroundAction, LiftedAtom, Model, State
 from aam_vision.planning.joins import StateIndex, bindings
 from aam_vision.support.errors import AamError
 
@@ -175,21 +175,12 @@ class Rules:
         """
         for name, (operator, _) in self.by_name.items():
             action = hypotheses[name]
-            match = LiftedAtom("", tuple(range(operator.given)))
             for transition in self._giving.transitions[operator.control]:
-                index, required = (
-                    self._giving.indices.of(transition.before),
-                    sorted(action.schema().positive, key=str),
-                )
-                for objects in bindings(
-                    index, operator.header, required, match=(match, transition.control.objects)
-                ):
+                index, given = self._giving.indices.of(transition.before), transition.control.objects
+                for objects in _carried_out(operator, action.schema(), given, transition.before, index):
                     values = action.index.values(transition.before, objects)
-                    if (
-                        action.schema().applicable(transition.before, objects)
-                        and operator.outcome(transition, objects) is Outcome.CONTRADICTED
-                        and action.violated(*values)
-                    ):
+                    contradicted = operator.outcome(transition, objects) is Outcome.CONTRADICTED
+                    if contradicted and action.violated(*values):
                         action.failed(*values)
 
     def likely(self, state: State, index: StateIndex) -> dict[GroundAction, State]:
@@ -204,6 +195,16 @@ class Rules:
                 if after != state:
                     found.setdefault(rule.operator.instructed(objects), after)
         return found
+
+
+def _carried_out(
+    operator: Operator, schema: ActionSchema, given: tuple[str, ...], state: State, index: StateIndex
+) -> Iterator[tuple[str, ...]]:
+    """The bindings under which a control with these arguments carries out an operator in a state, as its schema says."""
+    match = LiftedAtom("", tuple(range(operator.given))), given
+    for objects in bindings(index, schema.header, sorted(schema.positive, key=str), match=match):
+        if schema.applicable(state, objects):
+            yield objects
 
 
 class ControlModel:
@@ -225,10 +226,8 @@ class ControlModel:
         found = set()
         for operator in self._operators.get(control.name, ()):
             schema = self._model.schema(operator.header.name)
-            match = LiftedAtom("", tuple(range(operator.given))), control.objects
-            for objects in bindings(index, schema.header, sorted(schema.positive, key=str), match=match):
-                if schema.applicable(state, objects):
-                    found.add(schema.successor(state, objects))
+            for objects in _carried_out(operator, schema, control.objects, state, index):
+                found.add(schema.successor(state, objects))
         return found or {state}
 
     def agrees(

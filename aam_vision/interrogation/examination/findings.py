@@ -89,7 +89,7 @@ class Exam:
     wrong: int = 0
     """The number of them that came out otherwise."""
     further: int = 0
-    """The number of steps after them in which a mistake that lasts would have shown (``lasting``); they count for no bound."""
+    """The number of steps after them that were made to meet mistakes which last (``lasting``); they count for no bound."""
 
     @property
     def bound(self) -> float:
@@ -116,5 +116,5 @@ class Exam:
         if self.wrong:
             return found
         bound = f"with 95% confidence at most {100 * self.bound:.0f}% of such steps would not"
-        more = f"; so did {self.further} more, in which mistakes that last would show" if self.further else ""
+        more = f"; so did {self.further} more, made to meet mistakes that last" if self.further else ""
         return f"{found}: {bound}, if they fail independently{more}"

@@ -190,15 +190,14 @@ def seen_through(
     perception: Perception,
     *,
     strange: bool = False,
-    surely: bool = False,
+    refuses_surely: bool = True,
     tested: bool = True,
     chance: np.random.Generator | None = None,
 ) -> Target:
     """An agent in simulators, read with the concepts and classifiers of an environment; its true model is not known.
 
-    ``strange`` simulators are somebody else's: their images may show what no classifier was trained on, and
-    their refusals are not believed at once, unless these are ``surely`` right. ``tested``: the agent tells whether classifiers passed their test. ``chance`` draws
-    what comes of steps.
+    Images of ``strange`` simulators, which are somebody else's, may show what no classifier was trained on. ``refuses_surely``: no
+    refusal is a mistake. ``tested``: the agent tells whether classifiers passed their test. ``chance`` draws what comes of steps.
     """
     import numpy as np
 
@@ -215,7 +214,7 @@ def seen_through(
     if settings.noise:
         simulators = [NoisySimulator(simulator, settings.noise, noise) for simulator in simulators]
     agent = (ImageAgent if chance is None else ChanceImageAgent)(
-        simulators, perception, visual.vocabulary(), headers, access, refuses_surely=surely or not strange
+        simulators, perception, visual.vocabulary(), headers, access, refuses_surely=refuses_surely
     )
     if isinstance(agent, ChanceImageAgent):
         agent.generators = generators

@@ -179,7 +179,7 @@ def _shown_target(conversation: Conversation, env: str, arguments: Arguments) ->
             settings,
             perception,
             strange=True,
-            surely=hello.refuses_surely,
+            refuses_surely=hello.refuses_surely,
         ),
         name=hello.vocabulary.name,
         problems=tuple(map(str, chosen)),
