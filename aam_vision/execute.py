@@ -14,7 +14,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -32,6 +32,7 @@ from aam_vision.support.options import option
 from aam_vision.support.wording import counted
 
 if TYPE_CHECKING:
+    from aam_vision.agents.journal import WentOn
     from aam_vision.model.query import Agent
     from aam_vision.model.strips import GroundAction
     from aam_vision.planning.planner import Planner
@@ -105,7 +106,7 @@ def execute_plan(
     if wanted.record is not None:
         check_file(wanted.record, "--record", ".gif")
     planner = planner_named(wanted.planner)
-    kept, fact = _arguments(run, wanted)
+    kept, further = _arguments(run, wanted)
     controls = bool(kept.controls or kept.bare)
     if wanted.record is not None and not controls:
         raise UnusableInput("is of runs with --controls or --bare", "record", wanted.record)
@@ -127,8 +128,8 @@ def execute_plan(
         if kept.confirm:
             agent = LookingAgent(target.agent, kept.confidence, whole=kept.chance)
             target = replace(target, agent=agent)
-        if fact is not None:
-            target = replace(target, agent=_remembering(target.agent, fact, run))
+        if further is not None:
+            target = replace(target, agent=_as_modelled(target.agent, further, run))
         carry_out = _with_controls if controls else _with_actions
         try:
             done = carry_out(run, wanted, target, planner, show)
@@ -147,8 +148,8 @@ def execute_plan(
     return 0 if done.reached else NOT_AS_PREDICTED
 
 
-def _arguments(run: Path, wanted: Wanted) -> tuple[Arguments, dict[str, Any] | None]:
-    """The options of the run, with one problem; and the invented fact of its model, as plain data, if it has one."""
+def _arguments(run: Path, wanted: Wanted) -> tuple[Arguments, WentOn | None]:
+    """The options of the run, with one problem; and how it has gone on from a diagnosis, if it has."""
     from aam_vision.report.recorded import opened
 
     with opened(run) as journal:
@@ -157,7 +158,7 @@ def _arguments(run: Path, wanted: Wanted) -> tuple[Arguments, dict[str, Any] | N
         further = journal.went_on()
     if not (run / "model.pddl").is_file():
         raise UnusableInput(f"{run}: holds no model; give the folder of a finished run")
-    return _with_problem(kept, wanted), further and further.fact
+    return _with_problem(kept, wanted), further
 
 
 def _with_problem(kept: Arguments, wanted: Wanted) -> Arguments:
@@ -195,16 +196,21 @@ def _with_controls(run: Path, wanted: Wanted, target: Target, planner: Planner, 
     )
 
 
-def _remembering(agent: Agent, fact: dict[str, Any], run: Path) -> Agent:
-    """The agent with the fact that was invented for what it remembers."""
+def _as_modelled(agent: Agent, further: WentOn, run: Path) -> Agent:
+    """The agent as a run has learned it: with the fact that was invented for what it remembers, or several actions in the stead of one."""
     from aam_vision.agents.encoding import Malformed
     from aam_vision.interrogation.evidence.transcript import Transcript
+    from aam_vision.interrogation.memory.divided import DividedAgent, read_divisions
     from aam_vision.interrogation.memory.facts import read_fact
     from aam_vision.interrogation.memory.histories import RecordingAgent
     from aam_vision.interrogation.memory.remembering import RememberingAgent
 
     try:
-        invented = read_fact(fact, agent.vocabulary, agent.headers)
+        if further.divisions is not None:
+            return DividedAgent(agent, read_divisions(further.divisions, agent.vocabulary, agent.headers))
+        if further.fact is None:
+            return agent
+        invented = read_fact(further.fact, agent.vocabulary, agent.headers)
     except Malformed as error:
         raise UnusableInput(f"{run}: damaged, or of another agent ({error})") from None
     begun = Transcript(agent.vocabulary, agent.headers, agent.access, tuple(agent.initial()), ())

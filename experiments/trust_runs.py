@@ -16,6 +16,7 @@ from aam_vision.interrogation.chance.result import ChanceResult, Options
 from aam_vision.interrogation.examination.findings import Diagnosis, Example, Family
 from aam_vision.interrogation.going_on import Further, go_further
 from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.interrogation.memory.divided import Divisions
 from aam_vision.interrogation.memory.facts import InventedFact, Rows
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
@@ -143,7 +144,10 @@ def _learned(agent: Agent, result: Result, seed: int, exam: int | None) -> Row:
     if (found := further.found) is None:
         return {**dict.fromkeys(_FOUND), "learned_right": False}
     way = "outcomes" if found.outcomes is not None else "memory" if found.invented else "anew"
-    missed = unpredicted(found, inner, np.random.default_rng([seed, 7]), further.fact) / STEPS
+    way = way if further.divisions is None else "divided"
+    missed = (
+        unpredicted(found, inner, np.random.default_rng([seed, 7]), further.fact, further.divisions) / STEPS
+    )
     right = missed <= 1 - RIGHT and _frequencies_hold(inner.fault, found)
     bound = found.exam.bound if found.outcomes is None else 1 - RIGHT
     return {
@@ -293,14 +297,19 @@ def _instruction(agent: FaultyAgent, state: State, rng: np.random.Generator) -> 
 
 
 def unpredicted(
-    result: Result, agent: FaultyAgent, rng: np.random.Generator, fact: InventedFact | None = None
+    result: Result,
+    agent: FaultyAgent,
+    rng: np.random.Generator,
+    fact: InventedFact | None = None,
+    divisions: Divisions | None = None,
 ) -> int:
     """How many of ``STEPS`` steps come out as the model, whatever was gone on to, says that they do not; of any number."""
     missed, rows = 0, Rows()
     fact = fact if fact is None else fact.of_numbers(range(-STEPS, STEPS))
     for first, one in in_histories(agent, STEPS, rng):
         if fact is None:
-            missed += _impossible(result, one)
+            step = divisions.as_modelled(one.step, one.before) if divisions else one.step
+            missed += step is None or _impossible(result, one._replace(step=step))
             continue
         rows = fact.beginning if first else rows
         step = fact.as_modelled(one.step, rows)

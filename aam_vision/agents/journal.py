@@ -240,7 +240,9 @@ class WentOn(NamedTuple):
     constants: dict[str, str] | None = None
     """By name the types of the constants by which the vocabulary was extended, if it was."""
     deterministic: bool = False
-    """Whether these alone explained the answers."""
+    """Whether these, or ``divisions``, alone explained the answers."""
+    divisions: list[Any] | None = None
+    """The actions that are several in the model, as plain data, if any are."""
 
     @property
     def outcomes(self) -> bool:
@@ -376,8 +378,9 @@ class Journal:
                 read(told, name, bool) if name in told else False for name in ("anew", "deterministic")
             )
             constants = read(told, "constants", dict) if "constants" in told else None
+            divisions = read(told, "divisions", list) if "divisions" in told else None
             after, explained = read(told, "after", int), read(told, "explained", bool)
-            return WentOn(after, explained, fact, anew, constants, deterministic)
+            return WentOn(after, explained, fact, anew, constants, deterministic, divisions)
 
     def note(self, name: str, value: object) -> None:
         """Keep a note about the run as a whole."""

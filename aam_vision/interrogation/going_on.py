@@ -1,7 +1,7 @@
 """From a diagnosis to a model: an agent that is no deterministic STRIPS agent is learned with what explains it, the cheapest first.
 
 One that has changed is interrogated as it is now. For others constants are tried where steps change facts of objects that they do not name,
-then outcomes and cases, and then an invented fact or number. All that was seen before counts for these, so nothing is asked twice.
+then actions that are several in the model, then outcomes and cases, and then an invented fact or number. All that was seen before counts for these, so nothing is asked twice.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from aam_vision.interrogation.chance.interrogating import Watch
 from aam_vision.interrogation.chance.result import Options
 from aam_vision.interrogation.memory.changed import can_renew, renew
 from aam_vision.interrogation.memory.constants import Constants, as_constants, meant, told, with_constants
+from aam_vision.interrogation.memory.divided import Divided, Divisions, can_divide, with_divisions
 from aam_vision.interrogation.memory.facts import InventedFact
 from aam_vision.interrogation.memory.going_on import Remembered, can_remember, remember
 from aam_vision.interrogation.memory.histories import RecordingAgent
@@ -40,6 +41,7 @@ class Way(StrEnum):
 
     ANEW = "the agent as it is now"
     CONSTANTS = "objects that steps change without naming them"
+    CASES = "actions that are several, by what holds of their objects"
     OUTCOMES = "outcomes, when each comes, and how often"
     MEMORY = "what may be remembered"
 
@@ -71,6 +73,8 @@ class Further:
     """What was invented, if anything was."""
     constants: Constants = field(default_factory=dict)
     """What the vocabulary was extended by."""
+    divisions: Divisions | None = None
+    """The actions that are several in the model, if any are."""
 
 
 def attempts(agent: Agent, result: Result, among: Collection[Way] = ALL) -> list[Attempt]:
@@ -86,6 +90,7 @@ def attempts(agent: Agent, result: Result, among: Collection[Way] = ALL) -> list
     if can_go_on(result) and (test is None or test.passed):
         if Way.CONSTANTS in among and (constants := meant(result.transcript)):
             found += [Attempt(Way.CONSTANTS, constants), Attempt(Way.OUTCOMES, constants)]
+        found += [Attempt(Way.CASES)] * can_divide(result)
         found.append(Attempt(Way.OUTCOMES))
     found += [Attempt(Way.MEMORY)] * can_remember(result)
     return [one for one in found if one.way in among]
@@ -134,6 +139,8 @@ def _in_vain(attempt: Attempt) -> str:
             return "No model of the agent as it is now was found either"
         case Way.CONSTANTS:
             return f"It is no deterministic agent with {as_constants(attempt.constants)} of the model, either"
+        case Way.CASES:
+            return "It is no deterministic agent with several actions in the stead of one, either"
         case Way.OUTCOMES:
             beside = f", with {as_constants(attempt.constants)}," if attempt.constants else ""
             return f"Outcomes and cases{beside} do not explain it either"
@@ -161,7 +168,11 @@ def _tried(
                 return Further(None, found.why)
             return Further(found, constants=constants)
         if way is Way.CONSTANTS:
-            other: Result | Remembered | str = with_constants(recorded, constants, result, rng, budget, exam)
+            other: Result | Remembered | Divided | str = with_constants(
+                recorded, constants, result, rng, budget, exam
+            )
+        elif way is Way.CASES:
+            other = with_divisions(recorded, result, rng, budget, exam)
         elif way is Way.ANEW:
             other = renew(recorded, result, rng, budget, exam)
         else:
@@ -170,6 +181,8 @@ def _tried(
         return Further(None, f"the agent failed meanwhile ({error})")
     if isinstance(other, Remembered):
         return Further(other.result, fact=other.fact)
+    if isinstance(other, Divided):
+        return Further(other.result, divisions=other.divisions)
     return Further(other, constants=constants) if isinstance(other, Result) else Further(None, other)
 
 

@@ -99,6 +99,9 @@ class ActionHeader:
     name: str
     parameters: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
+    given: tuple[tuple[LiftedAtom, bool], ...] = ()
+    """Literals, as atoms with their values, that hold by definition where it is executed: of an action that is one of several in the
+    stead of an instruction, what tells them apart."""
 
     @property
     def arity(self) -> int:

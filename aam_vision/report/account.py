@@ -73,8 +73,8 @@ class Line:
     words: str
     """The literal in plain English."""
     status: str
-    """``proven``, ``seen once``, ``one of several``, ``cannot matter``, ``open`` or ``estimated``; where answers are weighed, ``certain`` or
-    ``doubtful``; the latter, too, where the assumption behind all proofs proved false."""
+    """``proven``, ``by definition``, ``seen once``, ``one of several``, ``cannot matter``, ``open`` or ``estimated``; where answers are
+    weighed, ``certain`` or ``doubtful``; the latter, too, where the assumption behind all proofs proved false."""
     differs: Mode | None = None
     """The mode in the ground truth, if that is another one."""
     probability: float | None = None

@@ -18,6 +18,7 @@ from aam_vision.interrogation.chance.prior import MARGIN
 from aam_vision.interrogation.evidence.moves import Asked, Entry, Walked
 from aam_vision.interrogation.evidence.transcript import AttemptedStep, Transcript, attempted
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
+from aam_vision.interrogation.memory.divided import divided, read_divisions
 from aam_vision.interrogation.memory.facts import read_fact
 from aam_vision.interrogation.memory.remembering import with_fact
 from aam_vision.interrogation.statistics.counts import ErrorRates, Misreading
@@ -114,9 +115,12 @@ def read_journal(folder: Path, journal: Journal) -> Recorded:
         arguments = journal.options()
         figures = read_figures(folder / "result.json", chance=bool(arguments.get("chance")))
         found = _Reader(journal).recorded(folder, figures)
-        if (further := journal.went_on()) is not None and further.fact is not None:
-            fact = read_fact(further.fact, found.transcript.vocabulary, found.transcript.headers)
-            found = replace(found, transcript=with_fact(found.transcript, fact))
+        further, about = journal.went_on(), (found.transcript.vocabulary, found.transcript.headers)
+        if further is not None and further.fact is not None:
+            found = replace(found, transcript=with_fact(found.transcript, read_fact(further.fact, *about)))
+        if further is not None and further.divisions is not None:
+            divisions = read_divisions(further.divisions, *about)
+            found = replace(found, transcript=divided(found.transcript, divisions))
         of_controls = bool(arguments.get("controls") or arguments.get("bare"))
         if arguments.get("confirm") and (of_controls or arguments.get("chance")):
             confidence = field(arguments, "confidence", float)

@@ -21,7 +21,7 @@ NAMED = 6
 _COLOURS = {
     **dict.fromkeys(("proven", "certain"), "green"),
     **dict.fromkeys(("seen once", "one of several", "open", "doubtful"), "yellow"),
-    "cannot matter": "cyan",
+    **dict.fromkeys(("cannot matter", "by definition"), "cyan"),
     "estimated": "red",
 }
 

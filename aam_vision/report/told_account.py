@@ -23,6 +23,9 @@ from aam_vision.report.recorded import Answers, Recorded, Weighing, certain_star
 from aam_vision.support import wording
 from aam_vision.support.wording import counted
 
+BY_DEFINITION = "by definition"
+"""The status of a literal that only says which of several actions of the model a step of the agent is."""
+
 PRE, EFF = Location.PRE, Location.EFF
 
 Group = tuple[str, str, tuple[str, ...]]
@@ -61,7 +64,8 @@ class ToldAccount(Account):
         spent = f"{counted(figures['steps'], 'control')} given, {queries}"
         if self.controls is None:
             steps = counted(figures["steps"], "step")
-            spent = f"{queries} (at least {figures['lower_bound']} needed), {steps}"
+            needed = "" if figures.get("invented") else f" (at least {figures['lower_bound']} needed)"
+            spent = f"{queries}{needed}, {steps}"
         if self.weighing and figures.get("looks"):
             spent += f", {counted(figures['looks'], 'look')}"
         known = "decided" if self.weighing is None else "certain"
@@ -160,6 +164,8 @@ class ToldAccount(Account):
             status = OPEN  # a conclusion that rests on too few refusals
         if status == "proven" and not self.proven and action.successes == 1:
             status = "seen once"  # the result does not vouch for it, either (``Result.certain``)
+        if pal.location is PRE and bit & (action.index.given.positive | action.index.given.negative):
+            status = BY_DEFINITION
         if status in ("proven", "seen once") and self._doubted:
             status = "doubtful"  # the assumption of all proofs is false
         return self._written(pal, next((m for m in modes if m is not mode), Mode.POSITIVE), status)
@@ -276,6 +282,8 @@ class ToldAccount(Account):
         header = self.indexes[line.pal.action].header
         if line.status == "estimated":
             return [ProofStep(_ESTIMATED)]
+        if line.status == BY_DEFINITION:
+            return [ProofStep(_DEFINED)]
         found = [] if proof.refusal is None else list(self._refusal(proof, header))
         found += [self._exclusion(one, header, proof.pal.location) for one in proof.exclusions]
         for premise in proof.premises:
@@ -369,6 +377,7 @@ def _of_examples(examples: tuple[ShownExample, ...]) -> tuple[ShownImage, ...]:
 
 
 _ESTIMATED = "The answers, taken as they are, do not prove this: it was estimated from all of them together."
+_DEFINED = "It is one of several actions in the stead of an instruction, and this tells them apart."
 _RESTATED = (
     "The only effect that {action} may still have on {atom} is the value that its precondition requires already, "
     "which changes nothing. So this does not count as an effect. The proof of the precondition:"

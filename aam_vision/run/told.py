@@ -145,7 +145,9 @@ class ToldRun:
             journal.note(WENT_ON, {"after": after, "explained": False})
         elif found.outcomes is None:  # else it was noted when it began
             by: dict[str, object] = {"constants": dict(further.constants), "deterministic": True}
-            if further.fact is not None:
+            if further.divisions is not None:
+                by = {"divisions": further.divisions.json(), "deterministic": True}
+            elif further.fact is not None:
                 by = {"fact": further.fact.json()}
             elif found.changed:
                 by = {"anew": True}

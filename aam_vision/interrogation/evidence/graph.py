@@ -541,7 +541,7 @@ def supported(evidence: Evidence) -> dict[Claim, list[Refusal]]:
     return {
         Claim(name, literals): [refusal for violated, refusal in refused[name] if violated.within(literals)]
         for name, action in evidence.hypotheses.actions.items()
-        for literals in (*action.proven.singles(), *sorted(action.clauses))
+        for literals in (*action.found_required.singles(), *sorted(action.clauses))
     }
 
 

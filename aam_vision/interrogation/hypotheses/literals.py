@@ -134,6 +134,15 @@ class AtomIndex(Unchanging):
         return Literals(self.bit[atom], 0) if value else Literals(0, self.bit[atom])
 
     @cached_property
+    def given(self) -> Literals:
+        """What holds by definition where the action is executed."""
+        found = (
+            Literals(self.bit[atom], 0) if value else Literals(0, self.bit[atom])
+            for atom, value in self.header.given
+        )
+        return union(found)
+
+    @cached_property
     def reported(self) -> int:
         """What an agent says at the end of a pursuit, as a mask: no fact of the situation in which the next one begins."""
         return self.bit[LiftedAtom(CLAIMED, ())] if self.goal else 0

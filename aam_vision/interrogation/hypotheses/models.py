@@ -52,6 +52,9 @@ class ActionHypotheses:
         """Steps that several effects may explain, until later ones tell which."""
         self._undoing = (-1, 0)
         self._schema: tuple[int, ActionSchema] | None = None
+        self.absent &= ~(index.given.positive | index.given.negative)
+        self.positive &= ~index.given.negative
+        self.negative &= ~index.given.positive
 
     # --- derived sets ----------------------------------------------------------------------------
 
@@ -72,6 +75,11 @@ class ActionHypotheses:
         return Literals(
             self.positive & ~self.negative & ~self.absent, self.negative & ~self.positive & ~self.absent
         )
+
+    @property
+    def found_required(self) -> Literals:
+        """Of the proven literals those that refusals have to show: all that do not hold by definition."""
+        return self.proven.without(self.index.given)
 
     @property
     def undecided(self) -> Literals:

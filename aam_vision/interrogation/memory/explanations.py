@@ -167,7 +167,7 @@ class Explanations:
         self._headers = {header.name: header for header in headers}
         self._done = {one.action.name for one in attempts if one.executed}
         self._indexes = {name: AtomIndex(vocabulary, header) for name, header in self._headers.items()}
-        effects = [_effects(self._indexes[one.action.name], one) for one in attempts]
+        effects = [effects_of(self._indexes[one.action.name], one) for one in attempts]
         self._effects = dict.fromkeys(self._headers, Effects())
         for one, own in zip(attempts, effects, strict=True):
             self._effects[one.action.name] = self._effects[one.action.name].together(own)
@@ -267,7 +267,7 @@ class Explanations:
         return (how or _Trials)(predicate, options, indexes, self._attempts, self._effects)
 
 
-def _effects(index: AtomIndex, one: Attempt) -> Effects:
+def effects_of(index: AtomIndex, one: Attempt) -> Effects:
     """What an attempt shows of its action's effects."""
     if one.after is None or not one.executed:
         return Effects()

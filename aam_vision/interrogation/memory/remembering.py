@@ -31,11 +31,11 @@ def with_fact(transcript: Transcript, fact: InventedFact) -> Transcript:
     known = {situation.handle for situation in transcript.initial}
     for entry in transcript.entries:
         begun = histories.add(entry)
-        told = seen.entry(entry, seen.rows(histories, begun)) if _begins(entry, transcript, known) else None
-        known -= _led_to(entry)
+        told = seen.entry(entry, seen.rows(histories, begun)) if begins(entry, transcript, known) else None
+        known -= led_to(entry)
         if told is not None:
             entries.append(told)
-            known |= _led_to(told)
+            known |= led_to(told)
     return Transcript(
         fact.within(transcript.vocabulary),
         fact.headers(transcript.headers),
@@ -46,7 +46,7 @@ def with_fact(transcript: Transcript, fact: InventedFact) -> Transcript:
     )
 
 
-def _begins(entry: Entry, transcript: Transcript, known: Collection[Hashable]) -> bool:
+def begins(entry: Entry, transcript: Transcript, known: Collection[Hashable]) -> bool:
     """Whether what is known leads to where a question or a walk begins."""
     if transcript.access.constructs or (isinstance(entry, Walked) and not entry.steps):
         return True
@@ -54,7 +54,7 @@ def _begins(entry: Entry, transcript: Transcript, known: Collection[Hashable]) -
     return start.handle in known
 
 
-def _led_to(entry: Entry) -> set[Hashable]:
+def led_to(entry: Entry) -> set[Hashable]:
     """The handles of the situations to which a question or a walk has led."""
     if isinstance(entry, Asked):
         return {entry.response.final.handle}

@@ -1,0 +1,397 @@
+"""Actions that are several in the model: what they need, or do, depends on what holds of their objects.
+
+"It opens with the red key or with the blue one", "refused unless one of two", "it breaks what is fragile": no conjunction of literals says
+that, but in each of two or three kinds of situations one does. Which kind a situation is of is seen, so that the agent can
+be interrogated as one with an action for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from itertools import permutations, zip_longest
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from aam_vision.agents.decorator import AgentDecorator
+from aam_vision.agents.encoding import Malformed
+from aam_vision.agents.encoding import field as field_of
+from aam_vision.interrogation.chance.going_on import can_go_on
+from aam_vision.interrogation.evidence.anomalies import contradicted_query
+from aam_vision.interrogation.evidence.moves import Asked, Entry, Walked
+from aam_vision.interrogation.evidence.transcript import Transcript
+from aam_vision.interrogation.examination.findings import Family
+from aam_vision.interrogation.hypotheses.literals import AtomIndex
+from aam_vision.interrogation.memory.explanations import Effects, effects_of
+from aam_vision.interrogation.memory.going_on import interrogated
+from aam_vision.interrogation.memory.histories import Attempt, Histories, RecordingAgent
+from aam_vision.interrogation.memory.remembering import begins, led_to
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.result import Result
+from aam_vision.model.query import Agent, Expected, Query, Response, Situation, WalkStep
+from aam_vision.model.strips import ActionHeader, GroundAction, LiftedAtom, State, Vocabulary
+from aam_vision.support.errors import InconsistentAgent
+from aam_vision.support.wording import listed
+
+FAMILIES: Final = (Family.CONDITIONAL, Family.UNKNOWN)
+"""Diagnoses that this may explain."""
+MOST: Final = 2
+"""Literals that tell the kinds of situations of an action apart, at most."""
+ROUNDS = 8
+"""Ways to divide actions with which the agent is interrogated, at most."""
+OTHERWISE: Final = "otherwise"
+
+
+@dataclass(frozen=True)
+class Division:
+    """An action that is one more in the model than it has conditions: the first condition that holds tells which."""
+
+    header: ActionHeader
+    conditions: tuple[LiftedAtom, ...]
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of its actions in the model, that for none of the conditions last."""
+        parameters = self.header.parameters
+        told = [
+            "-".join([one.predicate, *(parameters[a] if isinstance(a, int) else a for a in one.arguments)])
+            for one in self.conditions
+        ]
+        return (*[f"{self.header.name}-if-{one}" for one in told], f"{self.header.name}-{OTHERWISE}")
+
+    @property
+    def headers(self) -> list[ActionHeader]:
+        """Its actions in the model; what tells them apart holds by definition where they are executed."""
+        found, others = list[ActionHeader](), list[tuple[LiftedAtom, bool]]()
+        for name, condition in zip_longest(self.names, self.conditions):
+            own = [] if condition is None else [(condition, True)]
+            found.append(replace(self.header, name=name, given=(*others, *own)))
+            others += [(atom, False) for atom, _ in own]
+        return found
+
+    def case(self, state: State, objects: Sequence[str]) -> int | None:
+        """The number of its action in the model for a step; None if that cannot be seen."""
+        for number, condition in enumerate(self.conditions):
+            value = state.value(condition.ground(objects))
+            if value is not False:
+                return number if value else None
+        return len(self.conditions)
+
+    def json(self) -> dict[str, Any]:
+        """The division as plain data."""
+        conditions = [[one.predicate, list(one.arguments)] for one in self.conditions]
+        return {"action": self.header.name, "conditions": conditions}
+
+    def told(self) -> str:
+        """What it is, in words."""
+        words = [
+            f"{name} where {one.text(self.header.parameters)}"
+            for name, one in zip(self.names, self.conditions, strict=False)
+        ]
+        return f"{self.header.name} is {len(self.names)} actions in the model: {', else '.join(words)}, else {self.names[-1]}"
+
+
+class Divisions:
+    """Actions of an agent that are several in the model."""
+
+    def __init__(self, divisions: Iterable[Division]) -> None:
+        self.by_action = {one.header.name: one for one in divisions}
+        self._given = {name: one.header.name for one in self.by_action.values() for name in one.names}
+
+    def headers(self, headers: Iterable[ActionHeader]) -> tuple[ActionHeader, ...]:
+        """The actions of the model, for those of the agent."""
+        found: list[ActionHeader] = []
+        for header in headers:
+            own = self.by_action.get(header.name)
+            found += own.headers if own else [header]
+        return tuple(found)
+
+    def divides(self, step: GroundAction) -> bool:
+        """Whether a step of the agent is of an action that is several in the model."""
+        return step.name in self.by_action
+
+    def as_modelled(self, step: GroundAction, state: State) -> GroundAction | None:
+        """A step of the agent in a state as one of the model; None if it cannot be seen which."""
+        division = self.by_action.get(step.name)
+        if division is None:
+            return step
+        case = division.case(state, step.objects)
+        return None if case is None else GroundAction(division.names[case], step.objects)
+
+    def as_given(self, step: GroundAction) -> GroundAction:
+        """A step of the model as the agent is given it."""
+        return GroundAction(self._given.get(step.name, step.name), step.objects)
+
+    def json(self) -> list[dict[str, Any]]:
+        """The divisions as plain data."""
+        return [one.json() for one in self.by_action.values()]
+
+    def told(self) -> str:
+        """What they are, in sentences."""
+        return " ".join(f"{one.told()}." for one in self.by_action.values())
+
+
+def read_divisions(told: Any, vocabulary: Vocabulary, headers: Sequence[ActionHeader]) -> Divisions:
+    """The divisions that ``Divisions.json`` wrote.
+
+    Raises:
+        Malformed: they are none of this vocabulary and these actions.
+    """
+    known = {header.name: header for header in headers}
+    found: list[Division] = []
+    for one in told:
+        header = known.get(field_of(one, "action", str))
+        conditions = field_of(one, "conditions", list)
+        if header is None or not 1 <= len(conditions) <= MOST:
+            raise Malformed("a divided action is none")
+        index = AtomIndex(vocabulary, header)
+        atoms = tuple(LiftedAtom(predicate, tuple(arguments)) for predicate, arguments in conditions)
+        if not all(atom in index.bit for atom in atoms):
+            raise Malformed("a condition of a divided action is none of its atoms")
+        found.append(Division(header, atoms))
+    return Divisions(found)
+
+
+class DividedAgent(AgentDecorator):
+    """An agent with several actions in the stead of one, each of which is refused where another one is meant."""
+
+    def __init__(self, agent: Agent, divisions: Divisions) -> None:
+        super().__init__(agent)
+        self._divisions = divisions
+
+    @property
+    def headers(self) -> tuple[ActionHeader, ...]:
+        return self._divisions.headers(self.agent.headers)
+
+    def ask(self, query: Query) -> Response:
+        here, executed = query.initial, 0
+        if not query.plan:
+            return self.agent.ask(query)
+        for part in self._parts(query.plan):
+            first = self._divisions.as_modelled(part[0], here.state)
+            if first is None or first != query.plan[executed]:
+                return Response(executed, here, executed if first is None else None)
+            response = self.agent.ask(Query(here, part, goes_on=query.goes_on or executed > 0))
+            here, told = response.final, response.told
+            if response.executed < len(part):
+                return Response(executed + response.executed, here, None if told is None else executed + told)
+            executed += len(part)
+        return Response(executed, here)
+
+    def _parts(self, plan: Iterable[GroundAction]) -> Iterator[tuple[GroundAction, ...]]:
+        """A plan as the agent is given it, in parts that begin with a step of which the situation has to be seen."""
+        part: list[GroundAction] = []
+        for step in map(self._divisions.as_given, plan):
+            if part and self._divisions.divides(step):
+                yield tuple(part)
+                part = []
+            part.append(step)
+        yield tuple(part)
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        """A walk from there.
+
+        Raises:
+            InconsistentAgent: it cannot be seen which action of the model a step is.
+        """
+        return _walked(self.agent.walk(start, steps, rng), self._divisions)
+
+    def expect(self, questions: Sequence[Expected]) -> None:
+        """Nothing is said of what will be asked next: of which action a later step is has to be seen first."""
+
+
+def _walked(steps: Iterable[WalkStep], divisions: Divisions) -> tuple[WalkStep, ...]:
+    found: list[WalkStep] = []
+    for before, given, after in steps:
+        step = divisions.as_modelled(given, before.state)
+        if step is None:
+            raise InconsistentAgent(f"it cannot be seen which action of the model {given} is")
+        found.append(WalkStep(before, step, after))
+    return tuple(found)
+
+
+def divided(transcript: Transcript, divisions: Divisions) -> Transcript:
+    """What was asked and shown, with the actions of the model; without what nobody saw the situations of."""
+    led = dict(_steps_seen(transcript))
+    known = {situation.handle for situation in transcript.initial}
+    entries: list[Entry] = []
+    for entry in transcript.entries:
+        told = _entry(entry, divisions, led) if begins(entry, transcript, known) else None
+        known -= led_to(entry)
+        if told is not None:
+            entries.append(told)
+            known |= led_to(told)
+    return replace(transcript, headers=divisions.headers(transcript.headers), entries=tuple(entries))
+
+
+def _steps_seen(transcript: Transcript) -> Iterator[tuple[tuple[State, GroundAction], State]]:
+    """Executed steps, and where they led, of which both situations were seen."""
+    for entry in transcript.entries:
+        if isinstance(entry, Walked):
+            yield from (((one.before.state, one.action), one.after.state) for one in entry.steps)
+        elif entry.response.executed == 1:
+            yield (entry.query.initial.state, entry.query.plan[0]), entry.response.final.state
+
+
+def _entry(
+    entry: Entry, divisions: Divisions, led: Mapping[tuple[State, GroundAction], State]
+) -> Entry | None:
+    """A question or a walk with its answer; None if it is not known which actions of the model it is of."""
+    if isinstance(entry, Walked):
+        return Walked(_walked(entry.steps, divisions))
+    state: State | None = entry.query.initial.state
+    plan: list[GroundAction] = []
+    for number, given in enumerate(entry.query.plan):
+        if number == entry.response.executed:
+            state = entry.response.final.state
+        if number > entry.response.executed:  # it was not attempted any more
+            break
+        step = given if state is None else divisions.as_modelled(given, state)
+        if step is None or (state is None and divisions.divides(given)):
+            return None
+        plan.append(step)
+        state = None if state is None else led.get((state, given))
+    return Asked(Query(entry.query.initial, tuple(plan)), entry.response)
+
+
+# Which literals tell the kinds of situations of an action apart.
+
+
+class _Sample(NamedTuple):
+    """What one attempt shows of the atoms of its action."""
+
+    executed: bool
+    held: int
+    unknown: int
+    effects: Effects
+
+
+def dividing(
+    vocabulary: Vocabulary, headers: Iterable[ActionHeader], attempts: Iterable[Attempt]
+) -> Divisions | None:
+    """The divisions of actions that no STRIPS action explains; None if there are no such actions, or not all can be divided.
+
+    Each part of an action has to be executed some time, and explains all that was seen of it. Of several ways to divide an action it is the one
+    whose least part was executed most often.
+    """
+    indexes = {header.name: AtomIndex(vocabulary, header) for header in headers}
+    samples: dict[str, dict[_Sample, None]] = {name: {} for name in indexes}
+    for one in attempts:
+        if one.before is not None:
+            index = indexes[one.action.name]
+            values = index.values(one.before, one.action.objects)
+            samples[one.action.name][_Sample(one.executed, *values, effects_of(index, one))] = None
+    found: list[Division] = []
+    for name, own in samples.items():
+        if not _explained(own, indexes[name]):
+            conditions = _conditions([*own], indexes[name])
+            if conditions is None:
+                return None
+            found.append(Division(indexes[name].header, conditions))
+    return Divisions(found) if found else None
+
+
+def _explained(samples: Iterable[_Sample], index: AtomIndex) -> bool:
+    """Whether a STRIPS action does all that was seen."""
+    positive = negative = index.everything
+    effects, refused = Effects(), list[_Sample]()
+    for one in samples:
+        if one.executed:
+            positive &= one.held | one.unknown
+            negative &= ~one.held | one.unknown
+            effects = effects.together(one.effects)
+        else:
+            refused.append(one)
+    return not effects.unsteady and all(
+        positive & ~one.held or negative & (one.held | one.unknown) for one in refused
+    )
+
+
+def _conditions(samples: Sequence[_Sample], index: AtomIndex) -> tuple[LiftedAtom, ...] | None:
+    """The fewest atoms whose values divide an action into STRIPS actions; None if there are none."""
+    unknown = reduce(lambda mask, one: mask | one.unknown, samples, 0)
+    options = [bit for bit in index.bit.values() if not bit & unknown]
+    for count in range(1, MOST + 1):
+        best: tuple[int, tuple[int, ...]] | None = None
+        for bits in permutations(options, count):
+            least = _least_executed(_parts_of(samples, bits), index)
+            if least and (best is None or least > best[0]):
+                best = least, bits
+        if best is not None:
+            return tuple(index.atom(bit) for bit in best[1])
+    return None
+
+
+def _parts_of(samples: Iterable[_Sample], bits: Sequence[int]) -> list[list[_Sample]]:
+    """The samples by the first of the atoms that holds, those in which none does last."""
+    parts: list[list[_Sample]] = [[] for _ in range(len(bits) + 1)]
+    for one in samples:
+        parts[next((n for n, bit in enumerate(bits) if one.held & bit), len(bits))].append(one)
+    return parts
+
+
+def _least_executed(parts: Sequence[Sequence[_Sample]], index: AtomIndex) -> int:
+    """The executed samples of the part with fewest; 0 if some part is no STRIPS action."""
+    least = min(sum(one.executed for one in part) for part in parts)
+    return least if least and all(_explained(part, index) for part in parts) else 0
+
+
+class Divided(NamedTuple):
+    """What was learned of an agent with actions that are several in the model."""
+
+    divisions: Divisions
+    result: Result
+
+
+def can_divide(result: Result) -> bool:
+    """Whether what was diagnosed may be explained by actions that are several in the model."""
+    transcript = result.transcript
+    if not can_go_on(result, FAMILIES):
+        return False
+    histories = Histories(transcript.access, transcript.initial)
+    for entry in transcript.entries:
+        histories.add(entry)
+    return dividing(transcript.vocabulary, transcript.headers, histories.attempts) is not None
+
+
+def with_divisions(
+    recorded: RecordingAgent,
+    result: Result,
+    rng: np.random.Generator,
+    budget: Budget | None = None,
+    exam: int | None = None,
+) -> Divided | str:
+    """Interrogate an agent as a deterministic one, with some actions divided; or why no such model fits it, in a line.
+
+    Args:
+        recorded: the agent that was interrogated; all that it was asked counts.
+        result: with a diagnosis.
+        rng: for the agent's own walks.
+        budget: of both together.
+        exam: steps of the examination; None for a quarter of all others.
+
+    Raises:
+        AgentFailed: the agent cannot answer any more.
+    """
+    tried: list[list[dict[str, Any]]] = []
+    why = "no literals of their parameters divide its actions"
+    while len(tried) < ROUNDS:
+        divisions = dividing(recorded.vocabulary, recorded.headers, recorded.histories.attempts)
+        if divisions is None or divisions.json() in tried:
+            return why
+        tried.append(divisions.json())
+        known = divided(recorded.transcript, divisions).entries
+        agent = DividedAgent(recorded, divisions)
+        found = interrogated(recorded, agent, rng, budget or Budget(), exam, result.counts, known)
+        if isinstance(found, str):
+            why = found
+        elif doubt := found.doubt or contradicted_query(found.transcript, found.hypotheses):
+            why = doubt
+        else:
+            actions = listed(list(divisions.by_action))
+            told = f"deterministic, with several actions for {actions}: {found.why}"
+            found = replace(found, why=told, diagnosis=result.diagnosis, invented=divisions.told())
+            return Divided(divisions, found)
+    return why
