@@ -143,15 +143,13 @@ def _learned(agent: Agent, result: Result, seed: int, exam: int | None) -> Row:
         further = go_further(agent, result, seed, options, Budget(steps=FURTHER), exam)
     if (found := further.found) is None:
         return {**dict.fromkeys(_FOUND), "learned_right": False}
-    way = "outcomes" if found.outcomes is not None else "memory" if found.invented else "anew"
-    way = way if further.divisions is None else "divided"
     missed = (
         unpredicted(found, inner, np.random.default_rng([seed, 7]), further.fact, further.divisions) / STEPS
     )
     right = missed <= 1 - RIGHT and _frequencies_hold(inner.fault, found)
     bound = found.exam.bound if found.outcomes is None else 1 - RIGHT
     return {
-        "learned": f"{way}, {found.status}",
+        "learned": f"{'' if further.way is None else further.way.name.lower()}, {found.status}",
         "learned_right": right,
         "learned_false": found.complete and (missed > bound or not _frequencies_hold(inner.fault, found)),
         "learned_missed": missed,

@@ -240,9 +240,11 @@ class WentOn(NamedTuple):
     constants: dict[str, str] | None = None
     """By name the types of the constants by which the vocabulary was extended, if it was."""
     deterministic: bool = False
-    """Whether these, or ``divisions``, alone explained the answers."""
+    """Whether these, ``divisions`` or ``repeated``, alone explained the answers."""
     divisions: list[Any] | None = None
     """The actions that are several in the model, as plain data, if any are."""
+    repeated: bool = False
+    """Whether facts may name one object twice since then."""
 
     @property
     def outcomes(self) -> bool:
@@ -374,13 +376,14 @@ class Journal:
             if told is None:
                 return None
             fact = read(told, "fact", dict) if "fact" in told else None
-            anew, deterministic = (
-                read(told, name, bool) if name in told else False for name in ("anew", "deterministic")
+            anew, deterministic, repeated = (
+                read(told, name, bool) if name in told else False
+                for name in ("anew", "deterministic", "repeated")
             )
             constants = read(told, "constants", dict) if "constants" in told else None
             divisions = read(told, "divisions", list) if "divisions" in told else None
             after, explained = read(told, "after", int), read(told, "explained", bool)
-            return WentOn(after, explained, fact, anew, constants, deterministic, divisions)
+            return WentOn(after, explained, fact, anew, constants, deterministic, divisions, repeated)
 
     def note(self, name: str, value: object) -> None:
         """Keep a note about the run as a whole."""

@@ -1,7 +1,7 @@
 """From a diagnosis to a model: an agent that is no deterministic STRIPS agent is learned with what explains it, the cheapest first.
 
 One that has changed is interrogated as it is now. For others constants are tried where steps change facts of objects that they do not name,
-then actions that are several in the model, then outcomes and cases, and then an invented fact or number. All that was seen before counts for these, so nothing is asked twice.
+then facts that name one object twice, actions that are several in the model, then outcomes and cases, and then an invented fact or number. All that was seen before counts for these, so nothing is asked twice.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from aam_vision.interrogation.memory.divided import Divided, Divisions, can_divi
 from aam_vision.interrogation.memory.facts import InventedFact
 from aam_vision.interrogation.memory.going_on import Remembered, can_remember, remember
 from aam_vision.interrogation.memory.histories import RecordingAgent
+from aam_vision.interrogation.memory.twice import seen_twice, with_repeated
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.forgotten_constants import WithConstants
 from aam_vision.interrogation.task.result import Result
@@ -41,6 +42,7 @@ class Way(StrEnum):
 
     ANEW = "the agent as it is now"
     CONSTANTS = "objects that steps change without naming them"
+    REPEATED = "facts that name one object twice"
     CASES = "actions that are several, by what holds of their objects"
     OUTCOMES = "outcomes, when each comes, and how often"
     MEMORY = "what may be remembered"
@@ -69,6 +71,8 @@ class Further:
     """In the diagnosis' stead; None if nothing explains the agent."""
     why: str = ""
     """Why nothing does, in sentences."""
+    way: Way | None = None
+    """What explains the agent, if anything does."""
     fact: InventedFact | None = None
     """What was invented, if anything was."""
     constants: Constants = field(default_factory=dict)
@@ -90,6 +94,7 @@ def attempts(agent: Agent, result: Result, among: Collection[Way] = ALL) -> list
     if can_go_on(result) and (test is None or test.passed):
         if Way.CONSTANTS in among and (constants := meant(result.transcript)):
             found += [Attempt(Way.CONSTANTS, constants), Attempt(Way.OUTCOMES, constants)]
+        found += [Attempt(Way.REPEATED)] * seen_twice(agent, result)
         found += [Attempt(Way.CASES)] * can_divide(result)
         found.append(Attempt(Way.OUTCOMES))
     found += [Attempt(Way.MEMORY)] * can_remember(result)
@@ -126,7 +131,7 @@ def go_further(
         rng = np.random.default_rng(seed)
         further = _tried(attempt, recorded, result, rng, options, budget, exam, watch, names)
         if further.found is not None:
-            return further
+            return replace(further, way=attempt.way)
         taken = counted(recorded.counts.steps - made, "further step")
         why.append(f"{_in_vain(attempt)} ({taken}): {further.why}.")
     return Further(None, " ".join(why))
@@ -139,6 +144,8 @@ def _in_vain(attempt: Attempt) -> str:
             return "No model of the agent as it is now was found either"
         case Way.CONSTANTS:
             return f"It is no deterministic agent with {as_constants(attempt.constants)} of the model, either"
+        case Way.REPEATED:
+            return "It is no deterministic agent where facts may name one object twice, either"
         case Way.CASES:
             return "It is no deterministic agent with several actions in the stead of one, either"
         case Way.OUTCOMES:
@@ -171,6 +178,8 @@ def _tried(
             other: Result | Remembered | Divided | str = with_constants(
                 recorded, constants, result, rng, budget, exam
             )
+        elif way is Way.REPEATED:
+            other = with_repeated(recorded, result, rng, budget, exam)
         elif way is Way.CASES:
             other = with_divisions(recorded, result, rng, budget, exam)
         elif way is Way.ANEW:

@@ -251,7 +251,11 @@ class _Reader:
 
     def recorded(self, folder: Path, figures: Mapping[str, Any] | None) -> Recorded:
         initial, entries = self._exchanges()
-        repeated = field(self._journal.about("arguments"), "repeated_arguments", bool)
+        repeated, further = (
+            field(self._journal.about("arguments"), "repeated_arguments", bool),
+            self._journal.went_on(),
+        )
+        repeated |= further is not None and further.repeated
         about = self._vocabulary, self._headers, self._access
         lines = tuple(map(printable, self._journal.about("lines") or ()))
         if lines and len(lines) < sum(len(entry.actions) for entry in entries):

@@ -147,6 +147,8 @@ class ToldRun:
             by: dict[str, object] = {"constants": dict(further.constants), "deterministic": True}
             if further.divisions is not None:
                 by = {"divisions": further.divisions.json(), "deterministic": True}
+            elif found.hypotheses.repeated:
+                by = {"repeated": True, "deterministic": True}
             elif further.fact is not None:
                 by = {"fact": further.fact.json()}
             elif found.changed:

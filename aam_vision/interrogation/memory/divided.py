@@ -81,7 +81,7 @@ class Division:
 
     def json(self) -> dict[str, Any]:
         """The division as plain data."""
-        conditions = [[one.predicate, list(one.arguments)] for one in self.conditions]
+        conditions = [one.text(self.header.parameters) for one in self.conditions]
         return {"action": self.header.name, "conditions": conditions}
 
     def told(self) -> str:
@@ -146,11 +146,10 @@ def read_divisions(told: Any, vocabulary: Vocabulary, headers: Sequence[ActionHe
         conditions = field_of(one, "conditions", list)
         if header is None or not 1 <= len(conditions) <= MOST:
             raise Malformed("a divided action is none")
-        index = AtomIndex(vocabulary, header)
-        atoms = tuple(LiftedAtom(predicate, tuple(arguments)) for predicate, arguments in conditions)
-        if not all(atom in index.bit for atom in atoms):
+        atoms = {atom.text(header.parameters): atom for atom in AtomIndex(vocabulary, header).atoms}
+        if not all(isinstance(one, str) and one in atoms for one in conditions):
             raise Malformed("a condition of a divided action is none of its atoms")
-        found.append(Division(header, atoms))
+        found.append(Division(header, tuple(atoms[one] for one in conditions)))
     return Divisions(found)
 
 

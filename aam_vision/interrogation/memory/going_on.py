@@ -183,6 +183,8 @@ def interrogated(
     exam: int | None,
     spent: Counts,
     known: Sequence[Entry] = (),
+    *,
+    repeated: bool = False,
 ) -> Result | str:
     """Interrogate and examine a deterministic STRIPS agent within what is left of a budget; or how it contradicts that it is one.
 
@@ -194,6 +196,7 @@ def interrogated(
         exam: steps of the examination; None for a quarter of all others.
         spent: by the run before ``recorded`` was made.
         known: what was asked before, and counts.
+        repeated: whether a fact, or an instruction, may name one object twice.
 
     Raises:
         AgentFailed: it cannot answer any more.
@@ -208,7 +211,7 @@ def interrogated(
     )
     policy = _Within(Interrogation(agent, exam=exam).moves(), made, left.steps, made.steps)
     try:
-        found = interrogate(agent, policy, rng, budget=left, scrutiny=DOUBTED, known=known)
+        found = interrogate(agent, policy, rng, budget=left, repeated=repeated, scrutiny=DOUBTED, known=known)
     except Interrupted as error:
         if error.contradicted:
             return str(error)

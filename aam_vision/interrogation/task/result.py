@@ -425,12 +425,15 @@ def check_prior(
     ):
         if own != given:
             other = sorted(own.keys() ^ given.keys()) or sorted(n for n in own if own[n] != given[n])
-            invented = what == "predicates" and own.items() < given.items()
-            whose = (
-                "has invented predicates, or is of another agent"
-                if invented
-                else "is a model of another agent"
-            )
+            whose = "is a model of another agent"
+            if what == "predicates" and own.items() < given.items():
+                whose = "has invented predicates, or is of another agent"
+            elif (
+                what == "actions"
+                and given.keys() - own.keys()
+                and all(name.startswith((*own,)) for name in given)
+            ):
+                whose = "has several actions in the stead of one, or is of another agent"
             raise UnusableInput(
                 f"{whose} (its {what} differ: {', '.join(other[:3])}); give one with the "
                 "agent's vocabulary and instructions",

@@ -1,0 +1,59 @@
+"""Facts of one object in two places, as ``near(?x, ?x)``: where such are seen, what an agent does may depend on them.
+
+Nobody thinks of them at first: no instruction names an object twice, and with atoms that do a model has many more lines.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from aam_vision.agents.image import image_test
+from aam_vision.interrogation.evidence.anomalies import contradicted_query
+from aam_vision.interrogation.memory.going_on import interrogated
+from aam_vision.interrogation.memory.histories import RecordingAgent
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.result import Result
+from aam_vision.model.query import Agent
+
+TOLD = "Facts may name one object twice, and so may instructions."
+
+
+def seen_twice(agent: Agent, result: Result) -> bool:
+    """Whether some problem begins with a fact that names an object twice; images show no such thing."""
+    states = [situation.state for situation in result.transcript.initial]
+    return image_test(agent) is None and any(
+        len({*atom.objects}) < len(atom.objects) for state in states for atom in state.true
+    )
+
+
+def with_repeated(
+    recorded: RecordingAgent,
+    result: Result,
+    rng: np.random.Generator,
+    budget: Budget | None = None,
+    exam: int | None = None,
+) -> Result | str:
+    """Interrogate an agent as a deterministic one that may name an object twice; or why no such model fits it, in a line.
+
+    Args:
+        recorded: the agent that was interrogated; all that it was asked counts.
+        result: with a diagnosis.
+        rng: for the agent's own walks.
+        budget: of both together.
+        exam: steps of the examination; None for a quarter of all others.
+
+    Raises:
+        AgentFailed: the agent cannot answer any more.
+    """
+    known = recorded.transcript.entries
+    found = interrogated(
+        recorded, recorded, rng, budget or Budget(), exam, result.counts, known, repeated=True
+    )
+    if isinstance(found, str):
+        return found
+    if found.doubt or contradicted_query(found.transcript, found.hypotheses):
+        return found.doubt or "answers contradict each other"
+    why = f"deterministic where facts may name one object twice: {found.why}"
+    return replace(found, why=why, diagnosis=result.diagnosis, invented=TOLD)
