@@ -198,16 +198,18 @@ def _with_controls(run: Path, wanted: Wanted, target: Target, planner: Planner, 
 
 def _as_modelled(agent: Agent, further: WentOn, run: Path) -> Agent:
     """The agent as a run has learned it: with the fact that was invented for what it remembers, or several actions in the stead of one."""
-    from aam_vision.agents.encoding import Malformed
+    from aam_vision.agents.encoding import Malformed, typed
     from aam_vision.interrogation.evidence.transcript import Transcript
     from aam_vision.interrogation.memory.divided import DividedAgent, read_divisions
     from aam_vision.interrogation.memory.facts import read_fact
     from aam_vision.interrogation.memory.histories import RecordingAgent
     from aam_vision.interrogation.memory.remembering import RememberingAgent
+    from aam_vision.interrogation.task.forgotten_constants import extended
 
     try:
         if further.divisions is not None:
-            return DividedAgent(agent, read_divisions(further.divisions, agent.vocabulary, agent.headers))
+            vocabulary = extended(agent.vocabulary, typed(further.constants or {}, agent.vocabulary.types))
+            return DividedAgent(agent, read_divisions(further.divisions, vocabulary, agent.headers))
         if further.fact is None:
             return agent
         invented = read_fact(further.fact, agent.vocabulary, agent.headers)

@@ -91,12 +91,15 @@ def attempts(agent: Agent, result: Result, among: Collection[Way] = ALL) -> list
     if traced(agent) or (test is not None and test.exact < READ_WELL * test.images):
         return []
     found = [Attempt(Way.ANEW)] * can_renew(result)
-    if can_go_on(result) and (test is None or test.passed):
+    if can_go_on(result, anywhere=True) and (test is None or test.passed):
+        outcomes = can_go_on(result)
         if Way.CONSTANTS in among and (constants := meant(result.transcript)):
-            found += [Attempt(Way.CONSTANTS, constants), Attempt(Way.OUTCOMES, constants)]
+            found.append(Attempt(Way.CONSTANTS, constants))
+            found += [Attempt(Way.CASES, constants)] * can_divide(result, constants)
+            found += [Attempt(Way.OUTCOMES, constants)] * outcomes
         found += [Attempt(Way.REPEATED)] * seen_twice(agent, result)
         found += [Attempt(Way.CASES)] * can_divide(result)
-        found.append(Attempt(Way.OUTCOMES))
+        found += [Attempt(Way.OUTCOMES)] * outcomes
     found += [Attempt(Way.MEMORY)] * can_remember(result)
     return [one for one in found if one.way in among]
 
@@ -147,7 +150,8 @@ def _in_vain(attempt: Attempt) -> str:
         case Way.REPEATED:
             return "It is no deterministic agent where facts may name one object twice, either"
         case Way.CASES:
-            return "It is no deterministic agent with several actions in the stead of one, either"
+            beside = f"{as_constants(attempt.constants)} and " if attempt.constants else ""
+            return f"It is no deterministic agent with {beside}several actions in the stead of one, either"
         case Way.OUTCOMES:
             beside = f", with {as_constants(attempt.constants)}," if attempt.constants else ""
             return f"Outcomes and cases{beside} do not explain it either"
@@ -181,7 +185,7 @@ def _tried(
         elif way is Way.REPEATED:
             other = with_repeated(recorded, result, rng, budget, exam)
         elif way is Way.CASES:
-            other = with_divisions(recorded, result, rng, budget, exam)
+            other = with_divisions(recorded, result, rng, budget, exam, constants)
         elif way is Way.ANEW:
             other = renew(recorded, result, rng, budget, exam)
         else:
@@ -191,7 +195,7 @@ def _tried(
     if isinstance(other, Remembered):
         return Further(other.result, fact=other.fact)
     if isinstance(other, Divided):
-        return Further(other.result, divisions=other.divisions)
+        return Further(other.result, constants=constants, divisions=other.divisions)
     return Further(other, constants=constants) if isinstance(other, Result) else Further(None, other)
 
 

@@ -146,7 +146,7 @@ class ToldRun:
         elif found.outcomes is None:  # else it was noted when it began
             by: dict[str, object] = {"constants": dict(further.constants), "deterministic": True}
             if further.divisions is not None:
-                by = {"divisions": further.divisions.json(), "deterministic": True}
+                by["divisions"] = further.divisions.json()
             elif found.hypotheses.repeated:
                 by = {"repeated": True, "deterministic": True}
             elif further.fact is not None:

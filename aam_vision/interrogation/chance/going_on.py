@@ -25,7 +25,7 @@ FAMILIES: Final = (Family.RANDOM, Family.CONDITIONAL, Family.UNKNOWN)
 """What a model with outcomes and cases may explain; something hidden, misread or changing it does not."""
 
 
-def can_go_on(result: Result, families: Collection[Family] = FAMILIES) -> bool:
+def can_go_on(result: Result, families: Collection[Family] = FAMILIES, *, anywhere: bool = False) -> bool:
     """Whether a richer model may explain what was diagnosed, and what it needs is there.
 
     It begins in initial situations of which everything is known, needs a way back to them, names no object twice, and takes for
@@ -34,6 +34,7 @@ def can_go_on(result: Result, families: Collection[Family] = FAMILIES) -> bool:
     Args:
         result: of an interrogation.
         families: of diagnoses that it may explain; default those that outcomes and cases may.
+        anywhere: whether it needs no way back.
     """
     found, transcript = result.diagnosis, result.transcript
     return (
@@ -41,7 +42,7 @@ def can_go_on(result: Result, families: Collection[Family] = FAMILIES) -> bool:
         and found is not None
         and found.family in families
         and not (found.otherwise or result.untested)
-        and transcript.access.restarts
+        and (transcript.access.restarts or anywhere)
         and not transcript.repeated
         and not any(situation.state.unknown for situation in transcript.initial)
     )

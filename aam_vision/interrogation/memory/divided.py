@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from itertools import permutations, zip_longest
+from itertools import permutations, product
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -24,11 +25,14 @@ from aam_vision.interrogation.evidence.moves import Asked, Entry, Walked
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.examination.findings import Family
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
+from aam_vision.interrogation.memory.constants import Constants, as_constants
+from aam_vision.interrogation.memory.constants import told as told_constants
 from aam_vision.interrogation.memory.explanations import Effects, effects_of
 from aam_vision.interrogation.memory.going_on import interrogated
 from aam_vision.interrogation.memory.histories import Attempt, Histories, RecordingAgent
 from aam_vision.interrogation.memory.remembering import begins, led_to
 from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.forgotten_constants import WithConstants, extended
 from aam_vision.interrogation.task.result import Result
 from aam_vision.model.query import Agent, Expected, Query, Response, Situation, WalkStep
 from aam_vision.model.strips import ActionHeader, GroundAction, LiftedAtom, State, Vocabulary
@@ -42,6 +46,11 @@ MOST: Final = 2
 ROUNDS = 8
 """Ways to divide actions with which the agent is interrogated, at most."""
 OTHERWISE: Final = "otherwise"
+NO_CONSTANTS: Final[Constants] = MappingProxyType({})
+
+
+Condition = tuple[LiftedAtom, bool]
+"""An atom of the objects of a step, and the value that it has to have."""
 
 
 @dataclass(frozen=True)
@@ -49,48 +58,48 @@ class Division:
     """An action that is one more in the model than it has conditions: the first condition that holds tells which."""
 
     header: ActionHeader
-    conditions: tuple[LiftedAtom, ...]
+    conditions: tuple[Condition, ...]
 
     @cached_property
-    def names(self) -> tuple[str, ...]:
-        """The names of its actions in the model, that for none of the conditions last."""
-        parameters = self.header.parameters
-        told = [
-            "-".join([one.predicate, *(parameters[a] if isinstance(a, int) else a for a in one.arguments)])
-            for one in self.conditions
-        ]
-        return (*[f"{self.header.name}-if-{one}" for one in told], f"{self.header.name}-{OTHERWISE}")
-
-    @property
     def headers(self) -> list[ActionHeader]:
-        """Its actions in the model; what tells them apart holds by definition where they are executed."""
-        found, others = list[ActionHeader](), list[tuple[LiftedAtom, bool]]()
-        for name, condition in zip_longest(self.names, self.conditions):
-            own = [] if condition is None else [(condition, True)]
-            found.append(replace(self.header, name=name, given=(*others, *own)))
-            others += [(atom, False) for atom, _ in own]
-        return found
+        """Its actions in the model, that for none of the conditions last; what tells them apart holds by definition where they are executed."""
+        found, others = list[ActionHeader](), list[Condition]()
+        for atom, value in self.conditions:
+            parameters = self.header.parameters
+            told = [
+                atom.predicate,
+                *(parameters[one] if isinstance(one, int) else one for one in atom.arguments),
+            ]
+            name = f"{self.header.name}-if-{'' if value else 'not-'}{'-'.join(told)}"
+            found.append(replace(self.header, name=name, given=(*others, (atom, value))))
+            others.append((atom, not value))
+        last = replace(self.header, name=f"{self.header.name}-{OTHERWISE}", given=tuple(others))
+        return [*found, last]
 
     def case(self, state: State, objects: Sequence[str]) -> int | None:
         """The number of its action in the model for a step; None if that cannot be seen."""
-        for number, condition in enumerate(self.conditions):
-            value = state.value(condition.ground(objects))
-            if value is not False:
-                return number if value else None
+        for number, (atom, wanted) in enumerate(self.conditions):
+            value = state.value(atom.ground(objects))
+            if value is None or value is wanted:
+                return None if value is None else number
         return len(self.conditions)
+
+    @property
+    def _told(self) -> list[str]:
+        """The conditions as text."""
+        return [
+            f"{'' if value else 'not '}{atom.text(self.header.parameters)}" for atom, value in self.conditions
+        ]
 
     def json(self) -> dict[str, Any]:
         """The division as plain data."""
-        conditions = [one.text(self.header.parameters) for one in self.conditions]
-        return {"action": self.header.name, "conditions": conditions}
+        return {"action": self.header.name, "conditions": self._told}
 
     def told(self) -> str:
         """What it is, in words."""
-        words = [
-            f"{name} where {one.text(self.header.parameters)}"
-            for name, one in zip(self.names, self.conditions, strict=False)
-        ]
-        return f"{self.header.name} is {len(self.names)} actions in the model: {', else '.join(words)}, else {self.names[-1]}"
+        *names, last = (one.name for one in self.headers)
+        words = [f"{name} where {one}" for name, one in zip(names, self._told, strict=True)]
+        return f"{self.header.name} is {len(words) + 1} actions in the model: {', else '.join(words)}, else {last}"
 
 
 class Divisions:
@@ -98,7 +107,9 @@ class Divisions:
 
     def __init__(self, divisions: Iterable[Division]) -> None:
         self.by_action = {one.header.name: one for one in divisions}
-        self._given = {name: one.header.name for one in self.by_action.values() for name in one.names}
+        self._given = {
+            header.name: one.header.name for one in self.by_action.values() for header in one.headers
+        }
 
     def headers(self, headers: Iterable[ActionHeader]) -> tuple[ActionHeader, ...]:
         """The actions of the model, for those of the agent."""
@@ -118,7 +129,7 @@ class Divisions:
         if division is None:
             return step
         case = division.case(state, step.objects)
-        return None if case is None else GroundAction(division.names[case], step.objects)
+        return None if case is None else GroundAction(division.headers[case].name, step.objects)
 
     def as_given(self, step: GroundAction) -> GroundAction:
         """A step of the model as the agent is given it."""
@@ -147,9 +158,11 @@ def read_divisions(told: Any, vocabulary: Vocabulary, headers: Sequence[ActionHe
         if header is None or not 1 <= len(conditions) <= MOST:
             raise Malformed("a divided action is none")
         atoms = {atom.text(header.parameters): atom for atom in AtomIndex(vocabulary, header).atoms}
-        if not all(isinstance(one, str) and one in atoms for one in conditions):
+        literals = {f"not {text}": (atom, False) for text, atom in atoms.items()}
+        literals |= {text: (atom, True) for text, atom in atoms.items()}
+        if not all(isinstance(one, str) and one in literals for one in conditions):
             raise Malformed("a condition of a divided action is none of its atoms")
-        found.append(Division(header, tuple(atoms[one] for one in conditions)))
+        found.append(Division(header, tuple(literals[one] for one in conditions)))
     return Divisions(found)
 
 
@@ -308,26 +321,30 @@ def _explained(samples: Iterable[_Sample], index: AtomIndex) -> bool:
     )
 
 
-def _conditions(samples: Sequence[_Sample], index: AtomIndex) -> tuple[LiftedAtom, ...] | None:
-    """The fewest atoms whose values divide an action into STRIPS actions; None if there are none."""
+def _conditions(samples: Sequence[_Sample], index: AtomIndex) -> tuple[Condition, ...] | None:
+    """The fewest atoms, with values, that divide an action into STRIPS actions; None if there are none."""
     unknown = reduce(lambda mask, one: mask | one.unknown, samples, 0)
     options = [bit for bit in index.bit.values() if not bit & unknown]
     for count in range(1, MOST + 1):
-        best: tuple[int, tuple[int, ...]] | None = None
+        best: tuple[int, tuple[tuple[int, bool], ...]] | None = None
         for bits in permutations(options, count):
-            least = _least_executed(_parts_of(samples, bits), index)
-            if least and (best is None or least > best[0]):
-                best = least, bits
+            # the other value of the last one exchanges two parts
+            for values in product((True, False), repeat=count - 1):
+                conditions = tuple(zip(bits, (*values, True), strict=True))
+                least = _least_executed(_parts_of(samples, conditions), index)
+                if least and (best is None or least > best[0]):
+                    best = least, conditions
         if best is not None:
-            return tuple(index.atom(bit) for bit in best[1])
+            return tuple((index.atom(bit), value) for bit, value in best[1])
     return None
 
 
-def _parts_of(samples: Iterable[_Sample], bits: Sequence[int]) -> list[list[_Sample]]:
-    """The samples by the first of the atoms that holds, those in which none does last."""
-    parts: list[list[_Sample]] = [[] for _ in range(len(bits) + 1)]
+def _parts_of(samples: Iterable[_Sample], conditions: Sequence[tuple[int, bool]]) -> list[list[_Sample]]:
+    """The samples by the first of the conditions that holds, those in which none does last."""
+    parts: list[list[_Sample]] = [[] for _ in range(len(conditions) + 1)]
     for one in samples:
-        parts[next((n for n, bit in enumerate(bits) if one.held & bit), len(bits))].append(one)
+        holds = (n for n, (bit, value) in enumerate(conditions) if bool(one.held & bit) is value)
+        parts[next(holds, len(conditions))].append(one)
     return parts
 
 
@@ -344,15 +361,16 @@ class Divided(NamedTuple):
     result: Result
 
 
-def can_divide(result: Result) -> bool:
-    """Whether what was diagnosed may be explained by actions that are several in the model."""
+def can_divide(result: Result, constants: Constants = NO_CONSTANTS) -> bool:
+    """Whether what was diagnosed may be explained by actions that are several in the model, where it has these constants."""
     transcript = result.transcript
-    if not can_go_on(result, FAMILIES):
+    if not can_go_on(result, FAMILIES, anywhere=True):
         return False
     histories = Histories(transcript.access, transcript.initial)
     for entry in transcript.entries:
         histories.add(entry)
-    return dividing(transcript.vocabulary, transcript.headers, histories.attempts) is not None
+    vocabulary = extended(transcript.vocabulary, constants)
+    return dividing(vocabulary, transcript.headers, histories.attempts) is not None
 
 
 def with_divisions(
@@ -361,6 +379,7 @@ def with_divisions(
     rng: np.random.Generator,
     budget: Budget | None = None,
     exam: int | None = None,
+    constants: Constants = NO_CONSTANTS,
 ) -> Divided | str:
     """Interrogate an agent as a deterministic one, with some actions divided; or why no such model fits it, in a line.
 
@@ -370,19 +389,21 @@ def with_divisions(
         rng: for the agent's own walks.
         budget: of both together.
         exam: steps of the examination; None for a quarter of all others.
+        constants: that the model has, too.
 
     Raises:
         AgentFailed: the agent cannot answer any more.
     """
+    plain = WithConstants(recorded, constants)
     tried: list[list[dict[str, Any]]] = []
     why = "no literals of their parameters divide its actions"
     while len(tried) < ROUNDS:
-        divisions = dividing(recorded.vocabulary, recorded.headers, recorded.histories.attempts)
+        divisions = dividing(plain.vocabulary, recorded.headers, recorded.histories.attempts)
         if divisions is None or divisions.json() in tried:
             return why
         tried.append(divisions.json())
         known = divided(recorded.transcript, divisions).entries
-        agent = DividedAgent(recorded, divisions)
+        agent = DividedAgent(plain, divisions)
         found = interrogated(recorded, agent, rng, budget or Budget(), exam, result.counts, known)
         if isinstance(found, str):
             why = found
@@ -390,7 +411,9 @@ def with_divisions(
             why = doubt
         else:
             actions = listed(list(divisions.by_action))
-            told = f"deterministic, with several actions for {actions}: {found.why}"
-            found = replace(found, why=told, diagnosis=result.diagnosis, invented=divisions.told())
+            beside = f"{as_constants(constants)} and " if constants else ""
+            told = f"deterministic, with {beside}several actions for {actions}: {found.why}"
+            invented = f"{told_constants(constants)} {divisions.told()}" if constants else divisions.told()
+            found = replace(found, why=told, diagnosis=result.diagnosis, invented=invented)
             return Divided(divisions, found)
     return why

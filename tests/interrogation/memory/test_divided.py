@@ -17,6 +17,7 @@ from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.chance.result import Options
 from aam_vision.interrogation.going_on import Further, Way, go_further
 from aam_vision.interrogation.going_on import attempts as ways
+from aam_vision.interrogation.memory.constants import as_constants
 from aam_vision.interrogation.memory.divided import (
     DividedAgent,
     Division,
@@ -49,8 +50,9 @@ from experiments.faults.world import FaultyAgent
 from experiments.trust_runs import interrogated, unpredicted
 from tests.profiles import first, promised, thorough
 
-RESTARTS = [Access.SETTABLE, Access.SNAPSHOT, Access.RESET]
+ACCESSES = [Access.SETTABLE, Access.SNAPSHOT, Access.RESET, Access.TRAJECTORY]
 ONE_OF_TWO, OWN_ATOM = "refused unless one of two", "effect depends on own atom"
+LAMP, LAMPS = "lamp of one action", "two lamps"
 NAMES = ("red", "blue", "open", "dry")
 VOCABULARY = Vocabulary("keys", tuple(Predicate(name, ("object",)) for name in NAMES), Types({}))
 HEADER = ActionHeader("use", ("x",), ("object",))
@@ -69,7 +71,12 @@ def went_on(family: str, access: Access, seed: int) -> tuple[FaultyAgent, Result
 
 @pytest.mark.parametrize(
     ("family", "access", "seed"),
-    first(4, [*product([ONE_OF_TWO], RESTARTS, [970000]), *product([OWN_ATOM], RESTARTS, [970000, 970001])]),
+    [
+        *first(2, product([ONE_OF_TWO], ACCESSES[::-1], [970000])),
+        *first(1, product([OWN_ATOM], ACCESSES, [970000])),
+        *first(1, product([LAMP], ACCESSES[::-1], [970000])),
+        *first(2, product([LAMPS], ACCESSES, [970000])),
+    ],
 )
 def test_what_the_learned_actions_say_is_what_the_agent_does(family: str, access: Access, seed: int) -> None:
     agent, told, further = went_on(family, access, seed)
@@ -77,9 +84,9 @@ def test_what_the_learned_actions_say_is_what_the_agent_does(family: str, access
     assert found is not None
     assert divisions is not None
     assert found.complete, found.missing
-    assert found.why.startswith(
-        f"deterministic, with several actions for {told.diagnosis.why.split(':')[0]}: "
-    )
+    beside = f"{as_constants(further.constants)} and " if further.constants else ""
+    assert found.why.startswith(f"deterministic, with {beside}several actions for ")
+    assert told.diagnosis.why.split(":")[0] in divisions.by_action
     assert found.diagnosis == told.diagnosis
     assert unpredicted(found, agent, np.random.default_rng(seed), divisions=divisions) == 0
     assert verify(found.transcript, found).holds
@@ -161,10 +168,12 @@ def test_a_rule_of_cases_is_found_again(rule: Rule) -> None:
         assert is_strips(own)
 
 
-@given(rules())
+@given(rules(), st.tuples(st.booleans(), st.booleans()))
 @thorough(60)
-def test_divisions_are_read_as_they_were_written(rule: Rule) -> None:
-    atoms = tuple(LiftedAtom(name, (0,)) for name in rule.conditions)
+def test_divisions_are_read_as_they_were_written(rule: Rule, values: tuple[bool, bool]) -> None:
+    atoms = tuple(
+        (LiftedAtom(name, (0,)), value) for name, value in zip(rule.conditions, values, strict=False)
+    )
     told = Divisions([Division(HEADER, atoms)])
     read = read_divisions(told.json(), VOCABULARY, [HEADER])
     assert (read.json(), read.headers([HEADER])) == (told.json(), told.headers([HEADER]))
@@ -193,7 +202,7 @@ def test_what_are_no_divisions_is_refused(told: Any) -> None:
         read_divisions(told, VOCABULARY, [HEADER])
 
 
-@given(st.integers(0, 2**31), st.sampled_from(RESTARTS))
+@given(st.integers(0, 2**31), st.sampled_from(ACCESSES[:3]))
 @thorough(60)
 def test_a_plan_goes_as_far_as_its_steps_are_the_ones_that_are_meant(seed: int, access: Access) -> None:
     rng = np.random.default_rng(seed)
@@ -206,7 +215,8 @@ def test_a_plan_goes_as_far_as_its_steps_are_the_ones_that_are_meant(seed: int, 
     ]
     begun = EVERYWHERE[int(rng.integers(len(EVERYWHERE)))]
     agent = SymbolicAgent(Model(VOCABULARY, tuple(flips)), [state_of(begun)], access)
-    divisions = Divisions([Division(HEADER, (LiftedAtom("red", (0,)), LiftedAtom("open", (0,))))])
+    conditions = (LiftedAtom("red", (0,)), bool(rng.integers(2))), (LiftedAtom("open", (0,)), True)
+    divisions = Divisions([Division(HEADER, conditions)])
     names = [header.name for header in divisions.headers(agent.headers)]
     plan = tuple(GroundAction(names[int(rng.integers(len(names)))], ("key",)) for _ in range(6))
     response = DividedAgent(agent, divisions).ask(Query(agent.initial()[0], plan))
@@ -225,7 +235,7 @@ def test_a_plan_goes_as_far_as_its_steps_are_the_ones_that_are_meant(seed: int, 
 def test_of_a_step_whose_condition_is_not_seen_nothing_is_told() -> None:
     use = ActionSchema(HEADER, positive=frozenset(), add=frozenset(), delete=frozenset())
     agent = SymbolicAgent(Model(VOCABULARY, (use,)), [state_of(frozenset())], Access.SETTABLE)
-    divisions = Divisions([Division(HEADER, (LiftedAtom("red", (0,)),))])
+    divisions = Divisions([Division(HEADER, ((LiftedAtom("red", (0,)), True),))])
     hidden = State(frozenset(), OBJECTS, frozenset({Atom("red", ("key",))}))
     response = DividedAgent(agent, divisions).ask(
         Query(Situation(hidden, hidden), (GroundAction("use-otherwise", ("key",)),))
