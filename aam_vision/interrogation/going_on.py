@@ -117,6 +117,8 @@ def go_further(
 ) -> Further:
     """Learn a model of an agent from what was seen and from further steps.
 
+    What was seen in one attempt tells which are worth making after it.
+
     Args:
         agent: that was interrogated.
         result: with a diagnosis.
@@ -128,8 +130,13 @@ def go_further(
         begins: told of each attempt when it begins.
         names: for what is invented, in the stead of its usual name.
     """
-    recorded, why = RecordingAgent(agent, result.transcript), list[str]()
-    for attempt in attempts(agent, result, among):
+    recorded, why, tried = RecordingAgent(agent, result.transcript), list[str](), list[Attempt]()
+    while True:
+        left = attempts(agent, replace(result, transcript=recorded.transcript), among)
+        attempt = next((one for one in left if one not in tried), None)
+        if attempt is None:
+            return Further(None, " ".join(why))
+        tried.append(attempt)
         watch, made = begins(attempt), recorded.counts.steps
         rng = np.random.default_rng(seed)
         further = _tried(attempt, recorded, result, rng, options, budget, exam, watch, names)
@@ -137,7 +144,6 @@ def go_further(
             return replace(further, way=attempt.way)
         taken = counted(recorded.counts.steps - made, "further step")
         why.append(f"{_in_vain(attempt)} ({taken}): {further.why}.")
-    return Further(None, " ".join(why))
 
 
 def _in_vain(attempt: Attempt) -> str:

@@ -62,9 +62,7 @@ def test_what_is_hidden_is_learned_with_an_invented_fact(access: Access) -> None
     assert "memory-1" in found.pddl
 
 
-@pytest.mark.parametrize(
-    "family", first(1, ["refused for a count", "effect depends on another object"])
-)
+@pytest.mark.parametrize("family", first(1, ["refused for a count", "effect depends on another object"]))
 def test_what_nothing_explains_is_an_error_that_says_what_was_tried(family: str) -> None:
     with pytest.raises(aam_vision.Interrupted) as raised:
         aam_vision.interrogate(faulty_agent(family, Access.SETTABLE, 0))

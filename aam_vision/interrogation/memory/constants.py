@@ -19,7 +19,7 @@ from aam_vision.interrogation.task.forgotten_constants import WithConstants
 from aam_vision.interrogation.task.result import Result
 from aam_vision.support.wording import listed
 
-MOST = 3
+MOST = 6
 """Constants that are added, at most: with each, every action has more atoms on which it may depend."""
 Constants = Mapping[str, str]
 """Names of objects with their types."""
