@@ -91,13 +91,14 @@ def attempts(agent: Agent, result: Result, among: Collection[Way] = ALL) -> list
     if traced(agent) or (test is not None and test.exact < READ_WELL * test.images):
         return []
     found = [Attempt(Way.ANEW)] * can_renew(result)
-    if can_go_on(result, anywhere=True) and (test is None or test.passed):
+    if test is None or test.passed:
         outcomes = can_go_on(result)
-        if Way.CONSTANTS in among and (constants := meant(result.transcript)):
+        unnamed = Way.CONSTANTS in among and can_go_on(result, anywhere=True)
+        if unnamed and (constants := meant(result.transcript)):
             found.append(Attempt(Way.CONSTANTS, constants))
             found += [Attempt(Way.CASES, constants)] * can_divide(result, constants)
             found += [Attempt(Way.OUTCOMES, constants)] * outcomes
-        found += [Attempt(Way.REPEATED)] * seen_twice(agent, result)
+        found += [Attempt(Way.REPEATED)] * (test is None and seen_twice(result))
         found += [Attempt(Way.CASES)] * can_divide(result)
         found += [Attempt(Way.OUTCOMES)] * outcomes
     found += [Attempt(Way.MEMORY)] * can_remember(result)

@@ -24,6 +24,9 @@ from aam_vision.model.query import Agent, Situation
 FAMILIES: Final = (Family.RANDOM, Family.CONDITIONAL, Family.UNKNOWN)
 """What a model with outcomes and cases may explain; something hidden, misread or changing it does not."""
 
+VISIBLE: Final = (Family.CONDITIONAL, Family.UNKNOWN, Family.HIDDEN)
+"""What may depend on what is seen; where no situation can be had again, this looks as if it were hidden."""
+
 
 def can_go_on(result: Result, families: Collection[Family] = FAMILIES, *, anywhere: bool = False) -> bool:
     """Whether a richer model may explain what was diagnosed, and what it needs is there.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from itertools import permutations, product
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -19,11 +19,10 @@ import numpy as np
 from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.encoding import Malformed
 from aam_vision.agents.encoding import field as field_of
-from aam_vision.interrogation.chance.going_on import can_go_on
+from aam_vision.interrogation.chance.going_on import VISIBLE, can_go_on
 from aam_vision.interrogation.evidence.anomalies import contradicted_query
 from aam_vision.interrogation.evidence.moves import Asked, Entry, Walked
 from aam_vision.interrogation.evidence.transcript import Transcript
-from aam_vision.interrogation.examination.findings import Family
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.memory.constants import Constants, as_constants
 from aam_vision.interrogation.memory.constants import told as told_constants
@@ -39,8 +38,6 @@ from aam_vision.model.strips import ActionHeader, GroundAction, LiftedAtom, Stat
 from aam_vision.support.errors import InconsistentAgent
 from aam_vision.support.wording import listed
 
-FAMILIES: Final = (Family.CONDITIONAL, Family.UNKNOWN)
-"""Diagnoses that this may explain."""
 MOST: Final = 2
 """Literals that tell the kinds of situations of an action apart, at most."""
 ROUNDS = 8
@@ -326,32 +323,36 @@ def _conditions(samples: Sequence[_Sample], index: AtomIndex) -> tuple[Condition
     unknown = reduce(lambda mask, one: mask | one.unknown, samples, 0)
     options = [bit for bit in index.bit.values() if not bit & unknown]
     for count in range(1, MOST + 1):
-        best: tuple[int, tuple[tuple[int, bool], ...]] | None = None
-        for bits in permutations(options, count):
-            # the other value of the last one exchanges two parts
-            for values in product((True, False), repeat=count - 1):
-                conditions = tuple(zip(bits, (*values, True), strict=True))
-                least = _least_executed(_parts_of(samples, conditions), index)
-                if least and (best is None or least > best[0]):
-                    best = least, conditions
-        if best is not None:
+        # of several that divide it as well the first
+        if best := max(_dividing(samples, index, options, count), key=itemgetter(0), default=None):
             return tuple((index.atom(bit), value) for bit, value in best[1])
     return None
 
 
-def _parts_of(samples: Iterable[_Sample], conditions: Sequence[tuple[int, bool]]) -> list[list[_Sample]]:
-    """The samples by the first of the conditions that holds, those in which none does last."""
-    parts: list[list[_Sample]] = [[] for _ in range(len(conditions) + 1)]
-    for one in samples:
-        holds = (n for n, (bit, value) in enumerate(conditions) if bool(one.held & bit) is value)
-        parts[next(holds, len(conditions))].append(one)
-    return parts
+def _dividing(
+    samples: Sequence[_Sample], index: AtomIndex, options: Sequence[int], count: int
+) -> Iterator[tuple[int, list[tuple[int, bool]]]]:
+    """So many atoms, with values, that divide an action into STRIPS actions, and the executed samples of the part with fewest."""
+    for bit in options:
+        # the other value of the last one exchanges two parts
+        for value in (True, False) if count > 1 else (True,):
+            part = [one for one in samples if bool(one.held & bit) is value]
+            least = _executed(part, index)
+            if not least:
+                continue
+            rest = [one for one in samples if bool(one.held & bit) is not value]
+            if count > 1:
+                left = [one for one in options if one != bit]
+                for fewest, others in _dividing(rest, index, left, count - 1):
+                    yield min(least, fewest), [(bit, value), *others]
+            elif fewest := _executed(rest, index):
+                yield min(least, fewest), [(bit, value)]
 
 
-def _least_executed(parts: Sequence[Sequence[_Sample]], index: AtomIndex) -> int:
-    """The executed samples of the part with fewest; 0 if some part is no STRIPS action."""
-    least = min(sum(one.executed for one in part) for part in parts)
-    return least if least and all(_explained(part, index) for part in parts) else 0
+def _executed(part: Sequence[_Sample], index: AtomIndex) -> int:
+    """The executed samples of a part; 0 if it is no STRIPS action."""
+    executed = sum(one.executed for one in part)
+    return executed if executed and _explained(part, index) else 0
 
 
 class Divided(NamedTuple):
@@ -364,7 +365,7 @@ class Divided(NamedTuple):
 def can_divide(result: Result, constants: Constants = NO_CONSTANTS) -> bool:
     """Whether what was diagnosed may be explained by actions that are several in the model, where it has these constants."""
     transcript = result.transcript
-    if not can_go_on(result, FAMILIES, anywhere=True):
+    if not can_go_on(result, VISIBLE, anywhere=True):
         return False
     histories = Histories(transcript.access, transcript.initial)
     for entry in transcript.entries:

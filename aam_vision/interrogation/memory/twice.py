@@ -9,21 +9,20 @@ from dataclasses import replace
 
 import numpy as np
 
-from aam_vision.agents.image import image_test
+from aam_vision.interrogation.chance.going_on import VISIBLE, can_go_on
 from aam_vision.interrogation.evidence.anomalies import contradicted_query
 from aam_vision.interrogation.memory.going_on import interrogated
 from aam_vision.interrogation.memory.histories import RecordingAgent
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.result import Result
-from aam_vision.model.query import Agent
 
 TOLD = "Facts may name one object twice, and so may instructions."
 
 
-def seen_twice(agent: Agent, result: Result) -> bool:
-    """Whether some problem begins with a fact that names an object twice; images show no such thing."""
+def seen_twice(result: Result) -> bool:
+    """Whether what was diagnosed may be explained by facts that name an object twice: some problem begins with one."""
     states = [situation.state for situation in result.transcript.initial]
-    return image_test(agent) is None and any(
+    return can_go_on(result, VISIBLE, anywhere=True) and any(
         len({*atom.objects}) < len(atom.objects) for state in states for atom in state.true
     )
 

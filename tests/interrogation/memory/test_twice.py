@@ -39,4 +39,4 @@ def test_what_depends_on_such_a_fact_is_learned(access: Access, seed: int) -> No
 def test_nobody_is_asked_about_facts_that_are_not_there() -> None:
     agent = faulty_agent("refused unless one of two", Access.SNAPSHOT, 970000)
     told, _ = interrogated(agent, 970000, 60)
-    assert not seen_twice(agent, told)
+    assert not seen_twice(told)
