@@ -15,12 +15,16 @@ from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.memory.going_on import interrogated
 from aam_vision.interrogation.memory.histories import RecordingAgent
 from aam_vision.interrogation.task.budget import Budget
-from aam_vision.interrogation.task.forgotten_constants import WithConstants
+from aam_vision.interrogation.task.forgotten_constants import WithConstants, extended
 from aam_vision.interrogation.task.result import Result
+from aam_vision.model.strips import lifted_atoms
 from aam_vision.support.wording import listed
 
 MOST = 6
 """Constants that are added, at most: with each, every action has more atoms on which it may depend."""
+ATOMS, TIMES = 200, 2
+"""Atoms of all actions with constants, at most; or so many times as many as without them, if that is more. With 170 an interrogation takes
+a minute."""
 Constants = Mapping[str, str]
 """Names of objects with their types."""
 
@@ -36,7 +40,13 @@ def meant(transcript: Transcript) -> dict[str, str]:
     everywhere = {
         name: kind for name, own in kinds.items() if len(own) == 1 and (kind := next(iter(own))) is not None
     }
-    return everywhere if len(everywhere) == len(named) <= MOST else {}
+    if not len(everywhere) == len(named) <= MOST:
+        return {}
+    before, with_them = (
+        sum(len(lifted_atoms(vocabulary, header)) for header in transcript.headers)
+        for vocabulary in (transcript.vocabulary, extended(transcript.vocabulary, everywhere))
+    )
+    return everywhere if with_them <= max(ATOMS, TIMES * before) else {}
 
 
 def as_constants(constants: Constants) -> str:
