@@ -1,7 +1,7 @@
 """Actions that are several in the model: what they need, or do, depends on what holds of their objects.
 
 "It opens with the red key or with the blue one", "refused unless one of two", "it breaks what is fragile": no conjunction of literals says
-that, but in each of two or three kinds of situations one does. Which kind a situation is of is seen, so that the agent can
+that, but in each of a few kinds of situations one does. Which kind a situation is of is seen, so that the agent can
 be interrogated as one with an action for each.
 """
 
@@ -38,7 +38,7 @@ from aam_vision.model.strips import ActionHeader, GroundAction, LiftedAtom, Stat
 from aam_vision.support.errors import InconsistentAgent
 from aam_vision.support.wording import listed
 
-MOST: Final = 2
+MOST: Final = 3
 """Literals that tell the kinds of situations of an action apart, at most."""
 ROUNDS = 8
 """Ways to divide actions with which the agent is interrogated, at most."""
