@@ -320,6 +320,11 @@ def _explained(samples: Iterable[_Sample], index: AtomIndex) -> bool:
 
 def _conditions(samples: Sequence[_Sample], index: AtomIndex) -> tuple[Condition, ...] | None:
     """The fewest atoms, with values, that divide an action into STRIPS actions; None if there are none."""
+    alike: dict[tuple[int, int], list[_Sample]] = {}
+    for one in samples:
+        alike.setdefault((one.held, one.unknown), []).append(one)
+    if not all(_explained(some, index) for some in alike.values()):
+        return None  # it went two ways where its atoms have the same values
     unknown = reduce(lambda mask, one: mask | one.unknown, samples, 0)
     options = [bit for bit in index.bit.values() if not bit & unknown]
     for count in range(1, MOST + 1):
