@@ -40,8 +40,8 @@ from aam_vision.support.wording import listed
 
 MOST: Final = 3
 """Literals that tell the kinds of situations of an action apart, at most."""
-ROUNDS = 8
-"""Ways to divide actions with which the agent is interrogated, at most."""
+ROUNDS = 40
+"""Ways to divide actions with which the agent is interrogated, at most: most end after a few steps, and each divides one action further."""
 OTHERWISE: Final = "otherwise"
 NO_CONSTANTS: Final[Constants] = MappingProxyType({})
 
@@ -116,10 +116,6 @@ class Divisions:
             found += own.headers if own else [header]
         return tuple(found)
 
-    def divides(self, step: GroundAction) -> bool:
-        """Whether a step of the agent is of an action that is several in the model."""
-        return step.name in self.by_action
-
     def as_modelled(self, step: GroundAction, state: State) -> GroundAction | None:
         """A step of the agent in a state as one of the model; None if it cannot be seen which."""
         division = self.by_action.get(step.name)
@@ -175,29 +171,20 @@ class DividedAgent(AgentDecorator):
         return self._divisions.headers(self.agent.headers)
 
     def ask(self, query: Query) -> Response:
-        here, executed = query.initial, 0
+        here = query.initial
         if not query.plan:
             return self.agent.ask(query)
-        for part in self._parts(query.plan):
-            first = self._divisions.as_modelled(part[0], here.state)
-            if first is None or first != query.plan[executed]:
-                return Response(executed, here, executed if first is None else None)
-            response = self.agent.ask(Query(here, part, goes_on=query.goes_on or executed > 0))
+        # step by step: which action of the model a step is has to be seen, and what divides others shows in single steps
+        for executed, step in enumerate(query.plan):
+            given = self._divisions.as_given(step)
+            modelled = self._divisions.as_modelled(given, here.state)
+            if modelled != step:
+                return Response(executed, here, executed if modelled is None else None)
+            response = self.agent.ask(Query(here, (given,), goes_on=query.goes_on or executed > 0))
             here, told = response.final, response.told
-            if response.executed < len(part):
-                return Response(executed + response.executed, here, None if told is None else executed + told)
-            executed += len(part)
-        return Response(executed, here)
-
-    def _parts(self, plan: Iterable[GroundAction]) -> Iterator[tuple[GroundAction, ...]]:
-        """A plan as the agent is given it, in parts that begin with a step of which the situation has to be seen."""
-        part: list[GroundAction] = []
-        for step in map(self._divisions.as_given, plan):
-            if part and self._divisions.divides(step):
-                yield tuple(part)
-                part = []
-            part.append(step)
-        yield tuple(part)
+            if not response.executed:
+                return Response(executed, here, None if told is None else executed + told)
+        return Response(len(query.plan), here)
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
         """A walk from there.
@@ -258,7 +245,7 @@ def _entry(
         if number > entry.response.executed:  # it was not attempted any more
             break
         step = given if state is None else divisions.as_modelled(given, state)
-        if step is None or (state is None and divisions.divides(given)):
+        if step is None or (state is None and given.name in divisions.by_action):
             return None
         plan.append(step)
         state = None if state is None else led.get((state, given))
