@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from typing import Any, NamedTuple
@@ -206,30 +207,23 @@ def test_what_are_no_divisions_is_refused(told: Any) -> None:
 @given(st.integers(0, 2**31), st.sampled_from(ACCESSES[:3]))
 @thorough(60)
 def test_a_plan_goes_as_far_as_its_steps_are_the_ones_that_are_meant(seed: int, access: Access) -> None:
-    rng = np.random.default_rng(seed)
-    flips = [
-        ActionSchema(ActionHeader(name, ("x",), ("object",)), positive=frozenset(), add=add, delete=delete)
-        for name, add, delete in [
-            ("use", frozenset({LiftedAtom("dry", (0,))}), frozenset({LiftedAtom("red", (0,))})),
-            ("paint", frozenset({LiftedAtom("red", (0,))}), frozenset({LiftedAtom("dry", (0,))})),
-        ]
-    ]
-    begun = EVERYWHERE[int(rng.integers(len(EVERYWHERE)))]
-    agent = SymbolicAgent(Model(VOCABULARY, tuple(flips)), [state_of(begun)], access)
-    conditions = (LiftedAtom("red", (0,)), bool(rng.integers(2))), (LiftedAtom("open", (0,)), True)
+    rng, dry, red = np.random.default_rng(seed), LiftedAtom("dry", (0,)), LiftedAtom("red", (0,))
+    paint = replace(HEADER, name="paint")
+    effects = {HEADER: (frozenset({dry}), frozenset({red})), paint: (frozenset({red}), frozenset({dry}))}
+    schemas = [ActionSchema(one, add=add, delete=delete) for one, (add, delete) in effects.items()]
+    model, state = Model(VOCABULARY, tuple(schemas)), state_of(EVERYWHERE[int(rng.integers(len(EVERYWHERE)))])
+    agent = SymbolicAgent(model, [state], access)
+    conditions = (red, bool(rng.integers(2))), (LiftedAtom("open", (0,)), True)
     divisions = Divisions([Division(HEADER, conditions)])
     names = [header.name for header in divisions.headers(agent.headers)]
     plan = tuple(GroundAction(names[int(rng.integers(len(names)))], ("key",)) for _ in range(6))
     response = DividedAgent(agent, divisions).ask(Query(agent.initial()[0], plan))
-    state, executed = state_of(begun), 0
-    for step in plan:
-        given_step = divisions.as_given(step)
-        if divisions.as_modelled(given_step, state) != step:
+    executed = 0
+    while executed < len(plan):
+        meant = divisions.as_given(plan[executed])
+        if divisions.as_modelled(meant, state) != plan[executed]:
             break
-        state, executed = (
-            Model(VOCABULARY, tuple(flips)).schema(given_step.name).successor(state, ("key",)),
-            executed + 1,
-        )
+        state, executed = model.schema(meant.name).successor(state, ("key",)), executed + 1
     assert (response.executed, response.final.state, response.told) == (executed, state, None)
 
 
