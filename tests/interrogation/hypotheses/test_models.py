@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from dataclasses import replace
 from functools import reduce
 from itertools import product
 from operator import and_, or_
@@ -42,6 +44,33 @@ def test_a_clause_is_kept_until_a_stronger_one_or_a_proof_explains_it_and_contra
         action.failed(0b111, 0)
     with pytest.raises(InconsistentAgent, match=r"p1\(\)"):
         action.succeeded(0b101, 0)
+
+
+@thorough(60)
+@given(
+    st.permutations(range(ATOMS)),
+    st.integers(0, ATOMS),
+    st.lists(st.booleans(), min_size=ATOMS, max_size=ATOMS),
+)
+def test_what_holds_by_definition_is_proven_and_needs_no_refusal(
+    order: list[int], count: int, values: list[bool]
+) -> None:
+    literals = [(INDEX.atoms[number], values[number]) for number in order[:count]]
+    index = AtomIndex(TOY.vocabulary, replace(INDEX.header, given=tuple(literals)))
+    true = sum(index.bit[atom] for atom, value in literals if value)
+    false = sum(index.bit[atom] for atom, value in literals if not value)
+    action = ActionHypotheses(index)
+    assert action.proven == index.given == Literals(true, false)
+    assert not action.found_required
+    assert not action.undecided.overlaps(index.given)
+    assert action.certain_to_fail(action.violated(false, 0)) is bool(true | false)
+    left = index.everything & ~(true | false)
+    action.succeeded(true | left, 0)
+    if left:
+        action.failed(true, 0)
+    assert action.found_required == (Literals(left, 0) if left.bit_count() == 1 else Literals(0, 0))
+    with pytest.raises(InconsistentAgent) if literals else nullcontext():
+        action.succeeded(false | left, 0)
 
 
 def _narrowed(data: st.DataObject, domain: Domain) -> tuple[Hypotheses, dict[PalTuple, set[Mode]]]:
