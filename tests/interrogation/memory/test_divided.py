@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -13,12 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.encoding import Malformed
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.chance.result import Options
 from aam_vision.interrogation.going_on import Further, Way, go_further
 from aam_vision.interrogation.going_on import attempts as ways
 from aam_vision.interrogation.memory.constants import as_constants
+from aam_vision.interrogation.memory.constants import told as told_constants
 from aam_vision.interrogation.memory.divided import (
     DividedAgent,
     Division,
@@ -32,7 +33,7 @@ from aam_vision.interrogation.memory.histories import BEGINNING, Attempt
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.verification import verify
-from aam_vision.model.query import Access, Query, Situation
+from aam_vision.model.query import Access, Query, Response, Situation
 from aam_vision.model.strips import (
     ActionHeader,
     ActionSchema,
@@ -61,7 +62,6 @@ STEP = GroundAction("use", ("key",))
 OBJECTS = Objects({"key": "object"}, Types({}))
 
 
-@cache
 def went_on(family: str, access: Access, seed: int) -> tuple[FaultyAgent, Result, Further]:
     """An agent of a family of faults, its diagnosis, and what became of it."""
     agent = faulty_agent(family, access, seed)
@@ -88,6 +88,8 @@ def test_what_the_learned_actions_say_is_what_the_agent_does(family: str, access
     beside = f"{as_constants(further.constants)} and " if further.constants else ""
     assert found.why.startswith(f"deterministic, with {beside}several actions for ")
     assert told.diagnosis.why.split(":")[0] in divisions.by_action
+    constants = f"{told_constants(further.constants)} " if further.constants else ""
+    assert found.invented == f"{constants}{divisions.told()}"
     assert found.diagnosis == told.diagnosis
     assert unpredicted(found, agent, np.random.default_rng(seed), divisions=divisions) == 0
     assert verify(found.transcript, found).holds
@@ -210,7 +212,8 @@ def test_a_plan_goes_as_far_as_its_steps_are_the_ones_that_are_meant(seed: int, 
     rng, dry, red = np.random.default_rng(seed), LiftedAtom("dry", (0,)), LiftedAtom("red", (0,))
     paint = replace(HEADER, name="paint")
     effects = {HEADER: (frozenset({dry}), frozenset({red})), paint: (frozenset({red}), frozenset({dry}))}
-    schemas = [ActionSchema(one, add=add, delete=delete) for one, (add, delete) in effects.items()]
+    needs = {HEADER: frozenset[LiftedAtom](), paint: frozenset({LiftedAtom("blue", (0,))})}
+    schemas = [ActionSchema(one, needs[one], add=add, delete=gone) for one, (add, gone) in effects.items()]
     model, state = Model(VOCABULARY, tuple(schemas)), state_of(EVERYWHERE[int(rng.integers(len(EVERYWHERE)))])
     agent = SymbolicAgent(model, [state], access)
     conditions = (red, bool(rng.integers(2))), (LiftedAtom("open", (0,)), True)
@@ -222,6 +225,8 @@ def test_a_plan_goes_as_far_as_its_steps_are_the_ones_that_are_meant(seed: int, 
     while executed < len(plan):
         meant = divisions.as_given(plan[executed])
         if divisions.as_modelled(meant, state) != plan[executed]:
+            break
+        if not model.schema(meant.name).applicable(state, ("key",)):
             break
         state, executed = model.schema(meant.name).successor(state, ("key",)), executed + 1
     assert (response.executed, response.final.state, response.told) == (executed, state, None)
@@ -236,6 +241,22 @@ def test_of_a_step_whose_condition_is_not_seen_nothing_is_told() -> None:
         Query(Situation(hidden, hidden), (GroundAction("use-otherwise", ("key",)),))
     )
     assert (response.executed, response.told) == (0, 0)
+
+
+class Unsure(AgentDecorator):
+    """An agent that says of no second step whether it was executed."""
+
+    def ask(self, query: Query) -> Response:
+        return Response(0, query.initial, 0) if query.goes_on else self.agent.ask(query)
+
+
+def test_a_plan_is_told_as_far_as_its_steps_are() -> None:
+    model = Model(VOCABULARY, (ActionSchema(HEADER),))
+    agent = Unsure(SymbolicAgent(model, [state_of(frozenset())], Access.SETTABLE))
+    divisions = Divisions([Division(HEADER, ((LiftedAtom("red", (0,)), True),))])
+    plan = (GroundAction("use-otherwise", ("key",)),) * 3
+    response = DividedAgent(agent, divisions).ask(Query(agent.initial()[0], plan))
+    assert (response.executed, response.told) == (1, 1)
 
 
 def test_where_no_literal_divides_what_was_seen_the_run_goes_on_otherwise() -> None:
