@@ -1,7 +1,8 @@
 """From a diagnosis to a model: an agent that is no deterministic STRIPS agent is learned with what explains it, the cheapest first.
 
 One that has changed is interrogated as it is now. For others constants are tried where steps change facts of objects that they do not name,
-then facts that name one object twice, actions that are several in the model, then outcomes and cases, and then an invented fact or number. All that was seen before counts for these, so nothing is asked twice.
+then facts that name one object twice, actions that are several in the model, outcomes and cases, and an invented fact or
+number. All that was seen before counts for these, so nothing is asked twice.
 """
 
 from __future__ import annotations
@@ -99,7 +100,7 @@ def attempts(agent: Agent, result: Result, among: Collection[Way] = ALL) -> list
             found += [Attempt(Way.CASES, constants)] * can_divide(result, constants)
             found += [Attempt(Way.OUTCOMES, constants)] * outcomes
         found += [Attempt(Way.REPEATED)] * (test is None and seen_twice(result))
-        found += [Attempt(Way.CASES)] * can_divide(result)
+        found += [Attempt(Way.CASES)] * (Way.CASES in among and can_divide(result))
         found += [Attempt(Way.OUTCOMES)] * outcomes
     found += [Attempt(Way.MEMORY)] * can_remember(result)
     return [one for one in found if one.way in among]

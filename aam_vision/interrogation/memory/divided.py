@@ -45,7 +45,6 @@ ROUNDS = 40
 OTHERWISE: Final = "otherwise"
 NO_CONSTANTS: Final[Constants] = MappingProxyType({})
 
-
 Condition = tuple[LiftedAtom, bool]
 """An atom of the objects of a step, and the value that it has to have."""
 
@@ -270,7 +269,7 @@ def dividing(
     """The divisions of actions that no STRIPS action explains; None if there are no such actions, or not all can be divided.
 
     Each part of an action has to be executed some time, and explains all that was seen of it. Of several ways to divide an action it is the one
-    whose least part was executed most often.
+    whose least part was executed most often. None, too, where their names are taken.
     """
     indexes = {header.name: AtomIndex(vocabulary, header) for header in headers}
     samples: dict[str, dict[_Sample, None]] = {name: {} for name in indexes}
@@ -286,7 +285,8 @@ def dividing(
             if conditions is None:
                 return None
             found.append(Division(indexes[name].header, conditions))
-    return Divisions(found) if found else None
+    names = [*indexes, *(header.name for one in found for header in one.headers)]
+    return Divisions(found) if found and len({*names}) == len(names) else None
 
 
 def _explained(samples: Iterable[_Sample], index: AtomIndex) -> bool:

@@ -172,6 +172,12 @@ def test_a_rule_of_cases_is_found_again(rule: Rule) -> None:
         assert is_strips(own)
 
 
+def test_an_action_whose_parts_would_have_names_that_are_taken_is_not_divided() -> None:
+    seen = attempts(Rule(("red",), ((), (("blue", True),))))
+    assert dividing(VOCABULARY, [HEADER], seen) is not None
+    assert dividing(VOCABULARY, [HEADER, replace(HEADER, name="use-otherwise")], seen) is None
+
+
 @given(rules(), st.tuples(st.booleans(), st.booleans()))
 @thorough(60)
 def test_divisions_are_read_as_they_were_written(rule: Rule, values: tuple[bool, bool]) -> None:
