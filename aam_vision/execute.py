@@ -197,7 +197,7 @@ def _with_controls(run: Path, wanted: Wanted, target: Target, planner: Planner, 
 
 
 def _as_modelled(agent: Agent, further: WentOn, run: Path) -> Agent:
-    """The agent as a run has learned it: with the fact that was invented for what it remembers, or several actions in the stead of one."""
+    """The agent as a run has learned it: with the fact that was invented for what it remembers, or with several actions in place of one."""
     from aam_vision.agents.encoding import Malformed, typed
     from aam_vision.interrogation.evidence.transcript import Transcript
     from aam_vision.interrogation.memory.divided import DividedAgent, read_divisions

@@ -1,7 +1,7 @@
 """From a diagnosis to a model: an agent that is no deterministic STRIPS agent is learned with what explains it, the cheapest first.
 
 One that has changed is interrogated as it is now. For others constants are tried where steps change facts of objects that they do not name,
-then facts that name one object twice, actions that are several in the model, outcomes and cases, and an invented fact or
+then facts that name one object twice, several actions in place of one, outcomes and cases, and an invented fact or
 number. All that was seen before counts for these, so nothing is asked twice.
 """
 
@@ -44,7 +44,7 @@ class Way(StrEnum):
     ANEW = "the agent as it is now"
     CONSTANTS = "objects that steps change without naming them"
     REPEATED = "facts that name one object twice"
-    CASES = "actions that are several, by what holds of their objects"
+    CASES = "several actions in place of one, told apart by facts about their objects"
     OUTCOMES = "outcomes, when each comes, and how often"
     MEMORY = "what may be remembered"
 
@@ -159,7 +159,7 @@ def _in_vain(attempt: Attempt) -> str:
             return "It is no deterministic agent where facts may name one object twice, either"
         case Way.CASES:
             beside = f"{as_constants(attempt.constants)} and " if attempt.constants else ""
-            return f"It is no deterministic agent with {beside}several actions in the stead of one, either"
+            return f"It is no deterministic agent with {beside}several actions in place of one, either"
         case Way.OUTCOMES:
             beside = f", with {as_constants(attempt.constants)}," if attempt.constants else ""
             return f"Outcomes and cases{beside} do not explain it either"

@@ -100,8 +100,8 @@ class ActionHeader:
     parameters: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
     given: tuple[tuple[LiftedAtom, bool], ...] = ()
-    """Literals, as atoms with their values, that hold by definition where it is executed: of an action that is one of several in the
-    stead of an instruction, what tells them apart."""
+    """Literals, as atoms with their values, that hold by definition where it is executed: of one of several actions in place of an
+    instruction, what tells it from the others."""
 
     @property
     def arity(self) -> int:

@@ -251,10 +251,8 @@ class _Reader:
 
     def recorded(self, folder: Path, figures: Mapping[str, Any] | None) -> Recorded:
         initial, entries = self._exchanges()
-        repeated, further = (
-            field(self._journal.about("arguments"), "repeated_arguments", bool),
-            self._journal.went_on(),
-        )
+        further = self._journal.went_on()
+        repeated = field(self._journal.about("arguments"), "repeated_arguments", bool)
         repeated |= further is not None and further.repeated
         about = self._vocabulary, self._headers, self._access
         lines = tuple(map(printable, self._journal.about("lines") or ()))

@@ -377,7 +377,7 @@ def _of_examples(examples: tuple[ShownExample, ...]) -> tuple[ShownImage, ...]:
 
 
 _ESTIMATED = "The answers, taken as they are, do not prove this: it was estimated from all of them together."
-_DEFINED = "It is one of several actions in the stead of an instruction, and this tells them apart."
+_DEFINED = "It is one of several actions in place of one instruction, and this tells them apart."
 _RESTATED = (
     "The only effect that {action} may still have on {atom} is the value that its precondition requires already, "
     "which changes nothing. So this does not count as an effect. The proof of the precondition:"

@@ -1,4 +1,4 @@
-"""A run goes on to actions that are several, by what holds of their objects: report, explain, execute, ask and resume know them."""
+"""A run goes on to several actions in place of one, told apart by facts about their objects: report, explain, execute, ask and resume know them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     folder = tmp_path_factory.mktemp("heavy")
     program = changed_program(folder, HEAVY)
     done = command("--agent", program, "--access", request.param, "--out", folder / "run", cwd=folder)
-    assert "going on with actions that are several, by what holds of their objects" in done.stderr
+    assert (
+        "going on with several actions in place of one, told apart by facts about their objects"
+        in done.stderr
+    )
     assert "take is 2 actions in the model" in done.stdout
     return program, folder / "run"
 
@@ -67,7 +70,7 @@ def test_it_is_explained_what_tells_them_apart(run: tuple[str, Path]) -> None:
     why = called(
         "aam_vision.explain", run[1], "--why", "small(?what) in pre of take-otherwise", cwd=run[1], code=0
     )
-    assert "It is one of several actions in the stead of an instruction" in why.stdout
+    assert "It is one of several actions in place of one instruction" in why.stdout
     assert "take-if-small-what" in (run[1] / "report.html").read_text()
 
 
@@ -115,4 +118,4 @@ def test_a_journal_whose_divisions_are_none_is_refused_in_a_line(
 def test_its_model_is_no_prior_of_the_agent(run: tuple[str, Path], tmp_path: Path) -> None:
     asked = ("--agent", run[0], "--prior", run[1] / "model.pddl", "--out", tmp_path / "run")
     done = command(*asked, cwd=tmp_path, code=2)
-    assert "has several actions in the stead of one, or is of another agent" in done.stderr
+    assert "has several actions in place of one, or is of another agent" in done.stderr

@@ -6,13 +6,12 @@ A lamp that every step switches, a ball that follows the only robot: with a cons
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 
-from aam_vision.interrogation.evidence.anomalies import contradicted_query, unexplained_changes
+from aam_vision.interrogation.evidence.anomalies import unexplained_changes
 from aam_vision.interrogation.evidence.transcript import Transcript
-from aam_vision.interrogation.memory.going_on import interrogated
+from aam_vision.interrogation.memory.going_on import as_deterministic
 from aam_vision.interrogation.memory.histories import RecordingAgent
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.forgotten_constants import WithConstants, extended
@@ -82,12 +81,5 @@ def with_constants(
     Raises:
         AgentFailed: the agent cannot answer any more.
     """
-    known = recorded.transcript.entries
-    agent = WithConstants(recorded, constants)
-    found = interrogated(recorded, agent, rng, budget or Budget(), exam, result.counts, known)
-    if isinstance(found, str):
-        return found
-    if found.doubt or contradicted_query(found.transcript, found.hypotheses):
-        return found.doubt or "answers contradict each other"
-    why = f"deterministic with {as_constants(constants)}: {found.why}"
-    return replace(found, why=why, diagnosis=result.diagnosis, invented=told(constants))
+    agent, how = WithConstants(recorded, constants), f"deterministic with {as_constants(constants)}"
+    return as_deterministic(recorded, agent, result, rng, budget, exam, how, told(constants))

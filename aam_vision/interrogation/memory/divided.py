@@ -20,16 +20,15 @@ from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.encoding import Malformed
 from aam_vision.agents.encoding import field as field_of
 from aam_vision.interrogation.chance.going_on import VISIBLE, can_go_on
-from aam_vision.interrogation.evidence.anomalies import contradicted_query
 from aam_vision.interrogation.evidence.moves import Asked, Entry, Walked
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.memory.constants import Constants, as_constants
 from aam_vision.interrogation.memory.constants import told as told_constants
 from aam_vision.interrogation.memory.explanations import Effects, effects_of
-from aam_vision.interrogation.memory.going_on import interrogated
+from aam_vision.interrogation.memory.going_on import as_deterministic
 from aam_vision.interrogation.memory.histories import Attempt, Histories, RecordingAgent
-from aam_vision.interrogation.memory.remembering import begins, led_to
+from aam_vision.interrogation.memory.remembering import retold
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.forgotten_constants import WithConstants, extended
 from aam_vision.interrogation.task.result import Result
@@ -159,7 +158,7 @@ def read_divisions(told: Any, vocabulary: Vocabulary, headers: Sequence[ActionHe
 
 
 class DividedAgent(AgentDecorator):
-    """An agent with several actions in the stead of one, each of which is refused where another one is meant."""
+    """An agent with several actions in place of one, each of which is refused where another one is meant."""
 
     def __init__(self, agent: Agent, divisions: Divisions) -> None:
         super().__init__(agent)
@@ -210,15 +209,8 @@ def _walked(steps: Iterable[WalkStep], divisions: Divisions) -> tuple[WalkStep, 
 def divided(transcript: Transcript, divisions: Divisions) -> Transcript:
     """What was asked and shown, with the actions of the model; without what nobody saw the situations of."""
     led = dict(_steps_seen(transcript))
-    known = {situation.handle for situation in transcript.initial}
-    entries: list[Entry] = []
-    for entry in transcript.entries:
-        told = _entry(entry, divisions, led) if begins(entry, transcript, known) else None
-        known -= led_to(entry)
-        if told is not None:
-            entries.append(told)
-            known |= led_to(told)
-    return replace(transcript, headers=divisions.headers(transcript.headers), entries=tuple(entries))
+    entries = retold(transcript, lambda _, entry: _entry(entry, divisions, led))
+    return replace(transcript, headers=divisions.headers(transcript.headers), entries=entries)
 
 
 def _steps_seen(transcript: Transcript) -> Iterator[tuple[tuple[State, GroundAction], State]]:
@@ -396,17 +388,11 @@ def with_divisions(
             return why
         tried.append(divisions.json())
         known = divided(recorded.transcript, divisions).entries
-        agent = DividedAgent(plain, divisions)
-        found = interrogated(recorded, agent, rng, budget or Budget(), exam, result.counts, known)
-        if isinstance(found, str):
-            why = found
-        elif doubt := found.doubt or contradicted_query(found.transcript, found.hypotheses):
-            why = doubt
-        else:
-            actions = listed(list(divisions.by_action))
-            beside = f"{as_constants(constants)} and " if constants else ""
-            told = f"deterministic, with {beside}several actions for {actions}: {found.why}"
-            invented = f"{told_constants(constants)} {divisions.told()}" if constants else divisions.told()
-            found = replace(found, why=told, diagnosis=result.diagnosis, invented=invented)
+        agent, beside = DividedAgent(plain, divisions), f"{as_constants(constants)} and " if constants else ""
+        how = f"deterministic, with {beside}several actions for {listed(list(divisions.by_action))}"
+        invented = f"{told_constants(constants)} {divisions.told()}" if constants else divisions.told()
+        found = as_deterministic(recorded, agent, result, rng, budget, exam, how, invented, known=known)
+        if not isinstance(found, str):
             return Divided(divisions, found)
+        why = found
     return why

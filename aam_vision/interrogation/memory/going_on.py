@@ -107,10 +107,10 @@ def remember(
             return "several facts explain all histories, and no more may be asked"
         explaining = left[0].fact
         fact = _in_model(explaining, recorded, names)
-        found = _with_fact(recorded, fact, _shown(recorded, facts), rng, budget, exam, spent)
+        found = _with_fact(recorded, fact, _shown(recorded, facts), result, rng, budget, exam)
         if found is None:
             facts.rule_out(explaining)
-        learned = None if found is None else Remembered(fact, replace(found, diagnosis=result.diagnosis))
+        learned = None if found is None else Remembered(fact, found)
         if learned is not None and not learned.result.proven:
             return learned
     return f"{ROUNDS} facts that explained what was seen before were ruled out one after the other"
@@ -158,21 +158,62 @@ def _with_fact(
     recorded: RecordingAgent,
     fact: InventedFact,
     shown: Transcript,
+    result: Result,
     rng: np.random.Generator,
     budget: Budget,
     exam: int | None,
-    spent: Counts,
 ) -> Result | None:
     """The result with a fact; None if the agent contradicts it."""
-    known = with_fact(shown, fact).entries
-    found = interrogated(recorded, RememberingAgent(recorded, fact), rng, budget, exam, spent, known)
-    if isinstance(found, str) or found.doubt or contradicted_query(found.transcript, found.hypotheses):
-        return None
     what = "number" if isinstance(fact, InventedCounter) else "fact"
-    why = f"deterministic with one invented {what}, {fact.predicate.name}: {found.why}"
+    how = f"deterministic with one invented {what}, {fact.predicate.name}"
+    agent, known = RememberingAgent(recorded, fact), with_fact(shown, fact).entries
+    found = as_deterministic(recorded, agent, result, rng, budget, exam, how, known=known)
+    if isinstance(found, str):
+        return None
     alike = two_ways(recorded.histories.attempts)
     invented = told(fact, found.model) + (f" In situations that look alike {alike}." if alike else "")
-    return replace(found, why=why, invented=invented)
+    return replace(found, invented=invented)
+
+
+def as_deterministic(
+    recorded: RecordingAgent,
+    agent: Agent,
+    result: Result,
+    rng: np.random.Generator,
+    budget: Budget | None,
+    exam: int | None,
+    how: str,
+    invented: str = "",
+    *,
+    known: Sequence[Entry] | None = None,
+    repeated: bool = False,
+) -> Result | str:
+    """What is learned of a diagnosed agent that is seen in another way; or why no model fits it so, either, in a line.
+
+    Args:
+        recorded: the agent that was interrogated.
+        agent: how it is to be seen.
+        result: with a diagnosis.
+        rng: for the agent's own walks.
+        budget: of both together.
+        exam: steps of the examination; None for a quarter of all others.
+        how: it is seen, as "deterministic with lamp1 as a constant".
+        invented: what the model has more, in sentences.
+        known: what was asked before, as it is seen so; None if that is no different.
+        repeated: whether a fact, or an instruction, may name one object twice.
+
+    Raises:
+        AgentFailed: the agent cannot answer any more.
+    """
+    known = recorded.transcript.entries if known is None else known
+    found = interrogated(
+        recorded, agent, rng, budget or Budget(), exam, result.counts, known, repeated=repeated
+    )
+    if isinstance(found, str):
+        return found
+    if doubt := found.doubt or contradicted_query(found.transcript, found.hypotheses):
+        return doubt
+    return replace(found, why=f"{how}: {found.why}", diagnosis=result.diagnosis, invented=invented)
 
 
 def interrogated(

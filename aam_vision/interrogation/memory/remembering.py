@@ -6,7 +6,7 @@ anew for every question: such an agent is asked as if it had snapshots.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 
 import numpy as np
 
@@ -26,27 +26,35 @@ LONGEST = 10
 
 def with_fact(transcript: Transcript, fact: InventedFact) -> Transcript:
     """What was asked and shown, with the fact in every situation."""
-    histories, entries = Histories(transcript.access, transcript.initial), list[Entry]()
-    seen = _Seen(fact, transcript.access)
-    known = {situation.handle for situation in transcript.initial}
-    for entry in transcript.entries:
-        begun = histories.add(entry)
-        told = seen.entry(entry, seen.rows(histories, begun)) if begins(entry, transcript, known) else None
-        known -= led_to(entry)
-        if told is not None:
-            entries.append(told)
-            known |= led_to(told)
+    histories, seen = Histories(transcript.access, transcript.initial), _Seen(fact, transcript.access)
+    begun = [histories.add(entry) for entry in transcript.entries]
+    entries = retold(transcript, lambda number, entry: seen.entry(entry, seen.rows(histories, begun[number])))
     return Transcript(
         fact.within(transcript.vocabulary),
         fact.headers(transcript.headers),
         seen.access,
         tuple(seen.situation(one, fact.beginning) for one in transcript.initial),
-        tuple(entries),
+        entries,
         transcript.repeated,
     )
 
 
-def begins(entry: Entry, transcript: Transcript, known: Collection[Hashable]) -> bool:
+def retold(transcript: Transcript, tell: Callable[[int, Entry], Entry | None]) -> tuple[Entry, ...]:
+    """What was asked and shown, told in another way; without what cannot be told so, and what begins where only that has led.
+
+    ``tell``: gives an entry, of this number, as it is told; None if it cannot be told so.
+    """
+    known, entries = {situation.handle for situation in transcript.initial}, list[Entry]()
+    for number, entry in enumerate(transcript.entries):
+        told = tell(number, entry) if _begins(entry, transcript, known) else None
+        known -= _led_to(entry)
+        if told is not None:
+            entries.append(told)
+            known |= _led_to(told)
+    return tuple(entries)
+
+
+def _begins(entry: Entry, transcript: Transcript, known: Collection[Hashable]) -> bool:
     """Whether what is known leads to where a question or a walk begins."""
     if transcript.access.constructs or (isinstance(entry, Walked) and not entry.steps):
         return True
@@ -54,7 +62,7 @@ def begins(entry: Entry, transcript: Transcript, known: Collection[Hashable]) ->
     return start.handle in known
 
 
-def led_to(entry: Entry) -> set[Hashable]:
+def _led_to(entry: Entry) -> set[Hashable]:
     """The handles of the situations to which a question or a walk has led."""
     if isinstance(entry, Asked):
         return {entry.response.final.handle}

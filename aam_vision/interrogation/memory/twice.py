@@ -5,17 +5,15 @@ Nobody thinks of them at first: no instruction names an object twice, and with a
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from aam_vision.interrogation.chance.going_on import VISIBLE, can_go_on
-from aam_vision.interrogation.evidence.anomalies import contradicted_query
-from aam_vision.interrogation.memory.going_on import interrogated
+from aam_vision.interrogation.memory.going_on import as_deterministic
 from aam_vision.interrogation.memory.histories import RecordingAgent
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.result import Result
 
+HOW = "deterministic where facts may name one object twice"
 TOLD = "Facts may name one object twice, and so may instructions."
 
 
@@ -46,13 +44,4 @@ def with_repeated(
     Raises:
         AgentFailed: the agent cannot answer any more.
     """
-    known = recorded.transcript.entries
-    found = interrogated(
-        recorded, recorded, rng, budget or Budget(), exam, result.counts, known, repeated=True
-    )
-    if isinstance(found, str):
-        return found
-    if found.doubt or contradicted_query(found.transcript, found.hypotheses):
-        return found.doubt or "answers contradict each other"
-    why = f"deterministic where facts may name one object twice: {found.why}"
-    return replace(found, why=why, diagnosis=result.diagnosis, invented=TOLD)
+    return as_deterministic(recorded, recorded, result, rng, budget, exam, HOW, TOLD, repeated=True)

@@ -433,7 +433,7 @@ def check_prior(
                 and given.keys() - own.keys()
                 and all(name.startswith((*own,)) for name in given)
             ):
-                whose = "has several actions in the stead of one, or is of another agent"
+                whose = "has several actions in place of one, or is of another agent"
             raise UnusableInput(
                 f"{whose} (its {what} differ: {', '.join(other[:3])}); give one with the "
                 "agent's vocabulary and instructions",
