@@ -2,7 +2,7 @@
 
 One that has changed is interrogated as it is now. For others constants are tried where steps change facts of objects that they do not name,
 then facts that name one object twice, several actions in place of one, outcomes and cases, and an invented fact or
-number. All that was seen before counts for these, so nothing is asked twice.
+number. All that was seen before counts for these, so nothing is asked twice. Where there is no way back, a change is the last that is tried.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from aam_vision.agents.image import image_test
 from aam_vision.interrogation.chance.going_on import can_go_on, go_on
 from aam_vision.interrogation.chance.interrogating import Watch
 from aam_vision.interrogation.chance.result import Options
-from aam_vision.interrogation.memory.changed import can_renew, renew
+from aam_vision.interrogation.memory.changed import can_renew, may_have_changed, renew
 from aam_vision.interrogation.memory.constants import Constants, as_constants, meant, told, with_constants
 from aam_vision.interrogation.memory.divided import Divided, Divisions, can_divide, with_divisions
 from aam_vision.interrogation.memory.facts import InventedFact
@@ -91,7 +91,8 @@ def attempts(agent: Agent, result: Result, among: Collection[Way] = ALL) -> list
     test = image_test(agent)
     if traced(agent) or (test is not None and test.exact < READ_WELL * test.images):
         return []
-    found = [Attempt(Way.ANEW)] * can_renew(result)
+    lasts = can_renew(result)
+    found = [Attempt(Way.ANEW)] * lasts
     if test is None or test.passed:
         outcomes = can_go_on(result)
         unnamed = Way.CONSTANTS in among and can_go_on(result, anywhere=True)
@@ -103,6 +104,7 @@ def attempts(agent: Agent, result: Result, among: Collection[Way] = ALL) -> list
         found += [Attempt(Way.CASES)] * (Way.CASES in among and can_divide(result))
         found += [Attempt(Way.OUTCOMES)] * outcomes
     found += [Attempt(Way.MEMORY)] * can_remember(result)
+    found += [Attempt(Way.ANEW)] * (not lasts and may_have_changed(result))
     return [one for one in found if one.way in among]
 
 

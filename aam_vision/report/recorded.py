@@ -228,10 +228,13 @@ class _Reader:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._rows = journal.rows()
+        self._before: list[Row] = []
+        """What was exchanged before the agent changed, and counts no more."""
         further = journal.went_on()
         if further is not None and not further.explained:
             self._rows = self._rows[: further.after]
         elif further is not None and further.anew:
+            self._before = self._rows[1 : further.after]
             self._rows = [*self._rows[:1], *self._rows[further.after :]]
         about = journal.about("agent")
         if journal.about("finished") is None and (about is None or not self._rows):
@@ -270,6 +273,10 @@ class _Reader:
         if not rows or rows[0].kind != "initial":
             raise Malformed("it does not say where the interrogation began")
         initial = tuple(self._contents.situation(item) for item in rows[0].answer)
+        if self._before and not self._access.restarts:  # it goes on from where it stood
+            before = tuple(map(self._entry, self._before))
+            here = Transcript(self._vocabulary, self._headers, self._access, initial, before).end
+            initial = initial if here is None else (here,)
         return initial, tuple(self._entry(row) for row in rows[1:])
 
     def _entry(self, row: Row) -> Entry:

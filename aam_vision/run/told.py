@@ -128,6 +128,9 @@ class ToldRun:
         options, why, progress = options_of(arguments, resources), result.diagnosis.why, Progress()
 
         def begins(attempt: Attempt) -> Watch | None:
+            nonlocal after
+            if attempt.way is Way.ANEW:  # what was tried before counts no more, either
+                after = agent.exchanges
             outcomes = attempt.way is Way.OUTCOMES
             more = {"constants": dict(attempt.constants)} if attempt.constants else {}
             journal.note(WENT_ON, {"after": after, "explained": outcomes, **more})

@@ -41,11 +41,17 @@ def test_what_is_random_is_learned_with_how_often_each_outcome_comes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("family", "access"),
-    [("random outcome", Access.SETTABLE), ("drift of an effect", Access.RESET)],
+    ("family", "access", "seed"),
+    [
+        ("random outcome", Access.SETTABLE, 0),
+        ("drift of an effect", Access.RESET, 0),
+        ("drift of an effect", Access.TRAJECTORY, 0),
+        ("drift of a precondition", Access.TRAJECTORY, 1),
+    ],
+    ids=["outcomes", "an effect less", "an effect less, and no way back", "what looked like a condition"],
 )
-def test_what_was_learned_is_what_the_agent_does(family: str, access: Access) -> None:
-    asked = faulty_agent(family, access, 0)
+def test_what_was_learned_is_what_the_agent_does(family: str, access: Access, seed: int) -> None:
+    asked = faulty_agent(family, access, seed)
     assert isinstance(asked, FaultyAgent)
     found = interrogated(asked)
     assert found.complete

@@ -51,7 +51,7 @@ def can_go_on(result: Result, families: Collection[Family] = FAMILIES, *, anywhe
     )
 
 
-class _Begun(AgentDecorator):
+class Begun(AgentDecorator):
     """An agent that has shown where it begins."""
 
     def __init__(self, agent: Agent, initial: Sequence[Situation]) -> None:
@@ -88,7 +88,7 @@ def go_on(
         max_queries=None if options.max_queries is None else max(0, options.max_queries - spent.queries),
         tries_on=False,
     )
-    begun = _Begun(agent, result.transcript.initial)
+    begun = Begun(agent, result.transcript.initial)
     known = observed(result.transcript, course := Course())
     found = interrogate(begun, rng, left, watch, known, course)
     return replace(found, options=options, counts=spent + found.counts)

@@ -37,6 +37,16 @@ class Transcript:
     lines: tuple[str, ...] = ()
     """Of traces: the line of a file in which each attempted step came to its end, as ``FILE:LINE``."""
 
+    @property
+    def end(self) -> Situation | None:
+        """Where the agent stands after the last entry; None if nothing was asked or shown."""
+        for entry in reversed(self.entries):
+            if isinstance(entry, Asked):
+                return entry.response.final
+            if entry.steps:
+                return entry.steps[-1].after
+        return None
+
     def names(self) -> list[str]:
         """Names of the entries for messages, e.g. ``query 3 (stack(a, b): 0 of 1 steps executed)``; of traces by their lines."""
         queries = looks = steps = told = 0

@@ -291,7 +291,7 @@ def _of_split(course: Course, split: Split) -> Diagnosis:
     mixed = not {(one.before.state, one.step) for one in usual}.isdisjoint(
         (one.before.state, one.step) for one in strange
     )
-    ever_since = verdict(Family.HIDDEN, name, f"{told} ever since a certain step", *shown)
+    ever_since = verdict(Family.HIDDEN, name, f"{told} ever since a certain step", *shown, ever_since=True)
     alike = verdict(Family.HIDDEN, name, f"{told} in one of two situations that look alike", *shown)
     if mixed:
         if split.turns == 1 or _since(course, split):

@@ -71,6 +71,8 @@ class Diagnosis:
     """Whether images show it that nobody has to read: the same pixels before a step, and then others, or a refusal."""
     by_chance: bool = False
     """Whether chance may be the reason, so that weighing the answers may make up for it: misreadings, refusals."""
+    ever_since: bool = False
+    """Whether the outcome was another one up to some step, and this one ever since."""
     steps: int = 0
     """The number of steps that the experiments took."""
     otherwise: str = ""

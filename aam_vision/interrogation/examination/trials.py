@@ -158,7 +158,7 @@ class Trials:
     @property
     def here(self) -> Situation | None:
         """Where the agent stands."""
-        return self.asked[-1].response.final if self.asked else _end(self.transcript)
+        return self.asked[-1].response.final if self.asked else self.transcript.end
 
     def again(self, trial: Trial) -> Trial | None:
         """The same step after the same history; None if the access does not allow that."""
@@ -282,16 +282,6 @@ class Trials:
             executed, final = entry.response.executed, entry.response.final
             # an agent that stands where nothing was executed has been asked all the same
             self._ways[final.handle] = history.then(entry.query.plan, executed)
-
-
-def _end(transcript: Transcript) -> Situation | None:
-    """Where the agent stands after the last entry."""
-    for entry in reversed(transcript.entries):
-        if isinstance(entry, Asked):
-            return entry.response.final
-        if entry.steps:
-            return entry.steps[-1].after
-    return None
 
 
 _Value = Callable[[Trial], "bool | None"]

@@ -391,11 +391,8 @@ def _starts(agent: CountingAgent, doubted: Interrupted | None) -> list[Situation
     if doubted is None:
         return list(agent.initial())
     so_far = doubted.result.transcript
-    if agent.access.restarts or not so_far.entries:
-        return list(so_far.initial)
-    last = so_far.entries[-1]
-    assert isinstance(last, Asked), "a trajectory has no walks"
-    return [last.response.final]
+    here = None if agent.access.restarts else so_far.end
+    return list(so_far.initial) if here is None else [here]
 
 
 # Answers asked for until they are certain, where no state can be made: a decorator around an unreliable agent.
