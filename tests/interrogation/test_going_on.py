@@ -45,7 +45,7 @@ def test_what_is_random_is_learned_with_how_often_each_outcome_comes() -> None:
     [("random outcome", Access.SETTABLE), ("drift of an effect", Access.RESET)],
 )
 def test_what_was_learned_is_what_the_agent_does(family: str, access: Access) -> None:
-    asked = faulty_agent(family, access, 0)
+    asked = faulty_agent(family, access, 1)
     assert isinstance(asked, FaultyAgent)
     found = interrogated(asked)
     assert found.complete
@@ -62,10 +62,12 @@ def test_what_is_hidden_is_learned_with_an_invented_fact(access: Access) -> None
     assert "memory-1" in found.pddl
 
 
-@pytest.mark.parametrize("family", first(1, ["refused for a count", "effect depends on another object"]))
-def test_what_nothing_explains_is_an_error_that_says_what_was_tried(family: str) -> None:
+@pytest.mark.parametrize(
+    ("family", "seed"), first(1, [("refused for a count", 3), ("effect depends on another object", 2)])
+)
+def test_what_nothing_explains_is_an_error_that_says_what_was_tried(family: str, seed: int) -> None:
     with pytest.raises(aam_vision.Interrupted) as raised:
-        aam_vision.interrogate(faulty_agent(family, Access.SETTABLE, 0))
+        aam_vision.interrogate(faulty_agent(family, Access.SETTABLE, seed))
     found = raised.value.result
     assert (found.status, found.diagnosis is not None) == ("not-strips", True)
     further = found.diagnosis.further if found.diagnosis else ""
