@@ -27,6 +27,6 @@ def test_a_run_whose_time_is_spent_writes_what_it_knows_and_goes_on(asked: str, 
     assert figures["status"] == "budget"
     assert figures["missing"] == f"{seconds:g} CPU seconds were spent (--max-seconds)"
     assert seconds <= figures["cpu_s"] - before < seconds + ENDING, "of this process"
-    command("--resume", folder, "--max-seconds", "1", "--quiet", cwd=tmp_path)
+    command("--resume", folder, "--max-seconds", "0.5", "--quiet", cwd=tmp_path)
     further = result_of(folder)
     assert further["steps"] > figures["steps"] or further["status"] == "complete"
