@@ -50,7 +50,7 @@ AROUND = {
     "flips": ("--flip-rate", "0.05"),
     "exam": ("--exam", "60"),
     "prior": ("--prior", "earlier"),
-    "max-steps": ("--max-steps", "20"),
+    "max-steps": ("--max-steps", "8"),
 }
 LOOKED_AGAIN = {
     "doors' controls": ("--confirm",),
