@@ -63,6 +63,24 @@ def shorten(folder: Path, beyond: int) -> list[object]:
     return list(cut_short(folder, json.loads(note)["after"] + beyond))
 
 
+def noted(folder: Path, **note: object) -> None:
+    """Have the journal of a run say that it went on in another way."""
+    with closing(sqlite3.connect(folder / "transcript.sqlite")) as journal:
+        journal.execute("UPDATE about SET value = ? WHERE name = ?", (json.dumps(note), WENT_ON))
+        journal.commit()
+
+
+def assert_same_again(run: Path, agent: str, folder: Path, beyond: int, *options: str) -> str:
+    """A copy of a run in a folder, killed so many exchanges after it went on, ends as that run; what it says on stderr."""
+    again = copied(run, folder)
+    shorten(again, beyond)
+    done = command("--agent", agent, "--resume", again, *options, cwd=folder)
+    for name in ("status", "why", "invented", "queries", "steps", "exam_steps"):
+        assert result_of(again)[name] == result_of(run)[name], name
+    assert (again / "model.pddl").read_text() == (run / "model.pddl").read_text()
+    return done.stderr
+
+
 @pytest.fixture(scope="module", params=first(1, ["reset", "settable"]))
 def slipped(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
