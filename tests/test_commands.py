@@ -118,7 +118,7 @@ def test_output_into_a_pipe_is_plain_text_of_80_columns(run_of, why, monkeypatch
 
 
 def test_no_color_is_heeded_on_a_terminal(tmp_path):
-    for arguments in (["run", "--env", "gripper", "--out", "out"], ["explain", "out"]):
+    for arguments in (["run", "--env", "gripper", "--max-queries", "2", "--out", "out"], ["explain", "out"]):
         shown = _on_a_terminal("aam_vision", *arguments, cwd=tmp_path, NO_COLOR="1")
         assert shown.strip()
         weight_and_slant = {"\x1b[0m", "\x1b[1m", "\x1b[2m", "\x1b[3m"}

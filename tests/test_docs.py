@@ -13,6 +13,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -30,6 +31,7 @@ from aam_vision.support.errors import UnusableInput
 from tests import documentation
 from tests.commands import called, commands, parsed
 from tests.documentation import ROOT, Block, Command, blocks, is_shown, pages
+from tests.finished import OUTPUT, Runs
 
 ELSEWHERE = {
     "docs/how-to/camera.md": "tests/envs/tabletop/test_camera.py",
@@ -59,8 +61,12 @@ TAUGHT = {
 """Environments of packages that those pages make: they are not here."""
 CODES = {"error: ": 2, "lost: ": 5, "not sure: ": 6}
 """Exit codes, by what a command prints with them."""
-FEW_QUESTIONS = ["--max-queries", "2", "--max-steps", "40"]
+FEW_QUESTIONS = ["--max-queries", "2", "--max-steps", "12"]
 """The last word on what a run may cost."""
+SHARED: dict[tuple[str, ...], tuple[str, dict[str, Any]]] = {
+    ("--env", "doors", "--controls", "--out", "runs/doors-controls"): ("doors", {"controls": True})
+}
+"""Runs on pages that other tests have, too."""
 RUN_ELSEWHERE = frozenset({"tabletop"})
 """Environments whose start alone takes seconds: the tests of their own pages run them, and of other pages their commands are parsed."""
 
@@ -68,8 +74,11 @@ RUN_ELSEWHERE = frozenset({"tabletop"})
 class Reader:
     """Somebody who follows a page from top to bottom, in a folder with the files that pages name for any file."""
 
-    def __init__(self, folder: Path, run_elsewhere: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, folder: Path, run_elsewhere: frozenset[str] = frozenset(), run_of: Runs | None = None
+    ) -> None:
         self.folder = folder
+        self.run_of = run_of
         self.left_out = run_elsewhere | TAUGHT
         """Environments whose commands are parsed only."""
         self.names: dict[str, Any] = {"__name__": "page"}
@@ -155,6 +164,12 @@ class Reader:
             self.short |= made
         if module == "aam_vision.execute" and any(_within(path, self.short) for path in needed):
             return
+        if self.run_of is not None and module == "aam_vision.run" and tuple(arguments) in SHARED:
+            env, others = SHARED[tuple(arguments)]
+            run = self.run_of(env, **others)
+            shutil.copytree(run, self.folder / options["out"])
+            assert is_shown(command.shown, (run.parent / OUTPUT).read_text(encoding="utf-8")), where
+            return
         done = called(module, *arguments, cwd=self.folder)
         printed = done.stdout + done.stderr
         codes = [code for line in command.shown for says, code in CODES.items() if line.startswith(says)]
@@ -198,11 +213,11 @@ def _check_pip(words: list[str], where: str) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
-def test_the_commands_of_a_page_print_what_it_shows(page, tmp_path, monkeypatch):
+def test_the_commands_of_a_page_print_what_it_shows(page, tmp_path, monkeypatch, run_of):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("COLUMNS", "80")
-    reader = Reader(tmp_path, RUN_ELSEWHERE)
+    reader = Reader(tmp_path, RUN_ELSEWHERE, run_of)
     for block in blocks(page):
         reader.follow(block)
 

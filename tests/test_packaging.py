@@ -110,7 +110,11 @@ def test_a_command_works_in_a_folder_with_packages_of_our_folders_names(installe
 ALL = """
 import importlib, pkgutil, aam_vision
 from aam_vision.classifiers.torchvision_cure import cure_torchvision
-cure_torchvision()
+kept = cure_torchvision()
+assert cure_torchvision() is kept
+import torch, torchvision
+from torchvision.transforms.v2 import functional
+assert functional.gaussian_blur(torch.zeros(3, 8, 8), [3, 3]).shape == (3, 8, 8)
 for module in pkgutil.walk_packages(aam_vision.__path__, "aam_vision."):
     if not module.name.startswith("aam_vision.integrations."):  # they need extras
         print(importlib.import_module(module.name).__file__)
@@ -122,7 +126,8 @@ for domain in map(board_domain, ("sokoban", "doors")):
 
 
 def test_every_module_of_the_wheel_imports_beside_decoys_and_its_weights_fit(installed, foreign):
-    done = _python(foreign, installed, "-c", ALL)
+    """Without a warning of torchvision, which works then."""
+    done = _python(foreign, installed, "-W", "error::RuntimeWarning", "-c", ALL)
     assert done.returncode == 0, done.stderr
     files = [Path(line) for line in done.stdout.splitlines()]
     assert len(files) > 40

@@ -38,7 +38,7 @@ def test_what_the_controls_of_a_program_do_is_found_out(tmp_path: Path) -> None:
 
 
 def test_a_program_that_shows_images_may_offer_controls(tmp_path: Path) -> None:
-    shows = program("aam_vision.envs.program", "doors", "snapshot", 2, "--controls")
+    shows = program("aam_vision.envs.program", "doors", "snapshot", 1, "--controls")
     given = ("--env", "doors", "--agent", shows, "--controls", "--max-steps", "100", "--out", "run")
     done = command(*given, "--quiet", cwd=tmp_path)
     assert done.returncode == 0, done.stderr

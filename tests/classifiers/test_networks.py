@@ -1,8 +1,5 @@
 """Every kind of network and every backend: the same questions, answered per cell, one classifier independent of the other."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 import torch
@@ -136,17 +133,3 @@ def test_the_exported_file_is_a_model_with_its_card(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["doors.onnx"]
     with pytest.raises(UnusableInput, match="name a file in a folder that exists"):
         export("doors", tmp_path / "nowhere" / "x.onnx")
-
-
-def test_torchvision_is_imported_in_a_fresh_interpreter():
-    code = (
-        "from aam_vision.classifiers.torchvision_cure import cure_torchvision as cure\n"
-        "kept = cure()\n"
-        "assert cure() is kept\n"
-        "import torchvision, torch\n"
-        "from torchvision.transforms.v2 import functional\n"
-        "print(tuple(functional.gaussian_blur(torch.zeros(3, 8, 8), [3, 3]).shape))\n"
-    )
-    asked = [sys.executable, "-W", "error::RuntimeWarning", "-c", code]
-    done = subprocess.run(asked, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout.strip()) == (0, "(3, 8, 8)"), done.stderr

@@ -66,11 +66,8 @@ ROOMS = _known(([100, 100, 60], 1), ([100, 100], 1), ([100, 200], 0))
         (ROOMS, [60, 200], None),  # neither looks like that
         (ROOMS, [100, 30], None),
         (ROOMS, [100], 1),
-        (
-            _known(([100, 60], 1), ([100, 200], 0)),
-            [100, 100],
-            None,
-        ),  # all of either kind have what this lacks
+        # all of either kind have what this lacks
+        (_known(([100, 60], 1), ([100, 200], 0)), [100, 100], None),
     ],
 )
 def test_a_place_has_the_labels_of_the_nearest_looks_unless_it_is_strange_or_between(known, values, label):

@@ -22,9 +22,8 @@ def test_controls_are_digested_with_their_questions_and_weights_too() -> None:
     _, found = digests.controls("maze")
     assert found["status"] == "complete"
     assert min(found["queries"], found["steps"]) > 0
-    name, found = digests.trained(
-        "hanoi"
-    )  # that weights are the same each time is told by the sessions of training
+    # that weights are the same each time is told by the sessions of training
+    name, found = digests.trained("hanoi")
     assert (name, len(found["digest"])) == ("hanoi trained", 16)
 
 

@@ -43,10 +43,10 @@ def test_what_is_random_is_learned_with_how_often_each_outcome_comes() -> None:
 @pytest.mark.parametrize(
     ("family", "access", "seed"),
     [
-        ("random outcome", Access.SETTABLE, 0),
-        ("drift of an effect", Access.RESET, 0),
+        ("random outcome", Access.SETTABLE, 1),
+        ("drift of an effect", Access.RESET, 1),
         ("drift of an effect", Access.TRAJECTORY, 0),
-        ("drift of a precondition", Access.TRAJECTORY, 1),
+        ("drift of a precondition", Access.TRAJECTORY, 2),
     ],
     ids=["outcomes", "an effect less", "an effect less, and no way back", "what looked like a condition"],
 )
@@ -68,14 +68,13 @@ def test_what_is_hidden_is_learned_with_an_invented_fact(access: Access) -> None
     assert "memory-1" in found.pddl
 
 
-@pytest.mark.parametrize("family", first(1, ["refused for a count", "effect depends on another object"]))
-def test_what_nothing_explains_is_an_error_that_says_what_was_tried(family: str) -> None:
+def test_what_nothing_explains_is_an_error_that_says_what_was_tried() -> None:
     with pytest.raises(aam_vision.Interrupted) as raised:
-        aam_vision.interrogate(faulty_agent(family, Access.SETTABLE, 0))
+        aam_vision.interrogate(faulty_agent("stale state", Access.SNAPSHOT, 4))
     found = raised.value.result
     assert (found.status, found.diagnosis is not None) == ("not-strips", True)
     further = found.diagnosis.further if found.diagnosis else ""
-    assert further.startswith("Outcomes and cases do not explain it either (")
+    assert further.startswith("It is no deterministic agent with several actions in place of one, either (")
     assert "No model with memory was found (" in further
 
 

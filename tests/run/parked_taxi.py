@@ -18,6 +18,17 @@ class Parked(taxi.Turning):
 
     parked = False
 
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._drawn: dict[tuple[Any, ...], Any] = {}
+
+    def render(self) -> Any:
+        """Draw each situation once: drawing is half of a run."""
+        here = (self.s, self.lastaction, self.taxi_orientation)
+        if here not in self._drawn:
+            self._drawn[here] = super().render()
+        return self._drawn[here].copy()
+
     def reset(self, **options: Any) -> Any:
         """Begin with the brake released."""
         self.parked = False

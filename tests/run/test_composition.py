@@ -15,7 +15,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 from PIL import Image
@@ -35,15 +34,15 @@ from .test_controls import LAMP, PROBLEM
 
 AGENTS = {
     "gripper": ("--env", "gripper"),
-    "doors' controls": ("--env", "doors", "--controls"),
+    "doors' controls": ("--env", "doors", "--controls", "--problem", "0"),
     "sokoban": ("--env", "sokoban"),
     "slippery": ("--domain", "d.pddl", "--problem", "p.pddl", "--chance", "--within", "0.2"),
     "explodingblocks": ("--env", "explodingblocks", "--problem", "0", "--chance", "--within", "0.2"),
     "program": ("--agent", shlex.join([sys.executable, reference_agent.__file__])),
     "tabletop": ("--env", "tabletop"),
 }
-SHARED: dict[str, dict[str, Any]] = {"sokoban": {}, "doors' controls": {"controls": True}, "gripper": {}}
-"""Agents of which other tests have a run, and the options of that."""
+SHARED = ("sokoban", "gripper")
+"""Agents of which other tests have a run."""
 AROUND = {
     "workers": ("--workers", "2"),
     "record": ("--record", "film.gif"),
@@ -51,7 +50,7 @@ AROUND = {
     "flips": ("--flip-rate", "0.05"),
     "exam": ("--exam", "60"),
     "prior": ("--prior", "earlier"),
-    "max-steps": ("--max-steps", "20"),
+    "max-steps": ("--max-steps", "8"),
 }
 LOOKED_AGAIN = {
     "doors' controls": ("--confirm",),
@@ -75,7 +74,7 @@ def test_all_goes_with_every_agent(agent: str, around: str, tmp_path: Path, run_
     given, run = AGENTS[agent], tmp_path / "run"
     if around in ("prior", "killed"):
         if agent in SHARED:
-            shutil.copytree(run_of(given[1], **SHARED[agent]), tmp_path / "earlier")
+            shutil.copytree(run_of(given[1]), tmp_path / "earlier")
         else:
             command(*given, "--out", "earlier", cwd=tmp_path)
     if around == "killed":

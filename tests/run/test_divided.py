@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from aam_vision.agents.journal import WENT_ON
 from aam_vision.model.pddl import read_domain
 from aam_vision.model.strips import LiftedAtom
 from tests.commands import called
@@ -18,7 +14,7 @@ from tests.profiles import first
 
 from .commands import command
 from .reference import DOES, changed_program
-from .test_going_on import explained, shorten
+from .test_going_on import assert_same_again, explained, noted
 
 HEAVY = {
     DOES: """    if name == "take" and not {("small", things[0]), ("ramp", things[1])} & state:
@@ -91,24 +87,15 @@ def test_plans_are_made_of_them_and_carried_out(run: tuple[str, Path], tmp_path:
 
 @pytest.mark.parametrize("beyond", first(1, [0, 20]))
 def test_it_resumes_with_what_was_seen(beyond: int, run: tuple[str, Path], tmp_path: Path) -> None:
-    folder = copied(run[1], tmp_path)
-    shorten(folder, beyond)
-    command("--agent", run[0], "--resume", folder, cwd=tmp_path)
-    first, again = result_of(run[1]), result_of(folder)
-    for name in ("status", "why", "invented", "queries", "steps", "exam_steps"):
-        assert again[name] == first[name], name
-    assert (folder / "model.pddl").read_text() == (run[1] / "model.pddl").read_text()
+    assert_same_again(run[1], run[0], tmp_path, beyond)
 
 
 def test_a_journal_whose_divisions_are_none_is_refused_in_a_line(
     run: tuple[str, Path], tmp_path: Path
 ) -> None:
     folder = copied(run[1], tmp_path)
-    with closing(sqlite3.connect(folder / "transcript.sqlite")) as journal:
-        none = [{"action": "take", "conditions": ["heavy(?what)"]}]
-        wrong = json.dumps({"after": 3, "explained": True, "deterministic": True, "divisions": none})
-        journal.execute("UPDATE about SET value = ? WHERE name = ?", (wrong, WENT_ON))
-        journal.commit()
+    none = [{"action": "take", "conditions": ["heavy(?what)"]}]
+    noted(folder, after=3, explained=True, deterministic=True, divisions=none)
     why = "(a condition of a divided action is none of its atoms)"
     assert why in called("aam_vision.explain", folder, cwd=tmp_path, code=2).stderr
     asked = (folder, "--agent", run[0], "--goal", "(free)")

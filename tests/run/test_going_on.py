@@ -32,6 +32,13 @@ HOLDS_MORE = """
 """Since its 60th try, which it knows when it is started again, the agent can take a ball more."""
 
 
+GOES_WITHOUT = """    TRIED.append(1)
+    if name == "go" and len(TRIED) > 12 and ("free",) not in state:
+        return None
+"""
+"""Since its 13th try the agent carries nothing to another room."""
+
+
 FOLLOWED = {
     DOES: """    if name == "go" and ("dog-in", "rex", things[0]) in state:
         before, after = before | {("dog-in", "rex", things[0])}, after | {("dog-in", "rex", things[1])}
@@ -61,6 +68,24 @@ def shorten(folder: Path, beyond: int) -> list[object]:
     with closing(sqlite3.connect(folder / "transcript.sqlite")) as journal:
         (note,) = journal.execute("SELECT value FROM about WHERE name = ?", (WENT_ON,)).fetchone()
     return list(cut_short(folder, json.loads(note)["after"] + beyond))
+
+
+def noted(folder: Path, **note: object) -> None:
+    """Have the journal of a run say that it went on in another way."""
+    with closing(sqlite3.connect(folder / "transcript.sqlite")) as journal:
+        journal.execute("UPDATE about SET value = ? WHERE name = ?", (json.dumps(note), WENT_ON))
+        journal.commit()
+
+
+def assert_same_again(run: Path, agent: str, folder: Path, beyond: int, *options: str) -> str:
+    """A copy of a run in a folder, killed so many exchanges after it went on, ends as that run; what it says on stderr."""
+    again = copied(run, folder)
+    shorten(again, beyond)
+    done = command("--agent", agent, "--resume", again, *options, cwd=folder)
+    for name in ("status", "why", "invented", "queries", "steps", "exam_steps"):
+        assert result_of(again)[name] == result_of(run)[name], name
+    assert (again / "model.pddl").read_text() == (run / "model.pddl").read_text()
+    return done.stderr
 
 
 @pytest.fixture(scope="module", params=first(1, ["reset", "settable"]))
@@ -135,6 +160,22 @@ def test_an_agent_that_has_changed_is_learned_as_it_is_now(access: str, tmp_path
     command("--agent", agent, "--resume", folder, cwd=tmp_path)
     again = result_of(folder)
     assert (again["changed"], again["queries"], again["steps"]) == (changed, first["queries"], first["steps"])
+
+
+def test_a_change_is_the_last_that_is_tried_where_there_is_no_way_back(tmp_path: Path) -> None:
+    agent, folder = program(tmp_path, GOES_WITHOUT), tmp_path / "run"
+    # with this seed it looks at first as if what was taken before told when it is refused
+    asked = ("--agent", agent, "--access", "trajectory", "--seed", "1", "--out", folder)
+    done = command(*asked, cwd=tmp_path)
+    tried = [line for line in done.stderr.splitlines() if "going on with" in line]
+    assert ["several actions" in line for line in tried] == [True, False]
+    assert "going on with the agent as it is now" in tried[-1]
+    result = result_of(folder)
+    assert result["status"] == "complete"
+    assert result["changed"] == (
+        "The agent has changed after step 13 and by step 27: go requires free(): ∅ before, + now."
+    )
+    assert result["changed"] in explained(folder)
 
 
 @pytest.mark.parametrize("access", first(1, ["settable", "reset"]))

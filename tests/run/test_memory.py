@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from aam_vision.agents.journal import WENT_ON
 from aam_vision.model.pddl import read_domain
 from aam_vision.model.strips import LiftedAtom
 from tests.commands import called
@@ -18,7 +14,7 @@ from tests.profiles import NIGHTLY, first
 
 from .commands import command
 from .reference import changed_program
-from .test_going_on import explained, shorten
+from .test_going_on import assert_same_again, explained, noted, shorten
 
 TIRES = {
     "def do(": "TIRED: list[str] = []\n\n\ndef do(",
@@ -93,22 +89,13 @@ def test_two_models_with_the_same_fact_are_compared(run: Path) -> None:
 def test_it_resumes_with_what_was_seen_and_warns_of_a_name_for_what_was_not_invented(
     beyond: int, run: Path, program: str, tmp_path: Path
 ) -> None:
-    folder = copied(run, tmp_path)
-    shorten(folder, beyond)
-    done = command("--agent", program, "--resume", folder, "--name", "memory-2=x", cwd=tmp_path)
-    assert "--name memory-2=x: nothing was invented that is called memory-2" in done.stderr
-    first, again = result_of(run), result_of(folder)
-    for name in ("status", "why", "invented", "queries", "steps", "exam_steps"):
-        assert again[name] == first[name], name
-    assert (folder / "model.pddl").read_text() == (run / "model.pddl").read_text()
+    said = assert_same_again(run, program, tmp_path, beyond, "--name", "memory-2=x")
+    assert "--name memory-2=x: nothing was invented that is called memory-2" in said
 
 
 def test_a_journal_whose_fact_is_none_is_refused_in_a_line(run: Path, tmp_path: Path) -> None:
     folder = copied(run, tmp_path)
-    with closing(sqlite3.connect(folder / "transcript.sqlite")) as journal:
-        wrong = json.dumps({"after": 3, "explained": True, "fact": {"name": "free"}})
-        journal.execute("UPDATE about SET value = ? WHERE name = ?", (wrong, WENT_ON))
-        journal.commit()
+    noted(folder, after=3, explained=True, fact={"name": "free"})
     done = called("aam_vision.explain", folder, cwd=tmp_path, code=2)
     assert "damaged, or of another version (an invented fact has no name of its own)" in done.stderr
 

@@ -48,7 +48,7 @@ def _assert_intended(result: Any, truth: Model, held_out: Sequence[State]) -> No
 def test_the_model_is_the_intended_one_from_pictures_alone(name: str) -> None:
     target = from_environment(name)
     assert target.truth is not None
-    result = aam_vision.interrogate(target.agent, seed=0, exam=0)
+    result = aam_vision.interrogate(target.agent, seed=2, exam=0)
     _assert_intended(result, target.truth(), target.held_out())
     if name == NAME:
         assert_physics(result.model)

@@ -253,9 +253,8 @@ def test_equal_versions_are_not_told_apart() -> None:
         assert all(out.comparison.limits[0] < 0 < out.comparison.limits[1] for out in one.outcomes)
         widest.append(one.widest or 0.0)
     assert min(widest) > 0.05
-    assert (
-        sorted(widest)[len(widest) // 2] < 0.5
-    )  # one may be told within situations that hardly both were in
+    # one may be told within situations that hardly both were in
+    assert sorted(widest)[len(widest) // 2] < 0.5
 
 
 def test_a_changed_precondition_probability_and_outcome_are_told_and_nothing_else() -> None:

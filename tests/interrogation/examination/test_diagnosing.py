@@ -113,20 +113,14 @@ TRAJECTORY, SNAPSHOT, RESET, SETTABLE = Access.TRAJECTORY, Access.SNAPSHOT, Acce
     first(
         20,
         [
-            (
-                "refused for a count",
-                RESET,
-                720003,
-            ),  # many steps are explored where each goes on from the last
+            # many steps are explored where each goes on from the last
+            ("refused for a count", RESET, 720003),
             # what was done before with the same object tells more than how other objects stand
             *product(["refused for a spoiled object"], [TRAJECTORY, RESET], [700003]),
             ("fault after k uses in the process", RESET, 700000),  # it is refused on the way to where it was
             ("effect wears off", RESET, 700003),  # a step before explains all that changes elsewhere
-            (
-                "refused unless one of two",
-                TRAJECTORY,
-                122000,
-            ),  # two literals all the time, from one since then
+            # two literals all the time, from one since then
+            ("refused unless one of two", TRAJECTORY, 122000),
             ("lamp of every step", TRAJECTORY, 120004),  # more states than a few are gone to
             ("refused for another object", TRAJECTORY, 120005),  # what worked before is gone back to
             ("effect on all objects", TRAJECTORY, 120001),  # several readings would be wrong in one picture

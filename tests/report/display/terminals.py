@@ -43,9 +43,8 @@ class Terminal:
         self._stream = pyte.ByteStream(self._screen)
         self._process, self._file = pty.fork()
         if not self._process:
-            signal.signal(
-                signal.SIGINT, signal.SIG_DFL
-            )  # ignored where the tests run in the background of a shell
+            # ignored where the tests run in the background of a shell
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
             environment = {k: v for k, v in os.environ.items() if k not in _ABOUT_TERMINALS}
             known = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "PYTHONPATH": ROOT}
             environment |= known | variables

@@ -212,9 +212,8 @@ def test_mouse_and_keyboard_say_the_same(browser, asked):
         page.get_by_role("button", name="key", exact=True).click()
         page.wait_for_function("() => view.places.find((one) => one.name === 'loc-1-1').yes.length")
         page.evaluate("waiting")
-        assert place.evaluate(
-            "one => one === document.activeElement"
-        )  # so Enter does not press the button again
+        # so Enter does not press the button again
+        assert place.evaluate("one => one === document.activeElement")
         assert place.get_attribute("aria-label") == page.inner_text("#said") == "loc-1-1: key"
         press("u")
         assert place.get_attribute("aria-label").startswith("loc-1-1: nothing")
