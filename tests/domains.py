@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import strategies as st
 
+from aam_vision.model.derived import AtLeast
 from aam_vision.model.domains import generate, load
 from aam_vision.model.strips import (
     ROOT_TYPE,
@@ -57,6 +58,15 @@ def vocabularies(draw: st.DrawFn, *, constants: bool = False) -> Vocabulary:
     ]
     named = {CONSTANT: draw(kinds)} if constants and draw(st.booleans()) else {}
     return Vocabulary("random", tuple(predicates), types, named)
+
+
+@st.composite
+def derived(draw: st.DrawFn, vocabulary: Vocabulary) -> AtLeast:
+    """A predicate that holds where at least so many facts of another one do."""
+    of = draw(st.sampled_from(vocabulary.predicates))
+    places = [place for place in range(of.arity) if draw(st.booleans())]
+    apart = draw(st.lists(st.sampled_from([*vocabulary.types.parents, ROOT_TYPE]), max_size=2))
+    return AtLeast(of, tuple(places), draw(st.integers(1, 3)), tuple(apart))
 
 
 @st.composite

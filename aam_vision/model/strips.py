@@ -11,14 +11,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property
 from itertools import product
 from math import prod
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aam_vision.support.unchanging import Unchanging
+
+if TYPE_CHECKING:
+    from aam_vision.model.derived import AtLeast
 
 ROOT_TYPE = "object"
 MAX_OUTCOMES = 10
@@ -102,6 +105,8 @@ class ActionHeader:
     given: tuple[tuple[LiftedAtom, bool], ...] = ()
     """Literals, as atoms with their values, that hold by definition where it is executed: of one of several actions in place of an
     instruction, what tells it from the others."""
+    over: tuple[LiftedAtom, ...] = ()
+    """Atoms of derived predicates that it may require; of others it is sure to depend on none but those in ``given``."""
 
     @property
     def arity(self) -> int:
@@ -124,6 +129,14 @@ class Vocabulary:
     """Predicates of the file it was read from that are no concepts but instructions; problems may mention them."""
     defined: tuple[str, ...] = field(default=(), compare=False)
     """Predicates that follow from the others: of these, an action has only what its name says that it is to bring about."""
+    derived: tuple[AtLeast, ...] = field(default=(), compare=False)
+    """Predicates that follow from the others, on which actions may depend."""
+
+    def with_derived(self, derived: Iterable[AtLeast]) -> Vocabulary:
+        """The vocabulary with these predicates, too."""
+        more = tuple(one for one in derived if one not in self.derived)
+        predicates = (*self.predicates, *(one.predicate for one in more))
+        return replace(self, predicates=predicates, derived=(*self.derived, *more))
 
     def predicate(self, name: str) -> Predicate:
         """The predicate of that name; KeyError if the vocabulary has none."""
@@ -240,6 +253,41 @@ class State(Unchanging):
             atom.objects for atom in self.unknown if atom.predicate == predicate
         }
 
+    def completed(self, derived: Sequence[AtLeast]) -> State:
+        """The state with what follows from its facts by these definitions."""
+        if not derived:
+            return self
+        plain = self.plain(derived)
+        true, unknown = set(plain.true), set(plain.unknown)
+        for one in derived:
+            known, possible = (one.counts(some, self.objects) for some in (plain.true, plain.unknown))
+            for objects, number in (known + possible).items():
+                if number >= one.number:
+                    found = true if known[objects] >= one.number else unknown
+                    found.add(Atom(one.predicate.name, objects))
+        return State(frozenset(true), self.objects, frozenset(unknown))
+
+    def plain(self, derived: Sequence[AtLeast]) -> State:
+        """The state without what follows from its facts by these definitions."""
+        if not derived:
+            return self
+        names = {one.predicate.name for one in derived}
+        true, unknown = (
+            frozenset(atom for atom in some if atom.predicate not in names)
+            for some in (self.true, self.unknown)
+        )
+        return State(true, self.objects, unknown)
+
+    def freed(self, derived: Sequence[AtLeast]) -> State:
+        """The state in which all that would follow from its facts by these definitions is unknown: whatever may come of them."""
+        plain = self.plain(derived)
+        anything = {
+            Atom(one.predicate.name, objects)
+            for one in derived
+            for objects in product(*map(self.objects.of_type, one.predicate.types))
+        }
+        return State(plain.true, self.objects, plain.unknown | anything)
+
     def __eq__(self, other: object) -> bool:
         return self is other or (
             isinstance(other, State)
@@ -333,6 +381,8 @@ class ActionSchema:
     add: frozenset[LiftedAtom] = frozenset()
     delete: frozenset[LiftedAtom] = frozenset()
     cases: tuple[Case, ...] = ()
+    derived: tuple[AtLeast, ...] = field(default=(), compare=False)
+    """What follows from the facts of a state, and so is worked out anew after a step."""
 
     def __post_init__(self) -> None:
         if len(self.cases) == 1 and len(self.cases[0].outcomes) == 1:
@@ -355,14 +405,18 @@ class ActionSchema:
     @cached_property
     def bare(self) -> ActionSchema:
         """The action without what it does."""
-        return ActionSchema(self.header, self.positive, self.negative)
+        return ActionSchema(self.header, self.positive, self.negative, derived=self.derived)
 
     @cached_property
     def single(self) -> tuple[ActionSchema, ...]:
         """A schema without chance for every outcome of every case; its precondition is the action's and the case's."""
         return tuple(
             ActionSchema(
-                self.header, self.positive | case.positive, self.negative | case.negative, *one.effects
+                self.header,
+                self.positive | case.positive,
+                self.negative | case.negative,
+                *one.effects,
+                derived=self.derived,
             )
             for case in self.branches
             for one in case.outcomes
@@ -388,13 +442,13 @@ class ActionSchema:
     def successor(self, state: State, objects: Sequence[str]) -> State:
         """The state after an action without cases. The caller checks applicability."""
         assert not self.cases, "several states may follow"
-        return Effects(self.add, self.delete).applied(state, objects)
+        return Effects(self.add, self.delete).applied(state, objects).completed(self.derived)
 
     def successors(self, state: State, objects: Sequence[str]) -> dict[State, float]:
         """The states after the action with their probabilities; outcomes that look alike here are added up."""
         found: dict[State, float] = {}
         for outcome in self.case(state, objects).outcomes:
-            after = outcome.effects.applied(state, objects)
+            after = outcome.effects.applied(state, objects).completed(self.derived)
             found[after] = found.get(after, 0.0) + outcome.probability
         return found
 

@@ -46,7 +46,7 @@ def to_unified_planning(model: Model, problem: Problem | None = None) -> Any:
         problem: adds the objects, the initial state and the goal; None for a domain alone.
 
     Raises:
-        UnusableInput: unified-planning has no such models: one with outcomes by chance, or with names that PDDL forbids.
+        UnusableInput: unified-planning has no such models: one with outcomes by chance or derived predicates, or with names that PDDL forbids.
     """
     from unified_planning.environment import get_environment
     from unified_planning.io import PDDLReader
@@ -54,6 +54,8 @@ def to_unified_planning(model: Model, problem: Problem | None = None) -> Any:
     chance = [one.header.name for one in model.actions for case in one.branches if len(case.outcomes) > 1]
     if chance:
         raise UnusableInput(f"{chance[0]} has outcomes by chance, which unified-planning lacks", "model")
+    if derived := [one.predicate.name for one in model.vocabulary.derived]:
+        raise UnusableInput(f"{derived[0]} is a derived predicate, which unified-planning lacks", "model")
     check_names([one.name for one in model.vocabulary.predicates], "model")
     check_names([one.name for one in model.headers], "model")
     check_names([model.vocabulary.name, *model.vocabulary.types.parents], "model")

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from aam_vision.model.pddl.derived import KEYWORD, read_derived
 from aam_vision.model.pddl.effects import ActionText, EffectReader, marked_types
 from aam_vision.model.pddl.syntax import (
     CHANCE,
@@ -45,7 +46,9 @@ from aam_vision.model.strips import (
     excess,
 )
 
-DOMAIN_SECTIONS = (":requirements", ":types", ":constants", ":predicates", ":action")
+DOMAIN_SECTIONS = (":requirements", ":types", ":constants", ":predicates", KEYWORD, ":action")
+_SEVERAL = (KEYWORD, ":action")
+"""Those that may come more than once."""
 _PROBLEM = (":domain", ":requirements", ":objects", ":init", ":goal", ":metric", ":length")
 """A metric or a length does not change which plans are valid: both are skipped."""
 
@@ -66,7 +69,9 @@ def read_domain(path: Path | str, *, chance: bool = False) -> Model:
             effect add up to more than one, an action has more than ten outcomes, or its effect depends on more than six atoms.
     """
     domain = DomainReader(Path(path), EFFECTS_ONLY if chance else CHANCE)
-    schemas = [_schema(domain, action, chance=chance) for action in domain.actions()]
+    schemas = [
+        replace(_schema(domain, action, chance=chance), derived=domain.derived) for action in domain.actions()
+    ]
     domain.check_size([one.header for one in schemas])
     if not chance:
         return Model(domain.vocabulary, tuple(schemas))
@@ -129,6 +134,7 @@ class DomainReader:
             objects(self.definition, found[":constants"], types, {}),
         )
         self.name = name_of(self.definition, self.definition.name, "the name of the domain")
+        self.derived = read_derived(self.definition, found[KEYWORD], self.names)
         self.literals = LiteralReader(self.definition, self.names, told)
         self._actions = found[":action"]
 
@@ -136,7 +142,14 @@ class DomainReader:
     def vocabulary(self) -> Vocabulary:
         """What the file declares."""
         declared = tuple(Predicate(one, types) for one, types in self.names.predicates.items())
-        return Vocabulary(self.name, declared, self.names.types, self.names.constants, self.left_out)
+        return Vocabulary(
+            self.name,
+            declared,
+            self.names.types,
+            self.names.constants,
+            self.left_out,
+            derived=self.derived,
+        )
 
     def actions(self) -> Iterator[ActionText]:
         """The actions in their order.
@@ -193,7 +206,7 @@ def read_problem(domain: Path | str | Model, problem: Path | str) -> Problem:
     ]
     return Problem(
         definition.name.text,
-        State(initial, Objects(kinds, names.types)),
+        State(initial, Objects(kinds, names.types)).completed(vocabulary.derived),
         frozenset(one.atom for one in goal if one.positive),
         frozenset(one.atom for one in goal if not one.positive),
     )
@@ -236,7 +249,6 @@ def _initial(
 _FEATURES = {
     ":functions": "numeric fluents",
     ":durative-action": "durative actions",
-    ":derived": "derived predicates",
     ":axiom": "derived predicates",
     ":constraints": "trajectory constraints",
     ":process": "processes",
@@ -249,7 +261,7 @@ _FEATURES = {
 
 
 def sections(definition: Definition, known: Sequence[str]) -> dict[str, list[Group]]:
-    """The sections by their keyword; only actions may come more than once."""
+    """The sections by their keyword; only some may come more than once."""
     found: dict[str, list[Group]] = {keyword: [] for keyword in known}
     for section in definition.sections:
         keyword = section.head
@@ -260,7 +272,7 @@ def sections(definition: Definition, known: Sequence[str]) -> dict[str, list[Gro
                 section.line,
                 f"{show(section)} is not a section of a {definition.kind}; expected one of {', '.join(known)}",
             )
-        if found[keyword] and keyword != ":action":
+        if found[keyword] and keyword not in _SEVERAL:
             first = found[keyword][0].line
             definition.refuse(section.line, f"{show(section)} comes twice, first in line {first}; join them")
         found[keyword].append(section)

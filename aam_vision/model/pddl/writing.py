@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import floor
 
+from aam_vision.model.pddl.derived import derived_text
 from aam_vision.model.strips import (
     ROOT_TYPE,
     ActionHeader,
@@ -33,6 +34,7 @@ def domain_text(model: Model) -> str:
         + " :negative-preconditions" * negative
         + " :conditional-effects" * any(len(schema.branches) > 1 for schema in model.actions)
         + " :probabilistic-effects" * any(len(case.outcomes) > 1 for case in branches)
+        + " :derived-predicates :existential-preconditions :equality" * bool(model.vocabulary.derived)
     )
     actions = [action_text(schema, model.vocabulary) for schema in model.actions]
     return domain_of(model.vocabulary, model.headers, requirements, actions)
@@ -50,6 +52,7 @@ def domain_of(
             arguments = "".join(f" ?v{i} - {kind}" for i, kind in enumerate(predicate.types))
             lines.append(f"    ({predicate.name}{arguments})")
         lines.append("  )")
+    lines += map(derived_text, vocabulary.derived)
     return "\n".join([*lines, *actions]) + "\n)\n"
 
 
