@@ -6,7 +6,7 @@ the state and a condition on the last step suffice (shared idea behind the paper
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from os import times
@@ -14,7 +14,8 @@ from time import process_time
 from typing import Protocol
 
 from aam_vision.model.pddl import Problem
-from aam_vision.model.strips import GroundAction, Model
+from aam_vision.model.strips import ActionSchema, GroundAction, Model
+from aam_vision.planning.counting import Counting
 from aam_vision.planning.grounding import LiftedOperator, Operator, ground
 from aam_vision.planning.joins import Fact
 
@@ -111,19 +112,26 @@ def planned(model: Model, problem: Problem, planner: Planner, limits: Limits) ->
         TooManyOperators: the problem is too large to be grounded.
         PlannerFailed: the planner broke down.
     """
+    derived = {one.predicate.name for one in model.vocabulary.derived}
     operators = [
         LiftedOperator(
             schema.header,
             *(
-                tuple(sorted(part, key=lambda atom: f"{atom.predicate}{atom.arguments}"))
+                tuple(
+                    sorted(
+                        (atom for atom in part if atom.predicate not in derived),
+                        key=lambda atom: f"{atom.predicate}{atom.arguments}",
+                    )
+                )
                 for part in (schema.positive, schema.negative, schema.add, schema.delete)
             ),
         )
         for schema in model.actions
     ]
-    initial = problem.initial
-    true = frozenset(initial.true)
+    initial = problem.initial.plain(model.vocabulary.derived)
+    true, unknown = frozenset[Fact](initial.true), frozenset[Fact](initial.unknown)
     grounding = ground(operators, true, initial.objects)
+    found = grounding.operators
     goal = Operator(
         GroundAction("goal", ()),
         frozenset(problem.goal),
@@ -131,5 +139,19 @@ def planned(model: Model, problem: Problem, planner: Planner, limits: Limits) ->
         frozenset(),
         frozenset(),
     )
-    start = true, frozenset(initial.unknown)
-    return planner.solve(SearchProblem(grounding.operators, [start], [goal]), limits)
+    if derived:
+        found = [_requiring(one, model.schema(one.action.name), derived) for one in found]
+        wanted = {fact for one in (*found, goal) for fact in one.positive | one.negative}
+        counting = Counting.of(model.vocabulary.derived, wanted, grounding.reachable)
+        more_true, more_unknown = counting.start(initial)
+        true, unknown, found = true | more_true, unknown | more_unknown, counting.counted(found)
+    return planner.solve(SearchProblem(found, [(true, unknown)], [goal]), limits)
+
+
+def _requiring(operator: Operator, schema: ActionSchema, derived: Collection[str]) -> Operator:
+    """The operator with what its action requires of derived predicates."""
+    positive, negative = (
+        frozenset[Fact](atom.ground(operator.action.objects) for atom in part if atom.predicate in derived)
+        for part in (schema.positive, schema.negative)
+    )
+    return operator._replace(positive=operator.positive | positive, negative=operator.negative | negative)
