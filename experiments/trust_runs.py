@@ -302,9 +302,10 @@ def unpredicted(
     divisions: Divisions | None = None,
 ) -> int:
     """How many of ``STEPS`` steps come out as the model, whatever was gone on to, says that they do not; of any number."""
-    missed, rows = 0, Rows()
+    missed, rows, derived = 0, Rows(), result.hypotheses.vocabulary.derived
     fact = fact if fact is None else fact.of_numbers(range(-STEPS, STEPS))
     for first, one in in_histories(agent, STEPS, rng):
+        one = one._replace(before=one.before.completed(derived), after=one.after.completed(derived))
         if fact is None:
             step = divisions.as_modelled(one.step, one.before) if divisions else one.step
             missed += step is None or _impossible(result, one._replace(step=step))

@@ -79,6 +79,9 @@ def _of_a_place(atom: LiftedAtom, vocabulary: Vocabulary | None) -> bool:
 
 def _clause(atom: LiftedAtom, parameters: Sequence[str], verb: str, vocabulary: Vocabulary | None) -> str:
     names = [f"?{parameters[a]}" if isinstance(a, int) else a for a in atom.arguments]
+    for one in () if vocabulary is None else vocabulary.derived:
+        if one.predicate.name == atom.predicate:
+            return one.told(names, holds=verb == "is")
     predicate, words = atom.predicate, re.split(r"[-_]", atom.predicate)
     if words[0] in _PREPOSITIONS and len(words) > 1 and _of_a_place(atom, vocabulary):
         return f"{' '.join(words[1:])} {verb} {words[0]} {names[0]}"

@@ -16,18 +16,23 @@ from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Asked, Entry
 from aam_vision.interrogation.evidence.transcript import Transcript, attempted, taken_in
 from aam_vision.interrogation.hypotheses.models import Hypotheses
+from aam_vision.model.derived import AtLeast
 from aam_vision.model.strips import Atom, GroundAction, State
 
 
-def unexplained_changes(entry: Entry, constants: Collection[str]) -> list[Atom]:
-    """Atoms that changed, in one answer or walk, although no executed step names their objects."""
+def unexplained_changes(
+    entry: Entry, constants: Collection[str], derived: Sequence[AtLeast] = ()
+) -> list[Atom]:
+    """Atoms that changed, in one answer or walk, although no executed step names their objects; but for those that are ``derived`` from others."""
     if isinstance(entry, Asked):
         executed = entry.query.plan[: entry.response.executed]
-        return changed_untouched(entry.query.initial.state, executed, entry.response.final.state, constants)
+        steps = [(entry.query.initial.state, executed, entry.response.final.state)]
+    else:
+        steps = [(step.before.state, (step.action,), step.after.state) for step in entry.steps]
     return [
         atom
-        for step in entry.steps
-        for atom in changed_untouched(step.before.state, [step.action], step.after.state, constants)
+        for before, actions, after in steps
+        for atom in changed_untouched(before.plain(derived), actions, after.plain(derived), constants)
     ]
 
 
@@ -42,8 +47,8 @@ def changed_untouched(
 
 def shows_error(transcript: Transcript) -> bool:
     """Whether an untouched atom has changed, or a step was refused and executed in states that looked the same."""
-    constants = transcript.vocabulary.constants
-    if any(unexplained_changes(entry, constants) for entry in transcript.entries):
+    known = transcript.vocabulary
+    if any(unexplained_changes(entry, known.constants, known.derived) for entry in transcript.entries):
         return True
     outcomes: dict[bool, set[tuple[State, GroundAction]]] = {True: set(), False: set()}
     for step in attempted(transcript.in_single_steps()):

@@ -383,7 +383,7 @@ class Evidence:
             hidden -= index.facts(recovered, objects)
         if newly_hidden := now_unknown & ~unknown:
             hidden |= index.facts(newly_hidden, objects)
-        return State(true, state.objects, hidden)
+        return State(true, state.objects, hidden).completed(self.hypotheses.vocabulary.derived)
 
     def predict_plan(self, state: State, plan: Iterable[GroundAction]) -> State:
         """The same after all steps of a plan."""
@@ -468,7 +468,8 @@ class HiddenValues:
 
     def _narrowed(self, edge: Edge) -> tuple[dict[Atom, bool], dict[Atom, bool]]:
         """The values before and after one step that only one possible effect allows."""
-        before, after = edge.before.state, edge.after.state
+        derived = self._hypotheses.vocabulary.derived
+        before, after = edge.before.state.plain(derived), edge.after.state.plain(derived)
         if not before.unknown and not after.unknown:
             return {}, {}
         hypotheses = self._hypotheses[edge.action.name]

@@ -238,10 +238,10 @@ def _before_contradiction(transcript: Transcript) -> tuple[Evidence, int]:
 
     Where each answer agrees with those before it, a plan may end otherwise than its steps as seen elsewhere.
     """
-    evidence = evidence_of(transcript)
+    evidence, known = evidence_of(transcript), transcript.vocabulary
     last = len(transcript.entries) - 1
     for number, entry in enumerate(transcript.entries):
-        if unexplained_changes(entry, transcript.vocabulary.constants):
+        if unexplained_changes(entry, known.constants, known.derived):
             return evidence, number
         try:
             evidence.take_in(entry)

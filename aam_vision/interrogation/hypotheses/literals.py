@@ -143,6 +143,12 @@ class AtomIndex(Unchanging):
         return union(found)
 
     @cached_property
+    def derived(self) -> int:
+        """The atoms that follow from others, as a mask: what is true of them after a step is no effect of its own."""
+        names = {one.predicate.name for one in self.vocabulary.derived}
+        return sum(bit for atom, bit in self.bit.items() if atom.predicate in names)
+
+    @cached_property
     def reported(self) -> int:
         """What an agent says at the end of a pursuit, as a mask: no fact of the situation in which the next one begins."""
         return self.bit[LiftedAtom(CLAIMED, ())] if self.goal else 0

@@ -55,6 +55,11 @@ class ActionHypotheses:
         self.absent &= ~(index.given.positive | index.given.negative)
         self.positive &= ~index.given.negative
         self.negative &= ~index.given.positive
+        needless = index.derived & ~(
+            index.given.positive | index.given.negative | index.mask(index.header.over)
+        )
+        self.positive &= ~needless
+        self.negative &= ~needless
 
     # --- derived sets ----------------------------------------------------------------------------
 
@@ -98,7 +103,8 @@ class ActionHypotheses:
         proven = self.proven
         adds = self.adds & ~(proven.positive & ~self.undoing)
         deletes = self.deletes & ~proven.negative
-        return (adds & deletes) | (adds & self.keeps) | (deletes & self.keeps)
+        several = (adds & deletes) | (adds & self.keeps) | (deletes & self.keeps)
+        return several & ~self.index.derived
 
     @property
     def undoing(self) -> int:
@@ -186,6 +192,7 @@ class ActionHypotheses:
     def changed(self, before: tuple[int, int], after: tuple[int, int]) -> bool:
         """Learn from the atoms' values (held, unknown) before and after an executed step."""
         (was, was_unknown), (now, now_unknown) = before, after
+        now_unknown |= self.index.derived
         left = Effects(
             adds=self.adds & (now | now_unknown),
             deletes=self.deletes & (~now | now_unknown),
@@ -195,7 +202,7 @@ class ActionHypotheses:
 
     def changed_together(self, group: int, was: bool | None, now: bool | None) -> bool:
         """Learn from the value, before and after a step, of the one atom that all atoms of the group are there."""
-        if now is None or self.joint_outcomes(group, was) == {now}:
+        if now is None or group & self.index.derived or self.joint_outcomes(group, was) == {now}:
             return False
         step = JointStep(group, was, now)
         if step in self._together:
@@ -308,6 +315,7 @@ class ActionHypotheses:
             negative=self.index.select(required.negative),
             add=self.index.select(added),
             delete=self.index.select(deleted),
+            derived=self.index.vocabulary.derived,
         )
         self._schema = self.version, schema
         return schema

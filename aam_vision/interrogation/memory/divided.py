@@ -2,7 +2,8 @@
 
 "It opens with the red key or with the blue one", "refused unless one of two", "it breaks what is fragile": no conjunction of literals says
 that, but in each of a few kinds of situations one does. Which kind a situation is of is seen, so that the agent can
-be interrogated as one with an action for each.
+be interrogated as one with an action for each. "Refused where another thing is there", "a room has place for two": what depends on objects
+that a step does not name, or on how many facts there are, follows from a derived predicate, which an action may require, or be divided by.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
+from itertools import islice
 from operator import itemgetter
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
@@ -17,7 +19,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from aam_vision.agents.decorator import AgentDecorator
-from aam_vision.agents.encoding import Malformed
+from aam_vision.agents.encoding import Malformed, optional
 from aam_vision.agents.encoding import field as field_of
 from aam_vision.interrogation.chance.going_on import VISIBLE, can_go_on
 from aam_vision.interrogation.evidence.moves import Asked, Entry, Walked
@@ -25,6 +27,7 @@ from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.memory.constants import Constants, as_constants
 from aam_vision.interrogation.memory.constants import told as told_constants
+from aam_vision.interrogation.memory.derived import Counted, DerivingAgent, Literal, with_derived
 from aam_vision.interrogation.memory.explanations import Effects, effects_of
 from aam_vision.interrogation.memory.going_on import as_deterministic
 from aam_vision.interrogation.memory.histories import Attempt, Histories, RecordingAgent
@@ -32,13 +35,26 @@ from aam_vision.interrogation.memory.remembering import retold
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.forgotten_constants import WithConstants, extended
 from aam_vision.interrogation.task.result import Result
+from aam_vision.model.derived import AtLeast
 from aam_vision.model.query import Agent, Expected, Query, Response, Situation, WalkStep
-from aam_vision.model.strips import ActionHeader, GroundAction, LiftedAtom, State, Vocabulary
+from aam_vision.model.strips import (
+    ROOT_TYPE,
+    ActionHeader,
+    GroundAction,
+    LiftedAtom,
+    State,
+    Vocabulary,
+)
+from aam_vision.planning.joins import StateIndex, bindings
 from aam_vision.support.errors import InconsistentAgent
 from aam_vision.support.wording import listed
 
 MOST: Final = 3
 """Literals that tell the kinds of situations of an action apart, at most."""
+MOST_REQUIRED: Final = 6
+"""Atoms of derived predicates that an action may require, at most, that experiments have to tell apart."""
+MOST_STATES, MOST_BINDINGS = 50, 100
+"""States, and steps in each, in which it is looked whether such atoms are the same, at most."""
 ROUNDS = 40
 """Ways to divide actions with which the agent is interrogated, at most: most end after a few steps, and each divides one action further."""
 OTHERWISE: Final = "otherwise"
@@ -50,14 +66,20 @@ Condition = tuple[LiftedAtom, bool]
 
 @dataclass(frozen=True)
 class Division:
-    """An action that is one more in the model than it has conditions: the first condition that holds tells which."""
+    """An action that is one more in the model than it has conditions, of which the first that holds tells which; or one that may require more."""
 
     header: ActionHeader
     conditions: tuple[Condition, ...]
+    over: tuple[LiftedAtom, ...] = ()
+    """Atoms of derived predicates that the action may require, where it takes no conditions to explain it."""
+    derived: tuple[AtLeast, ...] = ()
+    """The derived predicates of all of these."""
 
     @cached_property
     def headers(self) -> list[ActionHeader]:
         """Its actions in the model, that for none of the conditions last; what tells them apart holds by definition where they are executed."""
+        if not self.conditions:
+            return [replace(self.header, over=self.over)]
         found, others = list[ActionHeader](), list[Condition]()
         for atom, value in self.conditions:
             parameters = self.header.parameters
@@ -86,9 +108,24 @@ class Division:
             f"{'' if value else 'not '}{atom.text(self.header.parameters)}" for atom, value in self.conditions
         ]
 
+    @property
+    def _told_over(self) -> list[str]:
+        """What it may require as text."""
+        return [atom.text(self.header.parameters) for atom in self.over]
+
     def json(self) -> dict[str, Any]:
         """The division as plain data."""
-        return {"action": self.header.name, "conditions": self._told}
+        derived = [
+            {
+                "of": one.of.name,
+                "places": list(one.places),
+                "number": one.number,
+                "apart": list(one.apart),
+            }
+            for one in self.derived
+        ]
+        more = {"over": self._told_over, "derived": derived} if derived else {}
+        return {"action": self.header.name, "conditions": self._told, **more}
 
     def told(self) -> str:
         """What it is, in words."""
@@ -98,10 +135,11 @@ class Division:
 
 
 class Divisions:
-    """Actions of an agent that are several in the model."""
+    """Actions of an agent that are several in the model, or depend on derived predicates."""
 
     def __init__(self, divisions: Iterable[Division]) -> None:
         self.by_action = {one.header.name: one for one in divisions}
+        self.derived = tuple(dict.fromkeys(one for own in self.by_action.values() for one in own.derived))
         self._given = {
             header.name: one.header.name for one in self.by_action.values() for header in one.headers
         }
@@ -130,9 +168,18 @@ class Divisions:
         """The divisions as plain data."""
         return [one.json() for one in self.by_action.values()]
 
+    def parts(self) -> list[str]:
+        """What a model has more with them, in a few words each."""
+        several = [name for name, one in self.by_action.items() if one.conditions]
+        found = [f"several actions for {listed(several)}"] if several else []
+        if self.derived:
+            found.append(f"{listed([one.predicate.name for one in self.derived])} derived from other facts")
+        return found
+
     def told(self) -> str:
         """What they are, in sentences."""
-        return " ".join(f"{one.told()}." for one in self.by_action.values())
+        several = [one.told() for one in self.by_action.values() if one.conditions]
+        return " ".join(f"{one}." for one in (*several, *self.derived))
 
 
 def read_divisions(told: Any, vocabulary: Vocabulary, headers: Sequence[ActionHeader]) -> Divisions:
@@ -145,23 +192,44 @@ def read_divisions(told: Any, vocabulary: Vocabulary, headers: Sequence[ActionHe
     found: list[Division] = []
     for one in told:
         header = known.get(field_of(one, "action", str))
-        conditions = field_of(one, "conditions", list)
-        if header is None or not 1 <= len(conditions) <= MOST:
+        conditions, over, derived = (
+            field_of(one, "conditions", list),
+            optional(one, "over", list, []),
+            tuple(_derived(part, vocabulary) for part in optional(one, "derived", list, [])),
+        )
+        if header is None or len(conditions) > MOST or bool(conditions) is bool(over):
             raise Malformed("a divided action is none")
-        atoms = {atom.text(header.parameters): atom for atom in AtomIndex(vocabulary, header).atoms}
-        literals = {f"not {text}": (atom, False) for text, atom in atoms.items()}
-        literals |= {text: (atom, True) for text, atom in atoms.items()}
-        if not all(isinstance(one, str) and one in literals for one in conditions):
+        atoms = AtomIndex(vocabulary.with_derived(derived), header).atoms
+        by_text = {atom.text(header.parameters): atom for atom in atoms}
+        literals = {f"not {text}": (atom, False) for text, atom in by_text.items()}
+        literals |= {text: (atom, True) for text, atom in by_text.items()}
+        if not all(isinstance(one, str) and one in literals for one in (*conditions, *over)):
             raise Malformed("a condition of a divided action is none of its atoms")
-        found.append(Division(header, tuple(literals[one] for one in conditions)))
+        required = tuple(literals[one][0] for one in over)
+        found.append(Division(header, tuple(literals[one] for one in conditions), required, derived))
     return Divisions(found)
+
+
+def _derived(told: Any, vocabulary: Vocabulary) -> AtLeast:
+    """A derived predicate that was written."""
+    name, number = field_of(told, "of", str), field_of(told, "number", int)
+    places, apart = field_of(told, "places", list), field_of(told, "apart", list)
+    of = next((one for one in vocabulary.predicates if one.name == name), None)
+    if of is None or not all(isinstance(one, int) for one in places):
+        raise Malformed("a derived predicate is none of this vocabulary")
+    found = AtLeast(of, tuple(places), number, tuple(apart))
+    if not found.usual:
+        raise Malformed("a derived predicate counts what cannot be counted")
+    if not all(one == ROOT_TYPE or one in vocabulary.types.parents for one in apart):
+        raise Malformed("a derived predicate speaks of a type that there is not")
+    return found
 
 
 class DividedAgent(AgentDecorator):
     """An agent with several actions in place of one, each of which is refused where another one is meant."""
 
     def __init__(self, agent: Agent, divisions: Divisions) -> None:
-        super().__init__(agent)
+        super().__init__(DerivingAgent(agent, divisions.derived) if divisions.derived else agent)
         self._divisions = divisions
 
     @property
@@ -208,6 +276,7 @@ def _walked(steps: Iterable[WalkStep], divisions: Divisions) -> tuple[WalkStep, 
 
 def divided(transcript: Transcript, divisions: Divisions) -> Transcript:
     """What was asked and shown, with the actions of the model; without what nobody saw the situations of."""
+    transcript = with_derived(transcript, divisions.derived)
     led = dict(_steps_seen(transcript))
     entries = retold(transcript, lambda _, entry: _entry(entry, divisions, led))
     return replace(transcript, headers=divisions.headers(transcript.headers), entries=entries)
@@ -264,26 +333,36 @@ def dividing(
     whose least part was executed most often. None, too, where their names are taken.
     """
     indexes = {header.name: AtomIndex(vocabulary, header) for header in headers}
-    samples: dict[str, dict[_Sample, None]] = {name: {} for name in indexes}
+    seen: dict[str, dict[tuple[State, tuple[str, ...], _Sample], None]] = {name: {} for name in indexes}
     for one in attempts:
         if one.before is not None:
-            index = indexes[one.action.name]
-            values = index.values(one.before, one.action.objects)
-            samples[one.action.name][_Sample(one.executed, *values, effects_of(index, one))] = None
+            index, objects = indexes[one.action.name], one.action.objects
+            sample = _Sample(one.executed, *index.values(one.before, objects), effects_of(index, one))
+            seen[one.action.name][one.before, objects, sample] = None
     found: list[Division] = []
-    for name, own in samples.items():
-        if not _explained(own, indexes[name]):
-            conditions = _conditions([*own], indexes[name])
-            if conditions is None:
+    for name, own in seen.items():
+        if not _explained((sample for *_, sample in own), indexes[name].everything):
+            telling = _Telling(vocabulary, indexes[name], [*own])
+            over = telling.required()
+            literals = [] if over else telling.conditions()
+            if literals is None:
                 return None
-            found.append(Division(indexes[name].header, conditions))
-    names = [*indexes, *(header.name for one in found for header in one.headers)]
-    return Divisions(found) if found and len({*names}) == len(names) else None
+            conditions = tuple(
+                (one.atom if isinstance(one, Literal) else one, value) for one, value in literals
+            )
+            used = [*over, *(one for one, _ in literals if isinstance(one, Literal))]
+            derived = tuple(dict.fromkeys(one.derived for one in used))
+            required = tuple(one.atom for one in over)
+            found.append(Division(indexes[name].header, conditions, required, derived))
+    names = [*indexes, *(header.name for one in found if one.conditions for header in one.headers)]
+    divisions = Divisions(found)
+    names += [one.name for one in vocabulary.with_derived(divisions.derived).predicates]
+    return divisions if found and len({*names}) == len(names) else None
 
 
-def _explained(samples: Iterable[_Sample], index: AtomIndex) -> bool:
-    """Whether a STRIPS action does all that was seen."""
-    positive = negative = index.everything
+def _explained(samples: Iterable[_Sample], everything: int) -> bool:
+    """Whether a STRIPS action that may require these atoms, or that they do not hold, does all that was seen."""
+    positive = negative = everything
     effects, refused = Effects(), list[_Sample]()
     for one in samples:
         if one.executed:
@@ -297,46 +376,115 @@ def _explained(samples: Iterable[_Sample], index: AtomIndex) -> bool:
     )
 
 
-def _conditions(samples: Sequence[_Sample], index: AtomIndex) -> tuple[Condition, ...] | None:
-    """The fewest atoms, with values, that divide an action into STRIPS actions; None if there are none."""
-    alike: dict[tuple[int, int], list[_Sample]] = {}
-    for one in samples:
-        alike.setdefault((one.held, one.unknown), []).append(one)
-    if not all(_explained(some, index) for some in alike.values()):
-        return None  # it went two ways where its atoms have the same values
-    unknown = reduce(lambda mask, one: mask | one.unknown, samples, 0)
-    options = [bit for bit in index.bit.values() if not bit & unknown]
-    for count in range(1, MOST + 1):
-        # of several that divide it as well the first
-        if best := max(_dividing(samples, index, options, count), key=itemgetter(0), default=None):
-            return tuple((index.atom(bit), value) for bit, value in best[1])
-    return None
+ORDER: Final = ((1, 0), (0, 1), (2, 0), (1, 1), (0, 2), (3, 0))
+"""How many atoms of its own, and how many of derived predicates, are sought that divide an action, the fewest first."""
 
 
-def _dividing(
-    samples: Sequence[_Sample], index: AtomIndex, options: Sequence[int], count: int
-) -> Iterator[tuple[int, list[tuple[int, bool]]]]:
-    """So many atoms, with values, that divide an action into STRIPS actions, and the executed samples of the part with fewest."""
-    for bit in options:
-        # the other value of the last one exchanges two parts
-        for value in (True, False) if count > 1 else (True,):
-            part = [one for one in samples if bool(one.held & bit) is value]
-            least = _executed(part, index)
-            if not least:
-                continue
-            rest = [one for one in samples if bool(one.held & bit) is not value]
-            if count > 1:
-                left = [one for one in options if one != bit]
-                for fewest, others in _dividing(rest, index, left, count - 1):
-                    yield min(least, fewest), [(bit, value), *others]
-            elif fewest := _executed(rest, index):
-                yield min(least, fewest), [(bit, value)]
+class _Telling:
+    """What tells the kinds of situations of an action apart."""
 
+    def __init__(
+        self, vocabulary: Vocabulary, index: AtomIndex, seen: Sequence[tuple[State, tuple[str, ...], _Sample]]
+    ) -> None:
+        self._index = index
+        self._states = [*dict.fromkeys(state for state, *_ in seen)]
+        begun = [(state, objects) for state, objects, _ in seen]
+        self._counted = Counted(vocabulary, index.header)
+        literals = self._counted.literals(begun)
+        self._derived = {index.everything + 1 << number: literal for number, literal in enumerate(literals)}
+        held, unknown = ([getattr(sample, part) for *_, sample in seen] for part in ("held", "unknown"))
+        for bit, literal in self._derived.items():
+            for number, value in enumerate(self._counted.values(literal, begun)):
+                held[number] |= bit * (value is True)
+                unknown[number] |= bit * (value is None)
+        samples = (
+            sample._replace(held=true, unknown=open_)
+            for (*_, sample), true, open_ in zip(seen, held, unknown, strict=True)
+        )
+        self._samples = [*dict.fromkeys(samples)]
 
-def _executed(part: Sequence[_Sample], index: AtomIndex) -> int:
-    """The executed samples of a part; 0 if it is no STRIPS action."""
-    executed = sum(one.executed for one in part)
-    return executed if executed and _explained(part, index) else 0
+    def required(self) -> list[Literal]:
+        """The atoms of derived predicates each of which explains everything if the action requires it, or that it does not hold.
+
+        Of those that were the same wherever all held that held in every executed step one is enough.
+        """
+        everything = self._index.everything
+        found = [bit for bit in self._derived if _explained(self._samples, everything | bit)]
+        if len(found) < 2:
+            return [self._derived[bit] for bit in found]
+        always = reduce(lambda mask, one: mask & (one.held | one.unknown), self._executed, everything)
+        atoms = tuple(atom for atom, bit in self._index.bit.items() if bit & always)
+        begun = [
+            (state, objects)
+            for state in self._states[:MOST_STATES]
+            for objects in islice(bindings(StateIndex(state), self._index.header, atoms), MOST_BINDINGS)
+        ]
+        different: dict[tuple[bool | None, ...], Literal] = {}
+        for bit in found:
+            values = tuple(self._counted.values(self._derived[bit], begun))
+            opposite = tuple(None if value is None else not value for value in values)
+            if opposite not in different:
+                different.setdefault(values, self._derived[bit])
+        return [*different.values()][:MOST_REQUIRED]
+
+    @property
+    def _executed(self) -> list[_Sample]:
+        return [one for one in self._samples if one.executed]
+
+    def _literal(self, bit: int) -> LiftedAtom | Literal:
+        return self._derived.get(bit) or self._index.atom(bit)
+
+    def conditions(self) -> list[tuple[LiftedAtom | Literal, bool]] | None:
+        """The fewest atoms, with values, that divide the action into STRIPS actions; None if there are none."""
+        alike: dict[tuple[int, int], list[_Sample]] = {}
+        for one in self._samples:
+            alike.setdefault((one.held, one.unknown), []).append(one)
+        if not all(_explained(some, self._index.everything) for some in alike.values()):
+            return None  # it went two ways where its atoms have the same values
+        unknown = reduce(lambda mask, one: mask | one.unknown, self._samples, 0)
+        own, derived = (
+            [bit for bit in some if not bit & unknown] for some in (self._index.bit.values(), self._derived)
+        )
+        for counts in ORDER:
+            # of several that divide it as well the first
+            if best := max(
+                self._dividing(self._samples, own, derived, *counts), key=itemgetter(0), default=None
+            ):
+                return [(self._literal(bit), value) for bit, value in best[1]]
+        return None
+
+    def _dividing(
+        self,
+        samples: Sequence[_Sample],
+        own: Sequence[int],
+        derived: Sequence[int],
+        of_own: int,
+        of_derived: int,
+    ) -> Iterator[tuple[int, list[tuple[int, bool]]]]:
+        """So many atoms, with values, that divide an action into STRIPS actions, and the executed samples of the part with fewest."""
+        count = of_own + of_derived
+        options = [*(own if of_own else ()), *(derived if of_derived else ())]
+        for bit in options:
+            # the other value of the last one exchanges two parts
+            for value in (True, False) if count > 1 else (True,):
+                part = [one for one in samples if bool(one.held & bit) is value]
+                least = self._executions(part)
+                if not least:
+                    continue
+                rest = [one for one in samples if bool(one.held & bit) is not value]
+                if count > 1:
+                    is_own = bit <= self._index.everything
+                    left = [one for one in own if one != bit], [one for one in derived if one != bit]
+                    numbers = (of_own - 1, of_derived) if is_own else (of_own, of_derived - 1)
+                    for fewest, others in self._dividing(rest, *left, *numbers):
+                        yield min(least, fewest), [(bit, value), *others]
+                elif fewest := self._executions(rest):
+                    yield min(least, fewest), [(bit, value)]
+
+    def _executions(self, part: Sequence[_Sample]) -> int:
+        """The executed samples of a part; 0 if it is no STRIPS action."""
+        executed = sum(one.executed for one in part)
+        return executed if executed and _explained(part, self._index.everything) else 0
 
 
 class Divided(NamedTuple):
@@ -388,10 +536,12 @@ def with_divisions(
             return why
         tried.append(divisions.json())
         known = divided(recorded.transcript, divisions).entries
-        agent, beside = DividedAgent(plain, divisions), f"{as_constants(constants)} and " if constants else ""
-        how = f"deterministic, with {beside}several actions for {listed(list(divisions.by_action))}"
+        agent = DividedAgent(plain, divisions)
+        how = listed([*([as_constants(constants)] if constants else ()), *divisions.parts()])
         invented = f"{told_constants(constants)} {divisions.told()}" if constants else divisions.told()
-        found = as_deterministic(recorded, agent, result, rng, budget, exam, how, invented, known=known)
+        found = as_deterministic(
+            recorded, agent, result, rng, budget, exam, f"deterministic, with {how}", invented, known=known
+        )
         if not isinstance(found, str):
             return Divided(divisions, found)
         why = found

@@ -69,7 +69,7 @@ class _Outcomes:
         if violated:
             if action.certain_to_fail(violated):
                 return REFUSED
-        elif not action.after(held, dim, step.objects)[1]:
+        elif not action.after(held, dim, step.objects)[1] & ~action.index.derived:
             return Outcome(known=True, follows=True, after=self._evidence.predict(state, step))
         seen = self._seen.get((state, step))
         if seen is not None:

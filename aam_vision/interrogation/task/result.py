@@ -185,7 +185,7 @@ class Result:
             problem: The objects, the initial state and the goal that it gets; None for a domain alone.
 
         Raises:
-            UnusableInput: a name is one that PDDL forbids.
+            UnusableInput: a name is one that PDDL forbids, or the model has derived predicates.
         """
         return to_unified_planning(self.model, problem)
 
