@@ -1,7 +1,8 @@
 """Derived predicates for planners that know STRIPS alone: operators that change how many facts there are carry the count along.
 
 That at least two facts hold is a fact of its own, as is every other number of them that may come to hold. An operator that adds or deletes one
-becomes an operator for each count before it, and for each value that the fact may have had.
+becomes an operator for each count before it, and for each value that the fact may have had. Where some are unknown, and with them their number,
+none of these can be relied on.
 """
 
 from __future__ import annotations

@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aam_vision.model.derived import AtLeast
 from aam_vision.model.pddl import Problem
-from aam_vision.model.strips import GroundAction, LiftedAtom, Model, State, lifted_atoms
+from aam_vision.model.strips import (
+    ROOT_TYPE,
+    ActionHeader,
+    ActionSchema,
+    Atom,
+    GroundAction,
+    LiftedAtom,
+    Model,
+    Objects,
+    Predicate,
+    State,
+    Types,
+    Vocabulary,
+    lifted_atoms,
+)
 from aam_vision.planning import counting
 from aam_vision.planning.grounding import TooManyOperators
 from aam_vision.planning.planner import Found, Limits, planned
@@ -95,3 +111,87 @@ def test_too_many_numbers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     operator = counting.Operator(GroundAction("a", ()), *[frozenset[tuple[str, tuple[str, ...]]]()] * 4)
     with pytest.raises(TooManyOperators, match="more than 3 operators that know how many facts hold"):
         counting.Counting([]).counted([operator] * 4)
+
+
+ROOMS = Vocabulary(
+    "rooms",
+    (
+        Predicate("robot-in", ("room",)),
+        Predicate("lies-in", ("ball", "room")),
+        Predicate("holds", ("ball",)),
+        Predicate("free"),
+    ),
+    Types({"ball": ROOT_TYPE, "room": ROOT_TYPE}),
+).with_derived([AtLeast(Predicate("lies-in", ("ball", "room")), (1,), 2)])
+FULL, HERE, LIES, HOLDS, FREE = (
+    LiftedAtom("at-least-2-lies-in-any-x", (1,)),
+    LiftedAtom("robot-in", (1,)),
+    LiftedAtom("lies-in", (0, 1)),
+    LiftedAtom("holds", (0,)),
+    LiftedAtom("free", ()),
+)
+CARRIER = Model(
+    ROOMS,
+    tuple(
+        replace(schema, derived=ROOMS.derived)
+        for schema in (
+            ActionSchema(
+                ActionHeader("go", ("from", "to"), ("room", "room")),
+                positive=frozenset({LiftedAtom("robot-in", (0,))}),
+                add=frozenset({HERE}),
+                delete=frozenset({LiftedAtom("robot-in", (0,))}),
+            ),
+            ActionSchema(
+                ActionHeader("take", ("what", "where"), ("ball", "room")),
+                positive=frozenset({HERE, LIES, FREE}),
+                add=frozenset({HOLDS}),
+                delete=frozenset({LIES, FREE}),
+            ),
+            ActionSchema(
+                ActionHeader("put", ("what", "where"), ("ball", "room")),
+                positive=frozenset({HERE, HOLDS}),
+                negative=frozenset({FULL}),
+                add=frozenset({LIES, FREE}),
+                delete=frozenset({HOLDS}),
+            ),
+        )
+    ),
+)
+"""A robot that carries one ball at a time, in rooms with place for two."""
+BALLS, PLACES = ("red", "blue", "green", "white"), ("kitchen", "hall", "garden")
+THINGS = Objects({**dict.fromkeys(BALLS, "ball"), **dict.fromkeys(PLACES, "room")}, ROOMS.types)
+
+
+def lying(*where: tuple[str, str], unknown: Sequence[tuple[str, str]] = ()) -> State:
+    """The robot in the hall with free hands, and balls in rooms."""
+    true = {Atom("robot-in", ("hall",)), Atom("free", ()), *(Atom("lies-in", one) for one in where)}
+    hidden = frozenset(Atom("lies-in", one) for one in unknown)
+    return State(frozenset(true), THINGS, hidden).completed(ROOMS.derived)
+
+
+FOUR = (("red", "kitchen"), ("blue", "hall"), ("green", "hall"), ("white", "garden"))
+
+
+@pytest.mark.parametrize(
+    ("initial", "goal", "steps"),
+    [
+        (lying(*FOUR), [("red", "garden")], 4),
+        (lying(*FOUR), [("white", "hall"), ("red", "garden")], 9),
+        (lying(*FOUR), [("white", "garden"), ("red", "garden"), ("blue", "garden")], None),
+        # the room may be full already; of a room whose count does not change that does not matter
+        (lying(*FOUR[:2], FOUR[3], unknown=[("green", "garden")]), [("red", "garden")], None),
+        (lying(*FOUR[:2], FOUR[3], unknown=[("green", "hall")]), [("red", "garden")], 4),
+        (lying(*FOUR[:2], FOUR[3], unknown=[("green", "hall")]), [("blue", "garden")], None),
+    ],
+)
+def test_room_is_made_where_there_is_none(
+    initial: State, goal: Sequence[tuple[str, str]], steps: int | None
+) -> None:
+    wanted = frozenset(Atom("lies-in", one) for one in goal)
+    found = planned(CARRIER, Problem("goal", initial, wanted, frozenset()), PyperplanPlanner(), LIMITS)
+    assert isinstance(found, Found) is (steps is not None)
+    if isinstance(found, Found):
+        assert len(found.plan) == steps
+        executed, final = CARRIER.run(initial, found.plan)
+        assert executed == steps
+        assert wanted <= final.true

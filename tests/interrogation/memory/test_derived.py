@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -153,6 +154,23 @@ def test_what_may_be_counted_is_counted_with_and_without_the_objects_of_the_step
     assert found[other] == [False, True, False, False, True]
     apart = "some-at-apart-from-ball-room(?x1, ?x2) says that some fact at(_, _) holds apart from those of ?x1, ?x2"
     assert found[apart] == [False, False, True, False, False]
+
+
+def test_what_is_counted_of_a_constant_and_what_is_not_known() -> None:
+    hidden = Atom("at", ("c", "hall"))
+    begun = [
+        (State(one.true, OBJECTS, frozenset({hidden})), ("a", "yard"))
+        for one in (state(), state(("b", "hall")), state(("b", "yard")))
+    ]
+    counted = Counted(replace(ROOMS, constants={"hall": "room"}), PUT)
+    found = {
+        (one.derived.predicate.name, one.atom.arguments): counted.values(one, begun)
+        for one in counted.literals(begun)
+    }
+    assert found["some-at-any-x", ("hall",)] == [None, True, None]
+    assert found["some-at-any-x", (1,)] == [False, False, True]
+    assert found["some-at", ()] == [None, True, True]
+    assert not [name for name, _ in found if name.startswith("at-least-2")], "nowhere are two sure to be"
 
 
 @pytest.mark.parametrize(
