@@ -31,7 +31,7 @@ Constants = Mapping[str, str]
 def meant(transcript: Transcript) -> dict[str, str]:
     """The objects of which steps change facts without naming them; empty if there are none, too many, or not the same in all problems."""
     known, named = transcript.vocabulary.constants, dict[str, None]()
-    for entry in transcript.entries:
+    for entry in transcript.in_single_steps().entries:
         given = {name for step in entry.actions for name in step.objects}
         for atom in unexplained_changes(entry, known):
             named |= dict.fromkeys(one for one in atom.objects if one not in given and one not in known)
