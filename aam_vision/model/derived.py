@@ -28,8 +28,8 @@ class AtLeast:
     """The types of further arguments: of objects that do not stand in the other places."""
 
     @property
-    def usual(self) -> bool:
-        """Whether its number and its arguments are within these limits: what is read may be anybody's."""
+    def within_limits(self) -> bool:
+        """Whether it can be worked out, by its number and its arguments: what is read may be anybody's."""
         places = sorted({*self.places})
         fitting = [*self.places] == places and all(0 <= place < self.of.arity for place in places)
         return fitting and 1 <= self.number <= LARGEST and len(self.apart) <= MOST_APART

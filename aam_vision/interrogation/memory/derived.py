@@ -129,19 +129,15 @@ class Counted:
             numbers = {self._count(one, arguments, *here)[0] for here in begun}
             for number in sorted(numbers)[1:]:
                 derived = replace(one, number=number)
-                if derived.usual:
+                if derived.within_limits:
                     found.append(Literal(LiftedAtom(derived.predicate.name, arguments), derived))
         return sorted(found, key=lambda literal: (literal.derived.number, len(literal.derived.apart)))
 
     def values(self, literal: Literal, begun: Sequence[Begun]) -> list[bool | None]:
         """The value of an atom in each of these situations."""
-        found: list[bool | None] = []
-        for here in begun:
-            least, most = self._count(replace(literal.derived, number=1), literal.atom.arguments, *here)
-            found.append(
-                True if least >= literal.derived.number else None if most >= literal.derived.number else False
-            )
-        return found
+        number, one = literal.derived.number, replace(literal.derived, number=1)
+        counts = (self._count(one, literal.atom.arguments, *here) for here in begun)
+        return [True if least >= number else None if most >= number else False for least, most in counts]
 
     def _count(
         self, one: AtLeast, arguments: Sequence[int | str], state: State, objects: Sequence[str]

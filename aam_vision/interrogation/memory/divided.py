@@ -27,7 +27,7 @@ from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.memory.constants import Constants, as_constants
 from aam_vision.interrogation.memory.constants import told as told_constants
-from aam_vision.interrogation.memory.derived import Counted, DerivingAgent, Literal, with_derived
+from aam_vision.interrogation.memory.derived import Counted, DerivingAgent, with_derived
 from aam_vision.interrogation.memory.explanations import Effects, effects_of
 from aam_vision.interrogation.memory.going_on import as_deterministic
 from aam_vision.interrogation.memory.histories import Attempt, Histories, RecordingAgent
@@ -218,7 +218,7 @@ def _derived(told: Any, vocabulary: Vocabulary) -> AtLeast:
     if of is None or not all(isinstance(one, int) for one in places):
         raise Malformed("a derived predicate is none of this vocabulary")
     found = AtLeast(of, tuple(places), number, tuple(apart))
-    if not found.usual:
+    if not found.within_limits:
         raise Malformed("a derived predicate counts what cannot be counted")
     if not all(one == ROOT_TYPE or one in vocabulary.types.parents for one in apart):
         raise Malformed("a derived predicate speaks of a type that there is not")
@@ -342,18 +342,10 @@ def dividing(
     found: list[Division] = []
     for name, own in seen.items():
         if not _explained((sample for *_, sample in own), indexes[name].everything):
-            telling = _Telling(vocabulary, indexes[name], [*own])
-            over = telling.required()
-            literals = [] if over else telling.conditions()
-            if literals is None:
+            division = _Telling(vocabulary, indexes[name], [*own]).division()
+            if division is None:
                 return None
-            conditions = tuple(
-                (one.atom if isinstance(one, Literal) else one, value) for one, value in literals
-            )
-            used = [*over, *(one for one, _ in literals if isinstance(one, Literal))]
-            derived = tuple(dict.fromkeys(one.derived for one in used))
-            required = tuple(one.atom for one in over)
-            found.append(Division(indexes[name].header, conditions, required, derived))
+            found.append(division)
     names = [*indexes, *(header.name for one in found if one.conditions for header in one.headers)]
     divisions = Divisions(found)
     names += [one.name for one in vocabulary.with_derived(divisions.derived).predicates]
@@ -403,7 +395,25 @@ class _Telling:
         )
         self._samples = [*dict.fromkeys(samples)]
 
-    def required(self) -> list[Literal]:
+    def division(self) -> Division | None:
+        """What explains the action: what it may require, or else what divides it; None if nothing does."""
+        required = self._required()
+        conditions = [] if required else self._conditions()
+        if conditions is None:
+            return None
+        used = [*required, *(bit for bit, _ in conditions)]
+        return Division(
+            self._index.header,
+            tuple((self._atom(bit), value) for bit, value in conditions),
+            tuple(map(self._atom, required)),
+            tuple(dict.fromkeys(self._derived[bit].derived for bit in used if bit in self._derived)),
+        )
+
+    def _atom(self, bit: int) -> LiftedAtom:
+        literal = self._derived.get(bit)
+        return self._index.atom(bit) if literal is None else literal.atom
+
+    def _required(self) -> list[int]:
         """The atoms of derived predicates each of which explains everything if the action requires it, or that it does not hold.
 
         Of those that were the same wherever all held that held in every executed step one is enough.
@@ -411,30 +421,24 @@ class _Telling:
         everything = self._index.everything
         found = [bit for bit in self._derived if _explained(self._samples, everything | bit)]
         if len(found) < 2:
-            return [self._derived[bit] for bit in found]
-        always = reduce(lambda mask, one: mask & (one.held | one.unknown), self._executed, everything)
+            return found
+        executed = (one for one in self._samples if one.executed)
+        always = reduce(lambda mask, one: mask & (one.held | one.unknown), executed, everything)
         atoms = tuple(atom for atom, bit in self._index.bit.items() if bit & always)
         begun = [
             (state, objects)
             for state in self._states[:MOST_STATES]
             for objects in islice(bindings(StateIndex(state), self._index.header, atoms), MOST_BINDINGS)
         ]
-        different: dict[tuple[bool | None, ...], Literal] = {}
+        different: dict[tuple[bool | None, ...], int] = {}
         for bit in found:
             values = tuple(self._counted.values(self._derived[bit], begun))
             opposite = tuple(None if value is None else not value for value in values)
             if opposite not in different:
-                different.setdefault(values, self._derived[bit])
+                different.setdefault(values, bit)
         return [*different.values()][:MOST_REQUIRED]
 
-    @property
-    def _executed(self) -> list[_Sample]:
-        return [one for one in self._samples if one.executed]
-
-    def _literal(self, bit: int) -> LiftedAtom | Literal:
-        return self._derived.get(bit) or self._index.atom(bit)
-
-    def conditions(self) -> list[tuple[LiftedAtom | Literal, bool]] | None:
+    def _conditions(self) -> list[tuple[int, bool]] | None:
         """The fewest atoms, with values, that divide the action into STRIPS actions; None if there are none."""
         alike: dict[tuple[int, int], list[_Sample]] = {}
         for one in self._samples:
@@ -450,7 +454,7 @@ class _Telling:
             if best := max(
                 self._dividing(self._samples, own, derived, *counts), key=itemgetter(0), default=None
             ):
-                return [(self._literal(bit), value) for bit, value in best[1]]
+                return best[1]
         return None
 
     def _dividing(

@@ -55,22 +55,20 @@ def read_derived(definition: Definition, sections: Sequence[Group], names: Names
 
 def _counting(section: Group, names: Names) -> AtLeast | None:
     """What a definition says, if it is of the kind that is known: as far as that can be seen by its name and the facts in it."""
-    try:
-        _, head, exists = section.parts
-        assert isinstance(head, Group)
-        assert isinstance(exists, Group)
-        *_, body = exists.parts
-        assert isinstance(body, Group)
-        facts = [part for part in body.parts[1:] if isinstance(part, Group) and part.head != "not"]
-        first = [part.text for part in facts[0].parts if isinstance(part, Word)]
-        own = {part.text for part in head.parts[1:] if isinstance(part, Word)}
-        of = Predicate(first[0], names.predicates[first[0]])
-        places = tuple(place for place, word in enumerate(first[1:]) if word in own)
-        apart = names.predicates[head.head][len(places) :]
-        one = AtLeast(of, places, len(facts), apart)
-    except (AssertionError, IndexError, KeyError, ValueError):
+    match section.parts:
+        case [_, Group() as head, Group(parts=[*_, Group() as body])]:
+            facts = [part for part in body.parts[1:] if isinstance(part, Group) and part.head != "not"]
+        case _:
+            return None
+    declared = names.predicates.get(head.head)
+    if declared is None or not facts or facts[0].head not in names.predicates:
         return None
-    return one if one.usual and names.predicates.get(one.predicate.name) == one.predicate.types else None
+    own = {part.text for part in head.parts[1:] if isinstance(part, Word)}
+    arguments = facts[0].parts[1:]
+    places = tuple(place for place, one in enumerate(arguments) if isinstance(one, Word) and one.text in own)
+    of = Predicate(facts[0].head, names.predicates[facts[0].head])
+    found = AtLeast(of, places, len(facts), declared[len(places) :])
+    return found if found.within_limits and found.predicate == Predicate(head.head, declared) else None
 
 
 def _words(expression: Expression) -> object:

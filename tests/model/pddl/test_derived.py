@@ -69,6 +69,12 @@ def test_a_definition_with_more_arguments_than_can_be_worked_out_is_refused(tmp_
         "(:derived (some-at-any-x ?x2 - room) (not (exists (?o1-1 - ball) (and (at ?o1-1 ?x2)))))",
         "(:derived (some-at-any-x ?x2 - room))",
         "(:derived some-at-any-x)",
+        "(:derived)",
+        "(:derived () (exists () (and)))",
+        "(:derived (some-at-any-x ?x2 - room) (exists))",
+        "(:derived (some-at-any-x ?x2 - room) (exists (?o1-1 - ball) at))",
+        "(:derived (some-at-any-x ?x2 - room) (exists (?o1-1 - ball) (and (() ?o1-1 ?x2))))",
+        "(:derived (some-at-any-x ?x2 - room) (exists (?o1-1 - ball) (and (at (?o1-1) (?x2)))))",
         "(:derived (at ?b - ball ?x2 - room) (exists (?o1-1 - ball) (and (at ?o1-1 ?x2))))",
     ],
 )
