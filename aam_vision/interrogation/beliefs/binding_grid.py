@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals
-from aam_vision.model.strips import Atom, LiftedAtom, State, Vocabulary
+from aam_vision.model.strips import Atom, LiftedAtom, Objects, State, Vocabulary
 from aam_vision.planning.joins import Row
 
 BEAM_WIDTH = 400
@@ -148,6 +148,14 @@ class StateGrid:
             else self._places_of(kind)[argument]
             for argument, kind in zip(atom.arguments, kinds, strict=True)
         )
+
+
+def distinct_share(objects: Objects, kinds: Sequence[str]) -> float:
+    """The share of all choices of objects of these types that choose none twice for parameters of one type."""
+    return prod(
+        max(0, 1 - kinds[:place].count(kind) / max(1, len(objects.of_type(kind))))
+        for place, kind in enumerate(kinds)
+    )
 
 
 class Places:

@@ -9,15 +9,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import combinations
 from math import log, prod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aam_vision.interrogation.beliefs.binding_grid import Places, Samples, StateGrid, Truth, best_choices
+from aam_vision.interrogation.beliefs.binding_grid import (
+    Places,
+    Samples,
+    StateGrid,
+    Truth,
+    best_choices,
+    distinct_share,
+)
 from aam_vision.interrogation.beliefs.candidates import (
     PRIOR_NEGATIVE,
     PRIOR_POSITIVE,
@@ -25,11 +30,13 @@ from aam_vision.interrogation.beliefs.candidates import (
     Transfer,
     atoms_alike,
 )
-from aam_vision.interrogation.evidence.graph import Evidence, Node
-from aam_vision.interrogation.hypotheses.literals import AtomIndex, Literals, bits, union
+from aam_vision.interrogation.beliefs.cooccurrence import CoOccurrence
+from aam_vision.interrogation.beliefs.habits import APART, REVERSED, apart, reversed_order
+from aam_vision.interrogation.evidence.graph import Evidence
+from aam_vision.interrogation.hypotheses.literals import Literals, bits, union
 from aam_vision.interrogation.hypotheses.models import ActionHypotheses, Hypotheses
-from aam_vision.model.strips import LiftedAtom, State
-from aam_vision.planning.joins import Row, StateIndex, bindings
+from aam_vision.model.strips import State
+from aam_vision.planning.joins import Row
 
 DELETED = 0.97
 """Probability that an atom which a step deletes is required, as it nearly always is in written domains."""
@@ -58,8 +65,6 @@ NEVER_TRUE = 0.25
 action may bring it about."""
 RARE = 1.5
 """Factor for that of an atom that never holds by chance; less for one that does, since it is seldom required."""
-REVERSED = 0.5
-"""Factor for that of an atom that names parameters of one type in another order than the header."""
 MAX_UNUSED = 0.5
 """Probability, at most, that an atom is required because no action seen so far requires its predicate."""
 CHANGED_USES = 2
@@ -165,13 +170,22 @@ class UnexecutedAction:
         return None if first is None else (first, most)
 
     def _best_tries(self, grid: StateGrid) -> list[tuple[Row, float]]:
-        """The best choices of arguments in a state, each with its value; one of those that violate the same."""
+        """The best choices of arguments in a state, each with its value; one of those that violate the same.
+
+        As far as the guesses tell, an action is executed as often with distinct objects as with others: so where only few choices
+        are distinct, each of these is likelier than any of the others.
+        """
         action = self.action
         choices = best_choices(grid, action.index, action.proven, self._guesses)
         alone = np.exp(choices.violated @ np.log(1 - self._alone))
         success = (choices.met + alone) / (POSTERIOR_SAMPLES + 1)
         for inside in self._inside_clauses:
             success[choices.violated[:, inside].all(axis=1)] = 0
+        if action.index.repeated:
+            share = distinct_share(grid.state.objects, action.index.header.types)
+            if 0 < share < 1:
+                rows = map(choices.row, range(len(success)))
+                success[[len(set(row)) < len(row) for row in rows]] *= min(1.0, share / (1 - share))
         value = expected_value(success, self.gain, choices.violated.sum(axis=1))
         tries: dict[bytes, tuple[Row, float]] = {}
         for place in np.argsort(-value, kind="stable"):
@@ -210,9 +224,12 @@ class UnexecutedAction:
         if twice and atom.predicate not in self._beliefs.ever_coinciding:
             prior *= NEVER_TRUE
         prior *= RARE * (1 - self._beliefs.rate(self._name, bit))
-        if _reversed(atom, index.header.types):
-            prior *= REVERSED
         odds = self._transfer.factor(self._name, atom)
+        kinds = index.header.types
+        if apart(atom, kinds):
+            prior *= APART
+        if odds <= 1 and reversed_order(atom, kinds):  # else other actions of this domain name them so
+            prior *= REVERSED
         prior = prior * odds / (1 - prior + prior * odds)
         unused = self._unused.get(atom.predicate)
         return prior if unused is None else 1 - (1 - prior) * (1 - unused)
@@ -281,12 +298,6 @@ def _unused(hypotheses: Hypotheses) -> dict[str, float]:
         for predicate, count in candidates.items()
         if predicate not in used
     }
-
-
-def _reversed(atom: LiftedAtom, kinds: tuple[str, ...]) -> bool:
-    """Whether parameters of one type are named in another order than in the header, as in ``on(?y, ?x)``."""
-    named = [argument for argument in atom.arguments if isinstance(argument, int)]
-    return any(kinds[a] == kinds[b] and a > b for a, b in combinations(named, 2))
 
 
 # The value of a single step: how likely it succeeds, and how much nearer to the true model that brings.
@@ -395,7 +406,8 @@ class StepValue:
             return DELETED
         rate = self._beliefs.rate(name, bit)
         same = next((group for group in alike if group & bit), bit) & action.positive
-        return KEPT / (KEPT + (1 - KEPT) * rate) / same.bit_count()
+        odds = KEPT * (APART if apart(action.index.atom(bit), action.index.header.types) else 1)
+        return odds / (odds + (1 - KEPT) * rate) / same.bit_count()
 
 
 class Required:
@@ -562,45 +574,3 @@ def clause_members(literals: Sequence[Literals], clauses: Sequence[Literals]) ->
 
 def _probability(odds: NDArray[np.float64]) -> NDArray[np.float64]:
     return 1 / (1 + np.exp(-odds))
-
-
-# Pairs of an action's atoms that were never true together, under any choice of arguments.
-#
-# A thing is never at two places, nor is a cell both clear and occupied. Two atoms that have each been true, but never
-# together, are improbable as preconditions of one action. The more situations were seen, the surer that is; it only
-# orders questions.
-
-
-@dataclass
-class CoOccurrence:
-    """The pairs of atoms that were true together in the situations so far, by action."""
-
-    _together: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
-    _searched: dict[str, int] = field(default_factory=dict)
-
-    def never_together(self, index: AtomIndex, nodes: Sequence[Node]) -> NDArray[np.bool_]:
-        """Pairs of the action's atoms that have each been true, but never together; shape ``(atoms, atoms)``.
-
-        ``nodes`` are the situations so far, always in the same order.
-        """
-        name = index.header.name
-        together = self._together.setdefault(name, np.zeros((len(index.atoms),) * 2, dtype=np.bool_))
-        for node in nodes[self._searched.get(name, 0) :]:
-            _mark(index, node.index_when_new, together)
-        self._searched[name] = len(nodes)
-        ever = together.diagonal()
-        return np.outer(ever, ever) & ~together
-
-
-def _mark(index: AtomIndex, state: StateIndex, together: NDArray[np.bool_]) -> None:
-    """Mark the pairs of atoms that are true together in a situation."""
-
-    def hold(*numbers: int) -> bool:
-        atoms = [index.atoms[number] for number in numbers]
-        return next(bindings(state, index.header, atoms, repeated=index.repeated), None) is not None
-
-    true = [number for number in range(len(index.atoms)) if hold(number)]
-    together[true, true] = True
-    for second, first in combinations(true, 2):
-        if not together[first, second] and hold(first, second):
-            together[first, second] = together[second, first] = True

@@ -5,11 +5,13 @@ from __future__ import annotations
 from itertools import product
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.interrogation.beliefs.binding_grid import Samples, StateGrid, best_choices
+from aam_vision.interrogation.beliefs.binding_grid import Samples, StateGrid, best_choices, distinct_share
 from aam_vision.interrogation.hypotheses.literals import NOTHING, AtomIndex, Literals
+from aam_vision.model.strips import Objects, Types
 from experiments.random_strips import random_domain
 from tests import domains
 from tests.domains import Domain, all_bindings
@@ -37,6 +39,20 @@ def test_atoms_are_true_in_the_grid_where_they_are_true_one_by_one() -> None:
                 assert np.broadcast_to(grid.true(atom, index), shape).ravel().tolist() == expected
                 assert np.asarray(grid.true(atom, index, chosen)).tolist() == expected
     assert empty, "some of the types have no objects"
+
+
+@given(
+    st.lists(st.sampled_from(["level", "truck", "nothing"]), max_size=4), st.integers(1, 4), st.integers(1, 3)
+)
+def test_the_share_of_distinct_choices_is_that_of_all_choices(
+    kinds: list[str], levels: int, trucks: int
+) -> None:
+    named = {f"l{n}": "level" for n in range(levels)} | {f"t{n}": "truck" for n in range(trucks)}
+    objects = Objects(named, Types())
+    rows = list(product(*map(objects.of_type, kinds)))
+    if rows:
+        distinct = sum(len(set(row)) == len(row) for row in rows)
+        assert distinct_share(objects, kinds) == pytest.approx(distinct / len(rows))
 
 
 # The beam search finds the arguments under which most guesses hold.

@@ -1,4 +1,4 @@
-"""Pairs of atoms were never together exactly if each was true, but never both under one choice of arguments."""
+"""Samples of an action's precondition satisfy its refusals, and follow what else is known."""
 
 from __future__ import annotations
 
@@ -6,43 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.interrogation.beliefs.unexecuted_actions import (
-    COOCCURRENCE_SITUATIONS,
-    POSTERIOR_SAMPLES,
-    CoOccurrence,
-    sample,
-)
+from aam_vision.interrogation.beliefs.unexecuted_actions import POSTERIOR_SAMPLES, sample
 from aam_vision.interrogation.hypotheses.literals import Literals
-from tests import domains
-from tests.domains import Domain, all_bindings
-from tests.interrogation.runs import walked
 from tests.profiles import thorough
-
-
-@thorough(50)
-@given(domains.domains(), st.integers(0, 10**6))
-def test_the_pairs_are_those_that_brute_force_finds(domain: Domain, seed: int) -> None:
-    evidence = walked(domain, seed)
-    nodes = evidence.visited[:COOCCURRENCE_SITUATIONS]
-    for action in evidence.hypotheses.actions.values():
-        index = action.index
-        seen: set[tuple[int, int]] = set()
-        for node in nodes:
-            for objects in all_bindings(index.header, node.state.objects):
-                held, _ = index.values(node.state, objects)
-                true = [number for number in range(len(index.atoms)) if held >> number & 1]
-                seen |= {(a, b) for a in true for b in true}
-        pairs, growing = CoOccurrence().never_together(index, nodes), CoOccurrence()
-        for count in range(1, len(nodes) + 1):  # situations may come one by one
-            one_by_one = growing.never_together(index, nodes[:count])
-        assert (one_by_one == pairs).all()
-        for a in range(len(index.atoms)):
-            for b in range(len(index.atoms)):
-                assert pairs[a, b] == ((a, a) in seen and (b, b) in seen and (a, b) not in seen)
-
-
-# Samples of an action's precondition satisfy its refusals, and follow what else is known.
-
 
 COUNT = 6
 LITERALS = [Literals(1 << number, 0) for number in range(COUNT)]
