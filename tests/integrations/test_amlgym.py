@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("amlgym", reason="needs the extra peers")
 pytest.importorskip("olam", reason="needs the extra peers")
 
+import numpy as np
 from amlgym.benchmarks import get_domain_path, get_problems_path, get_trajectories_path
 from unified_planning.engines import UPSequentialSimulator
 from unified_planning.io import PDDLReader
@@ -18,6 +19,7 @@ from aam_vision.agents.simulator import SimulatorAgent
 from aam_vision.integrations.amlgym import AAMVision, AAMVisionPassive
 from aam_vision.model.pddl import read_domain, read_problem
 from aam_vision.model.unified import to_unified_planning
+from aam_vision.report import evaluation
 from experiments.amlgym import DOMAINS
 
 
@@ -26,14 +28,19 @@ def _simulated(domain: str, kind: type[Any] = UPSequentialSimulator) -> Any:
     return kind(PDDLReader().parse_problem(get_domain_path(domain), path))
 
 
+def _described(domain: str, folder: Path) -> str:
+    """A domain without preconditions and effects."""
+    from amlgym.util.util import empty_domain
+
+    path = folder / "empty.pddl"
+    empty_domain(get_domain_path(domain), str(path))
+    return str(path)
+
+
 @pytest.fixture
 def described(tmp_path: Path) -> str:
     """Ferry without preconditions and effects."""
-    from amlgym.util.util import empty_domain
-
-    path = tmp_path / "empty.pddl"
-    empty_domain(get_domain_path("ferry"), str(path))
-    return str(path)
+    return _described("ferry", tmp_path)
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
@@ -57,6 +64,18 @@ def test_a_domain_is_learned_within_the_steps_that_are_allowed(described: str, t
     assert learner.result.proven
     assert len(trajectory.states) == len(trajectory.actions) + 1
     assert len(trajectory.actions) <= learner.result.counts.steps <= 100
+
+
+def test_actions_that_have_to_name_a_level_twice_are_learned_within_the_steps_of_the_contest(
+    tmp_path: Path,
+) -> None:
+    learner = AAMVision(_described("tpp", tmp_path))
+    learner.learn(_simulated("tpp"), max_steps=100, seed=123)
+    assert learner.result is not None
+    truth = read_domain(get_domain_path("tpp"))
+    start = read_problem(truth, get_problems_path("tpp", kind="learning")[0]).initial
+    states = evaluation.sample_states(truth, [start], 60, np.random.default_rng(0))
+    assert evaluation.equivalent(learner.result.model, truth, states, repeated=True)
 
 
 def test_a_simulator_that_raises_is_a_warning(described: str) -> None:

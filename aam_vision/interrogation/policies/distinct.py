@@ -4,6 +4,8 @@ One object may be both the floor and the number of passengers that ``board(?pass
 model of such steps has more atoms to decide, and a step under which atoms coincide tells less of each: so objects are distinct to
 begin with. Once an action was refused again and again, what is guessed of its precondition tells whether to go on so: if it holds
 far more often under arguments that name an object twice than under any distinct ones, in all situations so far, the former are next.
+They are, too, once an action was executed of which hardly any choice of arguments is distinct, such as one that names four levels where
+there are four: what is left to learn of it, and of others like it, mostly needs the rest.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from itertools import combinations
 
 import numpy as np
 
-from aam_vision.interrogation.beliefs.binding_grid import StateGrid
+from aam_vision.interrogation.beliefs.binding_grid import StateGrid, distinct_share
 from aam_vision.interrogation.beliefs.unexecuted_actions import StepValue, UnexecutedAction, UnexecutedActions
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Move, Policy, Stop
@@ -26,6 +28,9 @@ PATIENCE = 6
 """Refusals of an action before it may name an object twice. Lower: it is tried sooner, and other domains lose steps by it."""
 FAR_LIKELIER = 2.0
 """How much likelier than any other choice one that names an object twice has to be."""
+
+FEW_DISTINCT = 1 / 8
+"""Share of all choices of an action's arguments that name no object twice, below which they are few."""
 
 
 @dataclass
@@ -40,6 +45,12 @@ class Distinct:
 
     def next(self, evidence: Evidence, rng: np.random.Generator) -> Move:
         """The policy's move, or the stop."""
+        for name, action in evidence.hypotheses.actions.items():
+            if (
+                action.successes
+                and distinct_share(evidence.current.state.objects, action.index.header.types) < FEW_DISTINCT
+            ):
+                return Stop(False, f"nearly all steps of {name} name an object twice", cut=DISTINCT)
         name = evidence.refusals[-1].action.name if evidence.refusals else ""
         if name and self._may_coincide(evidence, name):
             guesses = StepValue(evidence, self.unexecuted, rng).unexecuted[name]

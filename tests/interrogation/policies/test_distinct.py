@@ -48,12 +48,25 @@ PROBLEM = """(define (problem one) (:domain building)
   (:objects ann bob - person n0 n1 n2 - count)
   (:init (at ann n0) (at bob n1) (lift n0) (load n0) (next n0 n1)) (:goal (and)))
 """
+MARKET = """(define (domain market)
+  (:requirements :strips :typing)
+  (:types goods level)
+  (:predicates (sale ?g - goods ?l - level) (ready ?g - goods ?l - level) (next ?a ?b - level))
+  (:action buy :parameters (?g - goods ?l1 ?l2 ?l3 ?l4 - level)
+    :precondition (and (sale ?g ?l1) (ready ?g ?l3) (next ?l2 ?l1) (next ?l3 ?l4))
+    :effect (and (not (sale ?g ?l1)) (sale ?g ?l2) (not (ready ?g ?l3)) (ready ?g ?l4))))
+"""
+"""Four levels are named where there are four: all differ in the first purchase of any goods, and never again."""
+GOODS = """(define (problem one) (:domain market)
+  (:objects tea salt - goods n0 n1 n2 n3 - level)
+  (:init (sale tea n3) (ready tea n0) (sale salt n3) (ready salt n0) (next n0 n1) (next n1 n2) (next n2 n3)) (:goal (and)))
+"""
 STEPS = 100
 
 
-def _agent(folder: Path) -> tuple[SymbolicAgent, Model]:
-    model = read_domain(written(folder, LIFT))
-    start = read_problem(model, written(folder, PROBLEM, "problem.pddl")).initial
+def _agent(folder: Path, domain: str = LIFT, problem: str = PROBLEM) -> tuple[SymbolicAgent, Model]:
+    model = read_domain(written(folder, domain))
+    start = read_problem(model, written(folder, problem, "problem.pddl")).initial
     return SymbolicAgent(model, [start], Access.TRAJECTORY, refuses_surely=True), model
 
 
@@ -74,6 +87,40 @@ def test_actions_that_have_to_name_an_object_twice_are_learned(seed: int, tmp_pa
     twice = [len(set(step.objects)) < len(step.objects) for step in steps]
     assert not any(twice[: twice.index(True)])
     assert len(steps) == result.counts.steps == result.curve[-1].steps
+
+
+@pytest.mark.parametrize("seed", first(1, [0, 1, 2]))
+def test_once_an_action_with_few_distinct_choices_was_executed_an_object_is_named_twice(
+    seed: int, tmp_path: Path
+) -> None:
+    agent, model = _agent(tmp_path, MARKET, GOODS)
+    result, _ = interrogated(agent, STEPS, np.random.default_rng(seed))
+    asked = [entry for entry in result.transcript.entries if isinstance(entry, Asked)]
+    twice = [any(len(set(step.objects)) < len(step.objects) for step in entry.actions) for entry in asked]
+    bought = [entry.response.executed > 0 for entry in asked]
+    assert bought.index(True) < twice.index(True) <= bought.index(True) + 10
+    states = evaluation.sample_states(model, [agent.initial()[0].state], 30, np.random.default_rng(1))
+    assert evaluation.equivalent(result.model, model, states, repeated=True)
+
+
+def test_where_few_choices_are_distinct_these_are_tried_first(tmp_path: Path) -> None:
+    agent, _ = _agent(tmp_path, MARKET, GOODS)
+    evidence = _after(agent)
+    guesses = StepValue(evidence, UnexecutedActions(), np.random.default_rng(0)).unexecuted["buy"]
+    found = guesses.best_in(StateGrid(evidence.current.state, evidence.hypotheses.vocabulary), 0)
+    assert found is not None
+    assert len(set(found[0])) == len(found[0])
+
+
+def test_what_an_executed_action_names_apart_is_expected_less(tmp_path: Path) -> None:
+    agent, _ = _agent(tmp_path, MARKET, GOODS)
+    evidence = _after(agent, GroundAction("buy", ("tea", "n3", "n2", "n0", "n1")))
+    value = StepValue(evidence, UnexecutedActions(), np.random.default_rng(0))
+    bit = evidence.hypotheses["buy"].index.bit
+    side_by_side, apart = (
+        value.chance("buy", Literals(bit[LiftedAtom("next", pair)], 0)) for pair in ((2, 1), (4, 2))
+    )
+    assert apart < side_by_side
 
 
 def test_where_distinct_objects_do_none_is_named_twice() -> None:
