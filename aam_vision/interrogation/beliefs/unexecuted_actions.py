@@ -31,7 +31,7 @@ from aam_vision.interrogation.beliefs.candidates import (
     atoms_alike,
 )
 from aam_vision.interrogation.beliefs.cooccurrence import CoOccurrence
-from aam_vision.interrogation.beliefs.habits import APART, REVERSED, apart, reversed_order
+from aam_vision.interrogation.beliefs.habits import APART, REVERSED, among_more, apart, reversed_order
 from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.hypotheses.literals import Literals, bits, union
 from aam_vision.interrogation.hypotheses.models import ActionHypotheses, Hypotheses
@@ -228,8 +228,8 @@ class UnexecutedAction:
         kinds = index.header.types
         if apart(atom, kinds):
             prior *= APART
-        if odds <= 1 and reversed_order(atom, kinds):  # else other actions of this domain name them so
-            prior *= REVERSED
+        if reversed_order(atom, kinds) and not (odds > 1 and among_more(atom, kinds)):
+            prior *= REVERSED  # unless other actions of this domain name one of several pairs so
         prior = prior * odds / (1 - prior + prior * odds)
         unused = self._unused.get(atom.predicate)
         return prior if unused is None else 1 - (1 - prior) * (1 - unused)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aam_vision.interrogation.beliefs.habits import apart, reversed_order
+from aam_vision.interrogation.beliefs.habits import among_more, apart, reversed_order
 from aam_vision.model.strips import LiftedAtom
 
 KINDS = ("goods", "level", "truck", "level", "level")
@@ -30,3 +30,9 @@ def test_only_parameters_of_one_type_are_named_in_another_order_or_apart(
     atom = LiftedAtom("related", arguments)
     assert reversed_order(atom, KINDS) == reverses
     assert apart(atom, KINDS) == skips
+
+
+def test_levels_are_among_more_and_trucks_are_not() -> None:
+    assert among_more(LiftedAtom("next", (3, 1)), KINDS)
+    assert not among_more(LiftedAtom("stored", (0, 1)), KINDS)
+    assert not among_more(LiftedAtom("behind", (1, 0)), ("truck", "truck", "level"))
