@@ -87,6 +87,13 @@ class Situation:
     state: State
 
 
+class MadeAnew(NamedTuple):
+    """The handle of a situation to which executed steps lead from a state that is made for every question."""
+
+    state: State
+    steps: tuple[GroundAction, ...] = ()
+
+
 @dataclass(frozen=True)
 class Query:
     """<s_I, pi>: what happens if the plan is executed from the initial situation?"""

@@ -15,7 +15,7 @@ from aam_vision.interrogation.evidence.moves import Asked, Entry, Walked
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.memory.facts import InventedFact, Rows
 from aam_vision.interrogation.memory.histories import BEGINNING, Histories, RecordingAgent
-from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
+from aam_vision.model.query import Access, MadeAnew, Query, Response, Situation, WalkStep
 from aam_vision.model.strips import ActionHeader, GroundAction, State, Vocabulary
 from aam_vision.support.errors import InconsistentAgent
 
@@ -177,7 +177,7 @@ class _Seen:
         state = self._fact.added(plain.state, rows)
         if not self._made_anew:
             return Situation(plain.handle, state)
-        handle = start or plain.state, way
+        handle = MadeAnew(start or plain.state, way)
         known = self._shortest.setdefault(state, handle)
         if len(way) < len(known[1]):
             self._shortest[state] = handle
@@ -187,7 +187,7 @@ class _Seen:
         """The agent's own situation in which a question begins, and the steps that lead on from there."""
         if not self._made_anew:
             return Situation(situation.handle, self.visible(situation)), ()
-        assert isinstance(situation.handle, tuple)
+        assert isinstance(situation.handle, MadeAnew)
         state, way = situation.handle
         if len(way) > LONGEST:
             state, way = self._shortest.get(situation.state, (state, way))

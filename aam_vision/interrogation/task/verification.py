@@ -21,6 +21,7 @@ from aam_vision.interrogation.queries.undetermined_steps import constructed_step
 from aam_vision.interrogation.statistics.assessment import assess
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.undetermined import undetermined
+from aam_vision.model.query import MadeAnew
 from aam_vision.model.strips import Atom, Model
 from aam_vision.support.errors import InconsistentAgent
 from aam_vision.support.wording import counted
@@ -106,7 +107,8 @@ def _started_unseen(transcript: Transcript) -> list[str]:
         else:
             begun = entry.steps[0].before.handle if entry.steps else None
             shown = [step.after.handle for step in entry.steps]
-        if begun is not None and begun not in seen:
+        made = isinstance(begun, MadeAnew) and not begun.steps
+        if begun is not None and begun not in seen and not made:
             faults.append(f"{name} starts from a situation that was not seen before")
         seen.update(shown)
     return faults
