@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import strategies as st
 
+from aam_vision.model.delayed import DelayedEffect, Delays
 from aam_vision.model.derived import AtLeast
 from aam_vision.model.domains import generate, load
 from aam_vision.model.strips import (
@@ -67,6 +68,31 @@ def derived(draw: st.DrawFn, vocabulary: Vocabulary) -> AtLeast:
     places = [place for place in range(of.arity) if draw(st.booleans())]
     apart = draw(st.lists(st.sampled_from([*vocabulary.types.parents, ROOT_TYPE]), max_size=2))
     return AtLeast(of, tuple(places), draw(st.integers(1, 3)), tuple(apart))
+
+
+@st.composite
+def delayed(draw: st.DrawFn, model: Model) -> Model:
+    """The model with one or two effects that come later, if some action has atoms that may have such."""
+    pool = [
+        (schema.header, atom)
+        for schema in model.actions
+        for atom in lifted_atoms(model.vocabulary, schema.header)
+        if all(isinstance(one, int) for one in atom.arguments)
+    ]
+    effects: list[DelayedEffect] = []
+    for header, atom in draw(st.permutations(pool))[: draw(st.integers(1, 2))]:
+        types = tuple(header.types[one] for one in atom.arguments if isinstance(one, int))
+        predicate = model.vocabulary.predicate(atom.predicate)
+        value, firm = draw(st.booleans()), draw(st.booleans())
+        undoes, restarts = draw(st.sampled_from([(False, False), (False, True), (True, False)]))
+        after = draw(st.integers(1, 3))
+        one = DelayedEffect(header.name, atom, predicate, types, value, after, undoes, restarts, firm)
+        effects += [one] if Delays((*effects, one)).consistent else []
+    if not effects:
+        return model
+    delays = Delays(tuple(effects))
+    actions = tuple(replace(schema, delays=delays) for schema in model.actions)
+    return Model(model.vocabulary.with_delays(delays), actions)
 
 
 @st.composite

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from aam_vision.support.unchanging import Unchanging
 
 if TYPE_CHECKING:
+    from aam_vision.model.delayed import Delays
     from aam_vision.model.derived import AtLeast
 
 ROOT_TYPE = "object"
@@ -131,6 +132,12 @@ class Vocabulary:
     """Predicates that follow from the others: of these, an action has only what its name says that it is to bring about."""
     derived: tuple[AtLeast, ...] = field(default=(), compare=False)
     """Predicates that follow from the others, on which actions may depend."""
+    delays: Delays | None = field(default=None, compare=False)
+    """Effects that come later, if there are any; some of the predicates tell what is to come."""
+
+    def with_delays(self, delays: Delays) -> Vocabulary:
+        """The vocabulary with effects that come later, and the predicates that tell of them."""
+        return replace(self, predicates=(*self.predicates, *delays.predicates), delays=delays)
 
     def with_derived(self, derived: Iterable[AtLeast]) -> Vocabulary:
         """The vocabulary with these predicates, too."""
@@ -383,6 +390,8 @@ class ActionSchema:
     cases: tuple[Case, ...] = ()
     derived: tuple[AtLeast, ...] = field(default=(), compare=False)
     """What follows from the facts of a state, and so is worked out anew after a step."""
+    delays: Delays | None = None
+    """Effects that come later, of whatever action."""
 
     def __post_init__(self) -> None:
         if len(self.cases) == 1 and len(self.cases[0].outcomes) == 1:
@@ -405,7 +414,9 @@ class ActionSchema:
     @cached_property
     def bare(self) -> ActionSchema:
         """The action without what it does."""
-        return ActionSchema(self.header, self.positive, self.negative, derived=self.derived)
+        return ActionSchema(
+            self.header, self.positive, self.negative, derived=self.derived, delays=self.delays
+        )
 
     @cached_property
     def single(self) -> tuple[ActionSchema, ...]:
@@ -417,6 +428,7 @@ class ActionSchema:
                 self.negative | case.negative,
                 *one.effects,
                 derived=self.derived,
+                delays=self.delays,
             )
             for case in self.branches
             for one in case.outcomes
@@ -442,13 +454,19 @@ class ActionSchema:
     def successor(self, state: State, objects: Sequence[str]) -> State:
         """The state after an action without cases. The caller checks applicability."""
         assert not self.cases, "several states may follow"
-        return Effects(self.add, self.delete).applied(state, objects).completed(self.derived)
+        return self._after(Effects(self.add, self.delete), state, objects)
+
+    def _after(self, effects: Effects, state: State, objects: Sequence[str]) -> State:
+        after = effects.applied(state, objects).completed(self.derived)
+        if self.delays is None:
+            return after
+        return self.delays.passed(state, GroundAction(self.header.name, tuple(objects)), after)
 
     def successors(self, state: State, objects: Sequence[str]) -> dict[State, float]:
         """The states after the action with their probabilities; outcomes that look alike here are added up."""
         found: dict[State, float] = {}
         for outcome in self.case(state, objects).outcomes:
-            after = outcome.effects.applied(state, objects).completed(self.derived)
+            after = self._after(outcome.effects, state, objects)
             found[after] = found.get(after, 0.0) + outcome.probability
         return found
 

@@ -16,6 +16,7 @@ from typing import Protocol
 from aam_vision.model.pddl import Problem
 from aam_vision.model.strips import ActionSchema, GroundAction, Model
 from aam_vision.planning.counting import Counting
+from aam_vision.planning.delayed import searched
 from aam_vision.planning.grounding import LiftedOperator, Operator, ground
 from aam_vision.planning.joins import Fact
 
@@ -112,6 +113,11 @@ def planned(model: Model, problem: Problem, planner: Planner, limits: Limits) ->
         TooManyOperators: the problem is too large to be grounded.
         PlannerFailed: the planner broke down.
     """
+    if model.vocabulary.delays is not None:
+        plan = searched(model, problem, limits.states, limits.seconds)
+        if isinstance(plan, bool):
+            return Verdict.LIMIT if plan else Verdict.UNSOLVABLE
+        return Found(0, plan, _goal(problem))
     derived = {one.predicate.name for one in model.vocabulary.derived}
     operators = [
         LiftedOperator(
@@ -132,13 +138,7 @@ def planned(model: Model, problem: Problem, planner: Planner, limits: Limits) ->
     true, unknown = frozenset[Fact](initial.true), frozenset[Fact](initial.unknown)
     grounding = ground(operators, true, initial.objects)
     found = grounding.operators
-    goal = Operator(
-        GroundAction("goal", ()),
-        frozenset(problem.goal),
-        frozenset(problem.goal_false),
-        frozenset(),
-        frozenset(),
-    )
+    goal = _goal(problem)
     if derived:
         found = [_requiring(one, model.schema(one.action.name), derived) for one in found]
         wanted = {fact for one in (*found, goal) for fact in one.positive | one.negative}
@@ -146,6 +146,12 @@ def planned(model: Model, problem: Problem, planner: Planner, limits: Limits) ->
         more_true, more_unknown = counting.start(initial)
         true, unknown, found = true | more_true, unknown | more_unknown, counting.counted(found)
     return planner.solve(SearchProblem(found, [(true, unknown)], [goal]), limits)
+
+
+def _goal(problem: Problem) -> Operator:
+    """The goal as an operator that applies where it holds."""
+    step, nothing = GroundAction("goal", ()), frozenset[Fact]()
+    return Operator(step, frozenset(problem.goal), frozenset(problem.goal_false), nothing, nothing)
 
 
 def _requiring(operator: Operator, schema: ActionSchema, derived: Collection[str]) -> Operator:

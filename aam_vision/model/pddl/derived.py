@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from aam_vision.model.derived import AtLeast
-from aam_vision.model.pddl.syntax import CLASS, Definition, Expression, Group, Names, Word, read_group, show
+from aam_vision.model.pddl.syntax import CLASS, Definition, Group, Names, Word, read_group, show, words
 from aam_vision.model.strips import Predicate
 
 KEYWORD = ":derived"
@@ -44,7 +44,7 @@ def read_derived(definition: Definition, sections: Sequence[Group], names: Names
     found = []
     for section in sections:
         one = _counting(section, names)
-        if one is None or _words(section) != _words(read_group(definition.path, derived_text(one))):
+        if one is None or words(section) != words(read_group(definition.path, derived_text(one))):
             definition.refuse(
                 section.line,
                 f"uses derived predicates ({show(section)}) other than those that count the facts of one predicate; {CLASS}",
@@ -69,8 +69,3 @@ def _counting(section: Group, names: Names) -> AtLeast | None:
     of = Predicate(facts[0].head, names.predicates[facts[0].head])
     found = AtLeast(of, places, len(facts), declared[len(places) :])
     return found if found.within_limits and found.predicate == Predicate(head.head, declared) else None
-
-
-def _words(expression: Expression) -> object:
-    """The words of an expression, nested as they are, wherever they stand."""
-    return expression.text if isinstance(expression, Word) else [_words(part) for part in expression.parts]

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from aam_vision.model.pddl.delayed import at_once, delays_of, waiting
 from aam_vision.model.pddl.derived import KEYWORD, read_derived
 from aam_vision.model.pddl.effects import ActionText, EffectReader, marked_types
 from aam_vision.model.pddl.syntax import (
@@ -27,10 +28,13 @@ from aam_vision.model.pddl.syntax import (
     name_of,
     new_name,
     read_definition,
+    read_group,
     read_without_instructions,
     show,
     without,
+    words,
 )
+from aam_vision.model.pddl.writing import action_text
 from aam_vision.model.strips import (
     ROOT_TYPE,
     ActionHeader,
@@ -73,8 +77,9 @@ def read_domain(path: Path | str, *, chance: bool = False) -> Model:
         replace(_schema(domain, action, chance=chance), derived=domain.derived) for action in domain.actions()
     ]
     domain.check_size([one.header for one in schemas])
-    if not chance:
-        return Model(domain.vocabulary, tuple(schemas))
+    model = domain.with_delays(schemas)
+    if not chance or model.vocabulary.delays is not None:
+        return model
     instructions = _instructions(schemas)
     vocabulary = replace(
         domain.vocabulary,
@@ -137,6 +142,8 @@ class DomainReader:
         self.derived = read_derived(self.definition, found[KEYWORD], self.names)
         self.literals = LiteralReader(self.definition, self.names, told)
         self._actions = found[":action"]
+        self._effects: dict[str, Group] = {}
+        """Those of actions as they are written, if they have to do with effects that come later."""
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -157,7 +164,7 @@ class DomainReader:
         Raises:
             UnusableInput: one is not as actions are, or there are two of one name.
         """
-        definition, known = self.definition, set[str]()
+        definition, known, waits = self.definition, set[str](), waiting(self.names)
         for section in self._actions:
             if len(section.parts) < 2:
                 definition.refuse(section.line, "expected the name of an action after ':action'")
@@ -167,10 +174,39 @@ class DomainReader:
             kinds = parameters(definition, field.get(":parameters", empty), self.names.types, name)
             wanted, where = field.get(":precondition", empty), f"the precondition of {show(name)}"
             precondition = tuple(self.literals.literals(wanted, marked_types(kinds), where))
-            yield ActionText(name, kinds, precondition, field.get(":effect", empty))
+            effect = at_once(written := field.get(":effect", empty), waits)
+            if effect is not written:
+                self._effects[name] = written
+            yield ActionText(name, kinds, precondition, effect)
             if name in known:
                 definition.refuse(section.line, f"action {show(name)} is defined twice; remove one")
             known.add(name)
+
+    def with_delays(self, schemas: Sequence[ActionSchema]) -> Model:
+        """The model with what comes later, if actions have such effects.
+
+        Args:
+            schemas: the actions without these.
+
+        Raises:
+            UnusableInput: they are not as ``domain_text`` writes them.
+        """
+        if not self._effects:
+            return Model(self.vocabulary, tuple(schemas))
+        headers = {one.header.name: one.header for one in schemas}
+        for delays in delays_of(self._effects, self.names, headers):
+            vocabulary = replace(self.vocabulary, delays=delays)
+            actions = tuple(replace(one, delays=delays) for one in schemas)
+            texts = [
+                read_group(self.definition.path, action_text(one, vocabulary), "(:action") for one in actions
+            ]
+            if all(words(text) == words(own) for text, own in zip(texts, self._actions, strict=True)):
+                return Model(vocabulary, actions)
+        name, effect = next(iter(self._effects.items()))
+        return self.definition.refuse(
+            effect.line,
+            f"{show(name)} has effects that come later in another form than this toolkit writes; {CLASS}",
+        )
 
     def check_size(self, headers: Sequence[ActionHeader]) -> None:
         """Refuse a domain with too many predicates over the parameters of its actions.

@@ -57,6 +57,11 @@ class Group(NamedTuple):
 Expression = Word | Group
 
 
+def words(expression: Expression) -> object:
+    """The words of an expression, nested as they are, wherever they stand."""
+    return expression.text if isinstance(expression, Word) else [words(part) for part in expression.parts]
+
+
 @dataclass(frozen=True)
 class Definition:
     """A whole file: its kind (``domain`` or ``problem``), its name and its sections in their order."""

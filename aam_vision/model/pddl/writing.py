@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import floor
 
+from aam_vision.model.pddl.delayed import REQUIREMENTS, delayed_effects, where_false
 from aam_vision.model.pddl.derived import derived_text
 from aam_vision.model.strips import (
     ROOT_TYPE,
@@ -33,6 +34,7 @@ def domain_text(model: Model) -> str:
         ":strips :typing"
         + " :negative-preconditions" * negative
         + " :conditional-effects" * any(len(schema.branches) > 1 for schema in model.actions)
+        + REQUIREMENTS * (model.vocabulary.delays is not None)
         + " :probabilistic-effects" * any(len(case.outcomes) > 1 for case in branches)
         + " :derived-predicates :existential-preconditions :equality" * bool(model.vocabulary.derived)
     )
@@ -124,6 +126,8 @@ def action_text(schema: ActionSchema, vocabulary: Vocabulary) -> str:
         frozenset.intersection(*(one.delete for one in every)),
     )
     effect = literals_text(shared.add, shared.delete, header, vocabulary)
+    if schema.delays is not None:
+        effect = [*where_false(effect, schema.delays), *delayed_effects(schema)]
     for case in schema.branches:
         parts = _parts(case, shared, header, vocabulary, indent=14 if conditional else 10)
         if not conditional:

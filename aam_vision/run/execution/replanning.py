@@ -145,6 +145,8 @@ def _planned(model: Model, state: State, goal: tuple[str, str], planner: Planner
 
 def _determined(model: Model, *, likeliest: bool) -> dict[str, tuple[str, ActionSchema]]:
     """Actions without chance, by names of their own, each with the agent's: of every case the likeliest outcome that changes something, or all."""
+    if model.vocabulary.delays is not None:  # without chance: such a model speaks of its actions by name
+        return {schema.header.name: (schema.header.name, schema) for schema in model.actions}
     names = {header.name for header in model.headers}
     found: dict[str, tuple[str, ActionSchema]] = {}
     for schema in model.actions:
