@@ -197,9 +197,10 @@ def _with_controls(run: Path, wanted: Wanted, target: Target, planner: Planner, 
 
 
 def _as_modelled(agent: Agent, further: WentOn, run: Path) -> Agent:
-    """The agent as a run has learned it: with the fact that was invented for what it remembers, or with several actions in place of one."""
+    """The agent as a run has learned it: with the fact that was invented for what it remembers, several actions in place of one, or what is to come."""
     from aam_vision.agents.encoding import Malformed, typed
     from aam_vision.interrogation.evidence.transcript import Transcript
+    from aam_vision.interrogation.memory.delayed import DelayedAgent, read_delays
     from aam_vision.interrogation.memory.divided import DividedAgent, read_divisions
     from aam_vision.interrogation.memory.facts import read_fact
     from aam_vision.interrogation.memory.histories import RecordingAgent
@@ -210,6 +211,8 @@ def _as_modelled(agent: Agent, further: WentOn, run: Path) -> Agent:
         if further.divisions is not None:
             vocabulary = extended(agent.vocabulary, typed(further.constants or {}, agent.vocabulary.types))
             return DividedAgent(agent, read_divisions(further.divisions, vocabulary, agent.headers))
+        if further.delays is not None:
+            return DelayedAgent(agent, read_delays(further.delays, agent.vocabulary, agent.headers))
         if further.fact is None:
             return agent
         invented = read_fact(further.fact, agent.vocabulary, agent.headers)

@@ -303,9 +303,16 @@ def unpredicted(
 ) -> int:
     """How many of ``STEPS`` steps come out as the model, whatever was gone on to, says that they do not; of any number."""
     missed, rows, derived = 0, Rows(), result.hypotheses.vocabulary.derived
+    delays, stands = result.hypotheses.vocabulary.delays, result.transcript.end
+    begins = waits = stands.state if stands is not None and agent.access is Access.TRAJECTORY else None
     fact = fact if fact is None else fact.of_numbers(range(-STEPS, STEPS))
     for first, one in in_histories(agent, STEPS, rng):
         one = one._replace(before=one.before.completed(derived), after=one.after.completed(derived))
+        if delays is not None:
+            begun = begins if first else waits
+            before = one.before if begun is None else delays.with_waits_of(begun, one.before)
+            waits = delays.waited(before, one.step, one.after) if one.executed else before
+            one = one._replace(before=before, after=waits)
         if fact is None:
             step = divisions.as_modelled(one.step, one.before) if divisions else one.step
             missed += step is None or _impossible(result, one._replace(step=step))

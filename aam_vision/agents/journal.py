@@ -240,11 +240,13 @@ class WentOn(NamedTuple):
     constants: dict[str, str] | None = None
     """By name the types of the constants by which the vocabulary was extended, if it was."""
     deterministic: bool = False
-    """Whether these, ``divisions`` or ``repeated``, alone explained the answers."""
+    """Whether these, ``divisions``, ``repeated`` or ``delays``, alone explained the answers."""
     divisions: list[Any] | None = None
     """The actions that are several in the model, as plain data, if any are."""
     repeated: bool = False
     """Whether facts may name one object twice since then."""
+    delays: list[Any] | None = None
+    """The effects that come later, as plain data, if any do."""
 
     @property
     def outcomes(self) -> bool:
@@ -381,9 +383,11 @@ class Journal:
                 for name in ("anew", "deterministic", "repeated")
             )
             constants = read(told, "constants", dict) if "constants" in told else None
-            divisions = read(told, "divisions", list) if "divisions" in told else None
+            divisions, delays = (
+                read(told, name, list) if name in told else None for name in ("divisions", "delays")
+            )
             after, explained = read(told, "after", int), read(told, "explained", bool)
-            return WentOn(after, explained, fact, anew, constants, deterministic, divisions, repeated)
+            return WentOn(after, explained, fact, anew, constants, deterministic, divisions, repeated, delays)
 
     def note(self, name: str, value: object) -> None:
         """Keep a note about the run as a whole."""

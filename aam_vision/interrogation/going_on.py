@@ -21,6 +21,7 @@ from aam_vision.interrogation.chance.interrogating import Watch
 from aam_vision.interrogation.chance.result import Options
 from aam_vision.interrogation.memory.changed import can_renew, may_have_changed, renew
 from aam_vision.interrogation.memory.constants import Constants, as_constants, meant, told, with_constants
+from aam_vision.interrogation.memory.delayed import Delayed, can_delay, with_delays
 from aam_vision.interrogation.memory.divided import Divided, Divisions, can_divide, with_divisions
 from aam_vision.interrogation.memory.facts import InventedFact
 from aam_vision.interrogation.memory.going_on import Remembered, can_remember, remember
@@ -30,6 +31,7 @@ from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.forgotten_constants import WithConstants
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.verdict import NOT_STRIPS, OPEN
+from aam_vision.model.delayed import Delays
 from aam_vision.model.query import Agent, traced
 from aam_vision.support.errors import AgentFailed
 from aam_vision.support.wording import counted, listed
@@ -45,6 +47,7 @@ class Way(StrEnum):
     CONSTANTS = "objects that steps change without naming them"
     REPEATED = "facts that name one object twice"
     CASES = "several actions in place of one, told apart by facts about their objects"
+    DELAYED = "effects that come later"
     OUTCOMES = "outcomes, when each comes, and how often"
     MEMORY = "what may be remembered"
 
@@ -80,6 +83,8 @@ class Further:
     """What the vocabulary was extended by."""
     divisions: Divisions | None = None
     """The actions that are several in the model, if any are."""
+    delays: Delays | None = None
+    """The effects that come later, if any do."""
 
 
 def attempts(agent: Agent, result: Result, among: Collection[Way] = ALL) -> list[Attempt]:
@@ -102,6 +107,7 @@ def attempts(agent: Agent, result: Result, among: Collection[Way] = ALL) -> list
             found += [Attempt(Way.OUTCOMES, constants)] * outcomes
         found += [Attempt(Way.REPEATED)] * (test is None and seen_twice(result))
         found += [Attempt(Way.CASES)] * (Way.CASES in among and can_divide(result))
+        found += [Attempt(Way.DELAYED)] * (Way.DELAYED in among and can_delay(result))
         found += [Attempt(Way.OUTCOMES)] * outcomes
     found += [Attempt(Way.MEMORY)] * can_remember(result)
     found += [Attempt(Way.ANEW)] * (not lasts and may_have_changed(result))
@@ -162,6 +168,8 @@ def _in_vain(attempt: Attempt) -> str:
         case Way.CASES:
             beside = f"{as_constants(attempt.constants)} and " if attempt.constants else ""
             return f"It is no deterministic agent with {beside}several actions in place of one, either"
+        case Way.DELAYED:
+            return "It is no deterministic agent with effects that come later, either"
         case Way.OUTCOMES:
             beside = f", with {as_constants(attempt.constants)}," if attempt.constants else ""
             return f"Outcomes and cases{beside} do not explain it either"
@@ -189,13 +197,15 @@ def _tried(
                 return Further(None, found.why)
             return Further(found, constants=constants)
         if way is Way.CONSTANTS:
-            other: Result | Remembered | Divided | str = with_constants(
+            other: Result | Remembered | Divided | Delayed | str = with_constants(
                 recorded, constants, result, rng, budget, exam
             )
         elif way is Way.REPEATED:
             other = with_repeated(recorded, result, rng, budget, exam)
         elif way is Way.CASES:
             other = with_divisions(recorded, result, rng, budget, exam, constants)
+        elif way is Way.DELAYED:
+            other = with_delays(recorded, result, rng, budget, exam)
         elif way is Way.ANEW:
             other = renew(recorded, result, rng, budget, exam)
         else:
@@ -206,6 +216,8 @@ def _tried(
         return Further(other.result, fact=other.fact)
     if isinstance(other, Divided):
         return Further(other.result, constants=constants, divisions=other.divisions)
+    if isinstance(other, Delayed):
+        return Further(other.result, delays=other.delays)
     return Further(other, constants=constants) if isinstance(other, Result) else Further(None, other)
 
 

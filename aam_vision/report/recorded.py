@@ -18,6 +18,7 @@ from aam_vision.interrogation.chance.prior import MARGIN
 from aam_vision.interrogation.evidence.moves import Asked, Entry, Walked
 from aam_vision.interrogation.evidence.transcript import AttemptedStep, Transcript, attempted
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
+from aam_vision.interrogation.memory.delayed import delayed, read_delays
 from aam_vision.interrogation.memory.divided import divided, read_divisions
 from aam_vision.interrogation.memory.facts import read_fact
 from aam_vision.interrogation.memory.remembering import with_fact
@@ -121,6 +122,8 @@ def read_journal(folder: Path, journal: Journal) -> Recorded:
         if further is not None and further.divisions is not None:
             divisions = read_divisions(further.divisions, *about)
             found = replace(found, transcript=divided(found.transcript, divisions))
+        if further is not None and further.delays is not None:
+            found = replace(found, transcript=delayed(found.transcript, read_delays(further.delays, *about)))
         of_controls = bool(arguments.get("controls") or arguments.get("bare"))
         if arguments.get("confirm") and (of_controls or arguments.get("chance")):
             confidence = field(arguments, "confidence", float)

@@ -150,6 +150,8 @@ class ToldRun:
             by: dict[str, object] = {"constants": dict(further.constants), "deterministic": True}
             if further.divisions is not None:
                 by["divisions"] = further.divisions.json()
+            elif further.delays is not None:
+                by["delays"] = further.delays.json()
             elif found.hypotheses.repeated:
                 by = {"repeated": True, "deterministic": True}
             elif further.fact is not None:

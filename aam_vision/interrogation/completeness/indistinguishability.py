@@ -108,6 +108,8 @@ class Indistinguishability:
         # what follows from other facts may change in steps that do not name its objects
         if derived := hypotheses.vocabulary.derived:
             problems = [[state.freed(derived) for state in origins] for origins in problems]
+        if delays := hypotheses.vocabulary.delays:
+            problems = [[delays.freed(state) for state in origins] for origins in problems]
         self._problems = problems
         self._cases = {name: cases_of(action) for name, action in hypotheses.actions.items()}
         self._undecided = {

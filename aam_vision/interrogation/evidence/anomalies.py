@@ -16,24 +16,26 @@ from aam_vision.interrogation.evidence.graph import Evidence
 from aam_vision.interrogation.evidence.moves import Asked, Entry
 from aam_vision.interrogation.evidence.transcript import Transcript, attempted, taken_in
 from aam_vision.interrogation.hypotheses.models import Hypotheses
-from aam_vision.model.derived import AtLeast
-from aam_vision.model.strips import Atom, GroundAction, State
+from aam_vision.model.strips import Atom, GroundAction, State, Vocabulary
 
 
-def unexplained_changes(
-    entry: Entry, constants: Collection[str], derived: Sequence[AtLeast] = ()
-) -> list[Atom]:
-    """Atoms that changed, in one answer or walk, although no executed step names their objects; but for those that are ``derived`` from others."""
+def unexplained_changes(entry: Entry, vocabulary: Vocabulary) -> list[Atom]:
+    """Atoms that changed, in one answer or walk, although no executed step names their objects; but for what follows from others, or was to come."""
+    constants, derived, delays = vocabulary.constants, vocabulary.derived, vocabulary.delays
     if isinstance(entry, Asked):
         executed = entry.query.plan[: entry.response.executed]
         steps = [(entry.query.initial.state, executed, entry.response.final.state)]
     else:
         steps = [(step.before.state, (step.action,), step.after.state) for step in entry.steps]
-    return [
-        atom
-        for before, actions, after in steps
-        for atom in changed_untouched(before.plain(derived), actions, after.plain(derived), constants)
-    ]
+    found: list[Atom] = []
+    for before, actions, after in steps:
+        due = frozenset[Atom]()
+        if delays is not None:
+            due = delays.due_within(before, actions)
+            before, after = delays.plain(before), delays.plain(after)
+        changed = changed_untouched(before.plain(derived), actions, after.plain(derived), constants)
+        found += [atom for atom in changed if atom not in due]
+    return found
 
 
 def changed_untouched(
@@ -48,7 +50,7 @@ def changed_untouched(
 def shows_error(transcript: Transcript) -> bool:
     """Whether an untouched atom has changed, or a step was refused and executed in states that looked the same."""
     known = transcript.vocabulary
-    if any(unexplained_changes(entry, known.constants, known.derived) for entry in transcript.entries):
+    if any(unexplained_changes(entry, known) for entry in transcript.entries):
         return True
     outcomes: dict[bool, set[tuple[State, GroundAction]]] = {True: set(), False: set()}
     for step in attempted(transcript.in_single_steps()):

@@ -383,7 +383,9 @@ class Evidence:
             hidden -= index.facts(recovered, objects)
         if newly_hidden := now_unknown & ~unknown:
             hidden |= index.facts(newly_hidden, objects)
-        return State(true, state.objects, hidden).completed(self.hypotheses.vocabulary.derived)
+        vocabulary = self.hypotheses.vocabulary
+        after = State(true, state.objects, hidden).completed(vocabulary.derived)
+        return after if vocabulary.delays is None else vocabulary.delays.passed(state, action, after)
 
     def predict_plan(self, state: State, plan: Iterable[GroundAction]) -> State:
         """The same after all steps of a plan."""
@@ -425,6 +427,9 @@ class HiddenValues:
         hypotheses = self._hypotheses[edge.action.name]
         index, objects = hypotheses.index, edge.action.objects
         now, now_unknown = index.values(edge.after.state, objects)
+        delays = self._hypotheses.vocabulary.delays
+        if delays is not None and (due := delays.due(edge.before.state)):
+            now_unknown |= sum(bit for bit, fact in index.grounded(objects) if fact in due)
         groups = index.coinciding(objects)
         shared = sum(groups)
         hypotheses.changed((held, unknown | shared), (now, now_unknown | shared))
@@ -468,8 +473,11 @@ class HiddenValues:
 
     def _narrowed(self, edge: Edge) -> tuple[dict[Atom, bool], dict[Atom, bool]]:
         """The values before and after one step that only one possible effect allows."""
-        derived = self._hypotheses.vocabulary.derived
+        derived, delays = self._hypotheses.vocabulary.derived, self._hypotheses.vocabulary.delays
         before, after = edge.before.state.plain(derived), edge.after.state.plain(derived)
+        due = frozenset[Atom]()
+        if delays is not None:
+            before, after, due = delays.plain(before), delays.plain(after), delays.due(before)
         if not before.unknown and not after.unknown:
             return {}, {}
         hypotheses = self._hypotheses[edge.action.name]
@@ -477,7 +485,7 @@ class HiddenValues:
         shared = hypotheses.index.shared(edge.action.objects)
         learnt_before: dict[Atom, bool] = {}
         learnt_after: dict[Atom, bool] = {}
-        for atom in sorted(before.unknown | after.unknown):
+        for atom in sorted((before.unknown | after.unknown) - due):
             was, then = before.value(atom), after.value(atom)
             bit = touched.get(atom)
             if bit is not None and bit & shared:

@@ -241,7 +241,7 @@ def _before_contradiction(transcript: Transcript) -> tuple[Evidence, int]:
     evidence, known = evidence_of(transcript), transcript.vocabulary
     last = len(transcript.entries) - 1
     for number, entry in enumerate(transcript.entries):
-        if unexplained_changes(entry, known.constants, known.derived):
+        if unexplained_changes(entry, known):
             return evidence, number
         try:
             evidence.take_in(entry)

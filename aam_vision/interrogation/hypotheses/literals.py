@@ -144,8 +144,10 @@ class AtomIndex(Unchanging):
 
     @cached_property
     def derived(self) -> int:
-        """The atoms that follow from others, as a mask: what is true of them after a step is no effect of its own."""
+        """The atoms that follow from others, or tell what is to come, as a mask: what is true of them after a step is no effect of its own."""
         names = {one.predicate.name for one in self.vocabulary.derived}
+        if self.vocabulary.delays is not None:
+            names |= {*self.vocabulary.delays.waiting}
         return sum(bit for atom, bit in self.bit.items() if atom.predicate in names)
 
     @cached_property

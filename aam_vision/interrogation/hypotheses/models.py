@@ -316,6 +316,7 @@ class ActionHypotheses:
             add=self.index.select(added),
             delete=self.index.select(deleted),
             derived=self.index.vocabulary.derived,
+            delays=self.index.vocabulary.delays,
         )
         self._schema = self.version, schema
         return schema

@@ -33,7 +33,7 @@ def meant(transcript: Transcript) -> dict[str, str]:
     known, named = transcript.vocabulary.constants, dict[str, None]()
     for entry in transcript.in_single_steps().entries:
         given = {name for step in entry.actions for name in step.objects}
-        for atom in unexplained_changes(entry, known):
+        for atom in unexplained_changes(entry, transcript.vocabulary):
             named |= dict.fromkeys(one for one in atom.objects if one not in given and one not in known)
     kinds = {name: {one.state.objects.get(name) for one in transcript.initial} for name in named}
     everywhere = {

@@ -86,7 +86,7 @@ class Inspection:
         Raises:
             InconsistentAgent: it cannot be right, and that ends the interrogation.
         """
-        if changed := unexplained_changes(entry, self.constants, self.agent.vocabulary.derived):
+        if changed := unexplained_changes(entry, self.agent.vocabulary):
             sign = f"{name()} changed {changed[0]}, which no step of it names"
             self._doubt(f"{sign}: a state was misread, or this is no STRIPS agent")
         elif step := self._unseen_change(entry):

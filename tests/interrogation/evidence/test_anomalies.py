@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import permutations, product
 
 import numpy as np
@@ -24,8 +25,9 @@ from aam_vision.interrogation.evidence.transcript import Transcript, evidence_of
 from aam_vision.interrogation.policies.economical import EconomicalPolicy
 from aam_vision.interrogation.policies.settable import SettablePolicy
 from aam_vision.interrogation.task.loop import Interrupted, interrogate
+from aam_vision.model.delayed import DelayedEffect, Delays
 from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
-from aam_vision.model.strips import Atom, GroundAction, State
+from aam_vision.model.strips import Atom, GroundAction, LiftedAtom, State
 from aam_vision.support.errors import InconsistentAgent
 from tests import domains, small
 from tests.domains import Domain
@@ -82,15 +84,29 @@ def test_an_atom_stays_unless_a_step_names_its_objects(
     actions = tuple(ACT[name] for name in steps)
     assert changed_untouched(was, actions, now, {"k"}) == wanted
     entry = _asked(was, (*actions, ACT["b"], ACT["b"]), len(steps), now)
-    assert unexplained_changes(entry, {"k"}) == wanted
+    assert unexplained_changes(entry, MODEL.vocabulary) == wanted
     assert shows_error(_transcript(entry)) is bool(wanted)
     if len(steps) == 1:
-        assert unexplained_changes(_walked(was, *actions, now), {"k"}) == wanted
+        assert unexplained_changes(_walked(was, *actions, now), MODEL.vocabulary) == wanted
+
+
+def test_what_was_to_come_is_explained() -> None:
+    known = MODEL.vocabulary.predicate("p")
+    effect = DelayedEffect("act", LiftedAtom("p", (0,)), known, known.types, True, 1)
+    vocabulary = MODEL.vocabulary.with_delays(Delays((effect,)))
+    waits = State(frozenset({Atom("p-true-in-1", ("b",))}), _state().objects)
+    assert unexplained_changes(_walked(waits, ACT["a"], _state("pb")), vocabulary) == []
+    assert unexplained_changes(_walked(_state(), ACT["a"], _state("pb")), vocabulary) == [Atom("p", ("b",))]
+    plan = _asked(_state(), (ACT["b"], ACT["a"]), 2, _state("pb qab"))
+    assert unexplained_changes(plan, vocabulary) == [Atom("q", ("a", "b"))]
 
 
 def test_every_step_of_a_walk_is_looked_at() -> None:
     walk = _walked(_state(), ACT["a"], _state("pa"), ACT["b"], _state(""), ACT["a"], _state("pb"))
-    assert unexplained_changes(walk, set()) == [Atom("p", ("a",)), Atom("p", ("b",))]
+    assert unexplained_changes(walk, replace(MODEL.vocabulary, constants={})) == [
+        Atom("p", ("a",)),
+        Atom("p", ("b",)),
+    ]
 
 
 def test_a_step_that_was_refused_and_executed_in_equal_states_shows_chance() -> None:
@@ -164,7 +180,7 @@ def test_a_misread_atom_shows_and_nothing_else_does(domain: Domain, seed: int, d
     atom = data.draw(st.sampled_from(far))
     misread = Situation("misread", State(state.true ^ {atom}, state.objects))
     wrong = Walked((WalkStep(step.before, step.action, misread),))
-    assert unexplained_changes(wrong, agent.vocabulary.constants) == [atom]
+    assert unexplained_changes(wrong, agent.vocabulary) == [atom]
     assert shows_error(transcript.of([wrong]))
 
 

@@ -1,0 +1,534 @@
+"""Effects that come late, or wear off: what is to come follows from the steps before, so a situation is one with what waits in it.
+
+To the engine such an agent is a deterministic one whose states also tell what is to come. Which effects those are is looked for where facts changed in
+steps that do not name their objects, or that do not always change them: an earlier step that names them may be the reason.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from aam_vision.agents.counting import Counts
+from aam_vision.agents.decorator import AgentDecorator
+from aam_vision.agents.encoding import Malformed
+from aam_vision.agents.encoding import field as field_of
+from aam_vision.interrogation.chance.going_on import VISIBLE, can_go_on
+from aam_vision.interrogation.evidence.anomalies import changed_untouched
+from aam_vision.interrogation.evidence.moves import Asked, Entry, Walked
+from aam_vision.interrogation.evidence.transcript import Transcript
+from aam_vision.interrogation.examination.findings import Family
+from aam_vision.interrogation.hypotheses.literals import AtomIndex
+from aam_vision.interrogation.memory.explanations import Effects, effects_of
+from aam_vision.interrogation.memory.going_on import as_deterministic
+from aam_vision.interrogation.memory.histories import BEGINNING, Histories, RecordingAgent
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.result import Result
+from aam_vision.interrogation.task.verdict import BUDGET
+from aam_vision.model.delayed import LONGEST, DelayedEffect, Delays
+from aam_vision.model.query import Access, Agent, Expected, MadeAnew, Query, Response, Situation, WalkStep
+from aam_vision.model.strips import (
+    ActionHeader,
+    Atom,
+    GroundAction,
+    LiftedAtom,
+    State,
+    Vocabulary,
+    lifted_atoms,
+)
+from aam_vision.support.errors import InconsistentAgent
+from aam_vision.support.wording import listed
+
+ROUNDS = 8
+"""Delays with which the agent is interrogated, at most."""
+MANY = 6
+"""Effects that are tried together with one for what is left, where none alone explains all: those that explain most, and as many for the rest."""
+
+WALKED = 40
+"""Steps of the agent's own after which a model that is not proven is believed."""
+AGAIN = 4
+"""Histories after which an action is done once more, at most."""
+
+Plan = tuple[GroundAction, ...]
+
+
+class Delayed(NamedTuple):
+    """What was learned of an agent with effects that come later."""
+
+    delays: Delays
+    result: Result
+
+
+def can_delay(result: Result) -> bool:
+    """Whether what was diagnosed may be explained by effects that come later."""
+    # without a way back nobody can tell chance from what is due to steps before
+    families = VISIBLE if result.transcript.access.restarts else (*VISIBLE, Family.RANDOM)
+    return can_go_on(result, families, anywhere=True) and delaying(result.transcript) is not None
+
+
+def with_delays(
+    recorded: RecordingAgent,
+    result: Result,
+    rng: np.random.Generator,
+    budget: Budget | None = None,
+    exam: int | None = None,
+) -> Delayed | str:
+    """Interrogate an agent as a deterministic one with effects that come later; or why no such model fits it, in a line.
+
+    Args:
+        recorded: the agent that was interrogated; all that it was asked counts.
+        result: with a diagnosis.
+        rng: for the agent's own walks.
+        budget: of both together.
+        exam: steps of the examination; None for a quarter of all others.
+
+    Raises:
+        AgentFailed: the agent cannot answer any more.
+    """
+    tried: list[Delays] = []
+    budget = budget or Budget()
+    why = "no effect that comes later explains what was seen"
+    while len(tried) < ROUNDS:
+        delays = delaying(recorded.transcript, tried)
+        if delays is not None and _done_again(recorded, delays, result.counts, budget):
+            delays = delaying(recorded.transcript, tried)
+        if delays is None:
+            return why
+        tried.append(delays)
+        told = listed([_told(effect, recorded) for effect in delays.effects])
+        agent = DelayedAgent(recorded, delays)
+        known = delayed(recorded.transcript, delays).entries
+        several = len(delays.effects) > 1
+        how = f"deterministic, with {'effects that come' if several else 'an effect that comes'} later"
+        invented = f"{told[0].upper()}{told[1:]}."
+        found = as_deterministic(recorded, agent, result, rng, budget, exam, how, invented, known=known)
+        if isinstance(found, str):
+            why = found
+            continue
+        if found.proven or found.status == BUDGET:
+            return Delayed(delays, found)
+        # what is not proven was not examined
+        walked = _walked(recorded, result.counts, budget, rng)
+        if _Seen(recorded.transcript).explained_by(delays):
+            more = Counts(steps=walked, walk_steps=walked)
+            return Delayed(delays, replace(found, counts=found.counts + more))
+        why = "what came later came otherwise in further steps of its own"
+    return why
+
+
+def _walked(recorded: RecordingAgent, before: Counts, budget: Budget, rng: np.random.Generator) -> int:
+    """Let the agent take steps of its own; how many there were."""
+    end = recorded.transcript.end
+    start = recorded.initial()[0] if recorded.access.restarts or end is None else end
+    if budget.spent(before + recorded.counts, steps=WALKED):
+        return 0
+    return len(recorded.walk(start, WALKED, rng))
+
+
+def _done_again(recorded: RecordingAgent, delays: Delays, before: Counts, budget: Budget) -> bool:
+    """Do again what lets an effect wait, which may put it off; whether any answer was new. Nothing is asked where there is no way back.
+
+    Of each action it is done after the shortest histories in which it was executed.
+    """
+    starts = {one.state: one for one in reversed(recorded.initial())}
+    made = len(recorded.histories.attempts)
+    for name in dict.fromkeys(effect.action for effect in delays.effects):
+        attempts = recorded.histories.attempts
+        known = {(one.parent, one.action) for one in attempts}
+        plans: dict[tuple[Situation, Plan], None] = {}
+        for last, one in enumerate(attempts):
+            if one.action.name != name or not one.executed or not recorded.access.restarts:
+                continue
+            if (last, one.action) in known:
+                continue
+            steps: Plan = (one.action,)
+            number, first = last, one
+            while number != BEGINNING:
+                first = attempts[number]
+                steps = (*[first.action] * first.executed, *steps)
+                number = first.parent
+            if first.before is None:
+                continue
+            start = starts.get(first.before)
+            if recorded.access.constructs:
+                start = Situation(first.before, first.before)
+            if start is not None:
+                plans[start, steps] = None
+        for start, plan in sorted(plans, key=lambda asked: len(asked[1]))[:AGAIN]:
+            if not budget.spent(before + recorded.counts, steps=len(plan), queries=1):
+                recorded.ask(Query(start, plan))
+    return len(recorded.histories.attempts) > made
+
+
+def _told(effect: DelayedEffect, agent: Agent) -> str:
+    (header,) = [one for one in agent.headers if one.name == effect.action]
+    return effect.told(header.parameters)
+
+
+def read_delays(told: Any, vocabulary: Vocabulary, headers: Sequence[ActionHeader]) -> Delays:
+    """The effects that ``Delays.json`` wrote.
+
+    Raises:
+        Malformed: they are none of this vocabulary and these actions.
+    """
+    known = {header.name: header for header in headers}
+    predicates = {one.name: one for one in vocabulary.predicates}
+    found: list[DelayedEffect] = []
+    for one in told:
+        header = known.get(field_of(one, "action", str))
+        predicate = predicates.get(field_of(one, "predicate", str))
+        places, after = field_of(one, "places", list), field_of(one, "after", int)
+        value, *how = (field_of(one, name, bool) for name in ("value", "undoes", "restarts", "firm"))
+        if header is None or predicate is None or not 1 <= after <= LONGEST:
+            raise Malformed("an effect that comes later is none")
+        atom = LiftedAtom(predicate.name, tuple(places))
+        if atom not in lifted_atoms(replace(vocabulary, predicates=(predicate,)), header):
+            raise Malformed("an effect that comes later is none of its action's parameters")
+        types = tuple(header.types[place] for place in places)
+        found.append(DelayedEffect(header.name, atom, predicate, types, value, after, *how))
+    delays = Delays(tuple(found))
+    if not found or not delays.consistent or not {*predicates}.isdisjoint(delays.waiting):
+        raise Malformed("nothing comes later, or it is told by names that are taken")
+    return delays
+
+
+class DelayedAgent(AgentDecorator):
+    """An agent in whose situations it is seen what is to come.
+
+    Its plans are carried out step by step, as what waits may depend on every state between. No state can be made in which something waits: where
+    any can be, such an agent is asked as if it had snapshots, and the steps before are made anew.
+
+    Raises:
+        InconsistentAgent: a step did not come out as it did before.
+    """
+
+    def __init__(self, agent: Agent, delays: Delays) -> None:
+        super().__init__(agent)
+        self._delays = delays
+        self._made_anew = agent.access.constructs
+        self._vocabulary = agent.vocabulary.with_delays(delays)
+        self._led: dict[tuple[State, Plan], Response] = {}
+        """Where any state can be made: what came of plans."""
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return self._vocabulary
+
+    @property
+    def access(self) -> Access:
+        return _access(self.agent.access)
+
+    def initial(self) -> Sequence[Situation]:
+        return [_begun(one, self.agent.access) for one in self.agent.initial()]
+
+    def ask(self, query: Query) -> Response:
+        here = query.initial
+        if not query.plan and self._made_anew:
+            return Response(0, here)
+        if not query.plan:
+            response = self.agent.ask(replace(query, initial=self._plain(here)))
+            return replace(response, final=self._as(here, response.final))
+        for executed, step in enumerate(query.plan):
+            response = self._step(here, step, goes_on=query.goes_on or executed > 0)
+            if not response.executed:
+                told = None if response.told is None else executed + response.told
+                return Response(executed, self._as(here, response.final), told)
+            here = self._after(here, step, response.final)
+        return Response(len(query.plan), here)
+
+    def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
+        """A walk from there; none where the agent, on its own, would have forgotten how it came there."""
+        here, found = start, list[WalkStep]()
+        if self._made_anew and _way(here)[1]:
+            return ()
+        for _, step, after in self.agent.walk(self._plain(here), steps, rng):
+            left = self._after(here, step, after)
+            found.append(WalkStep(here, step, left))
+            here = left
+        return found
+
+    def expect(self, questions: Sequence[Expected]) -> None:
+        """Nothing is said of what will be asked next: plans are asked step by step."""
+
+    def _plain(self, situation: Situation) -> Situation:
+        """The agent's own situation."""
+        if self._made_anew:
+            state, _ = _way(situation)
+            return Situation(state, state)
+        return Situation(situation.handle, self._delays.plain(situation.state))
+
+    def _as(self, here: Situation, seen: Situation) -> Situation:
+        """The situation after a look or a refused step: what waited there waits."""
+        if self._made_anew:
+            return here
+        return Situation(seen.handle, self._delays.with_waits_of(here.state, seen.state))
+
+    def _after(self, here: Situation, step: GroundAction, seen: Situation) -> Situation:
+        """The situation after an executed step."""
+        handle: Hashable = seen.handle
+        if self._made_anew:
+            state, way = _way(here)
+            handle = MadeAnew(state, (*way, step))
+        return Situation(handle, self._delays.waited(here.state, step, seen.state))
+
+    def _step(self, here: Situation, step: GroundAction, *, goes_on: bool) -> Response:
+        """What comes of one step."""
+        if not self._made_anew:
+            return self.agent.ask(Query(self._plain(here), (step,), goes_on=goes_on))
+        state, way = _way(here)
+        plan = (*way, step)
+        if (state, plan) not in self._led:
+            response = self.agent.ask(Query(Situation(state, state), plan))
+            executed = response.executed - len(way)
+            if executed < 0:
+                raise InconsistentAgent(f"{way[executed]}: executed, and refused after the same steps")
+            told = None if response.told is None else max(0, response.told - len(way))
+            self._led[state, plan] = Response(executed, response.final, told)
+        return self._led[state, plan]
+
+
+def _access(access: Access) -> Access:
+    return Access.SNAPSHOT if access.constructs else access
+
+
+def _begun(situation: Situation, access: Access) -> Situation:
+    """A situation in which nothing waits."""
+    return Situation(MadeAnew(situation.state), situation.state) if access.constructs else situation
+
+
+def _way(situation: Situation) -> MadeAnew:
+    """Where any state can be made: the one in which a situation's history begins, and the steps that lead on from there."""
+    assert isinstance(situation.handle, MadeAnew)
+    return situation.handle
+
+
+def delayed(transcript: Transcript, delays: Delays) -> Transcript:
+    """What was asked and shown, with what is to come in every situation; without what nobody knows that of."""
+    telling = _Telling(transcript, delays)
+    entries = tuple(told for entry in transcript.entries if (told := telling.entry(entry)) is not None)
+    return replace(
+        transcript,
+        vocabulary=transcript.vocabulary.with_delays(delays),
+        access=_access(transcript.access),
+        initial=tuple(_begun(one, transcript.access) for one in transcript.initial),
+        entries=entries,
+    )
+
+
+def _unclear(entry: Entry, access: Access) -> bool:
+    """Whether it goes on from an answer of an agent that can be put into any state: not every such agent is left as it stands."""
+    return isinstance(entry, Asked) and entry.query.goes_on and access.constructs
+
+
+class _Telling:
+    """Tells the entries of an interrogation, in their order, with what is to come."""
+
+    def __init__(self, transcript: Transcript, delays: Delays) -> None:
+        self._delays = delays
+        self._access = transcript.access
+        self._initial = {one.handle for one in transcript.initial}
+        self._known = {one.handle: one.state for one in transcript.initial}
+        """By handle the states of situations, with what is to come; without those of which that is not known."""
+        self._stands: Hashable = None
+        self._late = {effect.action for effect in delays.effects}
+
+    def entry(self, entry: Entry) -> Entry | None:
+        """An entry as it is told; None if it cannot be."""
+        if isinstance(entry, Asked):
+            told = self._asked(entry)
+            self._arrive(entry.response.final, None if told is None else told.response.final)
+            return told
+        if not entry.steps:
+            return entry
+        here, steps = self._start(entry.steps[0].before), list[WalkStep]()
+        for _, step, after in entry.steps:
+            led = None if here is None else self._after(here, step, after)
+            if here is not None and led is not None:
+                steps.append(WalkStep(here, step, led))
+            here = led
+            self._arrive(after, here)
+        return Walked(tuple(steps)) if steps else None
+
+    def _asked(self, entry: Asked) -> Asked | None:
+        query, (executed, final, told) = (
+            entry.query,
+            (
+                entry.response.executed,
+                entry.response.final,
+                entry.response.told,
+            ),
+        )
+        begun = None if _unclear(entry, self._access) else self._start(query.initial)
+        if begun is None:
+            return None
+        done = query.plan[:executed]
+        if len(done) == 1:
+            left: Situation | None = self._after(begun, done[0], final)
+        elif self._delays.plain(begun.state) != begun.state or any(one.name in self._late for one in done):
+            left = None if done else Situation(self._handle(begun, done, final), begun.state)
+        else:
+            left = Situation(self._handle(begun, done, final), final.state)
+        if left is None:
+            return None
+        return Asked(replace(query, initial=begun), Response(executed, left, told))
+
+    def _start(self, situation: Situation) -> Situation | None:
+        """Where a question or a walk begins; None if it is not known what is to come there."""
+        handle = situation.handle
+        if self._access.constructs:
+            return _begun(situation, self._access)
+        if self._access.episodic and handle in self._initial and handle != self._stands:
+            return situation
+        state = self._known.get(handle)
+        return None if state is None else Situation(handle, state)
+
+    def _after(self, here: Situation, step: GroundAction, seen: Situation) -> Situation:
+        return Situation(self._handle(here, (step,), seen), self._delays.waited(here.state, step, seen.state))
+
+    def _handle(self, here: Situation, steps: Plan, seen: Situation) -> Hashable:
+        if not self._access.constructs:
+            return seen.handle
+        state, way = _way(here)
+        return MadeAnew(state, (*way, *steps))
+
+    def _arrive(self, seen: Situation, told: Situation | None) -> None:
+        self._stands = seen.handle
+        if told is None:
+            self._known.pop(seen.handle, None)
+        elif not (self._access.returns and seen.handle in self._known):
+            self._known[seen.handle] = told.state
+
+
+# Which effects come later.
+
+
+class _Change(NamedTuple):
+    """A change of a fact that the step in which it came does not explain."""
+
+    attempt: int
+    fact: Atom
+    value: bool
+
+
+def delaying(transcript: Transcript, but: Sequence[Delays] = ()) -> Delays | None:
+    """The fewest effects that come later and explain all changes that were seen, but for some; None if there are none, or none are needed."""
+    seen = _Seen(transcript)
+    reasons = [dict.fromkeys(seen.reasons(change)) for change in seen.unexplained]
+    alone = _likeliest(reasons)
+    options: list[tuple[list[DelayedEffect], ...]] = [(first,) for first in alone]
+    for first in alone[:MANY]:
+        rest = [those for those in reasons if those.keys().isdisjoint(first)]
+        options += [(first, second) for second in _likeliest(rest)[:MANY]]
+    for option in options:
+        for effects in product(*option):
+            found = Delays(effects)
+            if found not in but and seen.explained_by(found):
+                return found
+    return None
+
+
+def _likeliest(reasons: Iterable[Iterable[DelayedEffect]]) -> list[list[DelayedEffect]]:
+    """The reasons for changes, those for most first; each in whatever way it comes."""
+    votes = Counter(effect for those in reasons for effect in those)
+    found: dict[DelayedEffect, list[DelayedEffect]] = {}
+    for effect, _ in votes.most_common():
+        found.setdefault(replace(effect, undoes=False, restarts=False, firm=False), []).append(effect)
+    return [*found.values()]
+
+
+class _Seen:
+    """The attempts of an interrogation, as far as the situations around them were seen."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        histories = Histories(transcript.access, transcript.initial)
+        for entry in transcript.entries:
+            if not _unclear(entry, transcript.access):
+                histories.add(entry)
+        self._attempts = histories.attempts
+        self._constants = transcript.vocabulary.constants
+        self._predicates = {one.name: one for one in transcript.vocabulary.predicates}
+        self._taken = {*self._predicates}
+        self._indexes = {
+            header.name: AtomIndex(transcript.vocabulary, header) for header in transcript.headers
+        }
+
+    @property
+    def unexplained(self) -> Iterator[_Change]:
+        """The changes of facts that a step does not name, or does not always change."""
+        whole = dict.fromkeys(self._indexes, Effects())
+        for one in self._attempts:
+            name = one.action.name
+            whole[name] = whole[name].together(effects_of(self._indexes[name], one))
+        for number, one in enumerate(self._attempts):
+            if not one.executed or one.before is None or one.after is None:
+                continue
+            index = self._indexes[one.action.name]
+            changed = (one.before.true ^ one.after.true) - one.before.unknown - one.after.unknown
+            unsteady = index.facts(whole[one.action.name].unsteady, one.action.objects)
+            strange = {*changed_untouched(one.before, [one.action], one.after, self._constants)}
+            for fact in sorted(changed):
+                if fact in strange or fact in unsteady:
+                    yield _Change(number, fact, fact in one.after.true)
+
+    def reasons(self, change: _Change) -> Iterator[DelayedEffect]:
+        """The effects of earlier steps that explain a change."""
+        number, after = self._attempts[change.attempt].parent, 1
+        while number != BEGINNING and after <= LONGEST:
+            one = self._attempts[number]
+            if one.executed:
+                objects = one.action.objects
+                if {*change.fact.objects} <= {*objects}:
+                    places = tuple(objects.index(name) for name in change.fact.objects)
+                    atom = LiftedAtom(change.fact.predicate, places)
+                    predicate = self._predicates[change.fact.predicate]
+                    types = tuple(self._indexes[one.action.name].header.types[place] for place in places)
+                    effect = DelayedEffect(one.action.name, atom, predicate, types, change.value, after)
+                    if one.before is not None and one.after is not None:
+                        was, now = one.before.value(change.fact), one.after.value(change.fact)
+                        if was is change.value and now is (not change.value):
+                            yield replace(effect, undoes=True)
+                            yield replace(effect, undoes=True, firm=True)
+                    for firm, restarts in product((False, True), (False, True)):
+                        yield replace(effect, restarts=restarts, firm=firm)
+                after += 1
+            number = one.parent
+
+    def explained_by(self, delays: Delays) -> bool:
+        """Whether, with these effects, each action always does the same, and to the facts that it names."""
+        if not delays.consistent or not self._taken.isdisjoint(delays.waiting):
+            return False
+        whole = dict.fromkeys(self._indexes, Effects())
+        told: list[State | None] = []
+        for one in self._attempts:
+            before = one.before if one.parent == BEGINNING else told[one.parent]
+            if not one.executed:
+                told.append(before)
+                continue
+            if before is None or one.after is None:
+                told.append(None)
+                continue
+            plain, due = delays.plain(before), delays.coming(before, one.action)
+            told.append(delays.waited(before, one.action, one.after))
+            strange = changed_untouched(plain, [one.action], one.after, self._constants)
+            if not due.issuperset(strange):
+                return False
+            name, index = one.action.name, self._indexes[one.action.name]
+            expected = delays.passed(before, one.action, delays.plain(before))
+            own = {fact for _, fact in index.grounded(one.action.objects)}
+            if any(
+                expected.value(fact) != one.after.value(fact)
+                for fact in due
+                if fact not in own or expected.value(fact) != plain.value(fact)
+            ):
+                return False
+            hidden = replace(one.after, unknown=one.after.unknown | due, true=one.after.true - due)
+            seen = effects_of(index, one._replace(before=plain, after=hidden))
+            whole[name] = whole[name].together(seen)
+            if whole[name].unsteady:
+                return False
+        return True

@@ -1,0 +1,229 @@
+"""Agents whose effects come late, or wear off, are learned with what waits in each situation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aam_vision.agents.decorator import AgentDecorator
+from aam_vision.agents.symbolic import SymbolicAgent
+from aam_vision.interrogation.chance.result import Options
+from aam_vision.interrogation.evidence.moves import Asked
+from aam_vision.interrogation.evidence.transcript import Transcript
+from aam_vision.interrogation.going_on import Way, go_further
+from aam_vision.interrogation.memory.delayed import DelayedAgent, delayed, delaying, read_delays
+from aam_vision.interrogation.memory.histories import RecordingAgent
+from aam_vision.interrogation.task.budget import Budget
+from aam_vision.interrogation.task.verification import verify
+from aam_vision.model.delayed import DelayedEffect, Delays
+from aam_vision.model.query import Access, Agent, Query, Response, Situation
+from aam_vision.model.strips import (
+    ActionHeader,
+    ActionSchema,
+    Atom,
+    GroundAction,
+    LiftedAtom,
+    Model,
+    Objects,
+    Predicate,
+    State,
+    Types,
+    Vocabulary,
+)
+from experiments.faults.registry import faulty_agent
+from experiments.trust_runs import interrogated, unpredicted
+from tests.profiles import first, thorough
+
+
+@pytest.mark.parametrize(
+    ("family", "access", "seed"),
+    first(
+        5,
+        [
+            ("delayed effect", Access.TRAJECTORY, 990004),
+            ("delayed effect", Access.SETTABLE, 990002),
+            ("effect wears off", Access.RESET, 990001),
+            ("effect wears off", Access.SNAPSHOT, 990000),
+            ("delayed effect", Access.RESET, 990005),
+            *product(["delayed effect", "effect wears off"], Access, [990000]),
+        ],
+    ),
+)
+def test_what_comes_later_is_learned(family: str, access: Access, seed: int) -> None:
+    agent = faulty_agent(family, access, seed)
+    told, _ = interrogated(agent, seed, 60)
+    further = go_further(agent, told, seed, Options(0.1, max_steps=3000), Budget(steps=3000), 60)
+    assert further.way is Way.DELAYED
+    assert further.found is not None
+    assert unpredicted(further.found, agent, np.random.default_rng(seed)) == 0
+    assert not verify(further.found.transcript, further.found).faults
+    assert further.delays is not None
+    (effect,) = further.delays.effects
+    (action,) = agent.fault.actions
+    assert effect.action == action
+    assert "later" in further.found.invented or "with the next step" in further.found.invented
+    assert f"({next(iter(effect.waits))} ?v0" in further.found.pddl
+
+
+POTS = Vocabulary("pots", (Predicate("hot", ("pot",)), Predicate("lit")), Types({"pot": "object"}))
+HEAT, PUT_OUT = ActionHeader("heat", ("what",), ("pot",)), ActionHeader("put-out")
+WAITING = ActionHeader("wait")
+OBJECTS = Objects({"red": "pot", "blue": "pot"}, POTS.types)
+BOILS = DelayedEffect("heat", LiftedAtom("hot", (0,)), POTS.predicates[0], ("pot",), True, 2)
+DELAYS = Delays((BOILS,))
+RED, LIT = Atom("hot", ("red",)), Atom("lit", ())
+HEATED, OUT, WAIT = GroundAction("heat", ("red",)), GroundAction("put-out", ()), GroundAction("wait", ())
+
+
+LAMP = frozenset({LiftedAtom("lit", ())})
+MODEL = Model(POTS, (ActionSchema(HEAT, add=LAMP), ActionSchema(PUT_OUT, delete=LAMP), ActionSchema(WAITING)))
+"""The same agent without what comes later."""
+
+
+def pots(*true: Atom) -> State:
+    return State(frozenset(true), OBJECTS)
+
+
+def asked(start: Situation, plan: tuple[GroundAction, ...], executed: int, end: Situation) -> Asked:
+    return Asked(Query(start, plan), Response(executed, end))
+
+
+def transcript(access: Access, *entries: Asked) -> Transcript:
+    begun = Situation("begin", pots()) if not access.constructs else Situation(pots(), pots())
+    return Transcript(POTS, (HEAT, PUT_OUT, WAITING), access, (begun,), entries)
+
+
+def one_by_one(access: Access, *steps: tuple[GroundAction, State]) -> Transcript:
+    """One history, a step a question."""
+    here, entries = Situation("begin", pots()), list[Asked]()
+    for number, (step, state) in enumerate(steps):
+        after = Situation(number, state)
+        entries.append(asked(here, (step,), 1, after))
+        here = after
+    return transcript(access, *entries)
+
+
+BOILED = ((HEATED, pots(LIT)), (OUT, pots()), (OUT, pots(RED)), (OUT, pots(RED)))
+
+
+def test_the_reason_for_a_change_is_looked_for_in_earlier_steps() -> None:
+    found = delaying(one_by_one(Access.RESET, *BOILED))
+    assert found is not None
+    assert found.effects[0] == replace(BOILS, restarts=found.effects[0].restarts)
+    assert delaying(one_by_one(Access.RESET, *BOILED), [found]) != found
+    assert delaying(one_by_one(Access.RESET, *BOILED[1:])) is None, "no step names the pot"
+    steady = one_by_one(Access.RESET, *BOILED, (HEATED, pots(RED, LIT)), (OUT, pots(RED)))
+    assert delaying(steady) == found
+
+
+def test_a_situation_is_told_with_what_waits_in_it_as_far_as_that_is_known() -> None:
+    told = delayed(one_by_one(Access.RESET, *BOILED), DELAYS)
+    waits = [
+        [one.predicate for one in entry.response.final.state.true if one.predicate in DELAYS.waiting]
+        for entry in told.entries
+        if isinstance(entry, Asked)
+    ]
+    assert waits == [["hot-true-in-2"], ["hot-true-in-1"], [], []]
+    begun = Situation("begin", pots())
+    plan = asked(begun, (HEATED, OUT), 2, Situation(1, pots()))
+    after = asked(Situation(1, pots()), (OUT,), 1, Situation(2, pots(RED)))
+    nobody = delayed(transcript(Access.RESET, plan, after), DELAYS)
+    assert nobody.entries == (), "the state between was not seen, and nobody knows what waits afterwards"
+    quiet = asked(begun, (OUT, OUT), 2, Situation(1, pots()))
+    assert len(delayed(transcript(Access.RESET, quiet), DELAYS).entries) == 1, "nothing can wait there"
+
+
+def test_what_may_go_on_from_an_answer_or_begin_afresh_tells_nothing() -> None:
+    start = Situation(pots(), pots())
+    heated = asked(start, (HEATED,), 1, Situation(pots(LIT), pots(LIT)))
+    on = Asked(
+        Query(Situation(pots(LIT), pots(LIT)), (OUT,), goes_on=True),
+        Response(1, Situation(pots(), pots())),
+    )
+    assert len(delayed(transcript(Access.SETTABLE, heated, on), DELAYS).entries) == 1
+    assert delaying(transcript(Access.SETTABLE, heated, on)) is None
+
+
+def test_where_any_state_can_be_made_a_history_is_part_of_a_situation() -> None:
+    start = Situation(pots(), pots())
+    told = delayed(
+        transcript(Access.SETTABLE, asked(start, (HEATED,), 1, Situation(pots(LIT), pots(LIT)))), DELAYS
+    )
+    assert told.access is Access.SNAPSHOT
+    (entry,) = told.entries
+    assert isinstance(entry, Asked)
+    assert entry.query.initial.handle == (pots(), ())
+    assert entry.response.final.handle == (pots(), (HEATED,))
+
+
+@thorough(30)
+@given(st.sampled_from([*Access]), st.lists(st.sampled_from([HEATED, OUT]), max_size=5), st.integers(0, 5))
+def test_an_agent_is_asked_step_by_step(access: Access, steps: list[GroundAction], cut: int) -> None:
+    plain = SymbolicAgent(MODEL, [pots()], access)
+    recorded = RecordingAgent(plain, replace(transcript(access), initial=tuple(plain.initial())))
+    agent = DelayedAgent(recorded, DELAYS)
+    (begun,) = agent.initial()
+    state, here = begun.state, begun
+    for part in (steps[:cut], steps[cut:]):
+        response = agent.ask(Query(here, tuple(part)))
+        for step in part[: response.executed]:
+            after = MODEL.run(DELAYS.plain(state), (step,))[1]
+            state = DELAYS.waited(state, step, after)
+        here = response.final
+        assert here.state == state
+
+
+class Silent(AgentDecorator):
+    """An agent that does not say whether it carried out a step that puts out; it keeps what it was asked."""
+
+    def __init__(self, agent: Agent) -> None:
+        super().__init__(agent)
+        self.asked: list[Query] = []
+
+    def ask(self, query: Query) -> Response:
+        self.asked.append(query)
+        if query.plan[-1:] == (OUT,):
+            told = len(query.plan) - 1
+            return replace(self.agent.ask(replace(query, plan=query.plan[:-1])), told=told)
+        return self.agent.ask(query)
+
+
+@pytest.mark.parametrize("access", [Access.RESET, Access.SETTABLE])
+def test_what_no_answer_tells_stays_untold(access: Access) -> None:
+    silent = Silent(SymbolicAgent(MODEL, [pots()], access))
+    agent = DelayedAgent(silent, DELAYS)
+    (begun,) = agent.initial()
+    response = agent.ask(Query(begun, (HEATED, HEATED, OUT)))
+    assert (response.executed, response.told) == (2, 2)
+    if not access.constructs:
+        assert [one.goes_on for one in silent.asked] == [False, True, True]
+    entry = Asked(Query(begun, (OUT,)), Response(0, begun, 0))
+    plain = replace(entry, query=Query(Situation("begin", pots()), (OUT,)))
+    (told,) = delayed(
+        transcript(Access.RESET, replace(plain, response=Response(0, plain.query.initial, 0))), DELAYS
+    ).entries
+    assert isinstance(told, Asked)
+    assert told.response.told == 0
+
+
+def test_effects_are_read_as_they_were_written() -> None:
+    for one in (BOILS, replace(BOILS, restarts=True, firm=True), replace(BOILS, value=False, undoes=True)):
+        assert read_delays(Delays((one,)).json(), POTS, (HEAT, PUT_OUT)) == Delays((one,))
+
+
+def test_two_effects_are_told_together_where_neither_explains_all() -> None:
+    lit = POTS.predicates[1]
+    goes_out = DelayedEffect("heat", LiftedAtom("lit", ()), lit, (), False, 3, undoes=True)
+    both, state, history = Delays((BOILS, goes_out)), pots(), list[tuple[GroundAction, State]]()
+    for step in (HEATED, GroundAction("heat", ("blue",)), *[WAIT] * 4, HEATED, *[WAIT] * 4):
+        state = both.passed(state, step, MODEL.run(both.plain(state), (step,))[1])
+        history.append((step, both.plain(state)))
+    found = delaying(one_by_one(Access.RESET, *history))
+    assert found is not None
+    told = {(one.action, one.predicate.name, one.value, one.after) for one in found.effects}
+    assert told == {("heat", "hot", True, 2), ("heat", "lit", False, 3)}
