@@ -232,7 +232,10 @@ def _with_actions(run: Path, wanted: Wanted, target: Target, planner: Planner, s
     if sorted((one.name, one.types) for one in model.headers) != sorted((one.name, one.types) for one in own):
         raise UnusableInput(f"{run / 'model.pddl'}: is of another agent than the run")
     start = target.agent.initial()[0]
-    show(f"{target.name}, problem {target.problems[0]}: {wanted.what}")
+    # no planner knows effects that come later
+    searched = wanted.plan is None and model.vocabulary.delays is not None
+    what = "the goal, by breadth-first search" if searched else wanted.what
+    show(f"{target.name}, problem {target.problems[0]}: {what}")
 
     def watch(step: Taken) -> None:
         _watch(step, step.action, show)

@@ -1,7 +1,7 @@
 """From a diagnosis to a model: an agent that is no deterministic STRIPS agent is learned with what explains it, the cheapest first.
 
 One that has changed is interrogated as it is now. For others constants are tried where steps change facts of objects that they do not name,
-then facts that name one object twice, several actions in place of one, outcomes and cases, and an invented fact or
+then facts that name one object twice, several actions in place of one, effects that come later, outcomes and cases, and an invented fact or
 number. All that was seen before counts for these, so nothing is asked twice. Where there is no way back, a change is the last that is tried.
 """
 

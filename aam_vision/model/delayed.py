@@ -50,8 +50,8 @@ class DelayedEffect:
         """What it is, in words."""
         atom = self.atom.text([*parameters])
         when = "with the next step" if self.after == 1 else f"{self.after} steps later"
-        again = f", or so long after {self.action} is done anew" if self.restarts else ""
-        meanwhile = "whatever is done meanwhile" if self.firm else "unless a step changes it before"
+        again = ", counted from the last time that it is done" if self.restarts else ""
+        meanwhile = "whatever is done meanwhile" if self.firm else "unless a step changes that atom before"
         what = f"{self.action} makes {atom} {'true' if self.value else 'false'} {when}"
         if self.undoes:
             what = f"what {self.action} does to {atom} is undone {when}"
@@ -189,7 +189,7 @@ class Delays:
         """The state after a step, with all that comes with it.
 
         Args:
-            before: the step, with what is to come.
+            before: the state before the step, with what is to come.
             step: that is executed.
             after: the state as the step's own effects leave it.
         """

@@ -74,6 +74,11 @@ class Access(Enum):
         """Whether a query may start in a state that nobody has seen."""
         return self is Access.SETTABLE
 
+    @property
+    def by_histories(self) -> Access:
+        """What is left of it where a state also tells what only follows from other facts, or from the steps before: no such state can be made."""
+        return Access.SNAPSHOT if self.constructs else self
+
 
 @dataclass(frozen=True)
 class Situation:

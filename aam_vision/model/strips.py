@@ -135,6 +135,16 @@ class Vocabulary:
     delays: Delays | None = field(default=None, compare=False)
     """Effects that come later, if there are any; some of the predicates tell what is to come."""
 
+    def plain(self, state: State) -> State:
+        """A state without what follows from its facts, and what is to come."""
+        state = state.plain(self.derived)
+        return state if self.delays is None else self.delays.plain(state)
+
+    def freed(self, state: State) -> State:
+        """A state in which all is unknown that may change in steps that do not name its objects; the same where nothing may."""
+        state = state.freed(self.derived) if self.derived else state
+        return state if self.delays is None else self.delays.freed(state)
+
     def with_delays(self, delays: Delays) -> Vocabulary:
         """The vocabulary with effects that come later, and the predicates that tell of them."""
         return replace(self, predicates=(*self.predicates, *delays.predicates), delays=delays)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from tests.finished import copied, result_of
 
 from .commands import command
 from .reference import DOES, changed_program
-from .test_going_on import assert_same_again, explained, noted
+from .test_going_on import assert_no_prior, assert_same_again, explained, noted
 
 FULL = {
     DOES: """    if name == "put" and sum(atom[0] == "lies-in" and atom[2] == things[1] for atom in state) >= 2:
@@ -117,8 +116,4 @@ def test_a_journal_whose_definitions_are_none_is_refused_in_a_line(
 def test_its_model_is_no_prior_of_the_agent_and_is_compared_with_itself(
     run: tuple[str, Path], tmp_path: Path
 ) -> None:
-    asked = ("--agent", run[0], "--prior", run[1] / "model.pddl", "--out", tmp_path / "run")
-    assert "has invented predicates, or is of another agent" in command(*asked, cwd=tmp_path, code=2).stderr
-    shutil.copy(run[1] / "model.pddl", tmp_path / "other.pddl")
-    same = called("aam_vision.compare", run[1], tmp_path / "other.pddl", cwd=tmp_path, code=0)
-    assert "no difference" in same.stdout
+    assert_no_prior(run[1], run[0], tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -86,6 +87,15 @@ def assert_same_again(run: Path, agent: str, folder: Path, beyond: int, *options
         assert result_of(again)[name] == result_of(run)[name], name
     assert (again / "model.pddl").read_text() == (run / "model.pddl").read_text()
     return done.stderr
+
+
+def assert_no_prior(run: Path, agent: str, folder: Path) -> None:
+    """The model of a run with predicates of its own is no prior of its agent, and is compared with itself."""
+    asked = ("--agent", agent, "--prior", run / "model.pddl", "--out", folder / "run")
+    assert "has invented predicates, or is of another agent" in command(*asked, cwd=folder, code=2).stderr
+    shutil.copy(run / "model.pddl", folder / "other.pddl")
+    same = called("aam_vision.compare", run, folder / "other.pddl", cwd=folder, code=0)
+    assert "no difference" in same.stdout
 
 
 @pytest.fixture(scope="module", params=first(1, ["reset", "settable"]))

@@ -105,12 +105,7 @@ class Indistinguishability:
     def __init__(self, hypotheses: Hypotheses, problems: Sequence[Sequence[State]]) -> None:
         """``problems``: per problem, the states from which queries may go on (``origins``)."""
         self._hypotheses = hypotheses
-        # what follows from other facts may change in steps that do not name its objects
-        if derived := hypotheses.vocabulary.derived:
-            problems = [[state.freed(derived) for state in origins] for origins in problems]
-        if delays := hypotheses.vocabulary.delays:
-            problems = [[delays.freed(state) for state in origins] for origins in problems]
-        self._problems = problems
+        self._problems = [[*map(hypotheses.vocabulary.freed, origins)] for origins in problems]
         self._cases = {name: cases_of(action) for name, action in hypotheses.actions.items()}
         self._undecided = {
             name: Closed(action.undecided, action.undecided_effects)

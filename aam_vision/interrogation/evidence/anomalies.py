@@ -21,7 +21,7 @@ from aam_vision.model.strips import Atom, GroundAction, State, Vocabulary
 
 def unexplained_changes(entry: Entry, vocabulary: Vocabulary) -> list[Atom]:
     """Atoms that changed, in one answer or walk, although no executed step names their objects; but for what follows from others, or was to come."""
-    constants, derived, delays = vocabulary.constants, vocabulary.derived, vocabulary.delays
+    delays, plain = vocabulary.delays, vocabulary.plain
     if isinstance(entry, Asked):
         executed = entry.query.plan[: entry.response.executed]
         steps = [(entry.query.initial.state, executed, entry.response.final.state)]
@@ -29,11 +29,8 @@ def unexplained_changes(entry: Entry, vocabulary: Vocabulary) -> list[Atom]:
         steps = [(step.before.state, (step.action,), step.after.state) for step in entry.steps]
     found: list[Atom] = []
     for before, actions, after in steps:
-        due = frozenset[Atom]()
-        if delays is not None:
-            due = delays.due_within(before, actions)
-            before, after = delays.plain(before), delays.plain(after)
-        changed = changed_untouched(before.plain(derived), actions, after.plain(derived), constants)
+        due = frozenset[Atom]() if delays is None else delays.due_within(before, actions)
+        changed = changed_untouched(plain(before), actions, plain(after), vocabulary.constants)
         found += [atom for atom in changed if atom not in due]
     return found
 

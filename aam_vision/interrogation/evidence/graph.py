@@ -473,11 +473,9 @@ class HiddenValues:
 
     def _narrowed(self, edge: Edge) -> tuple[dict[Atom, bool], dict[Atom, bool]]:
         """The values before and after one step that only one possible effect allows."""
-        derived, delays = self._hypotheses.vocabulary.derived, self._hypotheses.vocabulary.delays
-        before, after = edge.before.state.plain(derived), edge.after.state.plain(derived)
-        due = frozenset[Atom]()
-        if delays is not None:
-            before, after, due = delays.plain(before), delays.plain(after), delays.due(before)
+        vocabulary = self._hypotheses.vocabulary
+        before, after = vocabulary.plain(edge.before.state), vocabulary.plain(edge.after.state)
+        due = frozenset[Atom]() if vocabulary.delays is None else vocabulary.delays.due(edge.before.state)
         if not before.unknown and not after.unknown:
             return {}, {}
         hypotheses = self._hypotheses[edge.action.name]

@@ -42,7 +42,6 @@ from aam_vision.model.strips import (
     lifted_atoms,
 )
 from aam_vision.support.errors import InconsistentAgent
-from aam_vision.support.wording import listed
 
 ROUNDS = 8
 """Delays with which the agent is interrogated, at most."""
@@ -100,13 +99,12 @@ def with_delays(
         if delays is None:
             return why
         tried.append(delays)
-        told = listed([_told(effect, recorded) for effect in delays.effects])
+        told = " ".join(_told(effect, recorded) for effect in delays.effects)
         agent = DelayedAgent(recorded, delays)
         known = delayed(recorded.transcript, delays).entries
         several = len(delays.effects) > 1
         how = f"deterministic, with {'effects that come' if several else 'an effect that comes'} later"
-        invented = f"{told[0].upper()}{told[1:]}."
-        found = as_deterministic(recorded, agent, result, rng, budget, exam, how, invented, known=known)
+        found = as_deterministic(recorded, agent, result, rng, budget, exam, how, told, known=known)
         if isinstance(found, str):
             why = found
             continue
@@ -146,19 +144,12 @@ def _done_again(recorded: RecordingAgent, delays: Delays, before: Counts, budget
                 continue
             if (last, one.action) in known:
                 continue
-            steps: Plan = (one.action,)
-            number, first = last, one
-            while number != BEGINNING:
-                first = attempts[number]
-                steps = (*[first.action] * first.executed, *steps)
-                number = first.parent
-            if first.before is None:
+            begun, steps = recorded.histories.way(last)
+            if begun is None:
                 continue
-            start = starts.get(first.before)
-            if recorded.access.constructs:
-                start = Situation(first.before, first.before)
+            start = Situation(begun, begun) if recorded.access.constructs else starts.get(begun)
             if start is not None:
-                plans[start, steps] = None
+                plans[start, (*steps, one.action)] = None
         for start, plan in sorted(plans, key=lambda asked: len(asked[1]))[:AGAIN]:
             if not budget.spent(before + recorded.counts, steps=len(plan), queries=1):
                 recorded.ask(Query(start, plan))
@@ -166,8 +157,10 @@ def _done_again(recorded: RecordingAgent, delays: Delays, before: Counts, budget
 
 
 def _told(effect: DelayedEffect, agent: Agent) -> str:
+    """The effect as a sentence."""
     (header,) = [one for one in agent.headers if one.name == effect.action]
-    return effect.told(header.parameters)
+    text = effect.told(header.parameters)
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def read_delays(told: Any, vocabulary: Vocabulary, headers: Sequence[ActionHeader]) -> Delays:
@@ -221,7 +214,7 @@ class DelayedAgent(AgentDecorator):
 
     @property
     def access(self) -> Access:
-        return _access(self.agent.access)
+        return self.agent.access.by_histories
 
     def initial(self) -> Sequence[Situation]:
         return [_begun(one, self.agent.access) for one in self.agent.initial()]
@@ -292,10 +285,6 @@ class DelayedAgent(AgentDecorator):
         return self._led[state, plan]
 
 
-def _access(access: Access) -> Access:
-    return Access.SNAPSHOT if access.constructs else access
-
-
 def _begun(situation: Situation, access: Access) -> Situation:
     """A situation in which nothing waits."""
     return Situation(MadeAnew(situation.state), situation.state) if access.constructs else situation
@@ -314,7 +303,7 @@ def delayed(transcript: Transcript, delays: Delays) -> Transcript:
     return replace(
         transcript,
         vocabulary=transcript.vocabulary.with_delays(delays),
-        access=_access(transcript.access),
+        access=transcript.access.by_histories,
         initial=tuple(_begun(one, transcript.access) for one in transcript.initial),
         entries=entries,
     )

@@ -36,7 +36,7 @@ class DerivingAgent(AgentDecorator):
 
     @property
     def access(self) -> Access:
-        return _access(self.agent.access)
+        return self.agent.access.by_histories
 
     def initial(self) -> Sequence[Situation]:
         return [_completed(one, self._derived) for one in self.agent.initial()]
@@ -74,14 +74,10 @@ def with_derived(transcript: Transcript, derived: Sequence[AtLeast]) -> Transcri
     return replace(
         transcript,
         vocabulary=vocabulary,
-        access=_access(transcript.access),
+        access=transcript.access.by_histories,
         initial=tuple(_completed(one, every) for one in transcript.initial),
         entries=retold(transcript, told),
     )
-
-
-def _access(access: Access) -> Access:
-    return Access.SNAPSHOT if access.constructs else access
 
 
 def _completed(situation: Situation, derived: Sequence[AtLeast]) -> Situation:

@@ -293,21 +293,17 @@ class VersionSpace:
 
     def _nearest(self, best: Explanation) -> list[Way]:
         """The shortest ways to situations before steps whose outcome depends on the fact."""
-        attempts, fact = self._agent.histories.attempts, best.fact
-        after = fact.along(attempts, [])
+        histories, fact = self._agent.histories, best.fact
+        after = fact.along(histories.attempts, [])
         starts = {way.state: way.start for way in reversed(self._starts)}
         found: dict[tuple[State, Rows], Way] = {}
-        for one in attempts:
+        for one in histories.attempts:
             if one.before is None or not best.actions[one.action.name].needs_fact:
                 continue
-            steps, number, first = [], one.parent, one
-            while number != BEGINNING:
-                first = attempts[number]
-                steps += [first.action] if first.executed else []
-                number = first.parent
-            if first.before is None or (start := starts.get(first.before)) is None:
+            begun, steps = (one.before, ()) if one.parent == BEGINNING else histories.way(one.parent)
+            if begun is None or (start := starts.get(begun)) is None:
                 continue
-            way = Way(start, tuple(reversed(steps)), one.before)
+            way = Way(start, steps, one.before)
             key = one.before, fact.beginning if one.parent == BEGINNING else after[one.parent]
             if key not in found or len(found[key].steps) > len(steps):
                 found[key] = way

@@ -60,6 +60,15 @@ class Histories:
             return BEGINNING  # it has been reset since it left
         return self._came.get(start.handle, BEGINNING)
 
+    def way(self, number: int) -> tuple[State | None, tuple[GroundAction, ...]]:
+        """Where the history of an attempt begins, as far as it was seen, and the executed steps in it, that attempt's included."""
+        steps, first = list[GroundAction](), self.attempts[number]
+        while number != BEGINNING:
+            first = self.attempts[number]
+            steps += [first.action] if first.executed else []
+            number = first.parent
+        return first.before, tuple(reversed(steps))
+
     def add(self, entry: Entry) -> int:
         """Take in a question or a walk with its answer; the number of the attempt that it follows."""
         if isinstance(entry, Asked):

@@ -160,7 +160,7 @@ class _Seen:
     def __init__(self, fact: InventedFact, access: Access) -> None:
         self._fact = fact
         self._made_anew = access.constructs
-        self.access = Access.SNAPSHOT if access.constructs else access
+        self.access = access.by_histories
         self._after: list[Rows] = []
         self._shortest: dict[State, tuple[State, Plan]] = {}
         """Where any state can be set: by state, with the fact, where the shortest history that led there begins, and its steps."""
