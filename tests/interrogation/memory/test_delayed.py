@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.agents.decorator import AgentDecorator
+from aam_vision.agents.encoding import Malformed
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.chance.result import Options
 from aam_vision.interrogation.evidence.moves import Asked
@@ -20,7 +21,7 @@ from aam_vision.interrogation.memory.delayed import DelayedAgent, delayed, delay
 from aam_vision.interrogation.memory.histories import RecordingAgent
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.verification import verify
-from aam_vision.model.delayed import DelayedEffect, Delays
+from aam_vision.model.delayed import LONGEST, DelayedEffect, Delays
 from aam_vision.model.query import Access, Agent, Query, Response, Situation
 from aam_vision.model.strips import (
     ActionHeader,
@@ -211,9 +212,28 @@ def test_what_no_answer_tells_stays_untold(access: Access) -> None:
     assert told.response.told == 0
 
 
-def test_effects_are_read_as_they_were_written() -> None:
-    for one in (BOILS, replace(BOILS, restarts=True, firm=True), replace(BOILS, value=False, undoes=True)):
-        assert read_delays(Delays((one,)).json(), POTS, (HEAT, PUT_OUT)) == Delays((one,))
+@pytest.mark.parametrize(
+    "effect",
+    [
+        BOILS,
+        replace(BOILS, restarts=True, firm=True, after=1),
+        replace(BOILS, value=False, undoes=True, after=LONGEST),
+    ],
+)
+def test_effects_are_read_as_they_were_written(effect: DelayedEffect) -> None:
+    assert read_delays(Delays((effect,)).json(), POTS, (HEAT, PUT_OUT)) == Delays((effect,))
+
+
+def test_effects_that_contradict_each_other_or_take_a_name_are_none() -> None:
+    cools = replace(BOILS, value=False)
+    with pytest.raises(Malformed, match="names that are taken"):
+        read_delays(Delays((BOILS, cools)).json(), POTS, (HEAT, PUT_OUT))
+    waits = replace(POTS, predicates=(*POTS.predicates, Predicate("hot-true-in-1", ("pot",))))
+    with pytest.raises(Malformed, match="names that are taken"):
+        read_delays(DELAYS.json(), waits, (HEAT, PUT_OUT))
+    history = one_by_one(Access.RESET, *BOILED)
+    assert delaying(history) is not None
+    assert delaying(replace(history, vocabulary=waits)) is None
 
 
 def test_two_effects_are_told_together_where_neither_explains_all() -> None:
