@@ -111,17 +111,14 @@ TRAJECTORY, SNAPSHOT, RESET, SETTABLE = Access.TRAJECTORY, Access.SNAPSHOT, Acce
 @pytest.mark.parametrize(
     ("family", "access", "seed"),
     first(
-        20,
+        14,
         [
             # many steps are explored where each goes on from the last
             ("refused for a count", RESET, 720003),
             # what was done before with the same object tells more than how other objects stand
             *product(["refused for a spoiled object"], [TRAJECTORY, RESET], [700003]),
-            ("fault after k uses in the process", RESET, 700000),  # it is refused on the way to where it was
-            ("effect wears off", RESET, 700003),  # a step before explains all that changes elsewhere
             # two literals all the time, from one since then
             ("refused unless one of two", TRAJECTORY, 122000),
-            ("lamp of every step", TRAJECTORY, 120004),  # more states than a few are gone to
             ("refused for another object", TRAJECTORY, 120005),  # what worked before is gone back to
             ("effect on all objects", TRAJECTORY, 120001),  # several readings would be wrong in one picture
             ("effect wears off", TRAJECTORY, 120001),  # late by several steps, from chance
@@ -133,6 +130,10 @@ TRAJECTORY, SNAPSHOT, RESET, SETTABLE = Access.TRAJECTORY, Access.SNAPSHOT, Acce
             ("states misread", SNAPSHOT, 71002),  # most of the pictures around it agree, not all of them
             ("effect wears off", RESET, 510000),  # the pictures between would all have to be wrong alike
             ("refused for a spoiled object", SNAPSHOT, 510003),  # sought from where it was not done
+            # by night, since the runs above reach all that these do
+            ("fault after k uses in the process", RESET, 700000),  # it is refused on the way to where it was
+            ("effect wears off", RESET, 700003),  # a step before explains all that changes elsewhere
+            ("lamp of every step", TRAJECTORY, 120004),  # more states than a few are gone to
             ("refused unless one of two", SNAPSHOT, 550008),  # a problem seldom gone to has both missing
             ("lamp of one action", RESET, 71004),  # an action that is seldom possible is sought on purpose
             ("effect on all objects", SETTABLE, 71000),
@@ -226,7 +227,7 @@ def test_what_is_mostly_refused_is_not_refused_by_mistake_and_what_never_came_ag
     assert (found.seen, found.tried) == (0, 4)
 
 
-@pytest.mark.parametrize("access", first(2, [RESET, SETTABLE, SNAPSHOT]))
+@pytest.mark.parametrize("access", first(1, [SETTABLE, RESET, SNAPSHOT]))
 def test_the_literal_is_named_that_the_hypotheses_lack(access: Access) -> None:
     agent = faulty_agent("repeated arguments", access, 0)
     result = interrogated(agent)

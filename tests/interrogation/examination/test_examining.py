@@ -58,7 +58,9 @@ def learned(agent: Agent, exam: int | None, seed: int = 0, **budget: int) -> Res
     return asked.run(np.random.default_rng(seed))
 
 
-@pytest.mark.parametrize("access", first(2, ACCESSES[::-1]))
+@pytest.mark.parametrize(
+    "access", first(1, [Access.RESET, Access.TRAJECTORY, Access.SNAPSHOT, Access.SETTABLE])
+)
 def test_it_costs_what_was_asked_for_changes_nothing_else_and_predicts_refusals_too(access: Access) -> None:
     without, with_it = (learned(agent_of(access, surely=True), steps) for steps in (0, 80))
     assert with_it.exam == Exam(80, 0)
@@ -76,7 +78,7 @@ def test_it_costs_what_was_asked_for_changes_nothing_else_and_predicts_refusals_
     assert any(isinstance(entry, Walked) for entry in examined) is (access is not Access.TRAJECTORY)
 
 
-@pytest.mark.parametrize("access", first(2, ACCESSES))
+@pytest.mark.parametrize("access", first(1, ACCESSES))
 def test_by_default_it_takes_a_fifth_of_all_steps_and_what_the_bound_takes_at_least(access: Access) -> None:
     result = learned(agent_of(access, surely=True), None)
     assert result.counts.exam_steps == result.exam.steps == max(LEAST, result.counts.steps // SHARE)
@@ -145,7 +147,7 @@ def test_where_any_state_can_be_made_some_begin_in_states_that_the_interrogation
     assert any(one.query.initial.state not in seen for one in examined if isinstance(one, Asked))
 
 
-@pytest.mark.parametrize("domain", ["gripper", "blocksworld"])
+@pytest.mark.parametrize("domain", first(1, ["gripper", "blocksworld"]))
 def test_a_long_plan_has_every_action_about_equally_often(domain: str) -> None:
     result = run_of(domain, Access.SETTABLE, 60, seed=1)
     asked = [one.query.plan for one in result.transcript.entries if isinstance(one, Asked)]
@@ -235,8 +237,8 @@ def test_attempts_read_at_once_and_one_after_the_other_are_the_same() -> None:
 @pytest.mark.parametrize(
     ("family", "access", "seed"),
     [
-        *crossed(["repeated arguments"], [Access.SNAPSHOT], [6000, 6001, 6002]),
-        *crossed(["stale state"], [Access.SNAPSHOT, Access.RESET], [75009]),
+        *first(1, [("repeated arguments", Access.SNAPSHOT, seed) for seed in (6000, 6001, 6002)]),
+        *first(1, [("stale state", access, 75009) for access in (Access.RESET, Access.SNAPSHOT)]),
     ],
 )
 def test_conditions_on_one_argument_twice_or_on_the_state_before_are_found(
