@@ -15,8 +15,8 @@ from tests.finished import Runs
 from tests.profiles import crossed, first
 from tests.report.diagnosed import diagnosed
 
-PUSHED_INTO_STONE = "why-push-to-nongoal-pre-clear-4"
-"""The proof that ?to must be clear."""
+STANDS = "why-moveto-pre-at-0"
+"""The proof that the agent has to be at ?sloc."""
 OPEN_ALL = "document.querySelectorAll('details').forEach(part => { part.open = true })"
 
 
@@ -39,7 +39,7 @@ def test_clips_move_unless_nothing_is_to_move_and_then_show_the_end(browser, ran
 
 @pytest.fixture(scope="module")
 def report(run_of: Runs) -> Path:
-    path = run_of("sokoban") / "report.html"
+    path = run_of("doors") / "report.html"
     assert path.stat().st_size < 5_000_000
     return path
 
@@ -63,23 +63,23 @@ def opened(request: pytest.FixtureRequest, browser: Any, report: Path) -> Iterat
 
 def test_every_proof_is_reached_and_everybody_can_use_the_page(opened):
     """By links from the head of the page and from the PDDL, and by the keyboard alone."""
-    opened.get_by_role("banner").get_by_role("link", name="push-to-nongoal").click()
-    proof = opened.locator(f"#{PUSHED_INTO_STONE}")
+    opened.get_by_role("banner").get_by_role("link", name="moveto").click()
+    proof = opened.locator(f"#{STANDS}")
     proof.locator("summary").first.click()  # the image proof is two clicks away
     image = proof.get_by_role("img").first
     image.scroll_into_view_if_needed()
     assert image.is_visible()
-    assert "?to" in image.get_attribute("aria-label")
+    assert "?sloc" in image.get_attribute("aria-label")
     assert "could not be done" in proof.inner_text()
     closed(proof)
-    opened.locator(f"pre a[href='#{PUSHED_INTO_STONE}']").click()
-    opened.locator(f"#{PUSHED_INTO_STONE}[open]").wait_for()
+    opened.locator(f"pre a[href='#{STANDS}']").click()
+    opened.locator(f"#{STANDS}[open]").wait_for()
     closed(proof)
-    opened.locator(f"#{PUSHED_INTO_STONE} > summary").focus()
+    opened.locator(f"#{STANDS} > summary").focus()
     opened.keyboard.press("Enter")
-    opened.locator(f"#{PUSHED_INTO_STONE}[open]").wait_for()
+    opened.locator(f"#{STANDS}[open]").wait_for()
     # one of a kind is enough: all of it open takes half a minute
-    for part in ("#query-2", "#why-move-eff-clear-2"):
+    for part in ("#query-2", "#why-moveto-eff-at-1"):
         opened.locator(part).evaluate("part => { part.open = true }")
     assert violations(opened) == []
     opened.evaluate(OPEN_ALL)
