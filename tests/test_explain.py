@@ -55,23 +55,14 @@ def model(tmp_path: Path) -> Path:
 # --- explain ---------------------------------------------------------------------------------------------------------
 
 
-def test_explain_shows_what_every_action_needs_and_changes(run_of: Runs) -> None:
+def test_explain_shows_what_every_action_needs_and_the_proof_of_a_line(run_of: Runs) -> None:
     done = printed("explain", run_of("gripper"))
     assert "free(?gripper)" in done
     assert "Exactly the ground truth." in done
-
-
-def test_explain_shows_the_proof_of_a_line(run_of: Runs) -> None:
     done = printed("explain", run_of("gripper"), "--why", "free(?gripper) in pre of pick")
     told = " ".join(done.split())
     assert "could not be done" in told
     assert "So free(?gripper) is required: nothing else in this vocabulary can have been the reason." in told
-
-
-def test_explain_writes_the_page(run_of: Runs, tmp_path: Path) -> None:
-    run = run_of("gripper")
-    printed("explain", run, "--html", tmp_path / "again.html")
-    assert (tmp_path / "again.html").read_text() == (run / "report.html").read_text()
 
 
 def test_explain_refuses_a_folder_without_a_run_in_one_line(run_of: Runs, tmp_path: Path) -> None:

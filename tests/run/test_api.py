@@ -8,11 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import aam_vision
-from aam_vision.agents.unreliable import UnreliableAgent
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.command import interrogate_agent
 from aam_vision.support.errors import UnusableInput
@@ -74,14 +72,6 @@ def test_a_model_learned_earlier_is_verified_with_fewer_walks() -> None:
 def test_an_option_that_there_is_not_is_refused() -> None:
     with pytest.raises(TypeError, match="unexpected keyword argument 'sed'"):
         aam_vision.interrogate(aam_vision.agent_for("gripper"), sed=1)  # type: ignore[call-arg]
-
-
-def test_unreliable_answers_are_weighed() -> None:
-    agent = UnreliableAgent(aam_vision.agent_for("gripper"), 0.05, 0.0, np.random.default_rng(0))
-    result = aam_vision.interrogate(agent)
-    assert result.assessment is not None
-    assert "weighed: at most" in str(result)
-    assert result.model == aam_vision.interrogate(aam_vision.agent_for("gripper")).model
 
 
 def test_pddl_files_and_accesses_that_cannot_be_used_are_refused() -> None:

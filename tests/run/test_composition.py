@@ -209,6 +209,7 @@ def test_a_domain_behind_controls_is_learned_though_it_is_misread(tmp_path: Path
 def test_copies_and_a_cache_change_nothing_of_what_controls_are_given(tmp_path: Path) -> None:
     _lamps(tmp_path)
     command(*BEHIND, "--out", "alone", cwd=tmp_path)
+    assert timeless(tmp_path / "alone")["case_bound"] < 0.05, "all controls were given in all four situations"
     cached = ("--cache", "answers")
     for around in (("--workers", "2"), cached, cached):  # the second time all answers are in the cache
         command(*BEHIND, *around, "--out", "run", "--force", cwd=tmp_path)
@@ -231,6 +232,7 @@ def test_what_an_earlier_run_found_of_controls_is_compared_and_not_believed(tmp_
     assert found["differences"]["different"]
     assert "differences   only before: " in now.stdout
     command("--resume", "now", cwd=tmp_path)
+    assert timeless(tmp_path / "now") == found
     (tmp_path / "before" / "controls.json").write_text("[]", encoding="utf-8")
     for given in (("--prior", "before", *BEHIND, "--out", "no"), ("--resume", "now")):
         refusal(*given, cwd=tmp_path)

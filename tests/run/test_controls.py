@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from aam_vision.model.pddl import read_domain
-from tests.finished import OUTPUT, Runs, result_of, timeless
+from tests.finished import OUTPUT, Runs, result_of
 
 from .commands import PROMISED, WEIGHTS, command
 
@@ -49,17 +49,3 @@ def test_nothing_is_complete_that_classifiers_read_which_have_not_passed_their_t
     assert result["missing"] == (
         "the classifiers read 396 of 400 unseen images exactly: they have not passed their test"
     )
-
-
-def test_a_domain_behind_controls_is_learned_and_the_run_can_be_resumed(tmp_path: Path) -> None:
-    (tmp_path / "d.pddl").write_text(LAMP, encoding="utf-8")
-    (tmp_path / "p.pddl").write_text(PROBLEM, encoding="utf-8")
-    given = "--domain", "d.pddl", "--problem", "p.pddl", "--bare", "press(?l)=light,quench"
-    command(*given, "--out", "run", "--quiet", cwd=tmp_path)
-    result = result_of(tmp_path / "run")
-    assert result["operators"] == ["press-off(?l - lamp)", "press-on(?l - lamp)"]
-    assert result["status"] == "complete"
-    assert result["case_bound"] < 0.05, "of histories: every control was given in all four situations"
-    first = timeless(tmp_path / "run")
-    command("--resume", "run", "--quiet", cwd=tmp_path)
-    assert timeless(tmp_path / "run") == first

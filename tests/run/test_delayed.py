@@ -10,12 +10,12 @@ from aam_vision.model.delayed import DelayedEffect
 from aam_vision.model.pddl import read_domain
 from aam_vision.model.strips import LiftedAtom, Predicate
 from tests.commands import called
-from tests.finished import copied, result_of
+from tests.finished import result_of
 from tests.profiles import first
 
 from .commands import command
 from .reference import DOES, changed_program
-from .test_going_on import assert_no_prior, assert_same_again, explained, noted
+from .test_going_on import assert_no_prior, assert_same_again, explained
 
 SLOW = {
     DOES: """    if not before <= state:
@@ -86,28 +86,6 @@ def test_steps_are_foretold_and_plans_wait(run: tuple[str, Path], tmp_path: Path
 
 def test_it_resumes_with_what_was_seen(run: tuple[str, Path], tmp_path: Path) -> None:
     assert_same_again(run[1], run[0], tmp_path, 20)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "told"),
-    [
-        ({"predicate": "heavy"}, "comes later is none"),
-        ({"action": "eat"}, "comes later is none"),
-        ({"after": 0}, "comes later is none"),
-        ({"after": 10**9}, "comes later is none"),
-        ({"places": [0]}, "none of its action's parameters"),
-        ({"value": "yes"}, "value"),
-        ({"undoes": None}, "undoes"),
-    ],
-)
-def test_a_journal_in_which_nothing_comes_later_is_refused_in_a_line(
-    wrong: dict[str, object], told: str, run: tuple[str, Path], tmp_path: Path
-) -> None:
-    folder = copied(run[1], tmp_path)
-    one = {"action": "put", "predicate": "free", "places": [], "value": True, "after": 2}
-    one |= {"undoes": False, "restarts": False, "firm": False, **wrong}
-    noted(folder, after=3, explained=True, deterministic=True, delays=[one])
-    assert told in called("aam_vision.explain", folder, cwd=tmp_path, code=2).stderr
 
 
 def test_its_model_is_no_prior_of_the_agent_and_is_compared_with_itself(

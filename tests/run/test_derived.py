@@ -10,11 +10,11 @@ from aam_vision.model.derived import AtLeast
 from aam_vision.model.pddl import read_domain
 from aam_vision.model.strips import LiftedAtom
 from tests.commands import called
-from tests.finished import copied, result_of
+from tests.finished import result_of
 
 from .commands import command
 from .reference import DOES, changed_program
-from .test_going_on import assert_no_prior, assert_same_again, explained, noted
+from .test_going_on import assert_no_prior, assert_same_again, explained
 
 FULL = {
     DOES: """    if name == "put" and sum(atom[0] == "lies-in" and atom[2] == things[1] for atom in state) >= 2:
@@ -84,33 +84,6 @@ def test_plans_make_room(run: tuple[str, Path], tmp_path: Path) -> None:
 
 def test_it_resumes_with_what_was_seen(run: tuple[str, Path], tmp_path: Path) -> None:
     assert_same_again(run[1], run[0], tmp_path, 20)
-
-
-@pytest.mark.parametrize(
-    ("derived", "told"),
-    [
-        ({"of": "heavy", "places": [1], "number": 2, "apart": []}, "none of this vocabulary"),
-        *(
-            ({"of": "lies-in", "places": [1], "number": 2, "apart": [], **wrong}, "what cannot be counted")
-            for wrong in (
-                {"places": [2]},
-                {"places": [1, 1]},
-                {"number": 0},
-                {"number": 10**9},
-                {"apart": ["ball"] * 3},
-            )
-        ),
-        ({"of": "lies-in", "places": [1], "number": 2, "apart": ["cat"]}, "a type that there is not"),
-        ({"of": "lies-in", "places": [1], "apart": []}, "number"),
-    ],
-)
-def test_a_journal_whose_definitions_are_none_is_refused_in_a_line(
-    derived: dict[str, object], told: str, run: tuple[str, Path], tmp_path: Path
-) -> None:
-    folder = copied(run[1], tmp_path)
-    one = {"action": "put", "conditions": [], "over": [f"{NAME}(?where)"], "derived": [derived]}
-    noted(folder, after=3, explained=True, deterministic=True, divisions=[one])
-    assert told in called("aam_vision.explain", folder, cwd=tmp_path, code=2).stderr
 
 
 def test_its_model_is_no_prior_of_the_agent_and_is_compared_with_itself(

@@ -9,12 +9,12 @@ import pytest
 from aam_vision.model.pddl import read_domain
 from aam_vision.model.strips import LiftedAtom
 from tests.commands import called
-from tests.finished import copied, result_of
+from tests.finished import result_of
 from tests.profiles import first
 
 from .commands import command
 from .reference import DOES, changed_program
-from .test_going_on import assert_same_again, explained, noted
+from .test_going_on import assert_same_again, explained
 
 HEAVY = {
     DOES: """    if name == "take" and not {("small", things[0]), ("ramp", things[1])} & state:
@@ -88,18 +88,6 @@ def test_plans_are_made_of_them_and_carried_out(run: tuple[str, Path], tmp_path:
 @pytest.mark.parametrize("beyond", first(1, [0, 20]))
 def test_it_resumes_with_what_was_seen(beyond: int, run: tuple[str, Path], tmp_path: Path) -> None:
     assert_same_again(run[1], run[0], tmp_path, beyond)
-
-
-def test_a_journal_whose_divisions_are_none_is_refused_in_a_line(
-    run: tuple[str, Path], tmp_path: Path
-) -> None:
-    folder = copied(run[1], tmp_path)
-    none = [{"action": "take", "conditions": ["heavy(?what)"]}]
-    noted(folder, after=3, explained=True, deterministic=True, divisions=none)
-    why = "(a condition of a divided action is none of its atoms)"
-    assert why in called("aam_vision.explain", folder, cwd=tmp_path, code=2).stderr
-    asked = (folder, "--agent", run[0], "--goal", "(free)")
-    assert why in called("aam_vision.execute", *asked, cwd=tmp_path, code=2).stderr
 
 
 def test_its_model_is_no_prior_of_the_agent(run: tuple[str, Path], tmp_path: Path) -> None:

@@ -13,9 +13,12 @@ import pytest
 from aam_vision.agents.journal import WENT_ON
 from aam_vision.model.pddl import read_domain
 from aam_vision.model.strips import Effects, LiftedAtom
+from aam_vision.report.account import account_of
+from aam_vision.report.recorded import read_run
 from tests.commands import called
-from tests.finished import copied, cut_short, result_of
+from tests.finished import Runs, copied, cut_short, result_of
 from tests.profiles import first
+from tests.refusals import told_by
 
 from .commands import command
 from .reference import DOES, changed_program
@@ -74,7 +77,7 @@ def shorten(folder: Path, beyond: int) -> list[object]:
 def noted(folder: Path, **note: object) -> None:
     """Have the journal of a run say that it went on in another way."""
     with closing(sqlite3.connect(folder / "transcript.sqlite")) as journal:
-        journal.execute("UPDATE about SET value = ? WHERE name = ?", (json.dumps(note), WENT_ON))
+        journal.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", (WENT_ON, json.dumps(note)))
         journal.commit()
 
 
@@ -219,3 +222,52 @@ def test_what_steps_change_without_naming_it_becomes_a_constant(access: str, tmp
     for name in ("status", "steps", "queries"):
         assert again[name] == first[name]
     assert read_domain(folder / "model.pddl") == model
+
+
+DELAYED = {"action": "move", "predicate": "free", "places": [], "value": True, "after": 2, "undoes": False}
+DELAYED |= {"restarts": False, "firm": False}
+DERIVED = {"of": "at", "places": [1], "number": 2, "apart": []}
+DIVIDED = {"action": "drop", "conditions": [], "over": ["at-least-2-at-any-x(?room)"]}
+
+
+@pytest.mark.parametrize(
+    ("note", "told"),
+    [
+        ({"fact": {"name": "free"}}, "an invented fact has no name of its own"),
+        (
+            {"deterministic": True, "divisions": [{"action": "pick", "conditions": ["heavy(?obj)"]}]},
+            "a condition of a divided action is none of its atoms",
+        ),
+        *(
+            ({"deterministic": True, "divisions": [{**DIVIDED, "derived": [one]}]}, told)
+            for one, told in (
+                ({**DERIVED, "of": "heavy"}, "none of this vocabulary"),
+                ({**DERIVED, "places": [2]}, "what cannot be counted"),
+                ({**DERIVED, "places": [1, 1]}, "what cannot be counted"),
+                ({**DERIVED, "number": 0}, "what cannot be counted"),
+                ({**DERIVED, "number": 10**9}, "what cannot be counted"),
+                ({**DERIVED, "apart": ["ball"] * 3}, "what cannot be counted"),
+                ({**DERIVED, "apart": ["cat"]}, "a type that there is not"),
+                ({"of": "at", "places": [1], "apart": []}, "number"),
+            )
+        ),
+        *(
+            ({"deterministic": True, "delays": [{**DELAYED, "places": [0], **wrong}]}, told)
+            for wrong, told in (
+                ({"predicate": "heavy"}, "comes later is none"),
+                ({"action": "eat"}, "comes later is none"),
+                ({"after": 0}, "comes later is none"),
+                ({"after": 10**9}, "comes later is none"),
+                ({"places": [0, 0]}, "none of its action's parameters"),
+                ({"value": "yes"}, "value"),
+                ({"undoes": None}, "undoes"),
+            )
+        ),
+    ],
+)
+def test_a_journal_that_went_on_to_what_cannot_be_is_refused_in_a_line(
+    note: dict[str, object], told: str, run_of: Runs, tmp_path: Path
+) -> None:
+    folder = copied(run_of("gripper"), tmp_path)
+    noted(folder, after=3, explained=True, **note)
+    assert told in told_by(lambda: account_of(read_run(folder)))

@@ -14,7 +14,7 @@ from tests.profiles import NIGHTLY, first
 
 from .commands import command
 from .reference import changed_program
-from .test_going_on import assert_same_again, explained, noted, shorten
+from .test_going_on import assert_same_again, explained, shorten
 
 TIRES = {
     "def do(": "TIRED: list[str] = []\n\n\ndef do(",
@@ -91,13 +91,6 @@ def test_it_resumes_with_what_was_seen_and_warns_of_a_name_for_what_was_not_inve
 ) -> None:
     said = assert_same_again(run, program, tmp_path, beyond, "--name", "memory-2=x")
     assert "--name memory-2=x: nothing was invented that is called memory-2" in said
-
-
-def test_a_journal_whose_fact_is_none_is_refused_in_a_line(run: Path, tmp_path: Path) -> None:
-    folder = copied(run, tmp_path)
-    noted(folder, after=3, explained=True, fact={"name": "free"})
-    done = called("aam_vision.explain", folder, cwd=tmp_path, code=2)
-    assert "damaged, or of another version (an invented fact has no name of its own)" in done.stderr
 
 
 def test_a_plan_takes_what_is_remembered_into_account(run: Path, program: str) -> None:
