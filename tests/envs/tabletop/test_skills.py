@@ -10,29 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.envs.tabletop.environment import TabletopEnv
-from aam_vision.envs.tabletop.layouts import BALL
 from aam_vision.envs.tabletop.world import OPEN
 from aam_vision.model.strips import Atom
-from tests.profiles import WHOLE, thorough
+from tests.profiles import thorough
 
 from .scenes import BALL_, BLUE, GREEN, RED, STEEL_, TRUTH, all_told, layout, possible, random_scene, state
-
-WANTED = 40 if WHOLE else 15
-
-
-def test_every_one_of_forty_picks_and_forty_stacks_works(table: TabletopEnv) -> None:
-    picked = stacked = seed = 0
-    rng = np.random.default_rng(0)
-    while picked < WANTED or stacked < WANTED:
-        table.set_up(random_scene(2 * seed))
-        seed += 1
-        for _ in range(8):
-            offered = possible(table)
-            wanted = [told for told in offered if told.name in ("pick-up", "stack")] or offered
-            told = wanted[int(rng.integers(len(wanted)))]
-            assert table.carry_out(told.name, *told.objects) is None
-            picked += told.name == "pick-up"
-            stacked += told.name == "stack"
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -109,26 +91,3 @@ def expected(seed: int) -> frozenset[Atom]:
 def test_what_is_read_is_what_was_set_up(seed: int) -> None:
     TABLE.set_up(random_scene(seed))
     assert TABLE.true_atoms() == expected(seed)
-
-
-@given(SEEDS, st.integers(0, 6))
-@thorough(15)
-def test_what_is_read_is_consistent_after_any_skills(seed: int, skills: int) -> None:
-    """A thing is held, on the table or on one other thing; clear is what is free; nothing rests on a ball."""
-    TABLE.set_up(random_scene(seed))
-    TABLE.action_space.seed(seed)
-    for _ in range(skills):
-        TABLE.carry_out(*TABLE.action_space.sample())
-    true = state(TABLE).true
-    names = [thing.name for thing in TABLE.layout.things]
-    held = [name for name in names if Atom("holding", (name,)) in true]
-    assert len(held) <= 1
-    assert (Atom("hand-empty", ()) in true) == (not held)
-    bearers = [atom.objects[1] for atom in true if atom.predicate == "on"]
-    assert len(set(bearers)) == len(bearers)
-    for thing in TABLE.layout.things:
-        on = [atom for atom in true if atom.predicate == "on" and atom.objects[0] == thing.name]
-        assert (thing.name in held) + (Atom("on-table", (thing.name,)) in true) + len(on) == 1
-        free = thing.name not in held and thing.name not in bearers
-        assert (Atom("clear", (thing.name,)) in true) == free
-        assert thing.kind != BALL or thing.name not in bearers
