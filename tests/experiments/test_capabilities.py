@@ -14,6 +14,7 @@ from experiments import capabilities
 from experiments.capabilities import CHOICES, amiss, assessed, followed
 from experiments.objectives import beyond
 from experiments.workshop import WORKSHOP, Flaws, Skill, flawed, plan, pursued
+from tests.profiles import crossed
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -62,13 +63,14 @@ def test_an_assessment_is_held_against_the_flaws() -> None:
     assert [amiss({"seed": 0, "wrong": wrong}) for wrong in ([], [told])] == ["", f"seed 0: {told}"]
 
 
-@pytest.mark.parametrize("choice", CHOICES)
 @pytest.mark.parametrize(
-    ("world", "access"), [("workshop", "reset"), ("workshop", "snapshot"), ("tabletop", "reset")]
+    ("where", "choice"),
+    crossed([("workshop", "reset"), ("workshop", "snapshot"), ("tabletop", "reset")], CHOICES),
 )
 def test_every_choice_comes_nearer_to_the_truth(
-    world: str, access: str, choice: str, monkeypatch: pytest.MonkeyPatch
+    where: tuple[str, str], choice: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    world, access = where
     for name, value in (("AFTER", (5, 60)), ("ITERATIONS", 30), ("HELD_OUT", 200)):
         monkeypatch.setattr(capabilities, name, value)
     row = followed(world=world, access=access, choice=choice, seed=3)

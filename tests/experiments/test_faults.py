@@ -353,7 +353,7 @@ def test_an_effect_on_all_objects_leaves_none_out() -> None:
 # How faulty agents are judged: held-out steps, literals, frequencies.
 
 
-@pytest.mark.parametrize("access", ["reset", "settable"])
+@pytest.mark.parametrize("access", ["settable", pytest.param("reset", marks=pytest.mark.nightly)])
 def test_a_right_model_is_equivalent_and_one_without_an_effect_is_not(access: str) -> None:
     agent = faulty_agent("honest", access, 2, size=1)
     result = interrogate(agent, seed=0)

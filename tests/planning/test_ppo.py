@@ -21,6 +21,7 @@ from aam_vision.model.strips import (
 from aam_vision.planning.ppo import DistinguishingProblem, ProblemFolder, add_palm, telling
 from tests import domains, small
 from tests.planning.fast_downward import BLIND, needs_fast_downward, planned, read, solves
+from tests.profiles import crossed
 
 PAIRS = [(Mode.POSITIVE, Mode.ABSENT), (Mode.NEGATIVE, Mode.ABSENT), (Mode.POSITIVE, Mode.NEGATIVE)]
 
@@ -44,9 +45,9 @@ def _lamp(
     return DistinguishingProblem(model or lamp, refined, pal, Mode.POSITIVE, Mode.ABSENT), start
 
 
-@pytest.mark.parametrize("j", [Mode.ABSENT, Mode.NEGATIVE])
-@pytest.mark.parametrize("location", Location)
-@pytest.mark.parametrize("empty", [False, True])
+@pytest.mark.parametrize(
+    ("empty", "location", "j"), crossed([False, True], Location, [Mode.NEGATIVE, Mode.ABSENT])
+)
 def test_a_plan_solves_p_po_if_the_models_differ(
     empty: bool, location: Location, j: Mode, tmp_path: Path
 ) -> None:
