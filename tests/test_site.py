@@ -79,8 +79,8 @@ def test_a_browser_makes_no_foreign_request_and_reports_no_error(site, browser):
             page.on("pageerror", lambda error, wrong=wrong: wrong.append(str(error)))
             page.on("request", lambda got, wrong=wrong: got.url.startswith(ours) or wrong.append(got.url))
             page.on("response", lambda got, wrong=wrong: got.status < 400 or wrong.append(got.url))
-            pages = ["reference/agents", "concepts/interrogation", "architecture", "measurements"]
-            for name in ["index", *([*pages, *LONG] if NIGHTLY else pages[number::2])]:
+            pages = ["index", "reference/agents", "concepts/interrogation", "architecture", "measurements"]
+            for name in [*pages, *LONG] if NIGHTLY else pages[number::2]:
                 page.goto(f"{address}/{name}.html", wait_until="networkidle")
                 wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
                 assert wide <= 0, f"{name} is wider than a screen of {width}"

@@ -89,7 +89,8 @@ def test_a_walker_is_learned_from_its_images(access: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "access"), [*[(one, "snapshot") for one in FAULTS], ("crash", "reset"), ("bomb", "trajectory")]
+    ("fault", "access"),
+    [*[(one, "snapshot") for one in FAULTS[1:]], ("crash", "reset"), ("bomb", "trajectory")],
 )
 def test_a_fault_costs_a_restart_and_changes_nothing(fault: str, access: str, tmp_path: Path) -> None:
     expected, questions = _without_a_fault(access)
@@ -100,7 +101,7 @@ def test_a_fault_costs_a_restart_and_changes_nothing(fault: str, access: str, tm
     assert 1 <= len(asked_of(tmp_path / "asked")) - questions <= 2
 
 
-@pytest.mark.parametrize("fault", ["crash", "larger", "missing"])
+@pytest.mark.parametrize("fault", ["larger", "missing"])
 def test_a_fault_that_stays_is_one_line(fault: str, tmp_path: Path) -> None:
     command = _walker(tmp_path / "asked", "snapshot", fault, 3, "always")
     limits = ProgramLimits(60.0, 4 << 30, retries=1)

@@ -40,14 +40,6 @@ def test_the_run_reads_with_what_it_learned_and_tells_the_labels(learned):
     assert labelled(weights) == counts
 
 
-def test_single_answers_are_enough_to_begin_with(learned):
-    weights, lines = learned(ask="atoms", answers=15)
-    found = labelled(weights)
-    assert found["labelled_atoms"] == 15
-    assert found["labelled_pictures"] <= 15
-    assert sum(len(line.get("yes", [])) + len(line.get("no", [])) for line in lines) == 15
-
-
 def test_an_earlier_run_is_not_labelled_over(tmp_path):
     (tmp_path / "result.json").write_text(json.dumps({}))
     asked = ("--env", "sokoban", "--label", "--labels", "simulator", "--out", tmp_path)
