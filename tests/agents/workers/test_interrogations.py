@@ -43,10 +43,10 @@ def of_program(command: str, access: str, number: int) -> Result:
 
 
 NEVER = 10**6
-SUBJECTS = [("gripper", "settable"), ("gripper", "snapshot"), ("blocksworld", "snapshot")]
+SUBJECTS = [("gripper", "snapshot"), ("gripper", "settable"), ("blocksworld", "snapshot")]
 
 
-@pytest.mark.parametrize(("env", "access"), first(2, SUBJECTS))
+@pytest.mark.parametrize(("env", "access"), first(1, SUBJECTS))
 def test_the_number_of_workers_makes_no_difference(env: str, access: str) -> None:
     alone, two, three = (interrogated(env, number, access=access) for number in (1, 2, 3))
     assert (two.transcript, two.counts) == (three.transcript, three.counts)
