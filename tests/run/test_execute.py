@@ -122,3 +122,9 @@ def test_a_folder_without_such_a_run_is_refused(lamps_run: Path, tmp_path: Path)
             (run / name).write_text(content, encoding="utf-8")
         assert said in refusal(run, *goal)
         shutil.rmtree(run)
+
+
+def test_a_goal_is_reached_by_instructions_that_were_told(run_of: Runs) -> None:
+    said = execute(run_of("gripper"), "--goal", "(at ball1 room1)")
+    assert "; as predicted" in said
+    assert said.splitlines()[-1] == "Goal reached: 4 steps, 1 plan."

@@ -271,3 +271,5 @@ def test_a_journal_that_went_on_to_what_cannot_be_is_refused_in_a_line(
     folder = copied(run_of("gripper"), tmp_path)
     noted(folder, after=3, explained=True, **note)
     assert told in told_by(lambda: account_of(read_run(folder)))
+    goal = ("--goal", "(at_robby room1)")
+    assert told in called("aam_vision.execute", folder, *goal, cwd=tmp_path, code=2).stderr
