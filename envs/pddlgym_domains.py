@@ -33,10 +33,6 @@ def parsed(name: str) -> Any:
         )
 
 
-def _kind(kind: Any) -> str:
-    return ROOT_TYPE if str(kind) == UNTYPED else str(kind)
-
-
 def load_layout(domain: str, split: str, index: int) -> Layout:
     """Problem ``index`` (from 0) of a split, without PDDLGym's action literals.
 
@@ -53,7 +49,8 @@ def load_layout(domain: str, split: str, index: int) -> Layout:
         problem = pddlgym().parser.PDDLProblemParser(
             str(files[index]), spec.domain_name, spec.types, spec.predicates, spec.actions, spec.constants
         )
-    kinds = {str(item.name): _kind(item.var_type) for item in sorted(problem.objects)}
+    kinds = {str(item.name): str(item.var_type) for item in sorted(problem.objects)}
+    kinds = {name: ROOT_TYPE if kind == UNTYPED else kind for name, kind in kinds.items()}
     initial, goal = problem.initial_state, getattr(problem.goal, "literals", [problem.goal])
     return Layout.of(domain, f"{domain}/{split}/{index}", kinds, map(atom_of, initial), map(atom_of, goal))
 

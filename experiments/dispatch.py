@@ -76,7 +76,10 @@ class Dispatcher:
         """Every job with its outcome, as they end; UnusableInput if no worker can be started."""
         try:
             while self._waiting or self._running:
-                self._hire()
+                free = self._workers.size - len(self._starting) - len(self._running)
+                for _ in range(min(free, len(self._waiting) - len(self._starting))):
+                    worker = self._workers.hire()
+                    self._starting[worker.run(ready, self._work)] = worker
                 for future in self._ended():
                     if future in self._starting:
                         self._started(future)
@@ -92,12 +95,6 @@ class Dispatcher:
         finally:
             for worker in (*self._starting.values(), *(given.worker for given in self._running.values())):
                 worker.kill()
-
-    def _hire(self) -> None:
-        free = self._workers.size - len(self._starting) - len(self._running)
-        for _ in range(min(free, len(self._waiting) - len(self._starting))):
-            worker = self._workers.hire()
-            self._starting[worker.run(ready, self._work)] = worker
 
     def _ended(self) -> list[Future[Any]]:
         """The jobs and starts that are done or out of time, in the order in which they began."""

@@ -120,7 +120,8 @@ def few_labels(
     for one, name in product(chosen("way", way, WAYS), names):
         if one == "atoms" and name in CAMERAS:
             continue  # which are labelled picture by picture
-        most = ANSWERS if one == "atoms" else pictures or _most(name)
+        usual = MOST_SCENES if name in CAMERAS else MORE if name in WORLDS else MOST
+        most = ANSWERS if one == "atoms" else pictures or usual
         jobs += every(env=name, way=one, seed=range(first_seed, first_seed + seeds), most=most, states=states)
     return Experiment("few-labels", labelling, summary, page=(page,), question=QUESTION).run(jobs, scale)
 
@@ -157,10 +158,6 @@ def elsewhere(domain: ImageDomain, perception: Any, states: int, seed: int) -> P
     layouts = replace(domain, trained_on=domain.walked) if isinstance(domain, BoardDomain) else domain
     unseen = {"unseen": layouts.examinations(states, seed)["unseen"]}
     return evaluate_domain(domain, perception, examined=unseen)["unseen"]
-
-
-def _most(env: str) -> int:
-    return MOST_SCENES if env in CAMERAS else MORE if env in WORLDS else MOST
 
 
 def learned(domain: ImageDomain, how: Way, *, atoms: bool) -> tuple[Any, LabellingResult]:

@@ -309,7 +309,8 @@ def deeds(
                 if min(took) == max(took)
                 else f", in {min(took)} to {max(took)} steps"
             )
-        if where := _where(known, known.cases[case], goal):
+        # the objective itself did not hold
+        if where := literals(known, known.cases[case].condition.without(Literals(goal, goal))):
             told = f"if {where}, {told}"
         told += f"; {_claims(did, says, alpha, within)}"
         if others := _others(known, ends, goal | claimed | ended):
@@ -335,11 +336,6 @@ def frequency(hits: int, made: int, alpha: float, within: float) -> Frequency:
     """How often something comes of pursuits, with limits that hold with probability 1 - ``alpha`` at all times."""
     low, high = interval(hits, made, alpha, concentration(within))
     return Frequency(hits, made, hits / made, low, high, high - low)
-
-
-def _where(known: ActionKnowledge, case: CaseKnowledge, goal: int) -> str:
-    """The condition of a case, without the objective, which did not hold."""
-    return literals(known, case.condition.without(Literals(goal, goal)))
 
 
 def _claims(did: Sequence[bool], says: Sequence[bool], alpha: float, within: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 
@@ -192,7 +192,8 @@ class ToldAccount(Account):
         needs, changes = (tuple(line for line in lines if line.pal.location is place) for place in (PRE, EFF))
         mine = [step for step in self.steps if step.action.name == name]
         done = sum(step.executed for step in mine)
-        sentence = _sentence(header, needs, changes)
+        condition = f"If {english.listed(line.words for line in needs)}, then" if needs else "Always,"
+        sentence = f"{condition} after {name}: {english.listed(line.words for line in changes)}."
         if not done and not changes:
             sentence = f"{name} was never done, so nothing is known of it."
         settled = [] if self.weighing is None else [self.line(pal) for pal in unused if pal not in left]
@@ -406,12 +407,6 @@ def _key(told: Mapping[str, object]) -> Group:
     group = told.get("group")
     texts = tuple(map(str, group)) if isinstance(group, list) else ()
     return str(told.get("action")), str(told.get("location")), texts
-
-
-def _sentence(header: ActionHeader, needs: Sequence[Line], changes: Sequence[Line]) -> str:
-    """An action as a sentence: if ..., then after the action: ..."""
-    condition = f"If {english.listed(line.words for line in needs)}, then" if needs else "Always,"
-    return f"{condition} after {header.name}: {english.listed(line.words for line in changes)}."
 
 
 # The findings of a run with unreliable answers: every line with its probability, and the answers that weigh most.
