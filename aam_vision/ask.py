@@ -48,6 +48,7 @@ def ask_model(
     from aam_vision.interrogation.controls.conditional import Split, conditional, in_cases
     from aam_vision.interrogation.controls.mapping import CONDITIONAL, read_carriers
     from aam_vision.model.pddl import read_domain
+    from aam_vision.report.ending import refuse_remembering
     from aam_vision.report.prediction import predict, read_doubts
     from aam_vision.report.written import read_plan_file
 
@@ -58,6 +59,7 @@ def ask_model(
         run, model = model, model / "model.pddl"
         if not model.is_file():
             raise UnusableInput(f"{run}: holds no model; give the folder of a finished run, or a PDDL domain")
+    refuse_remembering(model.with_name("result.json"))
     learned = read_domain(model)
     initial = _initial(learned, model.parent, problem)
     # the actions with conditional effects that a plan may name, too: of a run that knew only controls

@@ -177,9 +177,11 @@ def _with_controls(run: Path, wanted: Wanted, target: Target, planner: Planner, 
     from aam_vision.interrogation.controls.conditional import conditional, in_cases
     from aam_vision.interrogation.controls.mapping import read_carriers
     from aam_vision.model.pddl import read_domain
+    from aam_vision.report.ending import refuse_remembering
     from aam_vision.report.written import read_plan_file
     from aam_vision.run.execution.replanning import carried_out, for_goal, for_plan, goal_text
 
+    refuse_remembering(run / "result.json")
     model = read_domain(run / "model.pddl")
     carriers = read_carriers(run, model, target.agent.headers)
     start = target.agent.initial()[0]

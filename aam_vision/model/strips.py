@@ -23,6 +23,7 @@ from aam_vision.support.unchanging import Unchanging
 if TYPE_CHECKING:
     from aam_vision.model.delayed import Delays
     from aam_vision.model.derived import AtLeast
+    from aam_vision.model.remembered import ControlMemory
 
 ROOT_TYPE = "object"
 MAX_OUTCOMES = 10
@@ -134,16 +135,38 @@ class Vocabulary:
     """Predicates that follow from the others, on which actions may depend."""
     delays: Delays | None = field(default=None, compare=False)
     """Effects that come later, if there are any; some of the predicates tell what is to come."""
+    memory: ControlMemory | None = field(default=None, compare=False)
+    """What is remembered of the controls that were given, if anything is; some of the predicates tell it."""
 
     def plain(self, state: State) -> State:
-        """A state without what follows from its facts, and what is to come."""
+        """A state without what follows from its facts, what is to come, and what is remembered."""
         state = state.plain(self.derived)
-        return state if self.delays is None else self.delays.plain(state)
+        state = state if self.delays is None else self.delays.plain(state)
+        return state if self.memory is None else self.memory.plain(state)
 
     def freed(self, state: State) -> State:
         """A state in which all is unknown that may change in steps that do not name its objects; the same where nothing may."""
         state = state.freed(self.derived) if self.derived else state
-        return state if self.delays is None else self.delays.freed(state)
+        state = state if self.delays is None else self.delays.freed(state)
+        return state if self.memory is None else self.memory.freed(state)
+
+    @cached_property
+    def followed(self) -> frozenset[str]:
+        """The predicates that follow from others, or tell what is to come or remembered: of these no action has effects of its own."""
+        names = {one.predicate.name for one in self.derived}
+        names |= set() if self.delays is None else {*self.delays.waiting}
+        return frozenset(
+            names if self.memory is None else names | {one.name for one in self.memory.predicates}
+        )
+
+    def passed(self, before: State, step: GroundAction, after: State) -> State:
+        """The state after an executed step, of which ``after`` tells the step's own effects, with what comes with it."""
+        after = after if self.delays is None else self.delays.passed(before, step, after)
+        return after if self.memory is None else self.memory.freed(after)
+
+    def with_memory(self, memory: ControlMemory) -> Vocabulary:
+        """The vocabulary with what is remembered, and the predicates that tell it."""
+        return replace(self, predicates=(*self.predicates, *memory.predicates), memory=memory)
 
     def with_delays(self, delays: Delays) -> Vocabulary:
         """The vocabulary with effects that come later, and the predicates that tell of them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -61,11 +61,19 @@ class Controls:
         self._account = account
         self._headers = transcript.headers
         self._steps: list[Given] = []
+        memory = account.run.memory
+        remembered: dict[Hashable, int] = {}
         for entry in transcript.entries:  # looks are left out
             if isinstance(entry, Asked) and len(entry.query.plan) == entry.response.executed == 1:
-                before, after = entry.query.initial, entry.response.final
-                step = Transition(before.state, entry.query.plan[0], after.state)
-                self._steps.append(Given(before, step, after))
+                before, after, control = entry.query.initial, entry.response.final, entry.query.plan[0]
+                states = before.state, after.state
+                if memory is not None:
+                    here = remembered.get(before.handle, memory.begins)
+                    remembered[after.handle] = memory.after(
+                        here, control.name, did=before.state != after.state
+                    )
+                    states = memory.told(before.state, here), memory.told(after.state, here)
+                self._steps.append(Given(before, Transition(states[0], control, states[1]), after))
         self._carriers = read_carriers(account.run.folder, account.model, self._headers)
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from aam_vision.agents.encoding import Malformed, field, loads
 from aam_vision.interrogation.examination.findings import Diagnosis, Exam, Family
@@ -122,6 +122,20 @@ def read_undetermined(path: Path, *, ended: bool = False) -> tuple[str, list[Ope
         return field(told, "status", str) if ended else str(told.get("status", "")), groups
 
 
+PLANS_FORGET: Final = "what it remembers changes with every control that is given, which plans of operators do not say: none can be made or told"
+"""Why there are no plans where controls are learned with what is remembered."""
+
+
+def refuse_remembering(path: Path) -> None:
+    """Refuse a ``result.json`` of controls that were learned with what is remembered. Raises UnusableInput: it is that, or damaged."""
+    if path.is_symlink() or not path.is_file():
+        return
+    with undamaged(path):
+        told = loads(read_limited(path, MAX_BYTES))
+    if isinstance(told, dict) and told.get("memory"):
+        raise UnusableInput(f"{path.parent}: {PLANS_FORGET}")
+
+
 def in_todays_words(figures: dict[str, Any]) -> None:
     """Have ``result.json`` of an earlier version say in the words of today how its run ended."""
     if figures.setdefault("proven", figures["status"] in (COMPLETE, _UNEXAMINED)):
@@ -140,7 +154,8 @@ def of_controls(ending: Ending, within: str, beyond: str, *, cases_missing: bool
     first = f"{within[:1].upper()}{within[1:]}."
     if cases_missing:  # the name of a control may come first
         return replace(usual, title=ending.status, main=f"{beyond}.", details=(first,))
-    return replace(usual, main=first, details=(f"Beyond these cases: {beyond}.",))
+    invented = (ending.invented,) if ending.invented else ()
+    return replace(usual, main=first, details=(f"Beyond these cases: {beyond}.", *invented))
 
 
 def unfinished(so_far: str) -> Verdict:

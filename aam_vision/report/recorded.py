@@ -15,6 +15,7 @@ from aam_vision.agents.journal import OPERATORS, Journal, NothingRecorded, Row
 from aam_vision.agents.journalled import Contents, memo
 from aam_vision.agents.perception import Box, Point
 from aam_vision.interrogation.chance.prior import MARGIN
+from aam_vision.interrogation.controls.memory import read_memory
 from aam_vision.interrogation.evidence.moves import Asked, Entry, Walked
 from aam_vision.interrogation.evidence.transcript import AttemptedStep, Transcript, attempted
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
@@ -26,6 +27,7 @@ from aam_vision.interrogation.statistics.counts import ErrorRates, Misreading
 from aam_vision.interrogation.task.forgotten_constants import extended
 from aam_vision.interrogation.task.repeated_looks import as_read
 from aam_vision.model.query import CLIP_IMAGES, Access, Situation
+from aam_vision.model.remembered import ControlMemory
 from aam_vision.model.strips import ActionHeader, LiftedAtom, Location, Mode, Model, PalTuple, Vocabulary
 from aam_vision.report.ending import (
     MAX_BYTES,
@@ -82,6 +84,8 @@ class Recorded:
     """The entries of the transcript, from 0, that only examine what was learned."""
     controls: Transcript | None = None
     """Of a run that knew only controls: what was asked of these; ``transcript`` then is about the operators found in it."""
+    memory: ControlMemory | None = None
+    """Of such a run: what the agent remembers of the controls that it was given before."""
     within: float | None = None
     """Of a run that learned how often: the half width of its intervals."""
     looked: bool = False
@@ -142,7 +146,12 @@ def read_journal(folder: Path, journal: Journal) -> Recorded:
                 f"{folder}: the run was stopped before its operators were known; go on with --resume"
             )
         _check_figures_of_controls(folder, found)
-        return replace(found, transcript=_of_operators(folder, found.transcript), controls=found.transcript)
+        operators, memory = _of_operators(folder, found.transcript), None
+        if (told := found.figures.get("memory")) is not None:
+            with undamaged(folder / "result.json"):
+                memory = read_memory(told, [one.name for one in found.transcript.headers])
+            operators = replace(operators, vocabulary=replace(operators.vocabulary, memory=memory))
+        return replace(found, transcript=operators, controls=found.transcript, memory=memory)
 
 
 def _check_figures_of_controls(folder: Path, run: Recorded) -> None:

@@ -335,11 +335,14 @@ def execute_plan(
     """
     from aam_vision.interrogation.controls.mapping import carriers
     from aam_vision.planning.engines import planner_named
+    from aam_vision.report.ending import PLANS_FORGET
     from aam_vision.report.written import read_step
     from aam_vision.run.execution.replanning import carried_out, for_goal, for_plan
 
     if (plan is None) is (goal is None):
         raise UnusableInput("give either a goal or a plan")
+    if result.memory is not None:
+        raise UnusableInput(PLANS_FORGET)
     initial = agent.initial()
     if not 0 <= problem < len(initial):
         raise UnusableInput(f"the agent has problems 0 to {len(initial) - 1}", "problem", problem)

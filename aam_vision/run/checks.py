@@ -26,7 +26,7 @@ NOT_WITH_CONTROLS = {
     "write_ppo": "the paper's policy is about instructions that are told",
     "repeated_arguments": "what a control points out is found, not given",
     "refusal_rate": "a control can always be given, so none is refused",
-    "name": "nothing is invented there",
+    "name": "what is remembered keeps its name",
 }
 NOT_WITH_CHANCE = {
     "policy": "the paper's policy is about agents without chance",

@@ -211,7 +211,8 @@ def figures(arguments: Arguments, target: Target, result: ControlsResult, wall_s
     inner = result.interrogation
     cpu_s = cpu_seconds()
     steps: Sequence[tuple[State, GroundAction, State]] = ()
-    if target.native_steps is not None and not result.failed:  # else the environment may be what fails
+    # where the environment failed, it may again; what is remembered no state of it tells
+    if target.native_steps is not None and not result.failed and result.memory is None:
         steps = target.native_steps(NATIVE_STEPS, np.random.default_rng([arguments.seed, 3]))
     kinds: dict[str, list[int]] = {}
     try:
@@ -230,6 +231,8 @@ def figures(arguments: Arguments, target: Target, result: ControlsResult, wall_s
         "controls": [str(control) for control in result.controls],
         "operators": [str(operator.header) for operator in result.operators],
         "constants": dict(result.discovery.vocabulary.constants),
+        "invented": None if result.memory is None else result.memory.text,
+        "memory": None if result.memory is None else result.memory.json(),
         "unexplained": len(result.unexplained),
         "idle": list(result.idle),
         "two_ways": None if result.two_ways is None else str(result.two_ways[0].control),

@@ -87,9 +87,7 @@ def with_constants(vocabulary: Vocabulary, constants: Mapping[str, str]) -> Voca
     """The vocabulary with more objects that conditions may name."""
     if not constants:
         return vocabulary
-    return Vocabulary(
-        vocabulary.name, vocabulary.predicates, vocabulary.types, {**vocabulary.constants, **constants}
-    )
+    return replace(vocabulary, constants={**vocabulary.constants, **constants})
 
 
 class Condition:

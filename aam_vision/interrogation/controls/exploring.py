@@ -338,14 +338,14 @@ def found(giving: Giving) -> Discovery:
 
 def discovered(giving: Giving) -> Discovery:
     """What all that was seen so far amounts to, misread or not."""
-    vocabulary, seen = giving.agent.vocabulary, giving.transitions
+    vocabulary, seen = giving.vocabulary, giving.transitions
     return discover(vocabulary, giving.controls, seen, giving.indices, giving.grouped)
 
 
 def found_so_far(giving: Giving) -> Discovery:
     """The cases that were found last of every control, from the transitions that there were then."""
     seen = {name: giving.transitions[name][:number] for name, (number, _) in giving.grouped.items()}
-    return discover(giving.agent.vocabulary, giving.controls, seen, giving.indices, giving.grouped)
+    return discover(giving.vocabulary, giving.controls, seen, giving.indices, giving.grouped)
 
 
 def start(giving: Giving, initial: list[Situation], rng: np.random.Generator) -> Situation:

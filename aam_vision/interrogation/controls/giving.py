@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Hashable, Iterable, Sequence, Set
+from dataclasses import replace
 from itertools import product
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from aam_vision.agents.image import image_test
 from aam_vision.interrogation.controls.discovery import Grouped
 from aam_vision.interrogation.controls.operators import Transition, idle
 from aam_vision.model.query import Agent, Course, Query, Response, Situation, expect
+from aam_vision.model.remembered import ControlMemory
 from aam_vision.model.strips import ActionHeader, GroundAction, Objects, State
 from aam_vision.planning.joins import StateIndices
 from aam_vision.support.errors import AamError, AgentFailed
@@ -61,11 +63,20 @@ class Given(NamedTuple):
     after: Situation
 
 
+class Step(NamedTuple):
+    """A control that was given, with the situations before and after it as the agent shows them."""
+
+    before: Situation
+    control: GroundAction
+    after: Situation
+
+
 class Giving:
     """An agent whose instructions are controls, and all transitions that it has shown.
 
     ``agent``: every one of its instructions is always carried out; its access is ``snapshot``. ``copies``: how many copies of it
-    answer at a time.
+    answer at a time. With a memory (``again``), situations tell what is remembered in them; transitions tell what was remembered before, in the
+    state afterwards, too: what a control does besides is no part of it.
     """
 
     def __init__(
@@ -77,6 +88,11 @@ class Giving:
     ) -> None:
         self.copies = copies
         self.agent = CountingAgent(EnforcingAgent(agent))
+        self.vocabulary = agent.vocabulary
+        self.memory: ControlMemory | None = None
+        """What the agent is taken to remember."""
+        self.refuted: Given | None = None
+        """What went another way than before, if anything did."""
         self.controls = agent.headers
         self.transitions: dict[str, list[Transition]] = {control.name: [] for control in agent.headers}
         """By control, what was seen, each kind of step (state, arguments) once."""
@@ -96,6 +112,8 @@ class Giving:
         self._stopped = False
         self._resources = resources or Resources()
         self._initial: tuple[Situation, ...] = ()
+        self._remembered: dict[Hashable, int] = {}
+        """By handle, what is remembered there."""
         self._results: dict[tuple[Hashable, GroundAction], tuple[Transition, Situation]] = {}
         self._known: dict[tuple[State, GroundAction], Transition] = {}
         self._from: dict[State, set[GroundAction]] = {}
@@ -128,10 +146,68 @@ class Giving:
         """The initial situation of every problem; looked at once only."""
         if not self._initial:
             with self._resources.undisturbed():
-                self._initial = tuple(self.agent.initial())
-                for situation in self._initial:
-                    self._seen(situation)
+                self._begins(self.agent.initial())
         return self._initial
+
+    def _begins(self, initial: Iterable[Situation]) -> None:
+        begins = 0 if self.memory is None else self.memory.begins
+        self._initial = tuple([self._told(one, begins) for one in initial])
+        for situation in self._initial:
+            self._seen(situation)
+
+    @property
+    def plain(self) -> list[Step]:
+        """All that was given, as the agent shows it, what refutes it included."""
+        given = [*self.given, *([] if self.refuted is None else [self.refuted])]
+        return [
+            Step(self._plain(one.before), one.transition.control, self._plain(one.after)) for one in given
+        ]
+
+    def again(self, memory: ControlMemory, steps: Iterable[Step]) -> Giving:
+        """As if these steps had been given with this memory; what is given further is counted on.
+
+        Raises:
+            TwoWays: even so, one situation and control went two ways.
+        """
+        made = Giving(self.agent, self._max_steps, self._resources, self.copies)
+        made.agent, made.memory, made.vocabulary = (
+            self.agent,
+            memory,
+            self.agent.vocabulary.with_memory(memory),
+        )
+        made._begins([self._plain(one) for one in self.initial()])
+        for before, control, after in steps:
+            made._came(made._told(before, made._remembered[before.handle]), control, after)
+        return made
+
+    def remembered(self, situation: Situation) -> int:
+        """The state of the memory in a situation that was seen; 0 without one."""
+        return self._remembered.get(situation.handle, 0)
+
+    def moved_on(
+        self, before: State, remembered: int, control: GroundAction, after: State
+    ) -> tuple[int, State]:
+        """The state of the memory after a control, and the situation that it leads to, with it."""
+        if self.memory is None:
+            return 0, after
+        did = self.memory.plain(before) != self.memory.plain(after)
+        then = self.memory.after(remembered, control.name, did=did)
+        return then, self.memory.told(after, then)
+
+    def _told(self, plain: Situation, remembered: int) -> Situation:
+        """A situation with what is remembered."""
+        if self.memory is None:
+            return plain
+        remembered = self._remembered.setdefault(plain.handle, remembered)
+        return Situation(plain.handle, self.memory.told(plain.state, remembered))
+
+    def _plain(self, situation: Situation) -> Situation:
+        """A situation as the agent shows it."""
+        return (
+            situation
+            if self.memory is None
+            else Situation(situation.handle, self.memory.plain(situation.state))
+        )
 
     def given_in(self, state: State) -> Set[GroundAction]:
         """The controls that were given in situations that look like this."""
@@ -154,7 +230,8 @@ class Giving:
         """
         if self._stopped:
             raise StepsSpent("the agent is asked nothing more")
-        return self.agent.ask(query)
+        response = self.agent.ask(replace(query, initial=self._plain(query.initial)))
+        return replace(response, final=self._told(response.final, self.remembered(query.initial)))
 
     def foresee(self, ways: Iterable[tuple[Situation, Sequence[GroundAction]]]) -> None:
         """Have copies of the agent begin with ways that will probably be taken, a few at a time, and forget earlier ones.
@@ -169,7 +246,7 @@ class Giving:
         while self._ahead and len(self._begun) < self.copies:
             here, controls = self._ahead.popleft()
             self._begun.add((here.handle, controls[0]))
-            courses.append(Course(here, tuple((one,) for one in controls)))
+            courses.append(Course(self._plain(here), tuple((one,) for one in controls)))
         if courses and not self._stopped:
             with self._resources.undisturbed():
                 expect(self.agent, courses)
@@ -186,23 +263,47 @@ class Giving:
         known = self._results.get((situation.handle, control))
         if known is not None:
             return known
+        self._check()
+        with self._resources.undisturbed():
+            return self._came(situation, control, self._led(self._plain(situation), control))
+
+    def led(self, plain: Situation, control: GroundAction) -> Situation:
+        """Where a control leads from a situation, both as the agent shows them; it is not kept. Raises as ``give`` does, but for TwoWays."""
+        self._check()
+        with self._resources.undisturbed():
+            return self._led(plain, control)
+
+    def _check(self) -> None:
         if self._max_steps is not None and self.steps >= self._max_steps:
             raise StepsSpent(f"--max-steps: {self._max_steps} controls were given")
         self._resources.check()
-        with self._resources.undisturbed():
-            return self._given(situation, control)
 
-    def _given(self, situation: Situation, control: GroundAction) -> tuple[Transition, Situation]:
-        response = self.agent.ask(Query(situation, (control,)))
-        self._begun.discard((situation.handle, control))
+    def _led(self, plain: Situation, control: GroundAction) -> Situation:
+        response = self.agent.ask(Query(plain, (control,)))
+        self._begun.discard((plain.handle, control))
         self._begin()
         if not response.executed:
             raise AgentFailed(f"the agent refused {control}, which is a control and can always be given")
-        after = response.final
+        return response.final
+
+    def _came(
+        self, situation: Situation, control: GroundAction, plain: Situation
+    ) -> tuple[Transition, Situation]:
+        """Take in what came of a control; ``plain``: where it led, as the agent shows it."""
+        remembered, seen = self.remembered(situation), plain.state
+        then, _ = self.moved_on(situation.state, remembered, control, seen)
+        after = self._told(plain, then)
         try:
-            transition = self._entered(Transition(situation.state, control, after.state))
+            transition = self._entered(
+                Transition(
+                    situation.state,
+                    control,
+                    seen if self.memory is None else self.memory.told(seen, remembered),
+                )
+            )
         except TwoWays as error:
-            raise TwoWays(error.transitions, Given(situation, error.transitions[1], after)) from None
+            self.refuted = Given(situation, error.transitions[1], after)
+            raise TwoWays(error.transitions, self.refuted) from None
         self._results[situation.handle, control] = transition, after
         self.given.append(Given(situation, transition, after))
         self._from.setdefault(situation.state, set()).add(control)

@@ -18,18 +18,20 @@ from aam_vision.interrogation.controls.discovery import Discovery, apart
 from aam_vision.interrogation.controls.exploring import Near, cover, discovered, explore, found, found_so_far
 from aam_vision.interrogation.controls.giving import Given, Giving, StepsSpent, TwoWays
 from aam_vision.interrogation.controls.lookalikes import diagnosed
+from aam_vision.interrogation.controls.memory import Memories
 from aam_vision.interrogation.controls.misreading import Misread, doubted, two_ways
 from aam_vision.interrogation.controls.operators import Transition
 from aam_vision.interrogation.controls.prior import Prior, try_earlier
 from aam_vision.interrogation.controls.result import ControlsResult
 from aam_vision.interrogation.controls.rules import ControlModel, Refuted, Rules
-from aam_vision.interrogation.controls.watching import Watched, give_the_rest, repeat, watch
+from aam_vision.interrogation.controls.watching import Watched, give_the_rest, repeat, retrace, watch
 from aam_vision.interrogation.examination.findings import Diagnosis
 from aam_vision.interrogation.examination.looking import pixels_differ
 from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.loop import Interrupted
 from aam_vision.interrogation.task.result import Result
+from aam_vision.interrogation.task.verdict import NOT_STRIPS
 from aam_vision.model.query import Agent
 from aam_vision.planning.planner import Planner
 from aam_vision.planning.pyperplan import PyperplanPlanner
@@ -52,6 +54,8 @@ QUERIES, DOUBTED, GIVEN_UP = 16, 3, 1
 """Queries for each operator, at most, if no other number is given: of one interrogation; of all in which operators leave something
 unexplained, so that nothing of them can be certain; and of these where it was given up to look for better ones. Few ask more than
 six; where cases are missing they may ask for hours."""
+MEMORIES = 8
+"""Memories with which controls are interrogated, at most, where what was done before matters."""
 SAME, WAITING = 3, 6
 """Times that the same operators may be found again after they were refuted; and rounds in which they are the same since the search
 for others was given up, and is taken up only once more was seen."""
@@ -75,6 +79,8 @@ class Options:
     """How many copies of the agent answer at a time; with several the same controls are given."""
     prior: Prior | None = None
     """What an earlier run has found out."""
+    remembers: bool = True
+    """Whether it goes on, where what was done before matters, with what the agent may remember of it."""
 
 
 def interrogate(
@@ -94,12 +100,47 @@ def interrogate(
     Raises:
         AgentFailed: the agent does not even show where it begins; if it fails later, the status says so.
     """
-    return _Rounds(agent, seed, options or Options(), planner or PyperplanPlanner()).run()
+    options, planner = options or Options(), planner or PyperplanPlanner()
+    giving = Giving(agent, options.max_steps, options.resources, options.copies)
+    result = _Rounds(giving, seed, options, planner).run()
+    if (
+        result.status == NOT_STRIPS
+        and options.remembers
+        and (giving.image_test is None or giving.image_test.passed)
+    ):
+        return _remembering(giving, result, seed, options, planner)
+    return result
+
+
+def _remembering(
+    giving: Giving, result: ControlsResult, seed: int, options: Options, planner: Planner
+) -> ControlsResult:
+    """What comes of taking the agent to remember the controls that it was given before; the result itself if nothing better does."""
+    memories, rounds = Memories(giving), result.rounds
+    memories.take_in(giving.plain)
+    for number in range(MEMORIES):
+        try:
+            with options.resources.interrupting():
+                memory = memories.told_apart(np.random.default_rng([seed, 4, number]))
+                again = None if memory is None else giving.again(memory, memories.steps)
+        except (AgentFailed, ResourcesSpent, TwoWays):
+            again = None
+        if again is None:
+            break
+        assert memory is not None, "it is given again with one"
+        options.tell(memory.text)
+        found = _Rounds(again, seed, options, planner).run()
+        rounds += found.rounds
+        if found.two_ways is None and not found.unexplained:
+            return replace(found, memory=memory, rounds=rounds)
+        memories.take_in(again.plain)
+        memories.rule_out(memory)
+    return replace(result, steps=giving.steps)
 
 
 class _Rounds:
-    def __init__(self, agent: Agent, seed: int, options: Options, planner: Planner) -> None:
-        self._giving = Giving(agent, options.max_steps, options.resources, options.copies)
+    def __init__(self, giving: Giving, seed: int, options: Options, planner: Planner) -> None:
+        self._giving = giving
         self._near = Near(self._giving)
         self._options = options
         self._planner = planner
@@ -143,7 +184,8 @@ class _Rounds:
                         if seen.surprise is None and not result.proven:
                             seen = replace(seen, surprise=give_the_rest(giving, rules, predicted, REST))
                         if kept or (seen.surprise is None and self._covered(rules)):  # the walk has seen more
-                            pair = self._repeated(rng) if kept or discovery.unexplained else None
+                            strange = discovery.unexplained
+                            pair = self._repeated(rng, strange) if kept or strange else None
                             if kept or self._explains_all(rules):  # what was given again, too
                                 ended = self._result(discovery, rules, result, seen, pair=pair)
                                 return replace(ended, misread=doubted(giving, discovery, ended.unexplained))
@@ -199,7 +241,9 @@ class _Rounds:
             return replace(ended, interrogation=None)
         return ended
 
-    def _repeated(self, rng: np.random.Generator) -> tuple[Given, Given] | None:
+    def _repeated(
+        self, rng: np.random.Generator, unexplained: Sequence[Transition] = ()
+    ) -> tuple[Given, Given] | None:
         """Give again what did something before; two situations that look alike, though images tell them apart, if it went two ways.
 
         Raises:
@@ -207,6 +251,7 @@ class _Rounds:
         """
         try:
             repeat(self._giving, rng)
+            retrace(self._giving, unexplained)
         except TwoWays as error:
             pair = self._situations(error)
             if pair is None or not pixels_differ(self._giving.agent, pair[0].before, pair[1].before):
@@ -327,7 +372,7 @@ class _Rounds:
     def _at_once(self, discovery: Discovery) -> tuple[tuple[str, str], ...]:
         """The controls that are not explained, and do two things at once: each with a predicate that it changes on its own."""
         giving, names = self._giving, {one.control.name for one in discovery.unexplained}
-        vocabulary, transitions = giving.agent.vocabulary, giving.transitions
+        vocabulary, transitions = giving.vocabulary, giving.transitions
         return tuple(
             (control.name, predicate)
             for control in giving.controls

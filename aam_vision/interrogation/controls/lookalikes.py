@@ -404,7 +404,7 @@ def _words(
         mine = [one for one in unexplained if one.control.name == control.name]
         own = [pair for pair in pairs if pair.one.control.name == control.name]
         seen = giving.transitions[control.name]
-        if words := missing_words(giving.agent.vocabulary, control, seen, mine, own, pairs_of):
+        if words := missing_words(giving.vocabulary, control, seen, mine, own, pairs_of):
             best = min(own, key=lambda pair: (not _differing(pair, words), pair.distance))
             found.append((len(mine), best, words))
     return [(pair, words) for _, pair, words in sorted(found, key=lambda one: -one[0])]

@@ -14,7 +14,7 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import NamedTuple
 
-from aam_vision.interrogation.controls.giving import Giving
+from aam_vision.interrogation.controls.giving import Giving, ground
 from aam_vision.interrogation.controls.rules import Rule, Rules
 from aam_vision.model.query import Situation
 from aam_vision.model.strips import GroundAction, Objects, State, Vocabulary
@@ -242,12 +242,14 @@ def _determined(roles: Mapping[str, Role], index: StateIndex) -> dict[Role, str]
 
 
 class Place:
-    """A situation that was seen or is expected, and what was worked out about it; one object for equal states."""
+    """A situation that was seen or is expected, and what was worked out about it; one object for equal ones."""
 
-    __slots__ = ("ahead", "elsewhere", "index", "problem", "standpoints", "state")
+    __slots__ = ("ahead", "elsewhere", "index", "problem", "remembered", "standpoints", "state")
 
-    def __init__(self, state: State, index: StateIndex, problem: int) -> None:
+    def __init__(self, state: State, remembered: int, index: StateIndex, problem: int) -> None:
         self.state = state
+        self.remembered = remembered
+        """The state of what is remembered there, if anything is."""
         self.index = index
         self.problem = problem
         """The number of its problem."""
@@ -289,9 +291,9 @@ class Reach:
 
     def __init__(self, giving: Giving) -> None:
         self.giving = giving
-        self.standpoints = Standpoints(giving.agent.vocabulary)
+        self.standpoints = Standpoints(giving.vocabulary)
         """What situations point out."""
-        self._places: dict[State, Place] = {}
+        self._places: dict[tuple[State, int], Place] = {}
         self._problems: dict[Objects, int] = {}
         self._seen: list[Node] = []
         self._given = 0
@@ -309,14 +311,19 @@ class Reach:
             for place in self._places.values():
                 place.ahead = None
         for one in islice(self.giving.given, self._given, None):  # it may lead elsewhere than was expected
-            if (before := self._places.get(one.transition.before)) and before.ahead is not None:
+            remembered, after = self.giving.remembered(one.before), one.transition.after
+            before = self._places.get((one.transition.before, remembered))
+            if before is not None and before.ahead is not None:
                 expected = dict(before.ahead).get(one.transition.control)
-                if expected is not None and expected.state != one.transition.after:
+                _, after = self.giving.moved_on(
+                    one.transition.before, remembered, one.transition.control, after
+                )
+                if expected is not None and expected.state != after:
                     before.ahead = None
         self._given = len(self.giving.given)
         new = list(islice(self.giving.situations.items(), len(self._seen), None))
         for state, situation in new:
-            place = self.place(state)
+            place = self.place(state, self.giving.remembered(situation))
             place.state = state  # an equal one is found more slowly
             self._seen.append(Node(place, situation, ()))
         if not self.standpoints.take_in(state for state, _ in new):
@@ -334,12 +341,12 @@ class Reach:
         """
         waiting = deque(self._seen)
         known = {node.place for node in waiting}
-        left: set[tuple[int, Standpoint, frozenset[int]]] = set()
+        left: set[tuple[int, int, Standpoint, frozenset[int]]] = set()
         while waiting:
             node = waiting.popleft()
             yield node
             place = node.place
-            kind = place.problem, self.standpoint(place, NOTHING), self.elsewhere(place)
+            kind = place.problem, place.remembered, self.standpoint(place, NOTHING), self.elsewhere(place)
             if kind in left:
                 continue
             if len(left) == MOST:
@@ -366,9 +373,11 @@ class Reach:
             place.elsewhere = self.standpoints.elsewhere(place.state)
         return place.elsewhere
 
-    def place(self, state: State) -> Place:
-        """The place of a situation."""
-        return self._places.get(state) or self._place(state, self.giving.indices.of(state))
+    def place(self, state: State, remembered: int = 0) -> Place:
+        """The place of a situation; of those in which different things are remembered, any that look alike serve where only looks count."""
+        return self._places.get((state, remembered)) or self._place(
+            state, remembered, self.giving.indices.of(state)
+        )
 
     def bindings(self, place: Place, rule: Rule) -> Bindings:
         """The bindings under which the condition of a present operator certainly holds in a situation."""
@@ -386,21 +395,30 @@ class Reach:
             del self._known[next(iter(self._known))]
         return found
 
-    def _place(self, state: State, index: StateIndex) -> Place:
+    def _place(self, state: State, remembered: int, index: StateIndex) -> Place:
         problem = self._problems.setdefault(state.objects, len(self._problems))
-        place = self._places[state] = Place(state, index, problem)
+        place = self._places[state, remembered] = Place(state, remembered, index, problem)
         return place
 
     def _ahead(self, place: Place) -> dict[GroundAction, Place]:
-        """Where the operators lead from a situation."""
-        state, found = place.state, dict[GroundAction, Place]()
+        """Where the operators lead from a situation, and controls that change what is remembered."""
+        state, led = place.state, dict[GroundAction, State]()
         for rule in self._rules:
             for objects in self.bindings(place, rule):
                 control = rule.operator.instructed(objects)
-                if control in found:
+                if control in led:
                     continue
                 expected = rule.operator.changes.applied(state, objects)
                 if expected != state:
-                    after = self.giving.seen_after(state, control) or expected
-                    found[control] = self._places.get(after) or self._place(after, place.index.of(after))
+                    led[control] = self.giving.seen_after(state, control) or expected
+        if self.giving.memory is not None:
+            for control in ground(self.giving.controls, state):
+                if self.giving.memory.after(place.remembered, control.name, did=False) != place.remembered:
+                    led.setdefault(control, self.giving.seen_after(state, control) or state)
+        found = dict[GroundAction, Place]()
+        for control, after in led.items():
+            then, after = self.giving.moved_on(state, place.remembered, control, after)
+            found[control] = self._places.get((after, then)) or self._place(
+                after, then, place.index.of(after)
+            )
         return found

@@ -19,6 +19,7 @@ from aam_vision.interrogation.examination.findings import ENOUGH, Diagnosis, Exa
 from aam_vision.interrogation.task.result import CurvePoint, Result, aligned, table
 from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE, FAILED, NOT_STRIPS, OPEN
 from aam_vision.model.pddl import domain_text
+from aam_vision.model.remembered import ControlMemory
 from aam_vision.model.strips import ActionHeader, Model
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.wording import counted, listed, some
@@ -70,6 +71,8 @@ class ControlsResult:
     """That the classifiers have not passed their test, in a line; empty if they have, or none read the images."""
     in_a_row: int = 0
     """The controls of walks without a return, most of them given before; all came out as predicted."""
+    memory: ControlMemory | None = None
+    """What the agent remembers of the controls that it was given before, if that explains it."""
     at_once: tuple[tuple[str, str], ...] = ()
     """Controls that do two things at once, each on a condition of its own: with a predicate that such a one changes on its own."""
 
@@ -212,6 +215,7 @@ class ControlsResult:
     def certain(self) -> tuple[str, str]:
         """What is certain, in two statements: within the discovered cases, and of cases that nobody has seen."""
         inner = "nothing was interrogated" if self.interrogation is None else self.interrogation.why
+        with_it = "" if self.memory is None else ", with the same remembered,"
         if self.why:
             inner = f"nothing is certain: {self.why}"
         elif self.unexplained:
@@ -238,7 +242,7 @@ class ControlsResult:
         elif self.exhausted:
             beyond = (
                 "every control was given in every situation that can be reached from the given problems: "
-                f"there is no other case, if situations that look alike are alike{self._histories}"
+                f"there is no other case, if situations that look alike{with_it} are alike{self._histories}"
             )
         else:
             beyond = (
@@ -333,6 +337,7 @@ def figures(result: ControlsResult) -> list[tuple[str, str]]:
         ("controls", ", ".join(map(str, result.controls))),
         *(("" if number else "operators", text) for number, text in enumerate(operators)),
         *(("" if number else "when", text) for number, text in enumerate(result.conditional.sentences)),
+        *([] if result.memory is None else [("remembers", result.memory.text)]),
         ("within", within),
         ("beyond", beyond),
         (

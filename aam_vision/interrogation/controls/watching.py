@@ -8,7 +8,7 @@ least. Of up to six controls each comes after each other one in sixty steps; of 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import partial
 
@@ -34,6 +34,10 @@ EACH = 4
 EPISODES, AGAIN = 5, 2
 """Such walks that give again what did something before, where something is not explained; together they give at most so many
 times as many controls as one long walk."""
+REMEMBERED = 3
+"""Walks without a return, controls at random, by which what is remembered is tried."""
+RETRACED = 60
+"""Controls that are given again where operators do not explain what they did, at most."""
 IDLE = 20
 """Walks in a row that found nothing to give: all was given before."""
 
@@ -100,6 +104,10 @@ def _histories(
     turns = (every - dead, dead)
     if all(turns):
         lengths.append(HISTORY)
+    if giving.memory is not None:
+        surprise = _at_random(giving, rules, predicted, initial, rng)
+        if surprise is not None:
+            return 0, surprise
     for number, length in enumerate(lengths):
         begins = list(giving.situations.values()) if number else initial
         here = begins[int(rng.integers(len(begins)))]
@@ -116,6 +124,25 @@ def _histories(
             orders.update({last[-2:], last})
             steps += names is every
     return steps, None
+
+
+def _at_random(
+    giving: Giving, rules: Rules, predicted: ControlModel, initial: list[Situation], rng: np.random.Generator
+) -> Transition | None:
+    """Give controls at random, those that do nothing, too, from where problems begin, as what is remembered has to predict any history.
+
+    The first one that did not come out as predicted.
+    """
+    for _ in range(REMEMBERED):
+        here = initial[int(rng.integers(len(initial)))]
+        for _ in range(HISTORY):
+            control = random_control(giving.controls, here.state, rng)
+            if control is None:
+                break
+            transition, here = giving.give(here, control)
+            if _surprises(transition, rules, predicted):
+                return transition
+    return None
 
 
 def _least_given(
@@ -161,6 +188,19 @@ def repeat(giving: Giving, rng: np.random.Generator) -> None:
             options = [one for one in known if giving.seen_after(here.state, one) != here.state]
             options = options or ground(giving.controls, here.state)
             _, here = giving.give(here, options[int(rng.integers(len(options)))])
+
+
+def retrace(giving: Giving, unexplained: Iterable[Transition]) -> None:
+    """Give the controls that no operator explains where situations look the same, and others led there.
+
+    Raises:
+        TwoWays: it came out otherwise: it depends on what was done before, and on nothing that is seen.
+    """
+    most = giving.steps + RETRACED
+    for strange in unexplained:
+        for here in [one.after for one in giving.given if one.after.state == strange.before]:
+            if giving.steps < most:
+                giving.give(here, strange.control)
 
 
 def give_the_rest(giving: Giving, rules: Rules, predicted: ControlModel, most: int) -> Transition | None:

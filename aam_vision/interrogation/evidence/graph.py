@@ -384,8 +384,9 @@ class Evidence:
         if newly_hidden := now_unknown & ~unknown:
             hidden |= index.facts(newly_hidden, objects)
         vocabulary = self.hypotheses.vocabulary
-        after = State(true, state.objects, hidden).completed(vocabulary.derived)
-        return after if vocabulary.delays is None else vocabulary.delays.passed(state, action, after)
+        return vocabulary.passed(
+            state, action, State(true, state.objects, hidden).completed(vocabulary.derived)
+        )
 
     def predict_plan(self, state: State, plan: Iterable[GroundAction]) -> State:
         """The same after all steps of a plan."""

@@ -144,11 +144,14 @@ class AtomIndex(Unchanging):
 
     @cached_property
     def derived(self) -> int:
-        """The atoms that follow from others, or tell what is to come, as a mask: what is true of them after a step is no effect of its own."""
-        names = {one.predicate.name for one in self.vocabulary.derived}
-        if self.vocabulary.delays is not None:
-            names |= {*self.vocabulary.delays.waiting}
-        return sum(bit for atom, bit in self.bit.items() if atom.predicate in names)
+        """The atoms that follow from others, or tell what is to come or remembered, as a mask: what is true of them after a step is no effect of its own."""
+        return sum(bit for atom, bit in self.bit.items() if atom.predicate in self.vocabulary.followed)
+
+    @cached_property
+    def remembered(self) -> int:
+        """The atoms that tell what is remembered, as a mask: an action may require any of them."""
+        memory = self.vocabulary.memory
+        return 0 if memory is None else sum(self.bit[LiftedAtom(one.name, ())] for one in memory.predicates)
 
     @cached_property
     def reported(self) -> int:

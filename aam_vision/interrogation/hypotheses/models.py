@@ -56,7 +56,7 @@ class ActionHypotheses:
         self.positive &= ~index.given.negative
         self.negative &= ~index.given.positive
         needless = index.derived & ~(
-            index.given.positive | index.given.negative | index.mask(index.header.over)
+            index.given.positive | index.given.negative | index.mask(index.header.over) | index.remembered
         )
         self.positive &= ~needless
         self.negative &= ~needless

@@ -47,6 +47,8 @@ def domain_of(
 ) -> str:
     """A domain of these actions, which are written already."""
     lines = [f"(define (domain {vocabulary.name})", f"  (:requirements {requirements})"]
+    if vocabulary.memory is not None:
+        lines += [f"  ; {line}" for line in vocabulary.memory.comments]
     lines += type_lines(vocabulary, headers)
     if vocabulary.predicates:  # some readers refuse an empty section
         lines.append("  (:predicates")

@@ -338,7 +338,7 @@ def test_the_walk_gives_what_little_is_left(tmp_path: Path, left: int) -> None:
 
 @pytest.mark.parametrize("uses", first(3, [1, 2, 9, 3, 6]))
 def test_an_interrogation_names_what_wears_out(tmp_path: Path, uses: int) -> None:
-    result = interrogate(Wearing(rooms(tmp_path), "go", uses))
+    result = interrogate(Wearing(rooms(tmp_path), "go", uses), options=Options(remembers=False))
     seen_to_differ = uses > 1  # else no situation looks like an earlier one in which it worked
     assert result.status == (NOT_STRIPS if seen_to_differ else OPEN)
     assert result.certain[0].startswith("nothing is certain")
@@ -348,6 +348,15 @@ def test_an_interrogation_names_what_wears_out(tmp_path: Path, uses: int) -> Non
     assert found.culprit == "go"
     one, other = found.examples
     assert (one.outcome == "nothing changed") != (other.outcome == "nothing changed")
+
+
+@pytest.mark.parametrize("uses", first(1, [3, 2, 9]))
+def test_what_wears_out_by_what_it_did_is_learned(tmp_path: Path, uses: int) -> None:
+    """Goes that lead nowhere wear nothing out, and lead to the very situation that they began in."""
+    found = interrogate(Wearing(rooms(tmp_path), "go", uses))
+    assert found.complete
+    assert found.memory is not None
+    assert found.memory.doing
 
 
 DOMAINS = scaled(20)

@@ -1,0 +1,99 @@
+"""What an agent with controls remembers: one of a few states, from which every control that is given leads to one, whatever else it does.
+
+Nothing that is seen tells the state. What controls do depends on its kind alone, which facts tell: in situations, not in what a control changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from aam_vision.model.strips import Atom, Predicate, State
+from aam_vision.support.wording import listed
+
+SWITCHED: Final = ("false", "true")
+"""The values of a memory that is one fact itself."""
+
+
+@dataclass(frozen=True)
+class ControlMemory:
+    """States that may be remembered, from which to which the controls lead, and which kind each is of."""
+
+    moves: Mapping[str, tuple[int, ...]]
+    """By control, the state after it, for each state before it."""
+    begins: int
+    """The state in which every history begins."""
+    kinds: tuple[int, ...]
+    """By state, its kind; from 0 on."""
+    words: str
+    """What it is, in words."""
+    values: tuple[str, ...]
+    """By state, what that comes to there."""
+    name: str = "memory"
+    """What the names of its predicates begin with."""
+    doing: bool = False
+    """Whether only controls count that do something that is seen."""
+
+    def after(self, remembered: int, control: str, *, did: bool) -> int:
+        """The state after a control was given; ``did``: whether it did something that is seen."""
+        return self.moves[control][remembered] if did or not self.doing else remembered
+
+    @cached_property
+    def facts(self) -> Mapping[int, Atom]:
+        """By kind the fact that tells it; of two, one fact is enough."""
+        kinds = range(max(self.kinds) + 1)
+        told = kinds[1:] if len(kinds) == 2 else kinds
+        return {kind: Atom(f"{self.name}-{kind}", ()) for kind in told}
+
+    @property
+    def predicates(self) -> tuple[Predicate, ...]:
+        """Those of the facts."""
+        return tuple(Predicate(fact.predicate, ()) for fact in self.facts.values())
+
+    def told(self, state: State, remembered: int) -> State:
+        """A situation with the kind of what is remembered in it."""
+        plain, fact = self.plain(state), self.facts.get(self.kinds[remembered])
+        return plain if fact is None else State(plain.true | {fact}, plain.objects, plain.unknown)
+
+    def plain(self, state: State) -> State:
+        """A situation without it."""
+        facts = frozenset(self.facts.values())
+        return State(state.true - facts, state.objects, state.unknown - facts)
+
+    def freed(self, state: State) -> State:
+        """A situation in which anything may be remembered."""
+        plain = self.plain(state)
+        return State(plain.true, plain.objects, plain.unknown | frozenset(self.facts.values()))
+
+    @property
+    def text(self) -> str:
+        """What each fact tells, in sentences."""
+        if self.values == SWITCHED:
+            first = self.values[self.begins]
+            return f"{listed([fact.predicate for fact in self.facts.values()])} is an invented fact: {self.words}; {first} when a history begins."
+        sentences = []
+        for kind, fact in self.facts.items():
+            values = [value for value, own in zip(self.values, self.kinds, strict=True) if own == kind]
+            among = values[0] if len(values) == 1 else f"one of {values[0]} to {values[-1]}"
+            sentences.append(f"{fact.predicate} is an invented fact: true where {self.words} is {among}.")
+        return " ".join([*sentences, f"When a history begins that is {self.values[self.begins]}."])
+
+    @property
+    def comments(self) -> Iterator[str]:
+        """The same, and what every control makes of it, whatever else it does: lines beside a model whose actions do not say so."""
+        yield from self.text.split(". ")
+        yield f"Every control that {'does something' if self.doing else 'is given'} changes that, whatever else it does:"
+        for control, after in self.moves.items():
+            changes = [
+                f"{self.values[old]} -> {self.values[new]}" for old, new in enumerate(after) if old != new
+            ]
+            yield f"{control}: {', '.join(changes) or 'as it is'}"
+
+    def json(self) -> dict[str, Any]:
+        """It as plain data."""
+        moves = {control: list(after) for control, after in self.moves.items()}
+        kinds, values = list(self.kinds), list(self.values)
+        told = {"moves": moves, "begins": self.begins, "kinds": kinds, "words": self.words, "values": values}
+        return told | {"name": self.name, "doing": self.doing}
