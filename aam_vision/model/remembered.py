@@ -75,8 +75,10 @@ class ControlMemory:
             return f"{listed([fact.predicate for fact in self.facts.values()])} is an invented fact: {self.words}; {first} when a history begins."
         sentences = []
         for kind, fact in self.facts.items():
-            values = [value for value, own in zip(self.values, self.kinds, strict=True) if own == kind]
-            among = values[0] if len(values) == 1 else f"one of {values[0]} to {values[-1]}"
+            states = [state for state, own in enumerate(self.kinds) if own == kind]
+            values = [self.values[state] for state in states]
+            in_a_row = len(states) > 2 and states[-1] - states[0] < len(states)
+            among = f"one of {values[0]} to {values[-1]}" if in_a_row else " or ".join(values)
             sentences.append(f"{fact.predicate} is an invented fact: true where {self.words} is {among}.")
         return " ".join([*sentences, f"When a history begins that is {self.values[self.begins]}."])
 

@@ -130,6 +130,16 @@ def test_it_is_told_in_words_and_without_it_nothing_is(agent: Lamp, words: str) 
     assert read_memory(found.memory.json(), CONTROLS) == found.memory
 
 
+@pytest.mark.parametrize(
+    ("kinds", "told"),
+    [((0, 0, 0, 1), "is 3."), ((0, 1, 1, 1), "is one of 1 to 3."), ((0, 1, 0, 1), "is 1 or 3.")],
+)
+def test_its_text_names_the_values_where_a_fact_is_true(kinds: tuple[int, ...], told: str) -> None:
+    moves = dict.fromkeys(CONTROLS, (0, 1, 2, 3))
+    memory = ControlMemory(moves, 0, kinds, "how often ring was given (up to 3)", ("0", "1", "2", "3"))
+    assert f"true where how often ring was given (up to 3) {told}" in memory.text
+
+
 def test_its_facts_have_names_of_their_own() -> None:
     agent = lamp(ring=(1, 1))
     others = (Predicate("memory-1", ()), Predicate("remembered-by-all", ()))
