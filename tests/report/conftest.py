@@ -29,7 +29,7 @@ def run_of_kind(run_of: Runs, chance_run_of: ChanceRuns) -> Callable[[str], Path
 @pytest.fixture(scope="session")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """The folder of a finished run of a policy that builds towers."""
-    limits = ("--chance", "--within", "0.2", "--max-steps", "120", "--quiet", "--out", "run")
+    limits = ("--chance", "--within", "0.2", "--max-steps", "200", "--quiet", "--out", "run")
 
     def run(policy: str) -> Path:
         def make(place: Path) -> None:

@@ -1,30 +1,42 @@
 """Which pursuits of objectives come first: those that tell most of all that could be pursued in the situations that were seen.
 
-Pursuits of one kind of objective mostly end alike where they begin alike. What one tells of another is taken to be less by a factor for each
-atom that differs before them, and nothing if the objective holds already before one of the two alone. A pursuit of which so much was told is
-unknown by 1 / (1 + so much); the next one is that after which least is unknown. This decides what is pursued, and nothing that is said of it.
-Pursuits at random come between, so that what is common is also met as often as it comes.
+What comes of a pursuit depends on some of the atoms that hold before it, and nobody knows on which. So sets of atoms are drawn that may be all
+that make a difference: each atom with the same probability at first, then by what came of the pursuits with it and without it. By each set,
+pursuits before which its atoms are the same tell of each other, and not if the objective holds already before one of the two alone. What comes
+of a pursuit is unknown by the standard errors of the frequencies of its outcomes after so many, on average over the sets; and wholly where it is
+not sure that it can be executed. It counts as often as it could be made in the situations that were seen, and the next one is that after which
+least is unknown. This decides what is pursued, and nothing that is said of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from aam_vision.interrogation.chance.graph import Step, StepTable
+from aam_vision.interrogation.chance.intervals import Numbers
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
-from aam_vision.interrogation.chance.observations import holds
-from aam_vision.interrogation.hypotheses.literals import Literals
+from aam_vision.interrogation.chance.likely_conditions import came, telling_apart, true_in
+from aam_vision.interrogation.chance.observations import explained, holds
 from aam_vision.model.query import Situation
 from aam_vision.model.strips import State
 
-_ALIKE, _ACHIEVED = 0.7, 0.95
-"""What a pursuit tells of one before which an atom differs, beside one before which none does; and where the objective holds already."""
+FIRST, MIXED = 4, 12
+"""Pursuits of each kind of objective, on average, that are all chosen like this; and up to which every second one is."""
+FEW = 5
+"""Of fewer kinds there are as many as of so many."""
+_MATTERS, _ACHIEVED = 0.3, 0.05
+"""How probable it is, before any pursuit, that an atom makes a difference; and where the objective holds already."""
+_LEAST, _MOST = 0.1, 0.95
+"""The same after any number of them: two atoms may make a difference together of which neither does alone."""
+_DRAWN = 48
+"""Sets of atoms that are drawn."""
+_BEFORE = 0.5
+"""Pursuits after which each outcome is taken to have come before the first one (Jeffreys)."""
 _EQUAL = 0.999
 """Share of the most that a pursuit tells from which on another one may be made as well."""
-_MOST = 500
+_KINDS = 500
 """Kinds of situations that are told apart for each objective, at most: the first ones."""
 
 
@@ -32,8 +44,8 @@ class FirstPursuits:
     """What was pursued, and what could be."""
 
     def __init__(self, actions: Sequence[ActionKnowledge], table: StepTable) -> None:
-        self._actions, self._table = actions, table
-        self._kinds = [_Kind(action.index.goal) for action in actions]
+        self._table = table
+        self._kinds = [_Kind(action) for action in actions]
         self._met: set[State] = set()
 
     def met(self, state: State) -> None:
@@ -44,66 +56,71 @@ class FirstPursuits:
             for step in self._table.all(begun):
                 self._kinds[step.action].may_be(step.held)
 
-    def made(self, step: Step) -> None:
-        """A pursuit was made."""
-        self._kinds[step.action].was(step.held)
-
     def best(self, places: Sequence[Situation], rng: np.random.Generator) -> tuple[Situation, Step] | None:
         """Where to pursue what, so that most is told; None if nothing can be pursued, as after the end of an episode."""
         found = [
             (place, step)
             for place in places
-            for step in self._open(self._table.distinct(self._table.begun(place.state)))
+            for step in self._table.distinct(self._table.begun(place.state))
+            if not self._kinds[step.action].action.certain_to_fail(step.held)
         ]
         if not found:
             return None
-        worth = np.array([self._kinds[step.action].worth(step.held) for _, step in found])
+        worth = np.array([self._kinds[step.action].worth(step.held, rng) for _, step in found])
         best = np.flatnonzero(worth >= worth.max() * _EQUAL)
         return found[int(best[int(rng.integers(len(best)))])]
-
-    def any(self, places: Sequence[Situation], rng: np.random.Generator) -> tuple[Situation, Step] | None:
-        """The same at random."""
-        place = places[int(rng.integers(len(places)))]
-        found = self._open(self._table.all(self._table.begun(place.state)))
-        return (place, found[int(rng.integers(len(found)))]) if found else None
-
-    def _open(self, steps: Iterable[Step]) -> list[Step]:
-        """Those that may be executed."""
-        return [step for step in steps if not self._actions[step.action].certain_to_fail(step.held)]
 
 
 class _Kind:
     """Pursuits of one kind of objective, by the atoms that hold before them."""
 
-    def __init__(self, goal: Literals) -> None:
-        self._goal = goal
-        self._made: dict[int, int] = {}
-        """By these atoms how many were made, of all that may be made."""
-        self._alike: NDArray[np.float64] | None = None
-        """What a pursuit of each of these tells of one of each."""
+    def __init__(self, action: ActionKnowledge) -> None:
+        self.action = action
+        self._often: dict[int, int] = {}
+        """By these atoms, how often they could be made."""
+        self._attempted = 0
         self._worth: dict[int, float] = {}
+        """Of each after so many attempts."""
 
     def may_be(self, held: int) -> None:
-        if held not in self._made and len(self._made) < _MOST:
-            self._made[held] = 0
-            self._alike, self._worth = None, {}
-
-    def was(self, held: int) -> None:
-        if held in self._made:
-            self._made[held] += 1
+        if held in self._often or len(self._often) < _KINDS:
+            self._often[held] = self._often.get(held, 0) + 1
             self._worth = {}
 
-    def worth(self, held: int) -> float:
+    def worth(self, held: int, rng: np.random.Generator) -> float:
         """By how much less is unknown after such a pursuit."""
-        if not self._worth:
-            alike = self._alike = self._compared() if self._alike is None else self._alike
-            told = 1 + alike @ np.array([*self._made.values()], dtype=float)
-            less = (1 / told[:, None] - 1 / (told[:, None] + alike)).sum(0)
-            self._worth = dict(zip(self._made, map(float, less), strict=True))
+        attempted = self.action.executed + self.action.refused
+        if not self._worth or attempted != self._attempted:
+            self._attempted = attempted
+            self._worth = dict(zip(self._often, map(float, self._less(rng)), strict=True))
         return self._worth.get(held, 0.0)
 
-    def _compared(self) -> NDArray[np.float64]:
-        achieved = np.array([holds(self._goal, one) for one in self._made])
-        differ = np.array([[(one ^ other).bit_count() for other in self._made] for one in self._made])
-        factor = np.where(achieved, _ACHIEVED, _ALIKE)[:, None]
-        return np.where(achieved[:, None] == achieved, factor**differ, 0.0)
+    def _less(self, rng: np.random.Generator) -> Numbers:
+        index, steps, known = self.action.index, self.action.steps, [*self._often]
+        true, often = true_in(known, len(index.atoms)), np.array([*self._often.values()], dtype=float)
+        less, unknown = np.zeros(len(known)), np.zeros(len(known))
+        for side, prior in ((index.goal.opposite(), _MATTERS), (index.goal, _ACHIEVED)):
+            own, contexts = [holds(side, held) for held in known], steps.within(side).contexts
+            hits = came(contexts, explained(contexts, index.everything).outcomes)
+            hits = np.pad(hits, ((0, 0), (0, max(0, 2 - hits.shape[1]))))  # another one may come
+            made = true_in(contexts, len(index.atoms))
+            odds = prior / (1 - prior) * np.exp(telling_apart(hits, made))
+            matters = np.clip(odds / (1 + odds), _LEAST, _MOST)
+            for drawn in rng.random((_DRAWN, len(matters))) < matters if any(own) else ():
+                rows = np.concatenate([true[own], made])[:, drawn]
+                _, cells = np.unique(rows, axis=0, return_inverse=True)
+                those, these = np.split(cells.reshape(-1), [sum(own)])
+                counts = np.zeros((len(rows), hits.shape[1]))
+                np.add.at(counts, these, hits)
+                told = counts.sum(1)
+                shares = (counts + _BEFORE) / (told[:, None] + _BEFORE * hits.shape[1])
+                spread = np.sqrt(shares * (1 - shares)).sum(1)
+                gain = np.bincount(those, often[own], len(rows)) * spread
+                less[own] += (gain / np.sqrt(1 + told) - gain / np.sqrt(2 + told))[those] / _DRAWN
+                unknown[own] += (spread / np.sqrt(1 + told))[those] / _DRAWN
+        required = self.action.precondition.cautious.positive if self.action.executed else 0
+        lacking = (1 - true) * true_in([required], len(index.atoms))
+        # that the one of the row can be executed is known after the one of the column
+        covered = lacking.any(1, keepdims=True) & (lacking @ true.T == 0)
+        found: Numbers = less + often * (1 - unknown).clip(min=0) @ covered
+        return found

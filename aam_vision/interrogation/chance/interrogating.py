@@ -15,7 +15,7 @@ from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.enforcing import EnforcingAgent
 from aam_vision.interrogation.chance import checking
 from aam_vision.interrogation.chance.constancy import LONGEST
-from aam_vision.interrogation.chance.first_pursuits import FirstPursuits
+from aam_vision.interrogation.chance.first_pursuits import FEW, FIRST, MIXED, FirstPursuits
 from aam_vision.interrogation.chance.graph import (
     EQUAL,
     FEW_STATES,
@@ -129,6 +129,10 @@ class _Interrogation:
         self._verification = None if prior is None else Verification(prior, self._actions, options.within)
         self._by_name = {action.index.header.name: action for action in self._actions}
         self._table = StepTable(self._actions)
+        pursues = all(action.index.goal for action in self._actions)
+        self._first = FirstPursuits(self._actions, self._table) if pursues else None
+        """Of a policy: it does not act on its own, as nobody else knows what it is to pursue."""
+        self._turn = 0
         self._initial = tuple(self._agent.initial())
         checking.check_known(self._initial)
         self._blocked = False
@@ -171,14 +175,14 @@ class _Interrogation:
         try:
             for step in known:
                 self._by_name[step.action.name].was_seen(step)
-            if self._agent.access.restarts:
+            if self._agent.access.restarts and self._first is None:
                 self._begin()
             while self._left() > 0:
                 if self._blocked:
                     status, why = OPEN, "the last situation is not known, and the access allows no way back"
                     break
                 with resources.interrupting():
-                    found = self._next() or self._exam_step()
+                    found = self._first_pursuit() or self._next() or self._exam_step()
                 if found is None or self._in_vain:
                     break
                 self._try(*found)
@@ -231,20 +235,12 @@ class _Interrogation:
 
     def _begin(self) -> None:
         """Make walks from initial situations until several in a row tell nothing new."""
-        first = None
-        if all(action.index.goal for action in self._actions):  # nobody else knows what a policy is to pursue
-            first = FirstPursuits(self._actions, self._table)
-            for one in self._initial:
-                first.met(one.state)
         idle = turn = 0
         problems = len({one.state.objects for one in self._initial})
         while idle < _IDLE_WALKS * problems and self._left() > 0:
             self._options.resources.check()
             before = self._versions()
-            if first is None:
-                self._walk(self._initial[turn % len(self._initial)])
-            else:
-                self._pursue(first, at_random=turn % 2 == 1)
+            self._walk(self._initial[turn % len(self._initial)])
             idle, turn = 0 if self._versions() != before else idle + 1, turn + 1
 
     def _walk(self, start: Situation) -> None:
@@ -264,23 +260,19 @@ class _Interrogation:
             self._stand(walked[-1].after)
             self._watch(self._agent.counts.steps, self._model)
 
-    def _pursue(self, first: FirstPursuits, *, at_random: bool) -> None:
-        """Have a policy pursue one objective after the other, each where the last one has led: what tells most, or any."""
-        choose, places = first.any if at_random else first.best, self._initial
-        for _ in range(_WALK):
-            self._options.resources.check()
-            found = choose(places, self._rng) if self._left() > 0 else None
-            if found is None:
-                break
-            start, step = found
-            action = self._actions[step.action]
-            refused = action.refused
-            self._try(start, step, True)
-            first.made(step)
-            if self._here is None or action.refused > refused:
-                break
-            first.met(self._here.state)
-            places = (self._here,)
+    def _first_pursuit(self) -> tuple[Situation, Step, bool] | None:
+        """What tells most of all that a policy could pursue: always at first, then every second time, and no more in the end."""
+        turn, kinds = self._turn, max(FEW, len(self._actions))
+        self._turn += 1
+        if self._first is None or turn >= MIXED * kinds or (turn >= FIRST * kinds and turn % 2):
+            return None
+        places = [self._seen[state] for state in self._starts()]
+        if self._here is not None and all(self._here is not one for one in places):
+            places.append(self._here)
+        for one in places:
+            self._first.met(one.state)
+        found = self._first.best(places, self._rng)
+        return found and (*found, True)
 
     # --- trials ----------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ The model alone has such conditions. What is called certain, the intervals and t
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from math import lgamma
 from typing import Final, NamedTuple
 
@@ -18,6 +19,7 @@ import numpy as np
 from aam_vision.interrogation.chance.cases import AWAITED, CaseKnowledge
 from aam_vision.interrogation.chance.conditions import MOST
 from aam_vision.interrogation.chance.intervals import Numbers
+from aam_vision.interrogation.chance.observations import Change
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals
 
 _PRIOR: Final = 0.5
@@ -40,25 +42,56 @@ def likely_parts(case: CaseKnowledge, atoms: int) -> tuple[Part, ...]:
     if len(case.outcomes) < 2:
         return ()
     contexts = case.counted.contexts
-    seen = [
-        (place, made, [float(after == now) for after in case.after(held)])
-        for place, (held, afters) in enumerate(contexts.items())
-        for now, made in afters.items()
-        if now in case.after(held)  # not so of the trial after which there were too many outcomes
-    ]
-    if not seen:
+    hits = came(contexts, case.outcomes)
+    if not hits.any():
         return ()
+    found = _divided(hits, true_in(contexts, atoms), hits.sum(0) / hits.sum(), NOTHING)
+    return tuple(found) if len(found) > 1 else ()
+
+
+def telling_apart(hits: Numbers, true: Numbers) -> Numbers:
+    """For each atom, by how much more probable trials are with it and without it by themselves than all together (logarithm).
+
+    Args:
+        hits: how often which outcome came in each context: array (context, outcome).
+        true: which atoms held before: array (context, atom).
+    """
+    halves = np.einsum("vca,ck->vak", np.stack([true, 1 - true]), hits)
+    found: Numbers = _probability(halves).sum(0) - _probability(hits.sum(0))
+    return found
+
+
+def came(contexts: Mapping[int, Mapping[int, int]], outcomes: Sequence[Change]) -> Numbers:
+    """How often which outcome seems to have come in each context: array (context, outcome).
+
+    Args:
+        contexts: by the atoms that held before, how often which held after.
+        outcomes: all that there are.
+    """
+    hits = np.zeros((len(contexts), len(outcomes)))
+    seen = []
+    for place, (held, afters) in enumerate(contexts.items()):
+        ends = [(held | one.adds) & ~one.deletes for one in outcomes]
+        # none of them ends so in the trial after which there were too many outcomes
+        seen += [
+            (place, made, [float(end == now) for end in ends]) for now, made in afters.items() if now in ends
+        ]
+    if not seen:
+        return hits
     places, times, fits = (np.array(each) for each in zip(*seen, strict=True))
-    overall = np.full(len(case.outcomes), 1 / len(case.outcomes))
+    overall = np.full(len(outcomes), 1 / len(outcomes))
     for _ in range(_ROUNDS):
         each = fits * overall
         each *= (times / each.sum(1))[:, None]
         overall = each.sum(0) / each.sum()
-    hits = np.zeros((len(contexts), len(overall)))
     np.add.at(hits, places, each)
-    true = np.array([[held >> one & 1 for one in range(atoms)] for held in contexts], dtype=float)
-    found = _divided(hits, true, overall, NOTHING)
-    return tuple(found) if len(found) > 1 else ()
+    return hits
+
+
+def true_in(contexts: Iterable[int], atoms: int) -> Numbers:
+    """Which of so many atoms held before: array (context, atom)."""
+    rows = [[held >> one & 1 for one in range(atoms)] for held in contexts]
+    return np.array(rows, dtype=float).reshape(-1, atoms)
 
 
 def _divided(hits: Numbers, true: Numbers, overall: Numbers, condition: Literals) -> list[Part]:
