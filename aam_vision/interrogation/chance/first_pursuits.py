@@ -17,7 +17,7 @@ import numpy as np
 from aam_vision.interrogation.chance.graph import Step, StepTable
 from aam_vision.interrogation.chance.intervals import Numbers
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
-from aam_vision.interrogation.chance.likely_conditions import came, telling_apart, true_in
+from aam_vision.interrogation.chance.likely_conditions import PRIOR, came, telling_apart, true_in
 from aam_vision.interrogation.chance.observations import explained, holds
 from aam_vision.model.query import Situation
 from aam_vision.model.strips import State
@@ -25,15 +25,13 @@ from aam_vision.model.strips import State
 FIRST, MIXED = 4, 12
 """Pursuits of each kind of objective, on average, that are all chosen like this; and up to which every second one is."""
 FEW = 5
-"""Of fewer kinds there are as many as of so many."""
+"""Where there are fewer kinds of objectives, as many pursuits are chosen as if there were so many."""
 _MATTERS, _ACHIEVED = 0.3, 0.05
 """How probable it is, before any pursuit, that an atom makes a difference; and where the objective holds already."""
 _LEAST, _MOST = 0.1, 0.95
 """The same after any number of them: two atoms may make a difference together of which neither does alone."""
 _DRAWN = 48
 """Sets of atoms that are drawn."""
-_BEFORE = 0.5
-"""Pursuits after which each outcome is taken to have come before the first one (Jeffreys)."""
 _EQUAL = 0.999
 """Share of the most that a pursuit tells from which on another one may be made as well."""
 _KINDS = 500
@@ -113,7 +111,7 @@ class _Kind:
                 counts = np.zeros((len(rows), hits.shape[1]))
                 np.add.at(counts, these, hits)
                 told = counts.sum(1)
-                shares = (counts + _BEFORE) / (told[:, None] + _BEFORE * hits.shape[1])
+                shares = (counts + PRIOR) / (told[:, None] + PRIOR * hits.shape[1])
                 spread = np.sqrt(shares * (1 - shares)).sum(1)
                 gain = np.bincount(those, often[own], len(rows)) * spread
                 less[own] += (gain / np.sqrt(1 + told) - gain / np.sqrt(2 + told))[those] / _DRAWN

@@ -22,7 +22,7 @@ from aam_vision.interrogation.chance.intervals import Numbers
 from aam_vision.interrogation.chance.observations import Change
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals
 
-_PRIOR: Final = 0.5
+PRIOR: Final = 0.5
 """Trials in which each outcome is taken to have come before the first one (Jeffreys)."""
 _ROUNDS: Final = 30
 """How often trials that several outcomes explain are shared out among these anew, by how often each seems to come."""
@@ -126,8 +126,8 @@ def _split(hits: Numbers, true: Numbers) -> tuple[int, float]:
 def _probability(hits: Numbers) -> Numbers:
     """That outcomes came in the order in which they did (logarithm), by how often each of them came (last axis)."""
     outcomes, made = hits.shape[-1], hits.sum(-1)
-    each = _log_gamma(_PRIOR + hits) - lgamma(_PRIOR)
-    found: Numbers = lgamma(_PRIOR * outcomes) - _log_gamma(_PRIOR * outcomes + made) + each.sum(-1)
+    each = _log_gamma(PRIOR + hits) - lgamma(PRIOR)
+    found: Numbers = lgamma(PRIOR * outcomes) - _log_gamma(PRIOR * outcomes + made) + each.sum(-1)
     return found
 
 
