@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,9 +78,11 @@ class Deadly(Erratic):
 
     def _wait(self) -> None:
         super()._wait()
-        if self._rng.random() < 0.6 and len(list(self._folder.iterdir())) < self._most:
-            (self._folder / str(os.getpid())).touch()
-            os.kill(os.getpid(), signal.SIGKILL)
+        if self._rng.random() < 0.6:
+            for number in range(self._most):
+                with suppress(FileExistsError):  # several processes may come to it at once
+                    (self._folder / str(number)).touch(exist_ok=False)
+                    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def deadly(agent: Agent, folder: Path, most: int) -> Agent:
