@@ -13,8 +13,8 @@ was seen say the most different. What is learned of the pursuits is worked out i
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Mapping, Sequence
-from math import log
+from collections.abc import Callable, Collection, Mapping, Sequence
+from math import inf, log
 from pathlib import Path
 from time import process_time
 from typing import Annotated, Any, NamedTuple
@@ -47,14 +47,7 @@ from experiments.workshop import WORKSHOP
 
 HELD_OUT = 1000  # steps of random walks on which what was learned is compared with the truth
 AFTER = (
-    10,
-    15,
-    20,
-    25,
-    30,
-    40,
-    50,
-    75,
+    *range(10, 80, 2),
     100,
     150,
     200,
@@ -63,6 +56,7 @@ AFTER = (
     600,
     800,
 )  # pursuits after which the distance is measured
+SHOWN = 10, 26, 50, 74, 100, 300, 800  # those of the table
 NEAR = 0.1  # the mean distance of which it is told after how many pursuits it is reached
 
 
@@ -83,13 +77,13 @@ def capabilities(
     Examples:
         python -m experiments.capabilities --agents 100
         python -m experiments.capabilities --world tabletop --out runs/arms
-        python -m experiments.capabilities --agents 100 --curve --out runs/curve
+        python -m experiments.capabilities --agents 100 --curve --steps 100 --out runs/curve
     """
     chosen("world", [world], WORLDS)
     chosen("access", [access], ["reset", "snapshot"])
     seeds = range(first_seed, first_seed + agents)
     if curve:
-        jobs = every(world=world, access=access, seed=seeds, choice=[*CHOICES])
+        jobs = every(world=world, access=access, steps=min(steps, AFTER[-1]), seed=seeds, choice=[*CHOICES])
         return Experiment("curve", followed, curves).run(jobs, scale)
     jobs = every(world=world, access=access, within=within, steps=steps, seed=seeds)
     return Experiment("capabilities", assessed, summary, amiss=amiss).run(jobs, scale)
@@ -211,21 +205,21 @@ summary = Summary(
 # --- the curve ----------------------------------------------------------------------------------
 
 
-def at_random(agent: PolicyAgent, rng: np.random.Generator) -> Transcript:
+def at_random(agent: PolicyAgent, rng: np.random.Generator, number: int) -> Transcript:
     """Pursuits of random objectives from random situations from which the access allows to go on."""
     recording, places = _recording(agent)
     ways = instructions(agent)
-    for _ in range(AFTER[-1]):
+    for _ in range(number):
         start = places[int(rng.integers(len(places)))]
         step = ways[int(rng.integers(len(ways)))]
         _go_on(agent, places, recording.ask(Query(start, (step,))).final)
     return recording.transcript
 
 
-def by_interrogation(agent: PolicyAgent, rng: np.random.Generator) -> Transcript:
+def by_interrogation(agent: PolicyAgent, rng: np.random.Generator, number: int) -> Transcript:
     """The pursuits of an interrogation."""
     recording, _ = _recording(agent)
-    interrogate(recording, rng, Options(max_steps=AFTER[-1]))
+    interrogate(recording, rng, Options(max_steps=number))
     return recording.transcript
 
 
@@ -247,12 +241,12 @@ ITERATIONS, DEPTH, EXPLORED = 200, 4, 1.0
 """Of the tree search: pursuits are simulated so often, so many in a row, and how much those that were simulated seldom are preferred."""
 
 
-def by_tree_search(agent: PolicyAgent, rng: np.random.Generator) -> Transcript:
+def by_tree_search(agent: PolicyAgent, rng: np.random.Generator, number: int) -> Transcript:
     """The sequences of objectives that tell the most pessimistic and the most optimistic model apart best."""
     recording, places = _recording(agent)
     precision = precision_of(0.05)
     known = tuple(ActionKnowledge(AtomIndex(agent.vocabulary, one), precision) for one in agent.headers)
-    table, left = StepTable(known), AFTER[-1]
+    table, left = StepTable(known), number
     while left > 0:
         tree = _Tree(known, table, rng)
         for _ in range(ITERATIONS):
@@ -341,23 +335,23 @@ class _Tree:
 CHOICES = {"interrogation": by_interrogation, "random": at_random, "tree search": by_tree_search}
 
 
-def followed(*, world: str, access: str, choice: str, seed: int) -> Row:
+def followed(*, world: str, access: str, choice: str, steps: int, seed: int) -> Row:
     """The distance to the truth of what was learned, by the number of pursuits."""
     agent, model, _, walked = planted(world, access, seed)
     began = process_time()
-    transcript = CHOICES[choice](agent, np.random.default_rng([seed, 12]))
+    transcript = CHOICES[choice](agent, np.random.default_rng([seed, 12]), steps)
     seconds = process_time() - began
-    steps = list(observed(transcript))
-    distances = []
-    for after in AFTER:
-        found = learned(transcript, steps[:after], precision_of(0.05)).actions
+    made = list(observed(transcript))
+    distances: dict[str, float] = {}
+    for after in (one for one in AFTER if one <= steps):
+        found = learned(transcript, made[:after], precision_of(0.05)).actions
         own = Model(model.vocabulary, tuple(one.schema() for one in found))
-        distances.append(variational_distance(own, model, walked))
-    return {"distances": distances, "pursuits": len(steps), "seconds": seconds}
+        distances[str(after)] = variational_distance(own, model, walked)
+    return {"distances": distances, "pursuits": len(made), "seconds": seconds}
 
 
-def _after(number: int) -> Column:
-    return average(lambda row: row["distances"][number], 3)
+def _after(number: int, digits: int | None = None) -> Callable[[list[Row]], float | None]:
+    return average(lambda row: row["distances"].get(str(number)), digits)
 
 
 curves = Summary(
@@ -365,15 +359,8 @@ curves = Summary(
     {
         **as_named("world", "access", "choice"),
         "agents": len,
-        **{str(after): _after(number) for number, after in enumerate(AFTER)},
-        f"to {NEAR}": lambda rows: next(
-            (
-                after
-                for n, after in enumerate(AFTER)
-                if np.mean([row["distances"][n] for row in rows]) <= NEAR
-            ),
-            None,
-        ),
+        **{str(after): _after(after, 3) for after in SHOWN},
+        f"to {NEAR}": lambda rows: next((one for one in AFTER if (_after(one)(rows) or inf) <= NEAR), None),
         "CPU s": average("seconds", 3),
     },
     by=("world", "access", "choice"),

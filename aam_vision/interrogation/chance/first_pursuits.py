@@ -22,7 +22,7 @@ from aam_vision.interrogation.chance.observations import explained, holds
 from aam_vision.model.query import Situation
 from aam_vision.model.strips import State
 
-FIRST, MIXED = 4, 12
+FIRST, MIXED = 2, 12
 """Pursuits of each kind of objective, on average, that are all chosen like this; and up to which every second one is."""
 FEW = 5
 """Where there are fewer kinds of objectives, as many pursuits are chosen as if there were so many."""
