@@ -310,7 +310,7 @@ def unpredicted(
         one = one._replace(before=one.before.completed(derived), after=one.after.completed(derived))
         if delays is not None:
             begun = begins if first else waits
-            before = one.before if begun is None else delays.with_waits_of(begun, one.before)
+            before = delays.begun(one.before) if begun is None else delays.with_waits_of(begun, one.before)
             waits = delays.waited(before, one.step, one.after) if one.executed else before
             one = one._replace(before=before, after=waits)
         if fact is None:

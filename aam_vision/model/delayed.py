@@ -1,6 +1,6 @@
 """Effects that come some executed steps after their action, or wear off: what is to come is told by facts that wait, as ``at-false-in-2``.
 
-A step counts all that waits one down. What waited for it happens after the step's own effects: unless some step has changed the atom meanwhile, or
+What the world does at a set time, whatever is done, waits from the beginning of each episode. A step counts all that waits one down. What waited for it happens after the step's own effects: unless some step has changed the atom meanwhile, or
 whatever was done.
 """
 
@@ -16,15 +16,20 @@ from aam_vision.model.strips import Atom, GroundAction, LiftedAtom, Predicate, S
 
 LONGEST = 6
 """Executed steps after which an effect may come, at most."""
+LATEST = 9
+"""The step of an episode in which the world may change something of its own, at most."""
+AT_SET_TIME = ""
+"""The action of what comes at a set time of an episode: none."""
 
 
 @dataclass(frozen=True)
 class DelayedEffect:
-    """An effect that an action has some executed steps later."""
+    """An effect that an action has some executed steps later, or that comes in a certain executed step of each episode."""
 
     action: str
+    """Or ``AT_SET_TIME``."""
     atom: LiftedAtom
-    """Over the action's parameters."""
+    """Over the action's parameters; of objects by their names if it comes at a set time."""
     predicate: Predicate
     """Of the atom."""
     types: tuple[str, ...]
@@ -48,11 +53,13 @@ class DelayedEffect:
 
     def told(self, parameters: Iterable[str]) -> str:
         """What it is, in words."""
-        atom = self.atom.text([*parameters])
+        atom, comes = self.atom.text([*parameters]), "true" if self.value else "false"
+        if self.action == AT_SET_TIME:
+            return f"with executed step {self.after} of each episode {atom} becomes {comes}, whatever is done"
         when = "with the next step" if self.after == 1 else f"{self.after} steps later"
         again = ", counted from the last time that it is done" if self.restarts else ""
         meanwhile = "whatever is done meanwhile" if self.firm else "unless a step changes that atom before"
-        what = f"{self.action} makes {atom} {'true' if self.value else 'false'} {when}"
+        what = f"{self.action} makes {atom} {comes} {when}"
         if self.undoes:
             what = f"what {self.action} does to {atom} is undone {when}"
         return f"{what}{again}, {meanwhile}"
@@ -122,6 +129,23 @@ class Delays:
             for some in (state.true, state.unknown)
         )
         return State(true, state.objects, unknown)
+
+    @cached_property
+    def at_set_time(self) -> tuple[DelayedEffect, ...]:
+        """Those that no action has."""
+        return tuple(one for one in self.effects if one.action == AT_SET_TIME)
+
+    @cached_property
+    def always(self) -> tuple[Atom, ...]:
+        """What waits wherever an episode begins, as far as its objects are known; sorted."""
+        known = [one for one in self.at_set_time if len(one.atom.arguments) == len(one.types)]
+        waits = (Waiting(one.predicate.name, one.value, one.after) for one in known)
+        return tuple(sorted(wait.atom(one.atom.ground(())) for wait, one in zip(waits, known, strict=True)))
+
+    def begun(self, state: State) -> State:
+        """The state in which an episode begins, with what comes at a set time to its objects."""
+        waits = [atom for atom in self.always if {*atom.objects} <= {*state.objects}]
+        return State(state.true.union(waits), state.objects, state.unknown) if waits else state
 
     def with_waits_of(self, other: State, state: State) -> State:
         """The state with what is to come in another one."""

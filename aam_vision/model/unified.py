@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 from warnings import warn
 
@@ -59,6 +60,9 @@ def to_unified_planning(model: Model, problem: Problem | None = None) -> Any:
     check_names([one.name for one in model.vocabulary.predicates], "model")
     check_names([one.name for one in model.headers], "model")
     check_names([model.vocabulary.name, *model.vocabulary.types.parents], "model")
+    delays = model.vocabulary.delays
+    if problem is not None and delays is not None and delays.plain(problem.initial) == problem.initial:
+        problem = replace(problem, initial=delays.begun(problem.initial))
     text = None if problem is None else problem_text("problem", model.vocabulary, problem)
     shared = get_environment()
     strict, shared.error_used_name = (

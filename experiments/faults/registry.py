@@ -140,6 +140,29 @@ class WearingOff(Fault):
 
 
 @dataclass(eq=False, kw_only=True)
+class AtSetTime(Fault):
+    """With a certain executed step of each episode an atom becomes false, whatever is done."""
+
+    atom: Atom
+    time: int
+
+    @property
+    def detail(self) -> str:
+        return f"{self.atom} with step {self.time}"
+
+    def fresh(self, state: State) -> Hashable:
+        return 0
+
+    def step(self, world: World, step: GroundAction, nature: Nature) -> Outcome:
+        state = self.setting.outcome(world.state, step)
+        if state is None:
+            return Outcome(False, world)
+        assert isinstance(world.hidden, int), "executed steps"
+        gone = frozenset({self.atom} if world.hidden + 1 == self.time else ())
+        return Outcome(True, World(replace(state, true=state.true - gone), world.hidden + 1))
+
+
+@dataclass(eq=False, kw_only=True)
 class Spoiling(Fault):
     """Some actions are refused for objects with which another action was done before."""
 
@@ -226,6 +249,25 @@ def effect_wears_off(setting: Setting, rng: np.random.Generator) -> Fault:
     action = some_action(setting, rng)
     effect, lasting = some_effect(setting, action, rng), int(rng.integers(2, 5))
     return _goes_on(WearingOff(setting, (action,), effect=effect, lasting=lasting), rng)
+
+
+def changes_at_set_time(setting: Setting, rng: np.random.Generator) -> Fault:
+    """A fact becomes false with the second to sixth step of each episode; Unsuitable if it mostly is by then, or the agent is soon stuck."""
+    time = int(rng.integers(2, 7))
+    late = [walk[time - 1][2].true for walk in setting.walks if len(walk) >= time]
+    fluents = {atom.predicate for schema in setting.model.actions for atom in schema.add | schema.delete}
+    everywhere = set[str].intersection(*({*state.objects} for state in setting.initial))
+    often = [
+        atom
+        for atom in sorted(frozenset[Atom]().union(*late))
+        if atom.predicate in fluents
+        and everywhere.issuperset(atom.objects)
+        and sum(atom in true for true in late) > len(late) / 2
+    ]
+    if not often:
+        raise Unsuitable
+    atom = often[int(rng.integers(len(often)))]
+    return _goes_on(AtSetTime(setting, tuple(setting.sample), atom=atom, time=time), rng)
 
 
 def _goes_on(fault: Fault, rng: np.random.Generator) -> Fault:
@@ -511,6 +553,7 @@ FAULTY: Mapping[str, Kind] = {
     "refused unless one of two": Kind(conditional.refused_unless_one_of_two, ("conditional",)),
     "refused in spells": Kind(conditional.refused_in_spells, ("random",)),
     "precondition lost": Kind(lost_precondition, ("changing",)),
+    "changes at a set time": Kind(changes_at_set_time, ("hidden",)),
 }
 FAMILIES: Mapping[str, Kind] = {**HONEST, **FAULTY}
 

@@ -32,6 +32,18 @@ SLOW = {
     '{"true": sorted(self.state)}': '{"true": sorted(atom for atom in self.state if atom[0] != "waits")}',
 }
 """What the reference agent is given so that its hand is free two steps after it has put something down."""
+TIRED = {
+    DOES: """    if not before <= state:
+        return None
+    now = 1 + sum(int(atom[1]) for atom in state if atom[0] == "waits")
+    state = {atom for atom in (state - before) | after if atom[0] != "waits"}
+    if now == 4:
+        state.discard(("free",))
+    return state | {("waits", str(now))}
+""",
+    '{"true": sorted(self.state)}': '{"true": sorted(atom for atom in self.state if atom[0] != "waits")}',
+}
+"""What it is given so that its hand is not free after the fourth step of an episode, whatever that is."""
 FREE = Predicate("free")
 
 
@@ -92,3 +104,19 @@ def test_its_model_is_no_prior_of_the_agent_and_is_compared_with_itself(
     run: tuple[str, Path], tmp_path: Path
 ) -> None:
     assert_no_prior(run[1], run[0], tmp_path)
+
+
+def test_what_comes_at_a_set_time_is_in_the_model_and_plans_reckon_with_it(tmp_path: Path) -> None:
+    program = changed_program(tmp_path, {**TIRED, '"access": "settable"': '"access": "reset"'})
+    run = tmp_path / "tired"
+    asked = ("--agent", program, "--exam", "60")
+    done = command(*asked, "--out", run, cwd=tmp_path)
+    told = "With executed step 4 of each episode free() becomes false, whatever is done."
+    assert told in " ".join(done.stdout.split())
+    assert told in explained(run)
+    assert result_of(run)["status"] == "complete"
+    goal = ("--goal", "(and (lies-in blue kitchen) (not (free)))")
+    done = called("aam_vision.execute", run, "--agent", program, *goal, cwd=tmp_path, code=0)
+    assert done.stdout.splitlines()[-1].startswith("Goal reached: 4 steps")
+    assert "NOT as predicted" not in done.stdout
+    assert_same_again(run, program, tmp_path, 20)

@@ -1,7 +1,8 @@
 """Effects that come late, or wear off: what is to come follows from the steps before, so a situation is one with what waits in it.
 
 To the engine such an agent is a deterministic one whose states also tell what is to come. Which effects those are is looked for where facts changed in
-steps that do not name their objects, or that do not always change them: an earlier step that names them may be the reason.
+steps that do not name their objects, or that do not always change them: an earlier step that names them may be the reason, or the world itself, which
+changes them at a set time of each episode.
 """
 
 from __future__ import annotations
@@ -25,18 +26,19 @@ from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.examination.findings import Family
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.memory.explanations import Effects, effects_of
-from aam_vision.interrogation.memory.going_on import as_deterministic
+from aam_vision.interrogation.memory.going_on import REFUSED_MAY_COUNT, as_deterministic, doubted
 from aam_vision.interrogation.memory.histories import BEGINNING, Histories, RecordingAgent
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.verdict import BUDGET
-from aam_vision.model.delayed import LONGEST, DelayedEffect, Delays
+from aam_vision.model.delayed import AT_SET_TIME, LATEST, LONGEST, DelayedEffect, Delays
 from aam_vision.model.query import Access, Agent, Expected, MadeAnew, Query, Response, Situation, WalkStep
 from aam_vision.model.strips import (
     ActionHeader,
     Atom,
     GroundAction,
     LiftedAtom,
+    Predicate,
     State,
     Vocabulary,
     lifted_atoms,
@@ -48,6 +50,8 @@ ROUNDS = 8
 MANY = 6
 """Effects that are tried together with one for what is left, where none alone explains all: those that explain most, and as many for the rest."""
 
+EPISODES = 2
+"""Further episodes until a set time: it explains any change that was seen once."""
 WALKED = 40
 """Steps of the agent's own after which a model that is not proven is believed."""
 AGAIN = 4
@@ -96,6 +100,8 @@ def with_delays(
         delays = delaying(recorded.transcript, tried)
         if delays is not None and _done_again(recorded, delays, result.counts, budget):
             delays = delaying(recorded.transcript, tried)
+        if delays is not None and _begun_again(recorded, delays, result.counts, budget, rng):
+            delays = delaying(recorded.transcript, tried)
         if delays is None:
             return why
         tried.append(delays)
@@ -108,6 +114,8 @@ def with_delays(
         if isinstance(found, str):
             why = found
             continue
+        if found.proven and recorded.access.constructs and delays.at_set_time:
+            return Delayed(delays, doubted(found, REFUSED_MAY_COUNT))
         if found.proven or found.status == BUDGET:
             return Delayed(delays, found)
         # what is not proven was not examined
@@ -156,10 +164,22 @@ def _done_again(recorded: RecordingAgent, delays: Delays, before: Counts, budget
     return len(recorded.histories.attempts) > made
 
 
+def _begun_again(
+    recorded: RecordingAgent, delays: Delays, before: Counts, budget: Budget, rng: np.random.Generator
+) -> bool:
+    """Let the agent take steps of its own from the beginning until what comes at a set time has come; whether there are any."""
+    made, starts = recorded.counts.steps, recorded.initial()
+    times = [one.after for one in delays.at_set_time]
+    for number in range(EPISODES if times else 0):
+        if not budget.spent(before + recorded.counts, steps=max(times)):
+            recorded.walk(starts[number % len(starts)], max(times), rng)
+    return recorded.counts.steps > made
+
+
 def _told(effect: DelayedEffect, agent: Agent) -> str:
     """The effect as a sentence."""
-    (header,) = [one for one in agent.headers if one.name == effect.action]
-    text = effect.told(header.parameters)
+    parameters = next((one.parameters for one in agent.headers if one.name == effect.action), ())
+    text = effect.told(parameters)
     return f"{text[:1].upper()}{text[1:]}."
 
 
@@ -177,6 +197,12 @@ def read_delays(told: Any, vocabulary: Vocabulary, headers: Sequence[ActionHeade
         predicate = predicates.get(field_of(one, "predicate", str))
         places, after = field_of(one, "places", list), field_of(one, "after", int)
         value, *how = (field_of(one, name, bool) for name in ("value", "undoes", "restarts", "firm"))
+        if field_of(one, "action", str) == AT_SET_TIME and predicate is not None:
+            named = all(isinstance(name, str) for name in places) and len(places) == len(predicate.types)
+            if not named or not 1 <= after <= LATEST or how != [False, False, True]:
+                raise Malformed("an effect at a set time is none")
+            found.append(_at_set_time(predicate, places, value, after))
+            continue
         if header is None or predicate is None or not 1 <= after <= LONGEST:
             raise Malformed("an effect that comes later is none")
         atom = LiftedAtom(predicate.name, tuple(places))
@@ -188,6 +214,12 @@ def read_delays(told: Any, vocabulary: Vocabulary, headers: Sequence[ActionHeade
     if not found or not delays.consistent or not {*predicates}.isdisjoint(delays.waiting):
         raise Malformed("nothing comes later, or it is told by names that are taken")
     return delays
+
+
+def _at_set_time(predicate: Predicate, objects: Iterable[str], value: bool, after: int) -> DelayedEffect:
+    """What comes with so many executed steps of an episode, whatever these are."""
+    atom = LiftedAtom(predicate.name, tuple(objects))
+    return DelayedEffect(AT_SET_TIME, atom, predicate, predicate.types, value, after, firm=True)
 
 
 class DelayedAgent(AgentDecorator):
@@ -217,7 +249,7 @@ class DelayedAgent(AgentDecorator):
         return self.agent.access.by_histories
 
     def initial(self) -> Sequence[Situation]:
-        return [_begun(one, self.agent.access) for one in self.agent.initial()]
+        return [_begun(one, self.agent.access, self._delays) for one in self.agent.initial()]
 
     def ask(self, query: Query) -> Response:
         here = query.initial
@@ -285,9 +317,10 @@ class DelayedAgent(AgentDecorator):
         return self._led[state, plan]
 
 
-def _begun(situation: Situation, access: Access) -> Situation:
-    """A situation in which nothing waits."""
-    return Situation(MadeAnew(situation.state), situation.state) if access.constructs else situation
+def _begun(situation: Situation, access: Access, delays: Delays) -> Situation:
+    """A situation in which an episode begins: nothing waits but what comes at a set time."""
+    handle = MadeAnew(situation.state) if access.constructs else situation.handle
+    return Situation(handle, delays.begun(situation.state))
 
 
 def _way(situation: Situation) -> MadeAnew:
@@ -304,7 +337,7 @@ def delayed(transcript: Transcript, delays: Delays) -> Transcript:
         transcript,
         vocabulary=transcript.vocabulary.with_delays(delays),
         access=transcript.access.by_histories,
-        initial=tuple(_begun(one, transcript.access) for one in transcript.initial),
+        initial=tuple(_begun(one, transcript.access, delays) for one in transcript.initial),
         entries=entries,
     )
 
@@ -321,7 +354,7 @@ class _Telling:
         self._delays = delays
         self._access = transcript.access
         self._initial = {one.handle for one in transcript.initial}
-        self._known = {one.handle: one.state for one in transcript.initial}
+        self._known = {one.handle: delays.begun(one.state) for one in transcript.initial}
         """By handle the states of situations, with what is to come; without those of which that is not known."""
         self._stands: Hashable = None
         self._late = {effect.action for effect in delays.effects}
@@ -370,9 +403,9 @@ class _Telling:
         """Where a question or a walk begins; None if it is not known what is to come there."""
         handle = situation.handle
         if self._access.constructs:
-            return _begun(situation, self._access)
+            return _begun(situation, self._access, self._delays)
         if self._access.episodic and handle in self._initial and handle != self._stands:
-            return situation
+            return Situation(handle, self._delays.begun(situation.state))
         state = self._known.get(handle)
         return None if state is None else Situation(handle, state)
 
@@ -413,12 +446,20 @@ def delaying(transcript: Transcript, but: Sequence[Delays] = ()) -> Delays | Non
     for first in alone[:MANY]:
         rest = [those for those in reasons if those.keys().isdisjoint(first)]
         options += [(first, second) for second in _likeliest(rest)[:MANY]]
-    for option in options:
-        for effects in product(*option):
-            found = Delays(effects)
-            if found not in but and seen.explained_by(found):
-                return found
+    candidates = [effects for option in options for effects in product(*option)]
+    for effects in (*candidates, *_at_once(reasons)):
+        found = Delays(effects)
+        if found not in but and seen.explained_by(found):
+            return found
     return None
+
+
+def _at_once(reasons: Iterable[Iterable[DelayedEffect]]) -> list[tuple[DelayedEffect, ...]]:
+    """Effects on several objects that come at one set time."""
+    found: dict[tuple[str, bool, int], dict[DelayedEffect, None]] = {}
+    for effect in (one for those in reasons for one in those if one.action == AT_SET_TIME):
+        found.setdefault((effect.predicate.name, effect.value, effect.after), {})[effect] = None
+    return [tuple(effects) for effects in found.values() if len(effects) > 1]
 
 
 def _likeliest(reasons: Iterable[Iterable[DelayedEffect]]) -> list[list[DelayedEffect]]:
@@ -434,6 +475,7 @@ class _Seen:
     """The attempts of an interrogation, as far as the situations around them were seen."""
 
     def __init__(self, transcript: Transcript) -> None:
+        self._again = transcript.access.restarts
         histories = Histories(transcript.access, transcript.initial)
         for entry in transcript.entries:
             if not _unclear(entry, transcript.access):
@@ -467,14 +509,14 @@ class _Seen:
     def reasons(self, change: _Change) -> Iterator[DelayedEffect]:
         """The effects of earlier steps that explain a change."""
         number, after = self._attempts[change.attempt].parent, 1
-        while number != BEGINNING and after <= LONGEST:
+        predicate = self._predicates[change.fact.predicate]
+        while number != BEGINNING and after <= LATEST:
             one = self._attempts[number]
             if one.executed:
                 objects = one.action.objects
-                if {*change.fact.objects} <= {*objects}:
+                if {*change.fact.objects} <= {*objects} and after <= LONGEST:
                     places = tuple(objects.index(name) for name in change.fact.objects)
                     atom = LiftedAtom(change.fact.predicate, places)
-                    predicate = self._predicates[change.fact.predicate]
                     types = tuple(self._indexes[one.action.name].header.types[place] for place in places)
                     effect = DelayedEffect(one.action.name, atom, predicate, types, change.value, after)
                     if one.before is not None and one.after is not None:
@@ -486,6 +528,9 @@ class _Seen:
                         yield replace(effect, restarts=restarts, firm=firm)
                 after += 1
             number = one.parent
+        # in a single episode a set time explains whatever changes
+        if number == BEGINNING and after <= LATEST and self._again:
+            yield _at_set_time(predicate, change.fact.objects, change.value, after)
 
     def explained_by(self, delays: Delays) -> bool:
         """Whether, with these effects, each action always does the same, and to the facts that it names."""
@@ -494,7 +539,7 @@ class _Seen:
         whole = dict.fromkeys(self._indexes, Effects())
         told: list[State | None] = []
         for one in self._attempts:
-            before = one.before if one.parent == BEGINNING else told[one.parent]
+            before = told[one.parent] if one.parent != BEGINNING else one.before and delays.begun(one.before)
             if not one.executed:
                 told.append(before)
                 continue

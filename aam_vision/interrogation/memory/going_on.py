@@ -37,6 +37,8 @@ from aam_vision.support.wording import counted
 
 FAMILIES: Final = (Family.HIDDEN, *OTHERWISE)
 """What memory may explain; something misread or changing it does not."""
+REFUSED_MAY_COUNT: Final = "whether refused steps count, too, no question can tell, as each ends with one"
+"""Why nothing that counts all steps is proven where every question begins anew."""
 ROUNDS = 8
 """Facts with which the agent is interrogated, at most."""
 
@@ -51,8 +53,12 @@ class Remembered:
 
     def doubted(self, why: str) -> Remembered:
         """The same, not proven."""
-        result = replace(self.result, proven=False, why=f"{self.result.why}; but {why}")
-        return replace(self, result=result)
+        return replace(self, result=doubted(self.result, why))
+
+
+def doubted(result: Result, why: str) -> Result:
+    """A result, not proven."""
+    return replace(result, proven=False, why=f"{result.why}; but {why}")
 
 
 def can_remember(result: Result) -> bool:
@@ -99,9 +105,7 @@ def remember(
             if facts.open:
                 return learned.doubted("other facts explain it as well, and no more may be asked")
             if isinstance(explaining, InventedCounter) and explaining.every and recorded.access.constructs:
-                return learned.doubted(
-                    "whether refused steps count, too, no question can tell, as each ends with one"
-                )
+                return learned.doubted(REFUSED_MAY_COUNT)
             return learned
         if facts.open:
             return "several facts explain all histories, and no more may be asked"

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import product
 from typing import Final
 
-from aam_vision.model.delayed import LONGEST, DelayedEffect, Delays, Waiting
+from aam_vision.model.delayed import AT_SET_TIME, LATEST, DelayedEffect, Delays, Waiting
 from aam_vision.model.pddl.syntax import Expression, Group, Names, Word
 from aam_vision.model.strips import ActionHeader, ActionSchema, LiftedAtom, Predicate
 
@@ -131,7 +131,7 @@ def waiting(names: Names) -> dict[str, Waiting]:
     found = {}
     for name, types in names.predicates.items():
         match = _NAME.fullmatch(name)
-        if match and names.predicates.get(match[1]) == types and 1 <= int(match[3]) <= LONGEST:
+        if match and names.predicates.get(match[1]) == types and 1 <= int(match[3]) <= LATEST:
             found[name] = Waiting(match[1], match[2] == "true", int(match[3]))
     return found
 
@@ -194,5 +194,17 @@ def delays_of(
                     if not (undoes and restarts)
                 ]
             )
+    options += [[one] for one in _at_set_times(waits, names, [one for own in options for one in own])]
     if options and len(options) <= MOST:
         yield from map(Delays, product(*options))
+
+
+def _at_set_times(
+    waits: Mapping[str, Waiting], names: Names, begun: Sequence[DelayedEffect]
+) -> Iterator[DelayedEffect]:
+    """What no action lets wait so long: it waits where a problem begins, which says of which objects."""
+    last = {(one.predicate, one.value): one.left for one in sorted(waits.values(), key=lambda one: one.left)}
+    for (predicate, value), left in last.items():
+        if all((one.predicate.name, one.value) != (predicate, value) or one.after < left for one in begun):
+            of = Predicate(predicate, names.predicates[predicate])
+            yield DelayedEffect(AT_SET_TIME, LiftedAtom(predicate, ()), of, of.types, value, left, firm=True)

@@ -49,6 +49,9 @@ def domain_of(
     lines = [f"(define (domain {vocabulary.name})", f"  (:requirements {requirements})"]
     if vocabulary.memory is not None:
         lines += [f"  ; {line}" for line in vocabulary.memory.comments]
+    if vocabulary.delays is not None:
+        begun = [_atom_text(atom) for atom in vocabulary.delays.always]
+        lines += [f"  ; each problem begins with {' '.join(begun)}"] * bool(begun)
     lines += type_lines(vocabulary, headers)
     if vocabulary.predicates:  # some readers refuse an empty section
         lines.append("  (:predicates")

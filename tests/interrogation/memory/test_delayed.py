@@ -21,7 +21,7 @@ from aam_vision.interrogation.memory.delayed import DelayedAgent, delayed, delay
 from aam_vision.interrogation.memory.histories import RecordingAgent
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.verification import verify
-from aam_vision.model.delayed import LONGEST, DelayedEffect, Delays
+from aam_vision.model.delayed import AT_SET_TIME, LATEST, LONGEST, DelayedEffect, Delays
 from aam_vision.model.query import Access, Agent, Query, Response, Situation
 from aam_vision.model.strips import (
     ActionHeader,
@@ -36,7 +36,7 @@ from aam_vision.model.strips import (
     Types,
     Vocabulary,
 )
-from experiments.faults.registry import faulty_agent
+from experiments.faults.registry import AtSetTime, faulty_agent
 from experiments.trust_runs import interrogated, unpredicted
 from tests.profiles import first, thorough
 
@@ -69,6 +69,32 @@ def test_what_comes_later_is_learned(family: str, access: Access, seed: int) -> 
     assert effect.action == action
     assert "later" in further.found.invented or "with the next step" in further.found.invented
     assert f"({next(iter(effect.waits))} ?v0" in further.found.pddl
+
+
+@pytest.mark.parametrize(
+    ("access", "seed"),
+    first(
+        3, [(Access.SNAPSHOT, 1), (Access.RESET, 2), (Access.SETTABLE, 0), *product([*Access][:3], [9, 12])]
+    ),
+)
+def test_what_the_world_does_at_a_set_time_is_learned(access: Access, seed: int) -> None:
+    agent = faulty_agent("changes at a set time", access, seed)
+    told, _ = interrogated(agent, seed, 60)
+    further = go_further(agent, told, seed, Options(0.1, max_steps=3000), Budget(steps=3000), 60)
+    assert further.found is not None
+    assert further.found.complete is not access.constructs
+    if access.constructs:
+        assert "whether refused steps count, too, no question can tell" in further.found.missing
+    assert unpredicted(further.found, agent, np.random.default_rng(seed)) == 0
+    assert not verify(further.found.transcript, further.found).faults
+    assert further.delays is not None
+    (effect,) = further.delays.effects
+    assert isinstance(agent.fault, AtSetTime)
+    assert (effect.action, effect.after, effect.value) == (AT_SET_TIME, agent.fault.time, False)
+    assert effect.atom.ground(()) == agent.fault.atom
+    assert f"With executed step {effect.after} of each episode {agent.fault.atom} becomes false" in (
+        further.found.invented
+    )
 
 
 POTS = Vocabulary("pots", (Predicate("hot", ("pot",)), Predicate("lit")), Types({"pot": "object"}))
@@ -117,9 +143,43 @@ def test_the_reason_for_a_change_is_looked_for_in_earlier_steps() -> None:
     assert found is not None
     assert found.effects[0] == replace(BOILS, restarts=found.effects[0].restarts)
     assert delaying(one_by_one(Access.RESET, *BOILED), [found]) != found
-    assert delaying(one_by_one(Access.RESET, *BOILED[1:])) is None, "no step names the pot"
+    assert delaying(one_by_one(Access.TRAJECTORY, *BOILED[1:])) is None, "no step names the pot"
     steady = one_by_one(Access.RESET, *BOILED, (HEATED, pots(RED, LIT)), (OUT, pots(RED)))
     assert delaying(steady) == found
+
+
+def at_set_time(pot: str, after: int) -> DelayedEffect:
+    """The pot is hot with so many steps of each episode."""
+    hot = POTS.predicates[0]
+    return DelayedEffect(
+        AT_SET_TIME, LiftedAtom("hot", (pot,)), hot, ("pot",), value=True, after=after, firm=True
+    )
+
+
+def test_what_no_step_brings_about_comes_at_a_set_time_where_episodes_are_many() -> None:
+    lone = delaying(one_by_one(Access.RESET, *BOILED[1:]))
+    assert lone == Delays((at_set_time("red", 2),))
+    both = pots(RED, Atom("hot", ("blue",)))
+    together = delaying(one_by_one(Access.RESET, (OUT, pots()), (WAIT, pots()), (OUT, both), (WAIT, both)))
+    assert together is not None
+    assert {*together.effects} == {at_set_time("red", 3), at_set_time("blue", 3)}
+    late = [(WAIT, pots())] * LATEST
+    assert delaying(one_by_one(Access.RESET, *late, (WAIT, pots(RED)))) is None, "nobody waits that long"
+    assert delaying(one_by_one(Access.RESET, *late[1:], (WAIT, pots(RED)))) is not None
+
+
+@pytest.mark.parametrize("access", [Access.RESET, Access.SETTABLE])
+def test_episodes_begin_with_what_comes_at_a_set_time(access: Access) -> None:
+    delays = Delays((at_set_time("red", 2), at_set_time("green", 1)))
+    agent = DelayedAgent(SymbolicAgent(MODEL, [pots()], access), delays)
+    (begun,) = agent.initial()
+    assert begun.state == pots(Atom("hot-true-in-2", ("red",))), "there is no green pot"
+    after = agent.ask(Query(begun, (WAIT,))).final
+    assert after.state == pots(Atom("hot-true-in-1", ("red",)))
+    entry = asked(Situation("begin", pots()), (WAIT,), 1, Situation(1, pots()))
+    (told,) = delayed(transcript(Access.RESET, entry), delays).entries
+    assert isinstance(told, Asked)
+    assert (told.query.initial.state, told.response.final.state) == (begun.state, after.state)
 
 
 def test_a_situation_is_told_with_what_waits_in_it_as_far_as_that_is_known() -> None:
@@ -218,10 +278,25 @@ def test_what_no_answer_tells_stays_untold(access: Access) -> None:
         BOILS,
         replace(BOILS, restarts=True, firm=True, after=1),
         replace(BOILS, value=False, undoes=True, after=LONGEST),
+        at_set_time("red", LATEST),
     ],
 )
 def test_effects_are_read_as_they_were_written(effect: DelayedEffect) -> None:
     assert read_delays(Delays((effect,)).json(), POTS, (HEAT, PUT_OUT)) == Delays((effect,))
+
+
+@pytest.mark.parametrize(
+    "effect",
+    [
+        at_set_time("red", LATEST + 1),
+        replace(at_set_time("red", 1), firm=False),
+        replace(at_set_time("red", 1), atom=LiftedAtom("hot", (0,))),
+        replace(at_set_time("red", 1), atom=LiftedAtom("hot", ("red", "blue"))),
+    ],
+)
+def test_effects_that_no_run_finds_are_refused(effect: DelayedEffect) -> None:
+    with pytest.raises(Malformed, match="an effect at a set time is none"):
+        read_delays(Delays((effect,)).json(), POTS, (HEAT, PUT_OUT))
 
 
 def test_effects_that_contradict_each_other_or_take_a_name_are_none() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aam_vision.agents.simulator import SimulatorAgent
-from aam_vision.model.delayed import DelayedEffect, Delays
+from aam_vision.model.delayed import AT_SET_TIME, DelayedEffect, Delays
 from aam_vision.model.pddl import Problem, domain_text, read_domain
 from aam_vision.model.query import Query, Situation
 from aam_vision.model.strips import (
@@ -53,13 +53,34 @@ def test_what_is_written_is_read_again(tmp_path_factory: pytest.TempPathFactory,
 
 HOT = Predicate("hot", ("pot",))
 HEAT = ActionHeader("heat", ("pot",), ("pot",))
+DELAYS = Delays((DelayedEffect("heat", LiftedAtom("hot", (0,)), HOT, ("pot",), True, 2),))
 
 
 def kitchen() -> Model:
     """Heating makes a pot hot two steps later."""
-    delays = Delays((DelayedEffect("heat", LiftedAtom("hot", (0,)), HOT, ("pot",), True, 2),))
-    vocabulary = Vocabulary("kitchen", (HOT,), Types({"pot": "object"})).with_delays(delays)
-    return Model(vocabulary, (ActionSchema(HEAT, delays=delays),))
+    vocabulary = Vocabulary("kitchen", (HOT,), Types({"pot": "object"})).with_delays(DELAYS)
+    return Model(vocabulary, (ActionSchema(HEAT, delays=DELAYS),))
+
+
+def test_what_comes_at_a_set_time_is_read_again_without_its_objects(tmp_path: Path) -> None:
+    at_noon = DelayedEffect(AT_SET_TIME, LiftedAtom("hot", ("red",)), HOT, ("pot",), True, 3, firm=True)
+    for effects in ((at_noon,), (replace(DELAYS.effects[0], firm=True), at_noon)):
+        delays = Delays(effects)
+        vocabulary = Vocabulary("kitchen", (HOT,), Types({"pot": "object"})).with_delays(delays)
+        model = Model(vocabulary, (ActionSchema(HEAT, delays=delays),))
+        (path := tmp_path / "domain.pddl").write_text(domain_text(model))
+        read = read_domain(path)
+        note = "  ; each problem begins with (hot-true-in-3 red)\n"
+        assert domain_text(read) == domain_text(model).replace(note, "")
+        assert note in domain_text(model)
+        problem = Problem("pots", State(frozenset(), POTS))
+        begun = to_unified_planning(model, problem).explicit_initial_values
+        assert [str(fact) for fact, value in begun.items() if value.is_true()] == ["hot-true-in-3(red)"]
+        state = delays.begun(State(frozenset(), POTS))
+        for _ in range(4):
+            found = model.run(state, (GroundAction("heat", ("blue",)),))
+            assert read.run(state, (GroundAction("heat", ("blue",)),)) == found
+            state = found[1]
 
 
 POTS_TYPES = Types({"pot": "object"})
