@@ -94,31 +94,56 @@ class _Kind:
         return self._worth.get(held, 0.0)
 
     def _less(self, rng: np.random.Generator) -> Numbers:
-        index, steps, known = self.action.index, self.action.steps, [*self._often]
+        """By how much less is unknown after each of the pursuits that could be made."""
+        index, known = self.action.index, [*self._often]
         true, often = true_in(known, len(index.atoms)), np.array([*self._often.values()], dtype=float)
         less, unknown = np.zeros(len(known)), np.zeros(len(known))
         for side, prior in ((index.goal.opposite(), _MATTERS), (index.goal, _ACHIEVED)):
-            own, contexts = [holds(side, held) for held in known], steps.within(side).contexts
+            own = np.array([holds(side, held) for held in known], dtype=bool)
+            if not own.any():
+                continue
+            contexts = self.action.steps.within(side).contexts
             hits = came(contexts, explained(contexts, index.everything).outcomes)
             hits = np.pad(hits, ((0, 0), (0, max(0, 2 - hits.shape[1]))))  # another one may come
             made = true_in(contexts, len(index.atoms))
-            odds = prior / (1 - prior) * np.exp(telling_apart(hits, made))
-            matters = np.clip(odds / (1 + odds), _LEAST, _MOST)
-            for drawn in rng.random((_DRAWN, len(matters))) < matters if any(own) else ():
-                rows = np.concatenate([true[own], made])[:, drawn]
-                _, cells = np.unique(rows, axis=0, return_inverse=True)
-                those, these = np.split(cells.reshape(-1), [sum(own)])
-                counts = np.zeros((len(rows), hits.shape[1]))
-                np.add.at(counts, these, hits)
-                told = counts.sum(1)
-                shares = (counts + PRIOR) / (told[:, None] + PRIOR * hits.shape[1])
-                spread = np.sqrt(shares * (1 - shares)).sum(1)
-                gain = np.bincount(those, often[own], len(rows)) * spread
-                less[own] += (gain / np.sqrt(1 + told) - gain / np.sqrt(2 + told))[those] / _DRAWN
-                unknown[own] += (spread / np.sqrt(1 + told))[those] / _DRAWN
-        required = self.action.precondition.cautious.positive if self.action.executed else 0
-        lacking = (1 - true) * true_in([required], len(index.atoms))
-        # that the one of the row can be executed is known after the one of the column
-        covered = lacking.any(1, keepdims=True) & (lacking @ true.T == 0)
-        found: Numbers = less + often * (1 - unknown).clip(min=0) @ covered
+            matters = _mattering(hits, made, prior)
+            for drawn in rng.random((_DRAWN, len(matters))) < matters:
+                now, then = _errors(true[own][:, drawn], made[:, drawn], hits, often[own])
+                unknown[own] += now / _DRAWN
+                less[own] += then / _DRAWN
+        found: Numbers = less + often * (1 - unknown).clip(min=0) @ self._first_shown(true)
         return found
+
+    def _first_shown(self, true: Numbers) -> Numbers:
+        """Of which pursuits it is first known that they can be executed after another one: array (pursuit, pursuit made)."""
+        required = self.action.precondition.cautious.positive if self.action.executed else 0
+        lacking = (1 - true) * true_in([required], true.shape[1])
+        found: Numbers = lacking.any(1, keepdims=True) & (lacking @ true.T == 0)
+        return found
+
+
+def _mattering(hits: Numbers, made: Numbers, prior: float) -> Numbers:
+    """How probable it is that each atom makes a difference."""
+    odds = prior / (1 - prior) * np.exp(telling_apart(hits, made))
+    found: Numbers = np.clip(odds / (1 + odds), _LEAST, _MOST)
+    return found
+
+
+def _errors(true: Numbers, made: Numbers, hits: Numbers, often: Numbers) -> tuple[Numbers, Numbers]:
+    """For each pursuit the standard errors of its outcomes, and by how much those of all that are like it become less after one more.
+
+    Args:
+        true: which of the atoms that are taken to matter held before: array (pursuit, atom).
+        made: the same of the pursuits that were made: array (context, atom).
+        hits: how often which outcome came then: array (context, outcome).
+        often: how often each pursuit could be made.
+    """
+    _, cells = np.unique(np.concatenate([true, made]), axis=0, return_inverse=True)
+    those, these = np.split(cells.reshape(-1), [len(true)])
+    counts = np.zeros((len(cells), hits.shape[1]))
+    np.add.at(counts, these, hits)
+    told = counts.sum(1)
+    shares = (counts + PRIOR) / (told[:, None] + PRIOR * hits.shape[1])
+    spread = np.sqrt(shares * (1 - shares)).sum(1)
+    gain = np.bincount(those, often, len(cells)) * spread
+    return (spread / np.sqrt(1 + told))[those], (gain / np.sqrt(1 + told) - gain / np.sqrt(2 + told))[those]
