@@ -248,9 +248,11 @@ def for_goal(model: Model, initial: State, text: str, source: str, planner: Plan
     if isinstance(found, Found):
         return Task(problem, found.plan, planned=True)
     if found is Verdict.LIMIT:
+        # no planner knows effects that come later
+        other = "" if model.vocabulary.delays is not None else "another --planner, or "
         raise UnusableInput(
             f"no plan for the goal was found within {LIMITS.states:,} states and {LIMITS.seconds:g} s; "
-            "give another --planner, or a --plan"
+            f"give {other}a --plan"
         )
     hidden = f"; {counted(len(initial.unknown), 'atom')} could not be seen there" if initial.unknown else ""
     raise UnusableInput(

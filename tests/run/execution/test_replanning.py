@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,10 +13,13 @@ from hypothesis import strategies as st
 from aam_vision.agents.bare import BareSymbolicAgent, control_of
 from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.controls.mapping import Carrier, Carriers
+from aam_vision.model.delayed import AT_SET_TIME, DelayedEffect, Delays
 from aam_vision.model.query import Query, Response, Situation
-from aam_vision.model.strips import Atom, GroundAction, Model, State
+from aam_vision.model.strips import Atom, GroundAction, LiftedAtom, Model, State
 from aam_vision.planning.engines import planner_named
+from aam_vision.planning.planner import Limits
 from aam_vision.planning.pyperplan import PyperplanPlanner
+from aam_vision.run.execution import replanning
 from aam_vision.run.execution.replanning import (
     Course,
     Taken,
@@ -242,3 +246,13 @@ def test_a_plan_that_the_model_rules_out_is_refused(plan: list[str], said: str) 
 )
 def test_a_goal_that_cannot_be_used_is_refused_in_one_line(goal: str, said: str) -> None:
     told_by(lambda: for_goal(Model(CORRIDOR, (GO,)), standing(0), goal, "--goal", PyperplanPlanner()), said)
+
+
+def test_where_effects_come_later_no_other_planner_is_proposed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(replanning, "LIMITS", Limits(seconds=60, states=1))
+    bell = CORRIDOR.predicate("bell")
+    rings = DelayedEffect(AT_SET_TIME, LiftedAtom("bell", ("r1",)), bell, bell.types, True, 2, firm=True)
+    delays = Delays((rings,))
+    model = Model(CORRIDOR.with_delays(delays), (replace(GO, delays=delays),))
+    with pytest.raises(UnusableInput, match=r"1 states and 60 s; give a --plan$"):
+        for_goal(model, standing(0), "(at r7)", "--goal", planner_named("pyperplan"))
