@@ -77,7 +77,7 @@ def capabilities(
     Examples:
         python -m experiments.capabilities --agents 100
         python -m experiments.capabilities --world tabletop --out runs/arms
-        python -m experiments.capabilities --agents 100 --curve --steps 100 --out runs/curve
+        python -m experiments.capabilities --curve --steps 80 --out runs/curve
     """
     chosen("world", [world], WORLDS)
     chosen("access", [access], ["reset", "snapshot"])
