@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
-from math import inf, log
+from math import log
 from pathlib import Path
 from time import process_time
 from typing import Annotated, Any, NamedTuple
@@ -354,13 +354,19 @@ def _after(number: int, digits: int | None = None) -> Callable[[list[Row]], floa
     return average(lambda row: row["distances"].get(str(number)), digits)
 
 
+def _near(rows: list[Row]) -> int | None:
+    """After how many pursuits it is near to the truth."""
+    means = ((after, _after(after)(rows)) for after in AFTER)
+    return next((after for after, mean in means if mean is not None and mean <= NEAR), None)
+
+
 curves = Summary(
     "Variational distance to the truth by the number of pursuits",
     {
         **as_named("world", "access", "choice"),
         "agents": len,
         **{str(after): _after(after, 3) for after in SHOWN},
-        f"to {NEAR}": lambda rows: next((one for one in AFTER if (_after(one)(rows) or inf) <= NEAR), None),
+        f"to {NEAR}": _near,
         "CPU s": average("seconds", 3),
     },
     by=("world", "access", "choice"),

@@ -46,9 +46,14 @@ class DelayedEffect:
     """Whether it comes even if a step has changed the atom meanwhile."""
 
     @property
+    def wait(self) -> Waiting:
+        """What is to come when it begins to wait."""
+        return Waiting(self.predicate.name, self.value, self.after)
+
+    @property
     def waits(self) -> Mapping[str, Waiting]:
         """What is to come after it, by the names of the predicates that say so."""
-        every = (Waiting(self.predicate.name, self.value, left) for left in range(1, self.after + 1))
+        every = (self.wait._replace(left=left) for left in range(1, self.after + 1))
         return {one.name: one for one in every}
 
     def told(self, parameters: Iterable[str]) -> str:
@@ -139,8 +144,7 @@ class Delays:
     def always(self) -> tuple[Atom, ...]:
         """What waits wherever an episode begins, as far as its objects are known; sorted."""
         known = [one for one in self.at_set_time if len(one.atom.arguments) == len(one.types)]
-        waits = (Waiting(one.predicate.name, one.value, one.after) for one in known)
-        return tuple(sorted(wait.atom(one.atom.ground(())) for wait, one in zip(waits, known, strict=True)))
+        return tuple(sorted(one.wait.atom(one.atom.ground(())) for one in known))
 
     def begun(self, state: State) -> State:
         """The state in which an episode begins, with what comes at a set time to its objects."""
@@ -262,7 +266,7 @@ class Delays:
                 continue
             fact = effect.atom.ground(step.objects)
             was, now = before.value(fact), after.value(fact)
-            one = Waiting(effect.predicate.name, effect.value, effect.after)
+            one = effect.wait
             if effect.firm and not effect.undoes:
                 yield one, one.atom(fact), True
             elif now is not effect.value and not (effect.undoes and was is (not effect.value)):

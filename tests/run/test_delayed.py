@@ -17,6 +17,10 @@ from .commands import command
 from .reference import DOES, changed_program
 from .test_going_on import assert_no_prior, assert_same_again, explained
 
+UNSEEN = {
+    '{"true": sorted(self.state)}': '{"true": sorted(atom for atom in self.state if atom[0] != "waits")}',
+}
+"""What it is given so that nobody sees what waits in its states."""
 SLOW = {
     DOES: """    if not before <= state:
         return None
@@ -29,7 +33,7 @@ SLOW = {
     left = {("waits", str(one - 1)) for one in waits if one > 1}
     return state | left | ({("waits", "2")} if name == "put" else set())
 """,
-    '{"true": sorted(self.state)}': '{"true": sorted(atom for atom in self.state if atom[0] != "waits")}',
+    **UNSEEN,
 }
 """What the reference agent is given so that its hand is free two steps after it has put something down."""
 TIRED = {
@@ -41,7 +45,7 @@ TIRED = {
         state.discard(("free",))
     return state | {("waits", str(now))}
 """,
-    '{"true": sorted(self.state)}': '{"true": sorted(atom for atom in self.state if atom[0] != "waits")}',
+    **UNSEEN,
 }
 """What it is given so that its hand is not free after the fourth step of an episode, whatever that is."""
 FREE = Predicate("free")

@@ -193,11 +193,12 @@ def read_delays(told: Any, vocabulary: Vocabulary, headers: Sequence[ActionHeade
     predicates = {one.name: one for one in vocabulary.predicates}
     found: list[DelayedEffect] = []
     for one in told:
-        header = known.get(field_of(one, "action", str))
+        action = field_of(one, "action", str)
+        header = known.get(action)
         predicate = predicates.get(field_of(one, "predicate", str))
         places, after = field_of(one, "places", list), field_of(one, "after", int)
         value, *how = (field_of(one, name, bool) for name in ("value", "undoes", "restarts", "firm"))
-        if field_of(one, "action", str) == AT_SET_TIME and predicate is not None:
+        if action == AT_SET_TIME and predicate is not None:
             named = all(isinstance(name, str) for name in places) and len(places) == len(predicate.types)
             if not named or not 1 <= after <= LATEST or how != [False, False, True]:
                 raise Malformed("an effect at a set time is none")

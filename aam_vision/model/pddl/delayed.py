@@ -83,9 +83,7 @@ def _begins(schema: ActionSchema, effect: DelayedEffect) -> str:
     """That what an action does later begins to wait."""
     objects = [_object(schema, one) for one in effect.atom.arguments]
     fact = _text(effect.predicate.name, objects)
-    first, last = (
-        _text(Waiting(effect.predicate.name, effect.value, left).name, objects) for left in (1, effect.after)
-    )
+    first, last = (_text(one.name, objects) for one in (effect.wait._replace(left=1), effect.wait))
     otherwise, at_once = _signed(fact, not effect.value), effect.atom in schema.add | schema.delete
     same, opposite = (schema.add, schema.delete) if effect.value else (schema.delete, schema.add)
     if effect.firm and not effect.undoes:
