@@ -17,7 +17,7 @@ import numpy as np
 from aam_vision.interrogation.chance.graph import Step, StepTable
 from aam_vision.interrogation.chance.intervals import Numbers
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
-from aam_vision.interrogation.chance.likely_conditions import PRIOR, came, telling_apart, true_in
+from aam_vision.interrogation.chance.likely_conditions import MATTERS, PRIOR, came, telling_apart, true_in
 from aam_vision.interrogation.chance.observations import explained, holds
 from aam_vision.model.query import Situation
 from aam_vision.model.strips import State
@@ -26,8 +26,8 @@ FIRST, MIXED = 2, 12
 """Pursuits of each kind of objective, on average, that are all chosen like this; and up to which every second one is."""
 FEW = 5
 """Where there are fewer kinds of objectives, as many pursuits are chosen as if there were so many."""
-_MATTERS, _ACHIEVED = 0.3, 0.05
-"""How probable it is, before any pursuit, that an atom makes a difference; and where the objective holds already."""
+_ACHIEVED = 0.05
+"""How probable it is, before any pursuit, that an atom makes a difference where the objective holds already."""
 _LEAST, _MOST = 0.1, 0.95
 """The same after any number of them: two atoms may make a difference together of which neither does alone."""
 _DRAWN = 48
@@ -98,7 +98,7 @@ class _Kind:
         index, known = self.action.index, [*self._often]
         true, often = true_in(known, len(index.atoms)), np.array([*self._often.values()], dtype=float)
         less, unknown = np.zeros(len(known)), np.zeros(len(known))
-        for side, prior in ((index.goal.opposite(), _MATTERS), (index.goal, _ACHIEVED)):
+        for side, prior in ((index.goal.opposite(), MATTERS), (index.goal, _ACHIEVED)):
             own = np.array([holds(side, held) for held in known], dtype=bool)
             if not own.any():
                 continue

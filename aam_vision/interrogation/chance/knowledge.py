@@ -351,7 +351,7 @@ class ActionKnowledge:
 
     def _parts(self, case: CaseKnowledge) -> tuple[Part, ...]:
         """What a case falls into in the model; none if it stays whole."""
-        return likely_parts(case, len(self.index.atoms)) if self.wide or not self.certain else ()
+        return likely_parts(case, self.index) if self.wide or not self.certain else ()
 
     @property
     def listed(self) -> list[dict[str, Any]]:

@@ -5,13 +5,16 @@ again, wherever the split makes the trials more probable by more than the choice
 probability of all trials with the frequencies integrated out (Buntine, "Learning classification trees", 1992). Each choice looks one
 more split ahead, so that a condition on two atoms of which neither tells anything alone is found, too.
 
+Objectives depend on more than actions do: an action that cannot be executed is refused, which proves its precondition, where a policy
+pursues and fails. So a split costs less there, by how probable it is that an atom makes a difference to a pursuit.
+
 The model alone has such conditions. What is called certain, the intervals and the choice of trials go by ``conditions``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import lgamma
+from math import lgamma, log
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -20,10 +23,12 @@ from aam_vision.interrogation.chance.cases import AWAITED, CaseKnowledge
 from aam_vision.interrogation.chance.conditions import MOST
 from aam_vision.interrogation.chance.intervals import Numbers
 from aam_vision.interrogation.chance.observations import Change
-from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals
+from aam_vision.interrogation.hypotheses.literals import NOTHING, AtomIndex, Literals
 
 PRIOR: Final = 0.5
 """Trials in which each outcome is taken to have come before the first one (Jeffreys)."""
+MATTERS: Final = 0.3
+"""How probable it is, before any pursuit of an objective, that an atom makes a difference to what comes of it."""
 _ROUNDS: Final = 30
 """How often trials that several outcomes explain are shared out among these anew, by how often each seems to come."""
 
@@ -37,15 +42,18 @@ class Part(NamedTuple):
     """Of every outcome of the case, 0 where it was awaited in vain; they add up to one."""
 
 
-def likely_parts(case: CaseKnowledge, atoms: int) -> tuple[Part, ...]:
-    """The parts of a case in which outcomes probably come as often, out of so many atoms; none if that is all of it."""
+def likely_parts(case: CaseKnowledge, index: AtomIndex) -> tuple[Part, ...]:
+    """The parts of a case in which outcomes probably come as often, by the atoms of its action; none if that is all of it."""
     if len(case.outcomes) < 2:
         return ()
     contexts = case.counted.contexts
     hits = came(contexts, case.outcomes)
     if not hits.any():
         return ()
-    found = _divided(hits, true_in(contexts, atoms), hits.sum(0) / hits.sum(), NOTHING)
+    # before any trial a split of an action is as probable as none, and each atom as any other
+    atoms = len(index.atoms)
+    cost = log((1 - MATTERS) / MATTERS if index.goal else atoms)
+    found = _divided(hits, true_in(contexts, atoms), hits.sum(0) / hits.sum(), NOTHING, cost)
     return tuple(found) if len(found) > 1 else ()
 
 
@@ -94,29 +102,28 @@ def true_in(contexts: Iterable[int], atoms: int) -> Numbers:
     return np.array(rows, dtype=float).reshape(-1, atoms)
 
 
-def _divided(hits: Numbers, true: Numbers, overall: Numbers, condition: Literals) -> list[Part]:
+def _divided(hits: Numbers, true: Numbers, overall: Numbers, condition: Literals, cost: float) -> list[Part]:
     """The parts of what a condition leaves of a case, by how often which outcome came in each context, and which atoms are true there."""
-    best, gain = _split(hits, true) if condition.size() < MOST else (0, 0.0)
+    best, gain = _split(hits, true, cost) if condition.size() < MOST else (0, 0.0)
     if gain <= 0:
         made = hits.sum(0)
         shares = made + overall * ((made > 0) | (overall * made.sum() <= AWAITED))
         return [Part(condition, tuple(map(float, shares / shares.sum())))]
     positive, negative, bit, inside = *condition, 1 << best, true[:, best] > 0
     return [
-        *_divided(hits[inside], true[inside], overall, Literals(positive | bit, negative)),
-        *_divided(hits[~inside], true[~inside], overall, Literals(positive, negative | bit)),
+        *_divided(hits[inside], true[inside], overall, Literals(positive | bit, negative), cost),
+        *_divided(hits[~inside], true[~inside], overall, Literals(positive, negative | bit), cost),
     ]
 
 
-def _split(hits: Numbers, true: Numbers) -> tuple[int, float]:
-    """The atom by which contexts are best split, and by how much that and the best split of each half make what came more probable (logarithm)."""
-    # before any trial a split is as probable as none, and each atom as any other
-    cost = np.log(true.shape[1])
+def _split(hits: Numbers, true: Numbers, cost: float) -> tuple[int, float]:
+    """The atom by which contexts are best split, and by how much more that and the best split of each half make what came more probable than they cost (logarithm)."""
+    further_cost = log(true.shape[1])  # one of all atoms, whatever the first one costs: many pairs are tried
     sides = np.stack([true, 1 - true])  # value, context, atom
     halves = np.einsum("vca,ck->vak", sides, hits)
     quarters = np.einsum("vca,wcb,ck->vawbk", sides, sides, hits)
     whole, each, again = map(_probability, (hits.sum(0), halves, quarters))
-    further = (again.sum(2) - each[:, :, None] - cost).max(2).clip(min=0)  # value, atom
+    further = (again.sum(2) - each[:, :, None] - further_cost).max(2).clip(min=0)  # value, atom
     gain = each.sum(0) - whole - cost + further.sum(0)
     gain[~sides.any(1).all(0)] = -np.inf  # all contexts are on one side
     best = int(gain.argmax())

@@ -17,6 +17,7 @@ from aam_vision.interrogation.chance.likely_conditions import Part, likely_parts
 from aam_vision.interrogation.chance.observations import Observations, holds
 from aam_vision.interrogation.hypotheses.literals import NOTHING, AtomIndex, union
 from aam_vision.interrogation.hypotheses.models import ActionHypotheses
+from aam_vision.model.query import CLAIMED, UNDO
 from aam_vision.model.strips import (
     ActionHeader,
     Atom,
@@ -32,24 +33,24 @@ from aam_vision.report import chance
 LAMP = ("lamp",)
 NAMES = "lit", "near", "dark", "old", "blue", "tall"
 TYPES = Types({"lamp": "object"})
-INDEX = AtomIndex(
-    Vocabulary("lamps", tuple(Predicate(name, LAMP) for name in NAMES), TYPES),
-    ActionHeader("put-out", ("lamp",), LAMP),
+FACTS = tuple(Predicate(name, LAMP) for name in NAMES)
+INDEX = AtomIndex(Vocabulary("lamps", FACTS, TYPES), ActionHeader("put-out", ("lamp",), LAMP))
+PURSUIT = AtomIndex(
+    Vocabulary("lamps", (*FACTS, Predicate(CLAIMED)), TYPES), ActionHeader(f"{UNDO}lit", ("lamp",), LAMP)
 )
+"""The same as an objective."""
 LIT, NEAR, DARK = (INDEX.bit[LiftedAtom(name, (0,))] for name in NAMES[:3])
 ALL = INDEX.everything
 Often = Callable[[int], float]
 
 
-def parts(often: Often, trials: int, seed: int) -> tuple[Part, ...]:
+def parts(often: Often, trials: int, seed: int, index: AtomIndex = INDEX) -> tuple[Part, ...]:
     """What is likely after trials in random contexts in which the lamp is lit: it goes out as often as the context says."""
     rng, found = np.random.default_rng(seed), Observations()
     for _ in range(trials):
         held = int(rng.integers(ALL + 1)) | LIT
         found.add(held, held & ~LIT if rng.random() < often(held) else held)
-    return likely_parts(
-        CaseKnowledge(ActionHypotheses(INDEX), NOTHING, found, precision_of(0.05)), len(NAMES)
-    )
+    return likely_parts(CaseKnowledge(ActionHypotheses(index), NOTHING, found, precision_of(0.05)), index)
 
 
 def atoms(found: tuple[Part, ...]) -> int:
@@ -102,11 +103,31 @@ def test_what_two_atoms_tell_only_together_is_likely_too() -> None:
     assert right >= 18
 
 
-@pytest.mark.parametrize(("trials", "most"), [(10, 22), (40, 14), (200, 5)])
+@pytest.mark.parametrize(
+    ("index", "trials", "most"),
+    [
+        *((INDEX, *one) for one in ((10, 22), (40, 14), (200, 5))),
+        *((PURSUIT, *one) for one in ((10, 50), (40, 27), (200, 12))),
+    ],
+)
 def test_where_nothing_depends_on_anything_little_is_likely_the_less_the_more_is_seen(
-    trials: int, most: int
+    index: AtomIndex, trials: int, most: int
 ) -> None:
-    assert sum(bool(parts(lambda _: 0.4, trials, seed)) for seed in range(100)) <= most
+    """More of an objective: that five facts make no difference to what comes of a pursuit is not expected."""
+    assert sum(bool(parts(lambda _: 0.4, trials, seed, index)) for seed in range(100)) <= most
+
+
+def test_a_condition_of_a_pursuit_is_likely_earlier_than_that_of_an_action() -> None:
+    """What hinders an action refuses it; what hinders a pursuit is a condition of what comes of it."""
+    action, pursuit = (
+        [
+            bool(atoms(parts(lambda held: 0.9 if held & NEAR else 0.4, 20, seed, one)) & NEAR)
+            for seed in range(100)
+        ]
+        for one in (INDEX, PURSUIT)
+    )
+    assert sum(pursuit) > sum(action) + 10
+    assert not any(one and not other for one, other in zip(action, pursuit, strict=True))
 
 
 def test_outcomes_that_look_alike_somewhere_are_no_condition() -> None:
@@ -119,7 +140,7 @@ def test_outcomes_that_look_alike_somewhere_are_no_condition() -> None:
         )
     case = CaseKnowledge(ActionHypotheses(INDEX), NOTHING, found, precision_of(0.05))
     assert len(case.outcomes) == 3
-    assert not likely_parts(case, len(NAMES))
+    assert not likely_parts(case, INDEX)
 
 
 def pursued(trials: int, seed: int = 0) -> ActionKnowledge:
