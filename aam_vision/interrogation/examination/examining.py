@@ -342,6 +342,8 @@ REFUSED = 0.3
 """Share of the plans that end in a refusal."""
 RARE = 0.75
 """Share of the parts of a long plan that execute the action that was executed least in it."""
+DEAD_ENDS = 100
+"""States from which no further step is found, after which a long plan is as long as it was at its longest."""
 DRAWN_LONG = 3
 """Long plans that are drawn, of which one is asked."""
 ENDS = 12
@@ -409,17 +411,29 @@ class Choice:
         return Chosen(start, best, 0.0) if best else None
 
     def _long(self, start: Start, length: int, longest: int, rng: np.random.Generator) -> Way:
+        """Where nothing can be executed any more steps are taken back, and the way there is not taken again."""
         plan: Way = ()
-        at = start
-        while len(plan) < length:
-            left = min(longest, length - len(plan))
+        path, furthest, dead_ends = [start], plan, set[State]()
+        while len(plan) < length and len(dead_ends) < DEAD_ENDS:
+            at, left = path[-1], min(longest, length - len(plan))
             way = self._rare(at, left) if rng.random() < RARE else ()
-            if not way and (options := self._predictions.executable(at.state)):
-                way = (_one_of_each(options, rng),)
-            if not way:
+            starts = self._along(at, way)
+            if not way or any(one.state in dead_ends for one in starts):
+                options = self._predictions.executable(at.state)
+                if dead_ends:
+                    successor = self._predictions.successor
+                    options = [one for one in options if successor(at.state, one) not in dead_ends]
+                way = (_one_of_each(options, rng),) if options else ()
+                starts = self._along(at, way)
+            if way:
+                plan, path = (*plan, *way), [*path, *starts]
+                continue
+            furthest = max(furthest, plan, key=len)
+            dead_ends.add(at.state)
+            if not plan:
                 break
-            plan, at = (*plan, *way), self._after(at, way)
-        return plan
+            plan, path = plan[:-1], path[:-1]
+        return max(furthest, plan, key=len)
 
     def _shown(self, start: Start, plan: Way, spare: int) -> Iterator[tuple[int, Way]]:
         """The plan, and without its last steps, each with the number of the use that shows last of every effect.
@@ -443,13 +457,15 @@ class Choice:
                     shown[name, bit] = max(use, shown.get((name, bit), 0))
                 yield sum(shown.values()) + len(uses) * min(uses.values()), plan[:number]
 
-    def _after(self, start: Start, way: Way) -> Start:
-        """Where a way of executed steps leads."""
+    def _along(self, start: Start, way: Way) -> list[Start]:
+        """Where each step of a way of executed steps leads."""
         node, state, history = start
+        found = []
         for step in way:
             after = self._predictions.successor(state, step)
             state, history = after, history.then(step, state, after)
-        return Start(node, state, history)
+            found.append(Start(node, state, history))
+        return found
 
     def _rare(self, start: Start, longest: int) -> Way:
         """The shortest way to execute the action that was executed least in the plan's history."""

@@ -158,6 +158,20 @@ def test_a_long_plan_has_every_action_about_equally_often(domain: str) -> None:
     assert min(uses) >= len(longest) // (2 * len(uses))
 
 
+@pytest.mark.parametrize("seed", first(1, range(4)))
+def test_a_long_plan_puts_off_what_ends_everything(seed: int) -> None:
+    """Whoever picks a ball up is in no room any more, and can do nothing."""
+    model, problems = domains.packaged("gripper", size=1)
+    pick = model.schema("pick")
+    lost = replace(pick, delete=pick.delete | {one for one in pick.positive if one.predicate == "at_robby"})
+    assert lost != pick
+    actions = tuple(lost if one == pick else one for one in model.actions)
+    result = learned(SymbolicAgent(replace(model, actions=actions), problems, Access.SETTABLE), 60, seed)
+    assert result.complete
+    asked = [one.query.plan for one in result.transcript.entries if isinstance(one, Asked)]
+    assert max(map(len, asked)) >= 50 * 2 // 3
+
+
 @pytest.mark.parametrize("access", ACCESSES[1:])
 def test_an_examination_of_refusals_alone_is_none(access: Access) -> None:
     model, problems = domains.packaged("gripper", size=1)
