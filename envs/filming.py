@@ -100,19 +100,27 @@ class Clips:
         self.of: dict[Hashable, list[str]] = {}
         """By the handle of the situation in which a pursuit ended the names of its images."""
 
-    def film(self, step: GroundAction, state: State, environment: Any) -> Film | None:
-        """A film of a pursuit that begins in this state; None if it needs none."""
+    def wanted(self, step: GroundAction, state: State) -> bool:
+        """Whether a pursuit that begins in this state is to be filmed; it counts as one that is."""
         kind = self._kind(step, state)
         if len(self._ends.get(kind, ())) == 2 or self._tried[kind] == TRIES or len(self.of) == CLIPS:
-            return None
+            return False
         self._tried[kind] += 1
-        return Film(environment)
+        return True
 
-    def keep(self, step: GroundAction, state: State, film: Film, handle: Hashable, *, achieved: bool) -> None:
-        """Keep the film of a pursuit that began in this state and ended in the situation, unless another one ended like it."""
+    def keep(
+        self,
+        step: GroundAction,
+        state: State,
+        images: Callable[[], list[Frame]],
+        handle: Hashable,
+        *,
+        achieved: bool,
+    ) -> None:
+        """Keep the images of a pursuit that began in this state and ended in the situation, unless another one ended like it."""
         ends = self._ends.setdefault(self._kind(step, state), set())
-        if achieved not in ends and (images := film.images()):
-            self.of[handle] = [self._keep(image) for image in images]
+        if achieved not in ends and (found := images()):
+            self.of[handle] = [self._keep(image) for image in found]
             ends.add(achieved)
 
     def _kind(self, step: GroundAction, state: State) -> Hashable:

@@ -260,7 +260,8 @@ class PolicyAgent(Told):
         """By number the states after resets."""
         self._number = len(self.seeds)
         """Of the last situation; the first ones are those of the seeds."""
-        self._clips: Clips | None = None
+        self.clips: Clips | None = None
+        """Kept of its pursuits, if they are to be and the environment renders images."""
         self._lasted: dict[Hashable, int] = {}
         """By the handle of the situation in which a pursuit ended its steps."""
         self.steps = 0
@@ -268,7 +269,7 @@ class PolicyAgent(Told):
 
     def initial(self) -> Sequence[Situation]:
         """Where pursuits begin."""
-        return [Situation(number, self._begun(number)) for number in range(len(self.seeds))]
+        return [Situation(number, self.begin(number)) for number in range(len(self.seeds))]
 
     def ask(self, query: Query) -> Response:
         """Have the policy pursue one objective after the other, until the episode is over.
@@ -284,14 +285,16 @@ class PolicyAgent(Told):
             if self._here.ended:
                 break
             objective, film, before = self.objective(step), None, state
-            if self._clips is not None and (objective.atom in state.true) is not objective.value:
-                film = self._here.film = self._clips.film(step, state, self._here.environment)
+            held = (objective.atom in state.true) is objective.value
+            if self.clips is not None and not held and self.clips.wanted(step, state):
+                film = self._here.film = Film(self._here.environment)
             with self._pursuit(objective) as pursuit:
                 self._pursue(pursuit)
             executed, state, self._here.film = executed + 1, pursuit.ended.after, None
             lasted = pursuit.ended.steps
-            if film is not None and self._clips is not None and len(query.plan) == 1:
-                self._clips.keep(step, before, film, self._number + 1, achieved=pursuit.ended.achieved)
+            if film is not None and self.clips is not None and len(query.plan) == 1:
+                end = self._number + 1
+                self.clips.keep(step, before, film.images, end, achieved=pursuit.ended.achieved)
         if not executed:  # it still stands where it was
             return Response(0, Situation(query.initial.handle, state))
         self._number += 1
@@ -299,6 +302,43 @@ class PolicyAgent(Told):
         if self.access.returns:
             self._kept[self._number] = deepcopy(self._here), state
         return Response(executed, Situation(self._number, state))
+
+    def begin(self, number: int) -> State:
+        """Reset the environment with the seed of that number.
+
+        Raises:
+            AgentFailed: it fails, or shows other facts than before.
+        """
+        try:
+            self._here.begin(self.seeds[number])
+        except Exception as error:  # of any kind: it is foreign code
+            raise AgentFailed(f"the environment failed at its reset ({reason(error)})") from error
+        self._number += 1
+        state = self._seen(claims=False)
+        if self._first.setdefault(number, state) != state:
+            raise AgentFailed(
+                f"a reset with seed {self.seeds[number]} showed other facts than before: make it deterministic"
+            )
+        return state
+
+    def carry_out(self, plan: Sequence[GroundAction], luck: int) -> list[Ended]:
+        """How pursuits end, one after the other from where the environment stands, until the episode is over.
+
+        Args:
+            plan: what the policy is told.
+            luck: the seed of what is random in the environment meanwhile.
+
+        Raises:
+            AgentFailed: as ``ask``.
+        """
+        self._redraw(luck)
+        found = list[Ended]()
+        for step in plan:
+            if not self._here.ended:
+                with self._pursuit(self.objective(step)) as pursuit:
+                    self._pursue(pursuit)
+                found.append(pursuit.ended)
+        return found
 
     def pursue_from(self, start: int, step: GroundAction, luck: int) -> Ended:
         with self.pursuit(start, step, luck) as pursuit:
@@ -311,7 +351,7 @@ class PolicyAgent(Told):
         Raises:
             AgentFailed: as ``ask``.
         """
-        self._begun(start)
+        self.begin(start)
         self._redraw(luck)
         return self._pursuit(self.objective(step))
 
@@ -363,13 +403,13 @@ class PolicyAgent(Told):
         except Exception:  # of any kind: it is foreign code, and whoever asks is told
             return
         if renders(trial, copied=self.access.returns):
-            self._clips = Clips(keep, self.vocabulary.constants)
+            self.clips = Clips(keep, self.vocabulary.constants)
 
     def memo(self, situation: Situation) -> Any:
         """How many steps the pursuit took that ended there, and the names of its images, if they are kept."""
         if (lasted := self._lasted.get(situation.handle)) is None:
             return None
-        clip = None if self._clips is None else self._clips.of.get(situation.handle)
+        clip = None if self.clips is None else self.clips.of.get(situation.handle)
         return {"steps": lasted} | ({} if clip is None else {"clip": clip})
 
     def _made(self) -> _Episode:
@@ -378,26 +418,12 @@ class PolicyAgent(Told):
         except Exception as error:  # of any kind: it is foreign code
             raise UnusableInput(f"the environment cannot be made ({reason(error)})", "make") from error
 
-    def _begun(self, number: int) -> State:
-        """Reset the environment with the seed of that number."""
-        try:
-            self._here.begin(self.seeds[number])
-        except Exception as error:  # of any kind: it is foreign code
-            raise AgentFailed(f"the environment failed at its reset ({reason(error)})") from error
-        self._number += 1
-        state = self._seen(claims=False)
-        if self._first.setdefault(number, state) != state:
-            raise AgentFailed(
-                f"a reset with seed {self.seeds[number]} showed other facts than before: make it deterministic"
-            )
-        return state
-
     def _restored(self, start: Situation) -> State:
         """Bring the environment back to where a question begins."""
         number = start.handle
         assert isinstance(number, int), "a situation of this agent"
         if number < len(self.seeds):
-            return self._begun(number)
+            return self.begin(number)
         if number == self._number:
             return start.state
         if number not in self._kept:

@@ -62,6 +62,7 @@ def cut_short(run: Path, kept: int | None = None) -> list[tuple[Any, ...]]:
         if kept is None:
             kept = journal.execute("SELECT count(*) FROM entries").fetchone()[0] // 2
         journal.execute("DELETE FROM entries WHERE number > ?", (kept,))
+        journal.execute("DELETE FROM workers WHERE entry > ?", (kept,))
         journal.execute("DELETE FROM about WHERE name IN ('finished', ?)", (WENT_ON,))
         journal.commit()
         return journal.execute("SELECT * FROM entries").fetchall()

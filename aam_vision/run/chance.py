@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -35,6 +36,8 @@ from aam_vision.support.commandline import Progress
 from aam_vision.support.resources import MEGABYTES, Resources
 from aam_vision.support.wording import counted
 
+AT_A_TIME = 8
+"""Pursuits that are chosen before the first of them has ended, where several copies of a policy pursue: as many for any number of copies up to this."""
 CONFIDENCE = 0.95
 """Of all intervals of an action together."""
 COMPARED = ("variational_distance", "exact", "equivalent", "wrong_certain", "intervals", "intervals_right")
@@ -60,9 +63,10 @@ class ChanceRun:
     def go(self, folder: Path, journal: Journal, began: float) -> Ended:
         """Interrogate, and save and print what was learned. Raises AgentFailed: before there was anything to learn."""
         arguments, target = self._arguments, self.target
-        agent: Agent = JournalledAgent(target.agent, journal, target.generators)
+        agent: Agent = JournalledAgent(target.agent, journal, target.generators, target.crew)
         looking = LookingAgent(agent, arguments.confidence) if arguments.confirm else None
         options = options_of(arguments, Resources(arguments.max_seconds, MEGABYTES), self._prior)
+        options = replace(options, at_a_time=1 if target.copies == 1 else max(AT_A_TIME, target.copies))
         what = f"Interrogating {target.name} (problems {', '.join(target.problems)}), seed {arguments.seed}"
         rng, progress = np.random.default_rng(arguments.seed), Progress()
         watch = progress_of(arguments, options, what, progress)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from aam_vision.run import targets
 from aam_vision.run.arguments import MAX_NUMBER, MAX_PROBLEM_SIZE, Arguments
+from aam_vision.run.targets.copied import ALONE
 from aam_vision.support.errors import UnusableInput
 from aam_vision.support.resources import Resources
 
@@ -33,7 +34,7 @@ NOT_WITH_CHANCE = {
     "write_ppo": "the paper's policy is about agents without chance",
     "repeated_arguments": "two atoms may be one fact, and which of them changed cannot be told",
     "refusal_rate": "a refusal by mistake looks like a precondition",
-    "workers": "the next trial depends on what came of the last, and no number of trials proves that copies of a random agent are the same",
+    "workers": ALONE,
     "name": "nothing is invented there",
     "controls": "what a control carries out is told from what it always does",
     "bare": "what a control carries out is told from what it always does",
@@ -191,6 +192,8 @@ def _check_chance(arguments: Arguments) -> None:
             "needs an environment, or a program that tells its states: give --env or --agent", "chance"
         )
     for name in options_given(arguments, *NOT_WITH_CHANCE):
+        if name == "workers" and arguments.env is not None and targets.is_imported(arguments.env):
+            continue  # it may be a policy
         raise UnusableInput(f"cannot be used with --chance: {NOT_WITH_CHANCE[name]}", name)
     if options_given(arguments, "confidence") and not arguments.confirm:
         raise UnusableInput("with --chance, says how sure looks are to be: give --confirm, too", "confidence")

@@ -467,7 +467,6 @@ def test_the_command_interrogates_a_policy_of_a_module_and_says_which_version_it
     assert figures["checkpoint"]["weights"] in (tmp_path / "run/report.html").read_text()
     for more, complaint in (
         (("--problem", "1"), "--problem: cannot be used with a policy"),
-        (("--workers", "2"), "--workers: cannot be used with a policy"),
         (("--access", "settable"), "--access settable: cannot be used with arms:arm"),
         (("--checkpoint", "nowhere"), "nowhere: cannot be read (no file or folder)"),
     ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from sys import maxsize
 
 from aam_vision.agents.counting import Counts
 from aam_vision.interrogation.chance.conditions import MOST
@@ -148,6 +149,12 @@ def ending(
         False,
         f"{told}; intervals of {', '.join(wide)} stay wider than wanted, for no more trials can be reached",
     )
+
+
+def steps_left(counts: Counts, max_steps: int | None, max_queries: int | None) -> int:
+    """The steps that may be taken, each in a query of its own, where both are limited, one, or none."""
+    limits = (max_steps, counts.steps), (max_queries, counts.queries)
+    return min((limit - made for limit, made in limits if limit is not None), default=maxsize)
 
 
 def spent(counts: Counts, max_queries: int | None) -> str:

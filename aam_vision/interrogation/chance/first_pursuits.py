@@ -54,19 +54,25 @@ class FirstPursuits:
             for step in self._table.all(begun):
                 self._kinds[step.action].may_be(step.held)
 
-    def best(self, places: Sequence[Situation], rng: np.random.Generator) -> tuple[Situation, Step] | None:
-        """Where to pursue what, so that most is told; None if nothing can be pursued, as after the end of an episode."""
+    def best(
+        self, places: Sequence[Situation], rng: np.random.Generator, most: int = 1
+    ) -> list[tuple[Situation, Step]]:
+        """Where to pursue what, so that most is told: so many pursuits of different kinds; none if nothing can be pursued, as after the end of an episode."""
         found = [
             (place, step)
             for place in places
             for step in self._table.distinct(self._table.begun(place.state))
             if not self._kinds[step.action].action.certain_to_fail(step.held)
         ]
-        if not found:
-            return None
         worth = np.array([self._kinds[step.action].worth(step.held, rng) for _, step in found])
-        best = np.flatnonzero(worth >= worth.max() * _EQUAL)
-        return found[int(best[int(rng.integers(len(best)))])]
+        chosen = list[tuple[Situation, Step]]()
+        while found and len(chosen) < most and worth.max() >= 0:
+            best = np.flatnonzero(worth >= worth.max() * _EQUAL)
+            place, step = found[int(best[int(rng.integers(len(best)))])]
+            chosen.append((place, step))
+            alike = [(one.action, one.held) == (step.action, step.held) for _, one in found]
+            worth[alike] = -1
+        return chosen
 
 
 class _Kind:

@@ -8,7 +8,7 @@ agent can be asked about any state, near misses are made, and states in which ou
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, islice, product
 from math import prod
 from typing import NamedTuple
@@ -491,6 +491,13 @@ def spread(action: ActionKnowledge, others: Sequence[Atom]) -> Iterator[State]:
         if known is not None:
             there = [fact for fact in others if all(one in known for one in fact.objects)][:_VARIED]
             yield from _rows(action, case, [one for one in settings if one.objects == known], known, there)
+
+
+def varied(actions: Sequence[ActionKnowledge], seen: Collection[State]) -> dict[State, None]:
+    """The same of all actions, of which the facts are varied that were seen to change."""
+    union = frozenset[Atom]().union(*(state.true for state in seen))
+    others = sorted(union.difference(frozenset.intersection(*(state.true for state in seen))))
+    return dict.fromkeys(state for action in actions for state in spread(action, others))
 
 
 def _rows(

@@ -27,7 +27,7 @@ from aam_vision.interrogation.chance.graph import (
     StepTable,
     constructed,
     instruction,
-    spread,
+    varied,
 )
 from aam_vision.interrogation.chance.intervals import precision_of
 from aam_vision.interrogation.chance.knowledge import ActionKnowledge
@@ -37,8 +37,8 @@ from aam_vision.interrogation.evidence.problems import Problems
 from aam_vision.interrogation.evidence.transcript import REFUSED, RIGHT_AFTER, AttemptedStep, Course
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.task.verdict import BUDGET, COMPLETE, FAILED, NOT_STRIPS, OPEN
-from aam_vision.model.query import Agent, Query, Situation
-from aam_vision.model.strips import Atom, Model, State
+from aam_vision.model.query import Agent, Query, Situation, expect
+from aam_vision.model.strips import Model, State
 from aam_vision.support.errors import AgentFailed, InconsistentAgent
 from aam_vision.support.resources import ResourcesSpent
 
@@ -59,6 +59,8 @@ _LIKELY = 0.3
 _EQUALLY = 0.2
 """Share of the worth of the best trial from which one that can be reached without a return is made instead."""
 
+Trial = tuple[Situation, Step, bool]
+"""Where to go on from, the step to take there, and whether it is a trial."""
 Watch = Callable[[int, Callable[[], Model]], None]
 """Told after every step how many there were, with a function that gives the model of the moment."""
 
@@ -133,6 +135,8 @@ class _Interrogation:
         self._first = FirstPursuits(self._actions, self._table) if pursues else None
         """Of a policy: it does not act on its own, as nobody else knows what it is to pursue."""
         self._turn = 0
+        self._in_between = False
+        """Whether the last pursuit was chosen among all, while every second one is."""
         self._initial = tuple(self._agent.initial())
         checking.check_known(self._initial)
         self._blocked = False
@@ -177,16 +181,18 @@ class _Interrogation:
                 self._by_name[step.action.name].was_seen(step)
             if self._agent.access.restarts and self._first is None:
                 self._begin()
-            while self._left() > 0:
+            while (left := self._left()) > 0:
                 if self._blocked:
                     status, why = OPEN, "the last situation is not known, and the access allows no way back"
                     break
                 with resources.interrupting():
-                    found = self._first_pursuit() or self._next() or self._exam_step()
-                if found is None or self._in_vain:
+                    most = min(left, self._options.at_a_time)
+                    found = self._first_pursuits(most) or self._next_round(most) or self._exam_step()
+                if not found or self._in_vain:
                     break
-                self._try(*found)
-                yield self._actions
+                for one in found:
+                    self._try(*one)
+                    yield self._actions
             else:
                 status, why = BUDGET, checking.spent(self._agent.counts, self._options.max_queries)
             self._end_if_inconsistent(range(len(self._actions)))
@@ -225,11 +231,7 @@ class _Interrogation:
         return Model(self._agent.vocabulary, tuple(one.schema() for one in self._actions))
 
     def _left(self) -> int:
-        """The steps that may be taken, if that is limited; none once the queries are spent."""
-        counts, limit, queries = self._agent.counts, self._options.max_steps, self._options.max_queries
-        if queries is not None and counts.queries >= queries:
-            return 0
-        return 1 if limit is None else limit - counts.steps
+        return checking.steps_left(self._agent.counts, self._options.max_steps, self._options.max_queries)
 
     # --- walks -----------------------------------------------------------------------------------
 
@@ -260,23 +262,56 @@ class _Interrogation:
             self._stand(walked[-1].after)
             self._watch(self._agent.counts.steps, self._model)
 
-    def _first_pursuit(self) -> tuple[Situation, Step, bool] | None:
+    def _first_pursuits(self, most: int) -> list[Trial]:
         """What tells most of all that a policy could pursue: always at first, then every second time, and no more in the end."""
         turn, kinds = self._turn, max(FEW, len(self._actions))
         self._turn += 1
-        if self._first is None or turn >= MIXED * kinds or (turn >= FIRST * kinds and turn % 2):
-            return None
+        mixed = turn >= FIRST * kinds
+        self._in_between = mixed and not self._in_between
+        if self._first is None or turn >= MIXED * kinds or (mixed and not self._in_between):
+            return []
         places = [self._seen[state] for state in self._starts()]
-        if self._here is not None and all(self._here is not one for one in places):
+        if most == 1 and self._here is not None and all(self._here is not one for one in places):
             places.append(self._here)
         for one in places:
             self._first.met(one.state)
-        found = self._first.best(places, self._rng)
-        return found and (*found, True)
+        return self._at_a_time([(*one, True) for one in self._first.best(places, self._rng, most)])
 
     # --- trials ----------------------------------------------------------------------------------
 
-    def _next(self) -> tuple[Situation, Step, bool] | None:
+    def _next_round(self, most: int) -> list[Trial]:
+        """The next trial, or step towards one, and others that are chosen before it is answered."""
+        found = self._next()
+        first = None if found is None or most == 1 else self._apart(found)
+        if first is None:
+            return [] if found is None else [found]
+        chosen, tried = [first], dict(self._tried)
+        while len(chosen) < most and self._outlook is not None:
+            state = self._table.begun(chosen[-1][0].state)
+            self._tried[state] = self._tried.get(state, 0) + 1
+            found = self._best(self._outlook)
+            if found is None or (another := self._apart(found)) is None:
+                break
+            chosen.append(another)
+        self._tried = tried
+        return self._at_a_time(chosen)
+
+    def _apart(self, trial: Trial) -> Trial | None:
+        """A trial that needs no other one before it, at a reset where that looks like where the agent stands; None if it is none, or to come late."""
+        start, step, tells = trial
+        if start is self._here and not self._staying:
+            state = self._table.begun(start.state)
+            start = next((one for one in self._initial if self._table.begun(one.state) == state), start)
+        return (start, step, tells) if tells and start is not self._here else None
+
+    def _at_a_time(self, trials: list[Trial]) -> list[Trial]:
+        """These trials, of which the agent is told before if they are several."""
+        if len(trials) > 1:
+            self._turn += len(trials) - 1
+            expect(self._agent, [Query(at, (instruction(self._actions, step),)) for at, step, _ in trials])
+        return trials
+
+    def _next(self) -> Trial | None:
         """Where to go on from, the step to take there, and whether it is a trial; None if nothing is worth a step."""
         if self._outlook is None or self._lost(self._outlook):
             self._outlook = self._looked()
@@ -292,12 +327,12 @@ class _Interrogation:
                 found = self._best(self._outlook)
         return found
 
-    def _exam_step(self) -> tuple[Situation, Step, bool] | None:
-        """A step at random, where none is worth anything; None once so many in a row have told nothing new."""
+    def _exam_step(self) -> list[Trial]:
+        """A step at random, where none is worth anything; none once so many in a row have told nothing new."""
         if self._examined_version != self._versions():
             self._examined, self._examined_version = 0, self._versions()
         if self._examined >= self._options.exam:
-            return None
+            return []
         starts = [self._seen[state] for state in self._starts()]
         if self._here is not None:
             starts.append(self._here)
@@ -306,12 +341,12 @@ class _Interrogation:
         for step in self._table.all(start.state):
             steps.setdefault(step.action, []).append(step)
         if not steps:
-            return None
+            return []
         self._examined += 1
         own = list(steps.values())[int(self._rng.integers(len(steps)))]
-        return start, own[int(self._rng.integers(len(own)))], False
+        return [(start, own[int(self._rng.integers(len(own)))], False)]
 
-    def _best(self, outlook: Outlook) -> tuple[Situation, Step, bool] | None:
+    def _best(self, outlook: Outlook) -> Trial | None:
         """The same among the situations of a graph."""
         graph = outlook.graph
         best = here = self._standing(graph)
@@ -340,7 +375,7 @@ class _Interrogation:
             choice = outlook.choice(best, self._rng) or choice
         return self._situation(graph, best), *choice
 
-    def _at_once(self, outlook: Outlook) -> tuple[Situation, Step, bool] | None:
+    def _at_once(self, outlook: Outlook) -> Trial | None:
         """The best trial for which nothing has to be reached."""
         here = self._standing(outlook.graph)
         places = [*self._open, *(() if here is None else (here,))]
@@ -377,7 +412,7 @@ class _Interrogation:
         self._staying = max(0, self._staying - 1)
         return self._staying > 0
 
-    def _after_another(self, outlook: Outlook, best: int | None) -> tuple[Situation, Step, bool] | None:
+    def _after_another(self, outlook: Outlook, best: int | None) -> Trial | None:
         """A trial right after what few came right after, or a step right after which there is one.
 
         ``best``: the situation of the best trial; None if the agent is to be left where it is.
@@ -432,7 +467,7 @@ class _Interrogation:
             return self._here
         return self._problems.least_tried(state) or self._seen.get(state, Situation(state, state))
 
-    def _from_here(self, outlook: Outlook, worth: float) -> tuple[Situation, Step, bool] | None:
+    def _from_here(self, outlook: Outlook, worth: float) -> Trial | None:
         """The way to the best trial from where the agent stands; none, and it stays no longer, if that is worth much less than the best of all."""
         here = self._standing(outlook.graph)
         if self._here is None or here is None or outlook.value[here] < worth * _EQUALLY:
@@ -477,21 +512,17 @@ class _Interrogation:
         graph = None if old is None or version != self._version or self._lost(old) else old.graph
         if graph is None:
             if self._agent.access.constructs:
-                self._made = self._constructed()
+                rows = varied(self._actions, self._seen)
+                self._spread = frozenset(rows)
+                self._made = dict.fromkeys(
+                    [*(one for each in self._actions for one in constructed(each)), *rows]
+                )
             here = [] if self._here is None else [self._table.begun(self._here.state)]
             limit = FEW_STATES if self._made else MAX_STATES
             graph = StateGraph(self._actions, self._table, [*here, *self._starts()], self._made, limit)
             self._version, self._unlooked = version, False
             self._open = [graph.number[one] for one in (*self._starts(), *self._made) if one in graph.number]
         return graph.solve(None if self._anywhere else self._varying)
-
-    def _constructed(self) -> dict[State, None]:
-        """States made for a question."""
-        union = frozenset[Atom]().union(*(state.true for state in self._seen))
-        others = sorted(union.difference(frozenset.intersection(*(state.true for state in self._seen))))
-        rows = dict.fromkeys(state for action in self._actions for state in spread(action, others))
-        self._spread = frozenset(rows)
-        return dict.fromkeys([*(state for action in self._actions for state in constructed(action)), *rows])
 
     def _versions(self) -> int:
         return sum(action.version for action in self._actions)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from aam_vision.agents.workers import Workers
 from aam_vision.model.query import Access
-from aam_vision.run.targets.copied import cached, copied_symbolic, unreliable
+from aam_vision.run.targets.copied import ALONE, cached, copied_policy, copied_symbolic, unreliable
 from aam_vision.run.targets.images import PerceptionSettings, from_images, settings_of
 from aam_vision.run.targets.programs import from_program, program_of
 from aam_vision.run.targets.symbolic import from_bare, from_generated, from_pddl, symbolic
@@ -78,8 +78,10 @@ def _named(arguments: Arguments, workers: Workers) -> Target:
         from aam_vision.envs.policies import PolicyAgent
 
         if isinstance(policy := imported(arguments.env), PolicyAgent):
-            return _policy(policy, arguments)
+            return _policy(policy, arguments, workers)
     if chance is not None:
+        if workers.number > 1:
+            raise UnusableInput(f"cannot be used with --chance: {ALONE}", "workers", workers.number)
         return with_chance(arguments.env, arguments, chance)
     return from_environment(
         arguments.env,
@@ -93,13 +95,13 @@ def _named(arguments: Arguments, workers: Workers) -> Target:
     )
 
 
-def _policy(policy: PolicyAgent, arguments: Arguments) -> Target:
-    """A policy that is told objectives, in an environment of its own whose chance is drawn from the run's seed."""
+def _policy(policy: PolicyAgent, arguments: Arguments, workers: Workers) -> Target:
+    """A policy that is told objectives, in environments of its own whose chance is drawn from the run's seed."""
     from aam_vision.agents.encoding import Malformed, read_vocabulary, typed, vocabulary_json
     from aam_vision.agents.numbered import NumberedAgent
 
     assert arguments.env is not None, "it names the policy"
-    for name in ("problem", "image_noise", "workers"):
+    for name in ("problem", "image_noise"):
         if getattr(arguments, name) not in (None, 0, 1):
             raise UnusableInput("cannot be used with a policy; leave it out", name)
     try:  # the journal has to hold them
@@ -109,10 +111,16 @@ def _policy(policy: PolicyAgent, arguments: Arguments) -> Target:
         raise UnusableInput(f"{arguments.env}: {error}") from None
     access_of(arguments.access, (policy.access,), arguments.env)
     misread = arguments.flip_rate or arguments.refusal_rate
-    own = policy.another(arguments.seed)
-    agent = NumberedAgent(own, exact=not misread)
-    seeds = tuple(map(str, policy.seeds))
-    return Target(arguments.env, seeds, agent, truth=None, held_out=list, keep_clips=own.keep_clips)
+    own, seeds = policy.another(arguments.seed), tuple(map(str, policy.seeds))
+    if workers.number == 1:
+        agent = NumberedAgent(own, exact=not misread)
+        return Target(arguments.env, seeds, agent, truth=None, held_out=list, keep_clips=own.keep_clips)
+    if not arguments.chance:
+        raise UnusableInput("with a policy, needs --chance", "workers", workers.number)
+    if policy.access.returns:
+        why = "what one copy keeps of snapshots, another has not: use 1, or give it access='reset'"
+        raise UnusableInput(why, "workers", workers.number)
+    return copied_policy(arguments.env, seeds, own, arguments.seed, workers)
 
 
 def names() -> tuple[str, ...]:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from aam_vision.agents.shown import Conversation
     from aam_vision.agents.workers import Crew, Workers
     from aam_vision.envs.image_domain import Problem
+    from aam_vision.envs.policies import PolicyAgent
+    from aam_vision.envs.policy_copies import PolicyCopy
     from aam_vision.model.query import Agent
 
 SIMULATING = (
@@ -29,6 +31,8 @@ SIMULATING = (
     "aam_vision.envs.board_env",
 )
 """Modules of most simulators."""
+ALONE = "copies of a random agent cannot be proven to be the same, unless it is a policy (--env MODULE:NAME)"
+"""Why most agents with chance have one worker."""
 
 
 def check_access(access: Access, workers: Workers) -> None:
@@ -104,6 +108,28 @@ def copied_program(
     crew = workers.crew(make, prove, here)
     agent = (StatelessCopies if settable else NumberedCopies)(target.agent, crew)
     return with_crew(replace(target, agent=agent), crew)
+
+
+def copied_policy(
+    env: str, seeds: tuple[str, ...], policy: PolicyAgent, seed: int, workers: Workers
+) -> Target:
+    """A policy in so many processes, each of which imports it. Raises UnusableInput: it differs from process to process."""
+    from aam_vision.envs.policy_copies import PolicyCopies, prove
+
+    crew = workers.crew(partial(_policy, env), prove, modules=SIMULATING[:1])
+    agent = PolicyCopies(policy, seed, crew)
+    own = Target(env, seeds, agent, truth=None, held_out=list, keep_clips=agent.keep_clips)
+    return with_crew(own, crew)
+
+
+def _policy(env: str) -> PolicyCopy:
+    from aam_vision.envs.own import imported
+    from aam_vision.envs.policies import PolicyAgent
+    from aam_vision.envs.policy_copies import PolicyCopy
+
+    policy = imported(env)
+    assert isinstance(policy, PolicyAgent), "it is one elsewhere"
+    return PolicyCopy(policy.another())
 
 
 def _itself(agent: Agent) -> Agent:

@@ -41,9 +41,8 @@ def first(states: list[State], number: int, seed: int, needed: str = "") -> list
         pursuits.met(one)
     found = []
     for _ in range(number):
-        chosen = pursuits.best(places, rng)
-        assert chosen is not None
-        (place, step), true = chosen, chosen[0].state.true
+        ((place, step),) = pursuits.best(places, rng)
+        true = place.state.true
         if not needed or Atom(needed, step.objects) in true:
             true = true - {Atom("warm", step.objects)} if step.action else true | {Atom("lit", step.objects)}
         actions[step.action].was_executed(place.state, step.objects, State(true, place.state.objects))
@@ -84,4 +83,19 @@ def test_no_fact_seems_to_be_required_for_long() -> None:
 
 
 def test_nothing_is_pursued_where_nothing_can_be() -> None:
-    assert FirstPursuits([], StepTable([])).best([Situation(0, EVERY[0])], np.random.default_rng(0)) is None
+    assert FirstPursuits([], StepTable([])).best([Situation(0, EVERY[0])], np.random.default_rng(0)) == []
+
+
+def test_several_at_a_time_are_of_different_kinds() -> None:
+    actions = known()
+    pursuits = FirstPursuits(actions, StepTable(actions))
+    for one in EVERY:
+        pursuits.met(one)
+    places = [Situation(n, state) for n, state in enumerate(EVERY)]
+    several = pursuits.best(places, np.random.default_rng(0), 200)
+    kinds = [(step.action, step.held) for _, step in several]
+    assert (
+        len(kinds)
+        == len({*kinds})
+        == len({(one.action, one.held) for s in EVERY for one in StepTable(actions).all(s)})
+    )
