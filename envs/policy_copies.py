@@ -24,7 +24,6 @@ from aam_vision.support.errors import AgentFailed, UnusableInput
 Plan = tuple[GroundAction, ...]
 AGAIN = 20
 """How often pursuits are made anew to go on from where they ended, at most: a policy may be random itself."""
-ELSEWHERE = "the policy was somewhere else after the same pursuits, with the same seeds"
 
 
 class Pursued(NamedTuple):
@@ -58,7 +57,8 @@ class PolicyCopies:
         self.vocabulary, self.headers, self.access = agent.vocabulary, agent.headers, agent.access
         self.checkpoint = agent.checkpoint
         self._agent, self._seed, self._crew = agent, seed, crew
-        self._own = PolicyCopy(agent)
+        self._stands: tuple[Way, State] | None = None
+        """How the one in this process came to where it stands, and what is true there; None before any pursuit, and where one failed."""
         self._begun: deque[tuple[tuple[Hashable, Plan], Task]] = deque()
         """What was announced, and not asked yet."""
         self._ways: dict[int, Way] = {}
@@ -67,7 +67,7 @@ class PolicyCopies:
 
     def initial(self) -> Sequence[Situation]:
         """Where pursuits begin."""
-        found = self._agent.initial()
+        found, self._stands = self._agent.initial(), None
         self._ways |= {number_of(one): Way(number_of(one)) for one in found}
         return found
 
@@ -75,7 +75,8 @@ class PolicyCopies:
         """Begin with questions that will be asked, in this order, and that do not begin where one of them ends."""
         for one in questions:
             if isinstance(one, Query) and one.plan:
-                self._begun.append((_key(one), self._task(one)))
+                way = self._way(one, len(self._begun))
+                self._begun.append((_key(one), self._crew.begin(pursued_from, way)))
 
     def ask(self, query: Query) -> Response:
         """Have the policy pursue one objective after the other, until the episode is over.
@@ -90,12 +91,15 @@ class PolicyCopies:
             self._begun.clear()  # something else came in between
         number, way = self._next, self._way(query)
         if len(way.pursued) > 1:
-            ends = go_on(self._own, way, here.state)
+            ends = self._goes_on(way, here.state)
         else:
-            begun = self._begun.popleft()[1] if self._begun else self._task(query)
+            begun = self._begun.popleft()[1] if self._begun else self._crew.begin(pursued_from, way)
             before, ends = self._crew.collect(begun)
             if before != here.state:
-                raise AgentFailed(f"{ELSEWHERE}: make the environment's resets deterministic")
+                seed = self._agent.seeds[way.start]
+                raise AgentFailed(
+                    f"a reset with seed {seed} showed other facts in another process: make it deterministic"
+                )
         self._ways[number] = way
         ended: Ended = ends[-1]
         memo: dict[str, Any] = {"steps": ended.steps, "luck": way.pursued[-1].luck}
@@ -136,7 +140,7 @@ class PolicyCopies:
                 )
             pursued = Pursued(tuple(passage.steps), luck)
             self._ways[after] = way._replace(pursued=(*way.pursued, pursued))
-            self._memos[after] = passage.memo
+            self._memos[after] = memo
 
     @property
     def _next(self) -> int:
@@ -149,8 +153,23 @@ class PolicyCopies:
         luck = int(np.random.default_rng([self._seed, 4, self._next + ahead]).integers(2**63))
         return way._replace(pursued=(*way.pursued, Pursued(query.plan, luck)))
 
-    def _task(self, query: Query) -> Task:
-        return self._crew.begin(follow, self._way(query, len(self._begun)))
+    def _goes_on(self, way: Way, here: State) -> list[Ended]:
+        """How the last pursuits of a way end, those before it ending there: these are made anew where the one in this process does not stand there."""
+        agent, (*before, last) = self._agent, way.pursued
+        there = way._replace(pursued=tuple(before)), here
+        for _ in range(AGAIN):
+            if self._stands == there:
+                self._stands = None
+                ends = agent.carry_out(last.plan, last.luck)
+                self._stands = way, ends[-1].after
+                return ends
+            agent.begin(way.start)
+            for one in before:
+                ends = agent.carry_out(one.plan, one.luck)
+            self._stands = there[0], ends[-1].after
+        raise AgentFailed(
+            f"after the same pursuits with the same seeds the policy was somewhere else {AGAIN} times: use one worker"
+        )
 
     def _clip(self, query: Query, ended: Ended, way: Way, number: int) -> list[str] | None:
         """The names of the images of a pursuit from a reset, if it is one to be filmed: it is made once more."""
@@ -177,42 +196,12 @@ def _key(query: Query) -> tuple[Hashable, Plan]:
 # The jobs of a copy, each a function of a module, so that it can be sent to another process.
 
 
-class PolicyCopy:
-    """One copy, which knows how it came to where it stands."""
-
-    def __init__(self, agent: PolicyAgent) -> None:
-        self.agent = agent
-        self.way: Way | None = None
-        """None where a pursuit failed."""
-        self.here: State | None = None
-
-
-def follow(copy: PolicyCopy, way: Way) -> tuple[State, list[Ended]]:
-    """The situation after a reset, and how pursuits end that begin there."""
+def pursued_from(agent: PolicyAgent, way: Way) -> tuple[State, list[Ended]]:
+    """The situation after a reset, and how the pursuits end that begin there."""
     (pursued,) = way.pursued
-    return copy.agent.begin(way.start), copy.agent.carry_out(pursued.plan, pursued.luck)
+    return agent.begin(way.start), agent.carry_out(pursued.plan, pursued.luck)
 
 
-def go_on(copy: PolicyCopy, way: Way, here: State) -> list[Ended]:
-    """How the last pursuits of a way end, those before it ending there: one that does not stand there makes those anew.
-
-    Raises:
-        AgentFailed: a policy, or what is random in its environment, leads elsewhere again and again.
-    """
-    *before, last = way.pursued
-    for _ in range(AGAIN):
-        if copy.way == way._replace(pursued=tuple(before)) and copy.here == here:
-            copy.way = None
-            ends = copy.agent.carry_out(last.plan, last.luck)
-            copy.way, copy.here = way, ends[-1].after
-            return ends
-        copy.agent.begin(way.start)
-        for one in before:
-            copy.here = copy.agent.carry_out(one.plan, one.luck)[-1].after
-        copy.way = way._replace(pursued=tuple(before))
-    raise AgentFailed(f"{ELSEWHERE}: use one worker")
-
-
-def prove(copy: PolicyCopy, told: Any) -> Any:
+def prove(agent: PolicyAgent, told: Any) -> Any:
     """The version of the policy, and the initial states. How pursuits end may be random."""
-    return dict(copy.agent.checkpoint), [one.state for one in copy.agent.initial()]
+    return dict(agent.checkpoint), [one.state for one in agent.initial()]

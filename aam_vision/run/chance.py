@@ -19,6 +19,7 @@ from aam_vision.interrogation.chance.result import ChanceResult, Options, most_s
 from aam_vision.interrogation.hypotheses.literals import Literals
 from aam_vision.interrogation.task.repeated_looks import LookingAgent
 from aam_vision.interrogation.task.result import Result
+from aam_vision.interrogation.task.rounds import width
 from aam_vision.interrogation.task.verdict import ASSUMED, FAILED, NOT_STRIPS
 from aam_vision.model.pddl import domain_text
 from aam_vision.model.query import Agent
@@ -36,8 +37,6 @@ from aam_vision.support.commandline import Progress
 from aam_vision.support.resources import MEGABYTES, Resources
 from aam_vision.support.wording import counted
 
-AT_A_TIME = 8
-"""Pursuits that are chosen before the first of them has ended, where several copies of a policy pursue: as many for any number of copies up to this."""
 CONFIDENCE = 0.95
 """Of all intervals of an action together."""
 COMPARED = ("variational_distance", "exact", "equivalent", "wrong_certain", "intervals", "intervals_right")
@@ -66,7 +65,7 @@ class ChanceRun:
         agent: Agent = JournalledAgent(target.agent, journal, target.generators, target.crew)
         looking = LookingAgent(agent, arguments.confidence) if arguments.confirm else None
         options = options_of(arguments, Resources(arguments.max_seconds, MEGABYTES), self._prior)
-        options = replace(options, at_a_time=1 if target.copies == 1 else max(AT_A_TIME, target.copies))
+        options = replace(options, at_a_time=width(target.copies))
         what = f"Interrogating {target.name} (problems {', '.join(target.problems)}), seed {arguments.seed}"
         rng, progress = np.random.default_rng(arguments.seed), Progress()
         watch = progress_of(arguments, options, what, progress)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from aam_vision.agents.image import Passage
 from aam_vision.agents.workers import Crew, Held
 from aam_vision.envs.policies import Pursue
-from aam_vision.envs.policy_copies import PolicyCopies, PolicyCopy, prove
+from aam_vision.envs.policy_copies import PolicyCopies, prove
 from aam_vision.interrogation.chance.interrogating import interrogate
 from aam_vision.interrogation.chance.result import ChanceResult, Options
 from aam_vision.model.query import Access, Query, Response, Situation
@@ -34,7 +34,6 @@ INSTRUCTIONS = [
 ]
 ARMS = """
 import os
-import numpy as np
 from aam_vision.model.query import Access
 from tests.policies.tower import Arm, Tower, agent
 
@@ -54,7 +53,7 @@ Pursuits = Sequence[tuple[int, int]]
 def copies(number: int, seed: int = 0, pursue: Pursue = Arm(clears=False).pursue) -> Iterator[PolicyCopies]:  # noqa: B008 - it cannot be changed
     """An arm, so many of which pursue at a time."""
     arm = agent(pursue, slips=0.3, access=Access.RESET)
-    crew = Crew(number, lambda: Held(PolicyCopy(arm.another())), prove)
+    crew = Crew(number, lambda: Held(arm.another()), prove)
     try:
         yield PolicyCopies(arm.another(), seed, crew)
     finally:

@@ -59,7 +59,7 @@ _LIKELY = 0.3
 _EQUALLY = 0.2
 """Share of the worth of the best trial from which one that can be reached without a return is made instead."""
 
-Trial = tuple[Situation, Step, bool]
+Attempt = tuple[Situation, Step, bool]
 """Where to go on from, the step to take there, and whether it is a trial."""
 Watch = Callable[[int, Callable[[], Model]], None]
 """Told after every step how many there were, with a function that gives the model of the moment."""
@@ -262,7 +262,7 @@ class _Interrogation:
             self._stand(walked[-1].after)
             self._watch(self._agent.counts.steps, self._model)
 
-    def _first_pursuits(self, most: int) -> list[Trial]:
+    def _first_pursuits(self, most: int) -> list[Attempt]:
         """What tells most of all that a policy could pursue: always at first, then every second time, and no more in the end."""
         turn, kinds = self._turn, max(FEW, len(self._actions))
         self._turn += 1
@@ -279,7 +279,7 @@ class _Interrogation:
 
     # --- trials ----------------------------------------------------------------------------------
 
-    def _next_round(self, most: int) -> list[Trial]:
+    def _next_round(self, most: int) -> list[Attempt]:
         """The next trial, or step towards one, and others that are chosen before it is answered."""
         found = self._next()
         first = None if found is None or most == 1 else self._apart(found)
@@ -296,7 +296,7 @@ class _Interrogation:
         self._tried = tried
         return self._at_a_time(chosen)
 
-    def _apart(self, trial: Trial) -> Trial | None:
+    def _apart(self, trial: Attempt) -> Attempt | None:
         """A trial that needs no other one before it, at a reset where that looks like where the agent stands; None if it is none, or to come late."""
         start, step, tells = trial
         if start is self._here and not self._staying:
@@ -304,14 +304,14 @@ class _Interrogation:
             start = next((one for one in self._initial if self._table.begun(one.state) == state), start)
         return (start, step, tells) if tells and start is not self._here else None
 
-    def _at_a_time(self, trials: list[Trial]) -> list[Trial]:
+    def _at_a_time(self, trials: list[Attempt]) -> list[Attempt]:
         """These trials, of which the agent is told before if they are several."""
         if len(trials) > 1:
             self._turn += len(trials) - 1
             expect(self._agent, [Query(at, (instruction(self._actions, step),)) for at, step, _ in trials])
         return trials
 
-    def _next(self) -> Trial | None:
+    def _next(self) -> Attempt | None:
         """Where to go on from, the step to take there, and whether it is a trial; None if nothing is worth a step."""
         if self._outlook is None or self._lost(self._outlook):
             self._outlook = self._looked()
@@ -327,7 +327,7 @@ class _Interrogation:
                 found = self._best(self._outlook)
         return found
 
-    def _exam_step(self) -> list[Trial]:
+    def _exam_step(self) -> list[Attempt]:
         """A step at random, where none is worth anything; none once so many in a row have told nothing new."""
         if self._examined_version != self._versions():
             self._examined, self._examined_version = 0, self._versions()
@@ -346,7 +346,7 @@ class _Interrogation:
         own = list(steps.values())[int(self._rng.integers(len(steps)))]
         return [(start, own[int(self._rng.integers(len(own)))], False)]
 
-    def _best(self, outlook: Outlook) -> Trial | None:
+    def _best(self, outlook: Outlook) -> Attempt | None:
         """The same among the situations of a graph."""
         graph = outlook.graph
         best = here = self._standing(graph)
@@ -375,7 +375,7 @@ class _Interrogation:
             choice = outlook.choice(best, self._rng) or choice
         return self._situation(graph, best), *choice
 
-    def _at_once(self, outlook: Outlook) -> Trial | None:
+    def _at_once(self, outlook: Outlook) -> Attempt | None:
         """The best trial for which nothing has to be reached."""
         here = self._standing(outlook.graph)
         places = [*self._open, *(() if here is None else (here,))]
@@ -412,7 +412,7 @@ class _Interrogation:
         self._staying = max(0, self._staying - 1)
         return self._staying > 0
 
-    def _after_another(self, outlook: Outlook, best: int | None) -> Trial | None:
+    def _after_another(self, outlook: Outlook, best: int | None) -> Attempt | None:
         """A trial right after what few came right after, or a step right after which there is one.
 
         ``best``: the situation of the best trial; None if the agent is to be left where it is.
@@ -467,7 +467,7 @@ class _Interrogation:
             return self._here
         return self._problems.least_tried(state) or self._seen.get(state, Situation(state, state))
 
-    def _from_here(self, outlook: Outlook, worth: float) -> Trial | None:
+    def _from_here(self, outlook: Outlook, worth: float) -> Attempt | None:
         """The way to the best trial from where the agent stands; none, and it stays no longer, if that is worth much less than the best of all."""
         here = self._standing(outlook.graph)
         if self._here is None or here is None or outlook.value[here] < worth * _EQUALLY:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from aam_vision.agents.workers import Crew, Workers
     from aam_vision.envs.image_domain import Problem
     from aam_vision.envs.policies import PolicyAgent
-    from aam_vision.envs.policy_copies import PolicyCopy
     from aam_vision.model.query import Agent
 
 SIMULATING = (
@@ -116,20 +115,19 @@ def copied_policy(
     """A policy in so many processes, each of which imports it. Raises UnusableInput: it differs from process to process."""
     from aam_vision.envs.policy_copies import PolicyCopies, prove
 
-    crew = workers.crew(partial(_policy, env), prove, modules=SIMULATING[:1])
+    crew = workers.crew(partial(_policy, env), prove, modules=["gymnasium"])
     agent = PolicyCopies(policy, seed, crew)
     own = Target(env, seeds, agent, truth=None, held_out=list, keep_clips=agent.keep_clips)
     return with_crew(own, crew)
 
 
-def _policy(env: str) -> PolicyCopy:
+def _policy(env: str) -> PolicyAgent:
     from aam_vision.envs.own import imported
     from aam_vision.envs.policies import PolicyAgent
-    from aam_vision.envs.policy_copies import PolicyCopy
 
     policy = imported(env)
     assert isinstance(policy, PolicyAgent), "it is one elsewhere"
-    return PolicyCopy(policy.another())
+    return policy.another()
 
 
 def _itself(agent: Agent) -> Agent:
