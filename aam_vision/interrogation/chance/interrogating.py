@@ -30,7 +30,7 @@ from aam_vision.interrogation.chance.graph import (
     varied,
 )
 from aam_vision.interrogation.chance.intervals import precision_of
-from aam_vision.interrogation.chance.knowledge import ActionKnowledge
+from aam_vision.interrogation.chance.knowledge import ActionKnowledge, compare_objectives
 from aam_vision.interrogation.chance.prior import MARGIN, Verification
 from aam_vision.interrogation.chance.result import ChanceResult, Options
 from aam_vision.interrogation.evidence.problems import Problems
@@ -228,6 +228,7 @@ class _Interrogation:
         return self._strays and self._outlook is not None and self._outlook.graph.misleading
 
     def _model(self) -> Model:
+        compare_objectives(self._actions)
         return Model(self._agent.vocabulary, tuple(one.schema() for one in self._actions))
 
     def _left(self) -> int:

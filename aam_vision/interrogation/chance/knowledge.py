@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Any
 
 from aam_vision.interrogation.chance.cases import AWAITED, CaseKnowledge
 from aam_vision.interrogation.chance.conditions import Dependence, dependence, tried_in_vain, worth_trying
-from aam_vision.interrogation.chance.intervals import Frequency, Precision
-from aam_vision.interrogation.chance.likely_conditions import Part, likely_parts
+from aam_vision.interrogation.chance.intervals import Frequency, Numbers, Precision
+from aam_vision.interrogation.chance.likely_conditions import Part, likely_parts, mattering
 from aam_vision.interrogation.chance.observations import (
     Change,
     Explanation,
@@ -63,6 +63,8 @@ class ActionKnowledge:
         """What it is expected to require, by earlier findings; orders tests only."""
         self.dependence = Dependence()
         """On what the outcomes depend, where they do."""
+        self.mattering: Numbers | None = None
+        """Of an objective, how probable it was before any pursuit that each atom makes a difference (see ``compare_objectives``)."""
         self.steps = Observations()
         self._precision = precision
         self.cases: tuple[CaseKnowledge, ...] = (
@@ -351,7 +353,7 @@ class ActionKnowledge:
 
     def _parts(self, case: CaseKnowledge) -> tuple[Part, ...]:
         """What a case falls into in the model; none if it stays whole."""
-        return likely_parts(case, self.index) if self.wide or not self.certain else ()
+        return likely_parts(case, self.index, self.mattering) if self.wide or not self.certain else ()
 
     @property
     def listed(self) -> list[dict[str, Any]]:
@@ -458,3 +460,11 @@ class ActionKnowledge:
                 if setting.objects is not None and self.certain_to_succeed(held)
             ]
         return self._compared
+
+
+def compare_objectives(actions: Sequence[ActionKnowledge]) -> None:
+    """Tell each objective how probable it is that an atom makes a difference to its pursuits, by those of all others."""
+    objectives = [one for one in actions if one.index.goal]
+    found = mattering([(one.index, one.cases) for one in objectives]) if objectives else []
+    for one, own in zip(objectives, found, strict=True):
+        one.mattering = own

@@ -6,7 +6,8 @@ probability of all trials with the frequencies integrated out (Buntine, "Learnin
 more split ahead, so that a condition on two atoms of which neither tells anything alone is found, too.
 
 Objectives depend on more than actions do: an action that cannot be executed is refused, which proves its precondition, where a policy
-pursues and fails. So a split costs less there, by how probable it is that an atom makes a difference to a pursuit.
+pursues and fails. So a split costs less there, by how probable it is that an atom makes a difference to a pursuit: at first the same for
+all, then by what the atoms of its predicate do to pursuits of other objectives. What spoils one skill often spoils others.
 
 The model alone has such conditions. What is called certain, the intervals and the choice of trials go by ``conditions``.
 """
@@ -29,8 +30,14 @@ PRIOR: Final = 0.5
 """Trials in which each outcome is taken to have come before the first one (Jeffreys)."""
 MATTERS: Final = 0.3
 """How probable it is, before any pursuit of an objective, that an atom makes a difference to what comes of it."""
+_AT_FIRST: Final = 2.0
+"""How many atoms of other objectives that weighs as much as, where what they do is known."""
+_LIMITS: Final = 0.02, 0.98
+"""Between which that probability stays, whatever was seen of other objectives."""
+_FAR: Final = 50.0
+"""Evidence (logarithm) beyond which more of it changes nothing."""
 _ROUNDS: Final = 30
-"""How often trials that several outcomes explain are shared out among these anew, by how often each seems to come."""
+"""How often what is unknown is shared out anew by what followed from the last time."""
 
 
 class Part(NamedTuple):
@@ -42,19 +49,62 @@ class Part(NamedTuple):
     """Of every outcome of the case, 0 where it was awaited in vain; they add up to one."""
 
 
-def likely_parts(case: CaseKnowledge, index: AtomIndex) -> tuple[Part, ...]:
-    """The parts of a case in which outcomes probably come as often, by the atoms of its action; none if that is all of it."""
+def likely_parts(case: CaseKnowledge, index: AtomIndex, mattering: Numbers | None = None) -> tuple[Part, ...]:
+    """The parts of a case in which outcomes probably come as often, by the atoms of its action; none if that is all of it.
+
+    ``mattering``: of an objective, how probable it is before any pursuit that each atom makes a difference (see ``mattering``).
+    """
     if len(case.outcomes) < 2:
         return ()
     contexts = case.counted.contexts
     hits = came(contexts, case.outcomes)
     if not hits.any():
         return ()
-    # before any trial a split of an action is as probable as none, and each atom as any other
     atoms = len(index.atoms)
-    cost = log((1 - MATTERS) / MATTERS if index.goal else atoms)
+    # before any trial a split of an action is as probable as none, and each atom as any other
+    cost = np.full(atoms, log(atoms))
+    if index.goal:
+        prior = np.full(atoms, MATTERS) if mattering is None else mattering
+        cost = np.log((1 - prior) / prior)
     found = _divided(hits, true_in(contexts, atoms), hits.sum(0) / hits.sum(), NOTHING, cost)
     return tuple(found) if len(found) > 1 else ()
+
+
+def mattering(objectives: Sequence[tuple[AtomIndex, Sequence[CaseKnowledge]]]) -> list[Numbers]:
+    """How probable it is, before any pursuit of an objective, that each of its atoms makes a difference: by the pursuits of all others.
+
+    It is the share of the atoms of its predicate that make a difference to others, which is found by expectation maximization as it is
+    not known which of them do. Before all that it is ``MATTERS``, which weighs as much as ``_AT_FIRST`` atoms.
+
+    Args:
+        objectives: the atoms of each, and its cases.
+
+    Returns:
+        For each objective an array (atom,).
+    """
+    predicates = list(dict.fromkeys(atom.predicate for index, _ in objectives for atom in index.atoms))
+    kinds = {predicate: number for number, predicate in enumerate(predicates)}
+    own, kind, evidence = list[int](), list[int](), list[float]()
+    for number, (index, cases) in enumerate(objectives):
+        for case in (one for one in cases if len(one.outcomes) > 1):
+            true = true_in(case.counted.contexts, len(index.atoms))
+            told = telling_apart(came(case.counted.contexts, case.outcomes), true)
+            for place in np.flatnonzero(true.any(0) & ~true.all(0)):
+                own.append(number)
+                kind.append(kinds[index.atoms[place].predicate])
+                evidence.append(float(told[place]))
+    # arrays: (evidence, predicate), and (objective, evidence); by each objective the rates are others
+    of = np.eye(len(kinds))[np.array(kind, dtype=int)]
+    others = np.array(own, dtype=int) != np.arange(len(objectives))[:, None]
+    weight, made = np.exp(np.clip(evidence, -_FAR, _FAR)), _AT_FIRST + others @ of
+    rates = np.full(made.shape, MATTERS)
+    for _ in range(_ROUNDS):
+        odds = (rates / (1 - rates)) @ of.T * weight
+        rates = ((_AT_FIRST * MATTERS + (others * odds / (1 + odds)) @ of) / made).clip(*_LIMITS)
+    return [
+        rates[number, [kinds[atom.predicate] for atom in index.atoms]]
+        for number, (index, _) in enumerate(objectives)
+    ]
 
 
 def telling_apart(hits: Numbers, true: Numbers) -> Numbers:
@@ -102,7 +152,9 @@ def true_in(contexts: Iterable[int], atoms: int) -> Numbers:
     return np.array(rows, dtype=float).reshape(-1, atoms)
 
 
-def _divided(hits: Numbers, true: Numbers, overall: Numbers, condition: Literals, cost: float) -> list[Part]:
+def _divided(
+    hits: Numbers, true: Numbers, overall: Numbers, condition: Literals, cost: Numbers
+) -> list[Part]:
     """The parts of what a condition leaves of a case, by how often which outcome came in each context, and which atoms are true there."""
     best, gain = _split(hits, true, cost) if condition.size() < MOST else (0, 0.0)
     if gain <= 0:
@@ -116,7 +168,7 @@ def _divided(hits: Numbers, true: Numbers, overall: Numbers, condition: Literals
     ]
 
 
-def _split(hits: Numbers, true: Numbers, cost: float) -> tuple[int, float]:
+def _split(hits: Numbers, true: Numbers, cost: Numbers) -> tuple[int, float]:
     """The atom by which contexts are best split, and by how much more that and the best split of each half make what came more probable than they cost (logarithm)."""
     further_cost = log(true.shape[1])  # one of all atoms, whatever the first one costs: many pairs are tried
     sides = np.stack([true, 1 - true])  # value, context, atom

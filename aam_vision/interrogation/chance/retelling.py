@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from aam_vision.interrogation.chance.intervals import Precision
-from aam_vision.interrogation.chance.knowledge import ActionKnowledge
+from aam_vision.interrogation.chance.knowledge import ActionKnowledge, compare_objectives
 from aam_vision.interrogation.evidence.transcript import AttemptedStep, Course, Transcript, attempted
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.support.errors import InconsistentAgent
@@ -50,7 +50,9 @@ def learned(transcript: Transcript, steps: Iterable[AttemptedStep], precision: P
             if actions[step.action.name].was_seen(step):
                 counted.append(step)
         except InconsistentAgent as error:
+            compare_objectives([*actions.values()])
             return Retold(tuple(actions.values()), tuple(counted), str(error))
     for action in actions.values():
         action.reconsider()
+    compare_objectives([*actions.values()])
     return Retold(tuple(actions.values()), tuple(counted), None)
