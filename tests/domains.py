@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import strategies as st
 
-from aam_vision.model.delayed import DelayedEffect, Delays
+from aam_vision.model.delayed import AT_SET_TIME, DelayedEffect, Delays
 from aam_vision.model.derived import AtLeast
 from aam_vision.model.domains import generate, load
 from aam_vision.model.strips import (
@@ -71,28 +71,42 @@ def derived(draw: st.DrawFn, vocabulary: Vocabulary) -> AtLeast:
 
 
 @st.composite
-def delayed(draw: st.DrawFn, model: Model) -> Model:
-    """The model with one or two effects that come later, if some action has atoms that may have such."""
-    pool = [
-        (schema.header, atom)
+def delayed(draw: st.DrawFn, domain: Domain) -> tuple[Model, State]:
+    """The model of a domain with one or two effects that come later, of actions or at set times, and how its first problem begins with them.
+
+    Without any if no atom may have such.
+    """
+    model, state = domain.model, domain.problems[0]
+    pool: list[tuple[str, LiftedAtom, tuple[str, ...]]] = [
+        (
+            schema.header.name,
+            atom,
+            tuple(schema.header.types[one] for one in atom.arguments if isinstance(one, int)),
+        )
         for schema in model.actions
         for atom in lifted_atoms(model.vocabulary, schema.header)
         if all(isinstance(one, int) for one in atom.arguments)
     ]
+    pool += [
+        (AT_SET_TIME, LiftedAtom(one.predicate, one.objects), model.vocabulary.predicate(one.predicate).types)
+        for one in ground_atoms(model.vocabulary, state.objects)
+    ]
     effects: list[DelayedEffect] = []
-    for header, atom in draw(st.permutations(pool))[: draw(st.integers(1, 2))]:
-        types = tuple(header.types[one] for one in atom.arguments if isinstance(one, int))
-        predicate = model.vocabulary.predicate(atom.predicate)
-        value, firm = draw(st.booleans()), draw(st.booleans())
-        undoes, restarts = draw(st.sampled_from([(False, False), (False, True), (True, False)]))
-        after = draw(st.integers(1, 3))
-        one = DelayedEffect(header.name, atom, predicate, types, value, after, undoes, restarts, firm)
+    for name, atom, types in draw(st.permutations(pool))[: draw(st.integers(1, 2))]:
+        predicate, after = model.vocabulary.predicate(atom.predicate), draw(st.integers(1, 3))
+        one = DelayedEffect(name, atom, predicate, types, draw(st.booleans()), after)
+        if name == AT_SET_TIME:
+            lasts, returns = draw(st.tuples(st.integers(0, 3), st.integers(0, 3)))
+            one = replace(one, firm=True, lasts=lasts, returns=returns if lasts else 0)
+        else:
+            undoes, restarts = draw(st.sampled_from([(False, False), (False, True), (True, False)]))
+            one = replace(one, undoes=undoes, restarts=restarts, firm=draw(st.booleans()))
         effects += [one] if Delays((*effects, one)).consistent else []
     if not effects:
-        return model
+        return model, state
     delays = Delays(tuple(effects))
     actions = tuple(replace(schema, delays=delays) for schema in model.actions)
-    return Model(model.vocabulary.with_delays(delays), actions)
+    return Model(model.vocabulary.with_delays(delays), actions), delays.begun(state)
 
 
 @st.composite

@@ -1,13 +1,14 @@
 """Effects that come some executed steps after their action, or wear off: what is to come is told by facts that wait, as ``at-false-in-2``.
 
-What the world does at a set time, whatever is done, waits from the beginning of each episode. A step counts all that waits one down. What waited for it happens after the step's own effects: unless some step has changed the atom meanwhile, or
-whatever was done.
+What the world does at a set time, whatever is done, waits from the beginning of each episode; it may be taken back some steps later, and
+come again, as day and night. A step counts all that waits one down. What waited for it happens after the step's own effects: unless some
+step has changed the atom meanwhile, or whatever was done.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from typing import Any, NamedTuple
@@ -17,7 +18,7 @@ from aam_vision.model.strips import Atom, GroundAction, LiftedAtom, Predicate, S
 LONGEST = 6
 """Executed steps after which an effect may come, at most."""
 LATEST = 9
-"""The step of an episode in which the world may change something of its own, at most."""
+"""The step of an episode with which the world may change something of its own, at most, and the steps until it is taken back, or comes again."""
 AT_SET_TIME = ""
 """The action of what comes at a set time of an episode: none."""
 
@@ -44,6 +45,10 @@ class DelayedEffect:
     """Whether the action, done once more meanwhile, puts it off."""
     firm: bool = False
     """Whether it comes even if a step has changed the atom meanwhile."""
+    lasts: int = 0
+    """At a set time: the executed steps until it is taken back, whatever is done; 0 if it stays."""
+    returns: int = 0
+    """The executed steps from then on until it comes again, and so on without an end; 0 if it does not."""
 
     @property
     def wait(self) -> Waiting:
@@ -53,14 +58,35 @@ class DelayedEffect:
     @property
     def waits(self) -> Mapping[str, Waiting]:
         """What is to come after it, by the names of the predicates that say so."""
-        every = (self.wait._replace(left=left) for left in range(1, self.after + 1))
-        return {one.name: one for one in every}
+        every = [self.wait, *self.follows.values()]
+        return {one.name: one for last in every for one in last.until_due}
+
+    @property
+    def follows(self) -> Mapping[tuple[str, bool], Waiting]:
+        """What begins to wait when its fact, or its opposite, has come, by the predicate and the value."""
+        name, found = self.predicate.name, dict[tuple[str, bool], Waiting]()
+        if self.lasts:
+            found[name, self.value] = Waiting(name, not self.value, self.lasts)
+        if self.returns:
+            found[name, not self.value] = Waiting(name, self.value, self.returns)
+        return found
+
+    def times(self, most: int) -> Iterator[tuple[int, bool]]:
+        """With which executed steps of an episode it comes, counted from 1, up to that one, and to what it makes its atom. At a set time only."""
+        step, value = self.after, self.value
+        while step <= most:
+            yield step, value
+            span = self.lasts if value is self.value else self.returns
+            step, value = step + (span or most), not value
 
     def told(self, parameters: Iterable[str]) -> str:
         """What it is, in words."""
         atom, comes = self.atom.text([*parameters]), "true" if self.value else "false"
         if self.action == AT_SET_TIME:
-            return f"with executed step {self.after} of each episode {atom} becomes {comes}, whatever is done"
+            other = "false" if self.value else "true"
+            further = f", {self.lasts} steps later {other}" if self.lasts else ""
+            further += f", {self.returns} steps after that {comes} again, and so on" if self.returns else ""
+            return f"with executed step {self.after} of each episode {atom} becomes {comes}{further}, whatever is done"
         when = "with the next step" if self.after == 1 else f"{self.after} steps later"
         again = ", counted from the last time that it is done" if self.restarts else ""
         meanwhile = "whatever is done meanwhile" if self.firm else "unless a step changes that atom before"
@@ -68,6 +94,15 @@ class DelayedEffect:
         if self.undoes:
             what = f"what {self.action} does to {atom} is undone {when}"
         return f"{what}{again}, {meanwhile}"
+
+
+def at_set_time(
+    predicate: Predicate, objects: Iterable[str], value: bool, after: int, lasts: int = 0, returns: int = 0
+) -> DelayedEffect:
+    """What comes with so many executed steps of an episode, whatever these are, lasts so many, and returns after so many."""
+    atom = LiftedAtom(predicate.name, tuple(objects))
+    effect = DelayedEffect(AT_SET_TIME, atom, predicate, predicate.types, value, after, firm=True)
+    return replace(effect, lasts=lasts, returns=returns)
 
 
 class Waiting(NamedTuple):
@@ -81,6 +116,11 @@ class Waiting(NamedTuple):
     def name(self) -> str:
         """The name of the predicate that says so."""
         return f"{self.predicate}-{'true' if self.value else 'false'}-in-{self.left}"
+
+    @property
+    def until_due(self) -> Iterator[Waiting]:
+        """The same with so many steps left, or fewer."""
+        return (self._replace(left=left) for left in range(1, self.left + 1))
 
     def fact(self, atom: Atom) -> Atom:
         """The fact of which an atom says so."""
@@ -96,6 +136,8 @@ class Delays:
     """All effects of an agent that come later."""
 
     effects: tuple[DelayedEffect, ...]
+    read: bool = False
+    """Whether they are of a domain in PDDL, which does not say what waits where a problem begins."""
 
     def json(self) -> list[dict[str, Any]]:
         """The effects as plain data."""
@@ -109,6 +151,7 @@ class Delays:
                 "undoes": one.undoes,
                 "restarts": one.restarts,
                 "firm": one.firm,
+                **({"lasts": one.lasts, "returns": one.returns} if one.lasts else {}),
             }
             for one in self.effects
         ]
@@ -142,8 +185,8 @@ class Delays:
 
     @cached_property
     def always(self) -> tuple[Atom, ...]:
-        """What waits wherever an episode begins, as far as its objects are known; sorted."""
-        known = [one for one in self.at_set_time if len(one.atom.arguments) == len(one.types)]
+        """What waits wherever an episode begins, as far as that is known; sorted."""
+        known = () if self.read else self.at_set_time
         return tuple(sorted(one.wait.atom(one.atom.ground(())) for one in known))
 
     def begun(self, state: State) -> State:
@@ -172,17 +215,26 @@ class Delays:
     @cached_property
     def _firm(self) -> Collection[tuple[str, bool]]:
         """The predicates and values that come even where a step has changed the fact."""
-        return {(one.predicate.name, one.value) for one in self.effects if one.firm}
+        return {
+            (wait.predicate, wait.value) for one in self.effects if one.firm for wait in one.waits.values()
+        }
 
     def firm(self, one: Waiting) -> bool:
         """Whether what waits comes even if a step changes the fact meanwhile."""
         return (one.predicate, one.value) in self._firm
 
+    @cached_property
+    def follows(self) -> Mapping[tuple[str, bool], Waiting]:
+        """What begins to wait when a fact of a predicate has come to have a value."""
+        return {key: wait for one in self.effects for key, wait in one.follows.items()}
+
     @property
     def consistent(self) -> bool:
-        """Whether all effects on one predicate come to one value, in one way."""
-        how = {(one.predicate.name, one.value, one.firm) for one in self.effects}
-        return len({predicate for predicate, *_ in how}) == len(how)
+        """Whether all effects on one predicate come to one value, in one way; or come and go as often, whatever is done, each on other objects."""
+        by_predicate: dict[str, list[DelayedEffect]] = {}
+        for one in self.effects:
+            by_predicate.setdefault(one.predicate.name, []).append(one)
+        return all(map(_agree, by_predicate.values()))
 
     def _told(self, state: State) -> Iterator[tuple[Waiting, Atom, bool]]:
         """What is to come, each with the fact that it will be of, and whether that is sure."""
@@ -252,6 +304,8 @@ class Delays:
             if one.left > 1 and not changed:
                 kept = true if sure and changed is False else unknown
                 kept.add(one._replace(left=one.left - 1).atom(fact))
+            elif one.left == 1 and (follows := self.follows.get((one.predicate, one.value))):
+                (true if sure else unknown).add(follows.atom(fact))
         for _, atom, sure in self._begun(before, step, after):
             (true if sure else unknown).add(atom)
         plain = self.plain(after)
@@ -271,6 +325,14 @@ class Delays:
                 yield one, one.atom(fact), True
             elif now is not effect.value and not (effect.undoes and was is (not effect.value)):
                 yield one, one.atom(fact), now is not None and not (effect.undoes and was is None)
+
+
+def _agree(effects: Sequence[DelayedEffect]) -> bool:
+    """Whether effects on one predicate can be told apart by what waits."""
+    if any(one.lasts for one in effects):
+        same = all(one.follows == effects[0].follows for one in effects)
+        return same and len({one.atom for one in effects}) == len(effects)
+    return len({(one.value, one.firm) for one in effects}) == 1
 
 
 def _changed(before: State, after: State, fact: Atom) -> bool | None:

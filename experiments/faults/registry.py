@@ -141,10 +141,12 @@ class WearingOff(Fault):
 
 @dataclass(eq=False, kw_only=True)
 class AtSetTime(Fault):
-    """With a certain executed step of each episode an atom becomes false, whatever is done."""
+    """With a certain executed step of each episode an atom becomes false, whatever is done; it may become true again, and so on."""
 
     atom: Atom
     time: int
+    lasts: int = 0  # steps until it becomes true again; 0 if never
+    returns: int = 0  # steps from then on until it becomes false again; 0 if never
 
     @property
     def detail(self) -> str:
@@ -158,8 +160,14 @@ class AtSetTime(Fault):
         if state is None:
             return Outcome(False, world)
         assert isinstance(world.hidden, int), "executed steps"
-        gone = frozenset({self.atom} if world.hidden + 1 == self.time else ())
-        return Outcome(True, World(replace(state, true=state.true - gone), world.hidden + 1))
+        true, since = state.true, world.hidden + 1 - self.time
+        if self.returns and since > 0:
+            since %= self.lasts + self.returns
+        if since == 0:
+            true -= {self.atom}
+        elif since == self.lasts:
+            true |= {self.atom}
+        return Outcome(True, World(replace(state, true=true), world.hidden + 1))
 
 
 @dataclass(eq=False, kw_only=True)
@@ -268,6 +276,15 @@ def changes_at_set_time(setting: Setting, rng: np.random.Generator) -> Fault:
         raise Unsuitable
     atom = often[int(rng.integers(len(often)))]
     return _goes_on(AtSetTime(setting, tuple(setting.sample), atom=atom, time=time), rng)
+
+
+def comes_and_goes(setting: Setting, rng: np.random.Generator) -> Fault:
+    """The same, but the fact becomes true again one to five steps later, and in two of three agents false again, and so on."""
+    fault = changes_at_set_time(setting, rng)
+    assert isinstance(fault, AtSetTime), "that is what it makes"
+    fault.lasts = int(rng.integers(1, 6))
+    fault.returns = int(rng.integers(1, 6)) if rng.random() < 2 / 3 else 0
+    return _goes_on(fault, rng)
 
 
 def _goes_on(fault: Fault, rng: np.random.Generator) -> Fault:
@@ -554,6 +571,7 @@ FAULTY: Mapping[str, Kind] = {
     "refused in spells": Kind(conditional.refused_in_spells, ("random",)),
     "precondition lost": Kind(lost_precondition, ("changing",)),
     "changes at a set time": Kind(changes_at_set_time, ("hidden",)),
+    "comes and goes": Kind(comes_and_goes, ("hidden",)),
 }
 FAMILIES: Mapping[str, Kind] = {**HONEST, **FAULTY}
 

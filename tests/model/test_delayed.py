@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aam_vision.model.delayed import DelayedEffect, Delays
+from aam_vision.model.delayed import DelayedEffect, Delays, at_set_time
 from aam_vision.model.strips import Atom, GroundAction, LiftedAtom, Objects, Predicate, State, Types
 from tests.domains import delayed, domains, instances
 from tests.profiles import promised
@@ -25,7 +25,8 @@ def pot(*true: Atom) -> State:
 
 def course(effect: DelayedEffect, *steps: tuple[str, bool | None]) -> list[bool]:
     """Whether the red pot is hot after each step of an action, which itself makes it so (or not), if it does anything."""
-    delays, state, found = Delays((effect,)), pot(), list[bool]()
+    delays, found = Delays((effect,)), list[bool]()
+    state = delays.begun(pot())
     for name, value in steps:
         plain = delays.plain(state).true
         after = plain if value is None else plain | {RED} if value else plain - {RED}
@@ -63,11 +64,43 @@ def test_an_effect_comes_when_it_is_due(
     assert "".join(".+"[one] for one in course(effect, *steps)) == hot
 
 
+BY_CLOCK = at_set_time(HOT.predicate, ("red",), value=True, after=2)
+DAILY = replace(BY_CLOCK, lasts=2, returns=3)
+
+
+@pytest.mark.parametrize(
+    ("effect", "steps", "hot"),
+    [
+        (BY_CLOCK, (WAIT,) * 9, ".++++++++"),
+        (replace(BY_CLOCK, lasts=2), (WAIT,) * 9, ".++......"),
+        (DAILY, (WAIT,) * 14, ".++...++...++."),
+        (DAILY, (WAIT, WAIT, COOL, COOL, COOL, COOL, COOL, COOL), ".+....+."),  # whatever is done
+        (DAILY, (WARM, WARM, WARM, WARM, WARM, WARM, COOL, COOL, COOL), "+++.+++.."),
+        (replace(DAILY, value=False, after=1, lasts=1, returns=1), (WAIT,) * 6, ".+.+.+"),
+    ],
+)
+def test_what_the_world_does_comes_and_goes_at_set_times(
+    effect: DelayedEffect, steps: tuple[tuple[str, bool | None], ...], hot: str
+) -> None:
+    assert "".join(".+"[one] for one in course(effect, *steps)) == hot
+    comes = [".+"[value] for _, value in effect.times(len(steps))]
+    assert [hot[step - 1] for step, _ in effect.times(len(steps))] == comes
+
+
+def test_a_fact_comes_and_goes_in_one_way_alone() -> None:
+    """Each object may have times of its own, if it takes as long."""
+    blue = replace(DAILY, atom=LiftedAtom("hot", ("blue",)))
+    assert Delays((DAILY, replace(blue, after=1))).consistent
+    assert Delays((DAILY, replace(blue, value=False, lasts=3, returns=2))).consistent
+    for other in (replace(blue, returns=2), replace(blue, lasts=0, returns=0), replace(DAILY, after=1), HOT):
+        assert not Delays((DAILY, other)).consistent
+
+
 @promised(150)
 @given(st.data())
 def test_a_step_is_seen_as_it_is_foretold_and_what_is_not_known_is_not_claimed(data: st.DataObject) -> None:
     domain = data.draw(domains(max_problems=1))
-    model, state = data.draw(delayed(domain.model)), domain.problems[0]
+    model, state = data.draw(delayed(domain))
     delays = model.vocabulary.delays
     if delays is None:
         return

@@ -48,6 +48,15 @@ TIRED = {
     **UNSEEN,
 }
 """What it is given so that its hand is not free after the fourth step of an episode, whatever that is."""
+DAILY = {
+    **TIRED,
+    DOES: TIRED[DOES].replace(
+        "    if now == 4:\n        state.discard",
+        '    if now >= 4 and (now - 4) % 5 == 3:\n        state.add(("free",))\n'
+        "    if now >= 4 and (now - 4) % 5 == 0:\n        state.discard",
+    ),
+}
+"""What it is given so that its hand is not free from the fourth step of an episode on, but three steps later, not two after that, and so on."""
 FREE = Predicate("free")
 
 
@@ -110,12 +119,19 @@ def test_its_model_is_no_prior_of_the_agent_and_is_compared_with_itself(
     assert_no_prior(run[1], run[0], tmp_path)
 
 
-def test_what_comes_at_a_set_time_is_in_the_model_and_plans_reckon_with_it(tmp_path: Path) -> None:
-    program = changed_program(tmp_path, {**TIRED, '"access": "settable"': '"access": "reset"'})
-    run = tmp_path / "tired"
+@pytest.mark.parametrize(
+    ("change", "further"),
+    [(TIRED, ""), (DAILY, ", 3 steps later true, 2 steps after that false again, and so on")],
+    ids=["once", "daily"],
+)
+def test_what_comes_at_a_set_time_is_in_the_model_and_plans_reckon_with_it(
+    change: dict[str, str], further: str, tmp_path: Path
+) -> None:
+    program = changed_program(tmp_path, {**change, '"access": "settable"': '"access": "reset"'})
+    run = tmp_path / "timed"
     asked = ("--agent", program, "--exam", "60")
     done = command(*asked, "--out", run, cwd=tmp_path)
-    told = "With executed step 4 of each episode free() becomes false, whatever is done."
+    told = f"With executed step 4 of each episode free() becomes false{further}, whatever is done."
     assert told in " ".join(done.stdout.split())
     assert told in explained(run)
     assert result_of(run)["status"] == "complete"

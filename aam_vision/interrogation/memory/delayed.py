@@ -1,16 +1,13 @@
 """Effects that come late, or wear off: what is to come follows from the steps before, so a situation is one with what waits in it.
 
-To the engine such an agent is a deterministic one whose states also tell what is to come. Which effects those are is looked for where facts changed in
-steps that do not name their objects, or that do not always change them: an earlier step that names them may be the reason, or the world itself, which
-changes them at a set time of each episode.
+To the engine such an agent is a deterministic one whose states also tell what is to come. Which effects those are follows from what was seen
+(``late_effects``); further episodes and an action that is done again show whether they come in another way.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,25 +17,21 @@ from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.encoding import Malformed
 from aam_vision.agents.encoding import field as field_of
 from aam_vision.interrogation.chance.going_on import VISIBLE, can_go_on
-from aam_vision.interrogation.evidence.anomalies import changed_untouched
 from aam_vision.interrogation.evidence.moves import Asked, Entry, Walked
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.examination.findings import Family
-from aam_vision.interrogation.hypotheses.literals import AtomIndex
-from aam_vision.interrogation.memory.explanations import Effects, effects_of
 from aam_vision.interrogation.memory.going_on import REFUSED_MAY_COUNT, as_deterministic, doubted
-from aam_vision.interrogation.memory.histories import BEGINNING, Histories, RecordingAgent
+from aam_vision.interrogation.memory.histories import RecordingAgent
+from aam_vision.interrogation.memory.late_effects import delaying, explained_by, unclear
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.verdict import BUDGET
-from aam_vision.model.delayed import AT_SET_TIME, LATEST, LONGEST, DelayedEffect, Delays
+from aam_vision.model.delayed import AT_SET_TIME, LATEST, LONGEST, DelayedEffect, Delays, at_set_time
 from aam_vision.model.query import Access, Agent, Expected, MadeAnew, Query, Response, Situation, WalkStep
 from aam_vision.model.strips import (
     ActionHeader,
-    Atom,
     GroundAction,
     LiftedAtom,
-    Predicate,
     State,
     Vocabulary,
     lifted_atoms,
@@ -47,9 +40,6 @@ from aam_vision.support.errors import InconsistentAgent
 
 ROUNDS = 8
 """Delays with which the agent is interrogated, at most."""
-MANY = 6
-"""Effects that are tried together with one for what is left, where none alone explains all: those that explain most, and as many for the rest."""
-
 EPISODES = 2
 """Further episodes until a set time: it explains any change that was seen once."""
 WALKED = 40
@@ -69,8 +59,8 @@ class Delayed(NamedTuple):
 
 def can_delay(result: Result) -> bool:
     """Whether what was diagnosed may be explained by effects that come later."""
-    # without a way back nobody can tell chance from what is due to steps before
-    families = VISIBLE if result.transcript.access.restarts else (*VISIBLE, Family.RANDOM)
+    # without a way back nobody can tell chance from what is due to steps before; what comes and goes looks as if it were misread
+    families = (*VISIBLE, Family.MISREAD if result.transcript.access.restarts else Family.RANDOM)
     return can_go_on(result, families, anywhere=True) and delaying(result.transcript) is not None
 
 
@@ -120,7 +110,7 @@ def with_delays(
             return Delayed(delays, found)
         # what is not proven was not examined
         walked = _walked(recorded, result.counts, budget, rng)
-        if _Seen(recorded.transcript).explained_by(delays):
+        if explained_by(delays, recorded.transcript):
             more = Counts(steps=walked, walk_steps=walked)
             return Delayed(delays, replace(found, counts=found.counts + more))
         why = "what came later came otherwise in further steps of its own"
@@ -167,12 +157,14 @@ def _done_again(recorded: RecordingAgent, delays: Delays, before: Counts, budget
 def _begun_again(
     recorded: RecordingAgent, delays: Delays, before: Counts, budget: Budget, rng: np.random.Generator
 ) -> bool:
-    """Let the agent take steps of its own from the beginning until what comes at a set time has come; whether there are any."""
+    """Let the agent take steps of its own, from the beginning where it can, until what comes at a set time would have come again; whether there are any."""
     made, starts = recorded.counts.steps, recorded.initial()
-    times = [one.after for one in delays.at_set_time]
+    times = [one.after + one.lasts + one.returns + LATEST for one in delays.at_set_time]
     for number in range(EPISODES if times else 0):
         if not budget.spent(before + recorded.counts, steps=max(times)):
-            recorded.walk(starts[number % len(starts)], max(times), rng)
+            end = recorded.transcript.end
+            start = end if end and not recorded.access.restarts else starts[number % len(starts)]
+            recorded.walk(start, max(times), rng)
     return recorded.counts.steps > made
 
 
@@ -200,9 +192,13 @@ def read_delays(told: Any, vocabulary: Vocabulary, headers: Sequence[ActionHeade
         value, *how = (field_of(one, name, bool) for name in ("value", "undoes", "restarts", "firm"))
         if action == AT_SET_TIME and predicate is not None:
             named = all(isinstance(name, str) for name in places) and len(places) == len(predicate.types)
-            if not named or not 1 <= after <= LATEST or how != [False, False, True]:
+            lasts, returns = (
+                field_of(one, name, int) if "lasts" in one else 0 for name in ("lasts", "returns")
+            )
+            times = 1 <= after <= LATEST and 0 <= returns <= (LATEST if lasts else 0) and 0 <= lasts <= LATEST
+            if not named or not times or how != [False, False, True]:
                 raise Malformed("an effect at a set time is none")
-            found.append(_at_set_time(predicate, places, value, after))
+            found.append(at_set_time(predicate, places, value, after, lasts, returns))
             continue
         if header is None or predicate is None or not 1 <= after <= LONGEST:
             raise Malformed("an effect that comes later is none")
@@ -215,12 +211,6 @@ def read_delays(told: Any, vocabulary: Vocabulary, headers: Sequence[ActionHeade
     if not found or not delays.consistent or not {*predicates}.isdisjoint(delays.waiting):
         raise Malformed("nothing comes later, or it is told by names that are taken")
     return delays
-
-
-def _at_set_time(predicate: Predicate, objects: Iterable[str], value: bool, after: int) -> DelayedEffect:
-    """What comes with so many executed steps of an episode, whatever these are."""
-    atom = LiftedAtom(predicate.name, tuple(objects))
-    return DelayedEffect(AT_SET_TIME, atom, predicate, predicate.types, value, after, firm=True)
 
 
 class DelayedAgent(AgentDecorator):
@@ -343,11 +333,6 @@ def delayed(transcript: Transcript, delays: Delays) -> Transcript:
     )
 
 
-def _unclear(entry: Entry, access: Access) -> bool:
-    """Whether it goes on from an answer of an agent that can be put into any state: not every such agent is left as it stands."""
-    return isinstance(entry, Asked) and entry.query.goes_on and access.constructs
-
-
 class _Telling:
     """Tells the entries of an interrogation, in their order, with what is to come."""
 
@@ -386,7 +371,7 @@ class _Telling:
                 entry.response.told,
             ),
         )
-        begun = None if _unclear(entry, self._access) else self._start(query.initial)
+        begun = None if unclear(entry, self._access) else self._start(query.initial)
         if begun is None:
             return None
         done = query.plan[:executed]
@@ -425,145 +410,3 @@ class _Telling:
             self._known.pop(seen.handle, None)
         elif not (self._access.returns and seen.handle in self._known):
             self._known[seen.handle] = told.state
-
-
-# Which effects come later.
-
-
-class _Change(NamedTuple):
-    """A change of a fact that the step in which it came does not explain."""
-
-    attempt: int
-    fact: Atom
-    value: bool
-
-
-def delaying(transcript: Transcript, but: Sequence[Delays] = ()) -> Delays | None:
-    """The fewest effects that come later and explain all changes that were seen, but for some; None if there are none, or none are needed."""
-    seen = _Seen(transcript)
-    reasons = [dict.fromkeys(seen.reasons(change)) for change in seen.unexplained]
-    alone = _likeliest(reasons)
-    options: list[tuple[list[DelayedEffect], ...]] = [(first,) for first in alone]
-    for first in alone[:MANY]:
-        rest = [those for those in reasons if those.keys().isdisjoint(first)]
-        options += [(first, second) for second in _likeliest(rest)[:MANY]]
-    candidates = [effects for option in options for effects in product(*option)]
-    for effects in (*candidates, *_at_once(reasons)):
-        found = Delays(effects)
-        if found not in but and seen.explained_by(found):
-            return found
-    return None
-
-
-def _at_once(reasons: Iterable[Iterable[DelayedEffect]]) -> list[tuple[DelayedEffect, ...]]:
-    """Effects on several objects that come at one set time."""
-    found: dict[tuple[str, bool, int], dict[DelayedEffect, None]] = {}
-    for effect in (one for those in reasons for one in those if one.action == AT_SET_TIME):
-        found.setdefault((effect.predicate.name, effect.value, effect.after), {})[effect] = None
-    return [tuple(effects) for effects in found.values() if len(effects) > 1]
-
-
-def _likeliest(reasons: Iterable[Iterable[DelayedEffect]]) -> list[list[DelayedEffect]]:
-    """The reasons for changes, those for most first; each in whatever way it comes."""
-    votes = Counter(effect for those in reasons for effect in those)
-    found: dict[DelayedEffect, list[DelayedEffect]] = {}
-    for effect, _ in votes.most_common():
-        found.setdefault(replace(effect, undoes=False, restarts=False, firm=False), []).append(effect)
-    return [*found.values()]
-
-
-class _Seen:
-    """The attempts of an interrogation, as far as the situations around them were seen."""
-
-    def __init__(self, transcript: Transcript) -> None:
-        self._again = transcript.access.restarts
-        histories = Histories(transcript.access, transcript.initial)
-        for entry in transcript.entries:
-            if not _unclear(entry, transcript.access):
-                histories.add(entry)
-        self._attempts = histories.attempts
-        self._constants = transcript.vocabulary.constants
-        self._predicates = {one.name: one for one in transcript.vocabulary.predicates}
-        self._taken = {*self._predicates}
-        self._indexes = {
-            header.name: AtomIndex(transcript.vocabulary, header) for header in transcript.headers
-        }
-
-    @property
-    def unexplained(self) -> Iterator[_Change]:
-        """The changes of facts that a step does not name, or does not always change."""
-        whole = dict.fromkeys(self._indexes, Effects())
-        for one in self._attempts:
-            name = one.action.name
-            whole[name] = whole[name].together(effects_of(self._indexes[name], one))
-        for number, one in enumerate(self._attempts):
-            if not one.executed or one.before is None or one.after is None:
-                continue
-            index = self._indexes[one.action.name]
-            changed = (one.before.true ^ one.after.true) - one.before.unknown - one.after.unknown
-            unsteady = index.facts(whole[one.action.name].unsteady, one.action.objects)
-            strange = {*changed_untouched(one.before, [one.action], one.after, self._constants)}
-            for fact in sorted(changed):
-                if fact in strange or fact in unsteady:
-                    yield _Change(number, fact, fact in one.after.true)
-
-    def reasons(self, change: _Change) -> Iterator[DelayedEffect]:
-        """The effects of earlier steps that explain a change."""
-        number, after = self._attempts[change.attempt].parent, 1
-        predicate = self._predicates[change.fact.predicate]
-        while number != BEGINNING and after <= LATEST:
-            one = self._attempts[number]
-            if one.executed:
-                objects = one.action.objects
-                if {*change.fact.objects} <= {*objects} and after <= LONGEST:
-                    places = tuple(objects.index(name) for name in change.fact.objects)
-                    atom = LiftedAtom(change.fact.predicate, places)
-                    types = tuple(self._indexes[one.action.name].header.types[place] for place in places)
-                    effect = DelayedEffect(one.action.name, atom, predicate, types, change.value, after)
-                    if one.before is not None and one.after is not None:
-                        was, now = one.before.value(change.fact), one.after.value(change.fact)
-                        if was is change.value and now is (not change.value):
-                            yield replace(effect, undoes=True)
-                            yield replace(effect, undoes=True, firm=True)
-                    for firm, restarts in product((False, True), (False, True)):
-                        yield replace(effect, restarts=restarts, firm=firm)
-                after += 1
-            number = one.parent
-        # in a single episode a set time explains whatever changes
-        if number == BEGINNING and after <= LATEST and self._again:
-            yield _at_set_time(predicate, change.fact.objects, change.value, after)
-
-    def explained_by(self, delays: Delays) -> bool:
-        """Whether, with these effects, each action always does the same, and to the facts that it names."""
-        if not delays.consistent or not self._taken.isdisjoint(delays.waiting):
-            return False
-        whole = dict.fromkeys(self._indexes, Effects())
-        told: list[State | None] = []
-        for one in self._attempts:
-            before = told[one.parent] if one.parent != BEGINNING else one.before and delays.begun(one.before)
-            if not one.executed:
-                told.append(before)
-                continue
-            if before is None or one.after is None:
-                told.append(None)
-                continue
-            plain, due = delays.plain(before), delays.coming(before, one.action)
-            told.append(delays.waited(before, one.action, one.after))
-            strange = changed_untouched(plain, [one.action], one.after, self._constants)
-            if not due.issuperset(strange):
-                return False
-            name, index = one.action.name, self._indexes[one.action.name]
-            expected = delays.passed(before, one.action, delays.plain(before))
-            own = {fact for _, fact in index.grounded(one.action.objects)}
-            if any(
-                expected.value(fact) != one.after.value(fact)
-                for fact in due
-                if fact not in own or expected.value(fact) != plain.value(fact)
-            ):
-                return False
-            hidden = replace(one.after, unknown=one.after.unknown | due, true=one.after.true - due)
-            seen = effects_of(index, one._replace(before=plain, after=hidden))
-            whole[name] = whole[name].together(seen)
-            if whole[name].unsteady:
-                return False
-        return True

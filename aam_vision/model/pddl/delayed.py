@@ -27,7 +27,7 @@ def where_false(effects: Sequence[str], delays: Delays) -> list[str]:
         unless = [
             _text(Waiting(predicate, False, 1).name, objects) if effect.firm else one
             for effect in late
-            if not effect.value
+            if not effect.value or effect.lasts
         ]
         for other in dict.fromkeys(unless):
             one = f"(when (not {other}) {one})"
@@ -48,6 +48,8 @@ def delayed_effects(schema: ActionSchema) -> list[str]:
         comes = _signed(fact, one.value)
         if one.left > 1:
             comes = _text(one._replace(left=one.left - 1).name, names)
+        elif follows := schema.delays.follows.get((one.predicate, one.value)):
+            comes = f"(and {comes} {_text(follows.name, names)})"
         unless = [f"(not {both})" for both in _unless(schema, one, names, fact)]
         if one.left > 1 and not schema.delays.firm(one):
             first = _text(one._replace(left=1).name, names)  # what comes before changes the fact
@@ -192,17 +194,50 @@ def delays_of(
                     if not (undoes and restarts)
                 ]
             )
-    options += [[one] for one in _at_set_times(waits, names, [one for own in options for one in own])]
+    begun_by_actions = [one for own in options for one in own]
+    options += [[one] for one in _at_set_times(waits, _follows(effects, waits), names, begun_by_actions)]
     if options and len(options) <= MOST:
-        yield from map(Delays, product(*options))
+        for chosen in product(*options):
+            yield Delays(chosen, read=any(one.action == AT_SET_TIME for one in chosen))
 
 
 def _at_set_times(
-    waits: Mapping[str, Waiting], names: Names, begun: Sequence[DelayedEffect]
+    waits: Mapping[str, Waiting],
+    follows: Mapping[tuple[str, bool], int],
+    names: Names,
+    begun: Sequence[DelayedEffect],
 ) -> Iterator[DelayedEffect]:
     """What no action lets wait so long: it waits where a problem begins, which says of which objects."""
     last = {(one.predicate, one.value): one.left for one in sorted(waits.values(), key=lambda one: one.left)}
+    longest = {key for key, left in last.items() if left > follows.get((key[0], not key[1]), 0)}
     for (predicate, value), left in last.items():
+        if (predicate, value) not in longest and ((predicate, not value) in longest or not value):
+            continue  # that it waits follows from what has come before
         if all((one.predicate.name, one.value) != (predicate, value) or one.after < left for one in begun):
             of = Predicate(predicate, names.predicates[predicate])
-            yield DelayedEffect(AT_SET_TIME, LiftedAtom(predicate, ()), of, of.types, value, left, firm=True)
+            effect = DelayedEffect(
+                AT_SET_TIME, LiftedAtom(predicate, ()), of, of.types, value, left, firm=True
+            )
+            lasts, returns = follows.get((predicate, value), 0), follows.get((predicate, not value), 0)
+            yield replace(effect, lasts=lasts, returns=returns)
+
+
+def _follows(effects: Mapping[str, Group], waits: Mapping[str, Waiting]) -> Mapping[tuple[str, bool], int]:
+    """After how many steps a fact that has come to a value comes to the other one, by its predicate and that value."""
+    found = dict[tuple[str, bool], int]()
+    for part in (part for effect in effects.values() for part in effect.parts):
+        match part:
+            case Group(parts=[Word(text="forall"), _, Group(parts=[Word(text="and"), Group() as comes, *_])]):
+                pass
+            case Group(parts=[Word(text="and"), Group() as comes, *_]):  # of a predicate without objects
+                pass
+            case _:
+                continue
+        match comes.parts:
+            case [
+                Word(text="when"),
+                Group(parts=[Word(text=due), *_]),
+                Group(parts=[Word(text="and"), _, Group(parts=[Word(text=then), *_])]),
+            ] if due in waits and then in waits:
+                found[waits[due].predicate, waits[due].value] = waits[then].left
+    return found

@@ -17,8 +17,9 @@ from aam_vision.interrogation.chance.result import Options
 from aam_vision.interrogation.evidence.moves import Asked
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.going_on import Way, go_further
-from aam_vision.interrogation.memory.delayed import DelayedAgent, delayed, delaying, read_delays
+from aam_vision.interrogation.memory.delayed import DelayedAgent, delayed, read_delays
 from aam_vision.interrogation.memory.histories import RecordingAgent
+from aam_vision.interrogation.memory.late_effects import delaying
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.verification import verify
 from aam_vision.model.delayed import AT_SET_TIME, LATEST, LONGEST, DelayedEffect, Delays
@@ -168,6 +169,50 @@ def test_what_no_step_brings_about_comes_at_a_set_time_where_episodes_are_many()
     assert delaying(one_by_one(Access.RESET, *late[1:], (WAIT, pots(RED)))) is not None
 
 
+@thorough(60)
+@given(st.data())
+def test_what_comes_and_goes_is_told_from_two_histories(data: st.DataObject) -> None:
+    """Of any length of day and night, whatever heats the pot meanwhile."""
+    day, night, first = (data.draw(st.integers(1, most)) for most in (LATEST, LATEST, 5))
+    daily = replace(at_set_time("red", first), lasts=day, returns=night)
+    once = Delays((daily,))
+    entries: list[Asked] = []
+    for number in range(2):
+        here, state = Situation("begin", pots()), once.begun(pots())
+        for step in range(first + 2 * (day + night)):
+            action = data.draw(st.sampled_from([WAIT, OUT, GroundAction("heat", ("blue",))]))
+            state = once.passed(state, action, MODEL.run(once.plain(state), (action,))[1])
+            after = Situation((number, step), once.plain(state))
+            entries.append(asked(here, (action,), 1, after))
+            here = after
+    found = delaying(transcript(Access.RESET, *entries))
+    assert found == once
+
+
+def waited(delays: Delays, steps: int) -> list[tuple[GroundAction, State]]:
+    """What is seen of one history in which nothing is done."""
+    state, history = delays.begun(pots()), list[tuple[GroundAction, State]]()
+    for _ in range(steps):
+        state = delays.passed(state, WAIT, delays.plain(state))
+        history.append((WAIT, delays.plain(state)))
+    return history
+
+
+DAILY = replace(at_set_time("red", 2), lasts=3, returns=2)
+
+
+def test_in_one_episode_what_comes_and_goes_has_to_come_often() -> None:
+    assert delaying(one_by_one(Access.TRAJECTORY, *waited(Delays((DAILY,)), 9))) is None
+    assert delaying(one_by_one(Access.TRAJECTORY, *waited(Delays((DAILY,)), 10))) == Delays((DAILY,))
+
+
+def test_several_things_may_come_and_go_together() -> None:
+    both = Delays((DAILY, replace(DAILY, atom=LiftedAtom("hot", ("blue",)))))
+    found = delaying(one_by_one(Access.RESET, *waited(both, 20)))
+    assert found is not None
+    assert {*found.effects} == {*both.effects}
+
+
 @pytest.mark.parametrize("access", [Access.RESET, Access.SETTABLE])
 def test_episodes_begin_with_what_comes_at_a_set_time(access: Access) -> None:
     delays = Delays((at_set_time("red", 2), at_set_time("green", 1)))
@@ -279,6 +324,8 @@ def test_what_no_answer_tells_stays_untold(access: Access) -> None:
         replace(BOILS, restarts=True, firm=True, after=1),
         replace(BOILS, value=False, undoes=True, after=LONGEST),
         at_set_time("red", LATEST),
+        replace(at_set_time("red", 1), lasts=LATEST),
+        replace(at_set_time("red", 1), lasts=1, returns=LATEST),
     ],
 )
 def test_effects_are_read_as_they_were_written(effect: DelayedEffect) -> None:
@@ -290,6 +337,8 @@ def test_effects_are_read_as_they_were_written(effect: DelayedEffect) -> None:
     [
         at_set_time("red", LATEST + 1),
         replace(at_set_time("red", 1), firm=False),
+        replace(at_set_time("red", 1), lasts=LATEST + 1),
+        replace(at_set_time("red", 1), lasts=1, returns=-1),
         replace(at_set_time("red", 1), atom=LiftedAtom("hot", (0,))),
         replace(at_set_time("red", 1), atom=LiftedAtom("hot", ("red", "blue"))),
     ],
