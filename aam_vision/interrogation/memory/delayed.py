@@ -104,7 +104,7 @@ def with_delays(
         if isinstance(found, str):
             why = found
             continue
-        if found.proven and recorded.access.constructs and delays.at_set_time:
+        if found.proven and recorded.access.constructs:
             return Delayed(delays, doubted(found, REFUSED_MAY_COUNT))
         if found.proven or found.status == BUDGET:
             return Delayed(delays, found)
