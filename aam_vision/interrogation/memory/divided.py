@@ -368,8 +368,10 @@ def _explained(samples: Iterable[_Sample], everything: int) -> bool:
     )
 
 
-ORDER: Final = ((1, 0), (0, 1), (2, 0), (1, 1), (0, 2), (3, 0))
-"""How many atoms of its own, and how many of derived predicates, are sought that divide an action, the fewest first."""
+OWN: Final = ((1, 0), (2, 0))
+"""How many atoms of its own, and how many of derived predicates, are sought that divide an action, before it is thought to require one of the latter."""
+ORDER: Final = ((0, 1), (1, 1), (0, 2), (3, 0))
+"""The same where it requires none."""
 
 
 class _Telling:
@@ -396,10 +398,13 @@ class _Telling:
         self._samples = [*dict.fromkeys(samples)]
 
     def division(self) -> Division | None:
-        """What explains the action: what it may require, or else what divides it; None if nothing does."""
-        required = self._required()
-        conditions = [] if required else self._conditions()
-        if conditions is None:
+        """What explains the action: few atoms of its own that divide it, else what it may require, else what else divides it; None if nothing does."""
+        # how many facts there are may be the same in all problems that are seen, so that what a step names comes first
+        conditions = self._conditions(OWN)
+        required = [] if conditions else self._required()
+        if not conditions and not required:
+            conditions = self._conditions(ORDER)
+        if not conditions and not required:
             return None
         used = [*required, *(bit for bit, _ in conditions)]
         return Division(
@@ -438,24 +443,27 @@ class _Telling:
                 different.setdefault(values, bit)
         return [*different.values()][:MOST_REQUIRED]
 
-    def _conditions(self) -> list[tuple[int, bool]] | None:
-        """The fewest atoms, with values, that divide the action into STRIPS actions; None if there are none."""
+    def _conditions(self, order: Iterable[tuple[int, int]]) -> list[tuple[int, bool]]:
+        """The first so many atoms, with values, that divide the action into STRIPS actions; none if there are none.
+
+        ``order``: how many atoms of its own, and how many of derived predicates, are sought.
+        """
         alike: dict[tuple[int, int], list[_Sample]] = {}
         for one in self._samples:
             alike.setdefault((one.held, one.unknown), []).append(one)
         if not all(_explained(some, self._index.everything) for some in alike.values()):
-            return None  # it went two ways where its atoms have the same values
+            return []  # it went two ways where its atoms have the same values
         unknown = reduce(lambda mask, one: mask | one.unknown, self._samples, 0)
         own, derived = (
             [bit for bit in some if not bit & unknown] for some in (self._index.bit.values(), self._derived)
         )
-        for counts in ORDER:
+        for counts in order:
             # of several that divide it as well the first
             if best := max(
                 self._dividing(self._samples, own, derived, *counts), key=itemgetter(0), default=None
             ):
                 return best[1]
-        return None
+        return []
 
     def _dividing(
         self,
