@@ -49,10 +49,10 @@ class Part(NamedTuple):
     """Of every outcome of the case, 0 where it was awaited in vain; they add up to one."""
 
 
-def likely_parts(case: CaseKnowledge, index: AtomIndex, mattering: Numbers | None = None) -> tuple[Part, ...]:
+def likely_parts(case: CaseKnowledge, index: AtomIndex, prior: Numbers | None = None) -> tuple[Part, ...]:
     """The parts of a case in which outcomes probably come as often, by the atoms of its action; none if that is all of it.
 
-    ``mattering``: of an objective, how probable it is before any pursuit that each atom makes a difference (see ``mattering``).
+    ``prior``: of an objective, how probable it is before any pursuit that each atom makes a difference (``mattering``).
     """
     if len(case.outcomes) < 2:
         return ()
@@ -64,7 +64,7 @@ def likely_parts(case: CaseKnowledge, index: AtomIndex, mattering: Numbers | Non
     # before any trial a split of an action is as probable as none, and each atom as any other
     cost = np.full(atoms, log(atoms))
     if index.goal:
-        prior = np.full(atoms, MATTERS) if mattering is None else mattering
+        prior = np.full(atoms, MATTERS) if prior is None else prior
         cost = np.log((1 - prior) / prior)
     found = _divided(hits, true_in(contexts, atoms), hits.sum(0) / hits.sum(), NOTHING, cost)
     return tuple(found) if len(found) > 1 else ()

@@ -44,15 +44,16 @@ def learned(transcript: Transcript, steps: Iterable[AttemptedStep], precision: P
         header.name: ActionKnowledge(AtomIndex(transcript.vocabulary, header), precision)
         for header in transcript.headers
     }
-    counted: list[AttemptedStep] = []
+    counted, contradiction = list[AttemptedStep](), None
     for step in steps:
         try:
             if actions[step.action.name].was_seen(step):
                 counted.append(step)
         except InconsistentAgent as error:
-            compare_objectives([*actions.values()])
-            return Retold(tuple(actions.values()), tuple(counted), str(error))
-    for action in actions.values():
-        action.reconsider()
+            contradiction = str(error)
+            break
+    else:
+        for action in actions.values():
+            action.reconsider()
     compare_objectives([*actions.values()])
-    return Retold(tuple(actions.values()), tuple(counted), None)
+    return Retold(tuple(actions.values()), tuple(counted), contradiction)

@@ -404,8 +404,8 @@ class _Telling:
         required = [] if conditions else self._required()
         if not conditions and not required:
             conditions = self._conditions(ORDER)
-        if not conditions and not required:
-            return None
+            if not conditions:
+                return None
         used = [*required, *(bit for bit, _ in conditions)]
         return Division(
             self._index.header,

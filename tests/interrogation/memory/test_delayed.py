@@ -16,7 +16,7 @@ from aam_vision.agents.symbolic import SymbolicAgent
 from aam_vision.interrogation.chance.result import Options
 from aam_vision.interrogation.evidence.moves import Asked
 from aam_vision.interrogation.evidence.transcript import Transcript
-from aam_vision.interrogation.going_on import Way, go_further
+from aam_vision.interrogation.going_on import Further, Way, go_further
 from aam_vision.interrogation.memory.delayed import DelayedAgent, delayed, read_delays
 from aam_vision.interrogation.memory.histories import RecordingAgent
 from aam_vision.interrogation.memory.late_effects import delaying
@@ -40,8 +40,16 @@ from aam_vision.model.strips import (
     Vocabulary,
 )
 from experiments.faults.registry import AtSetTime, faulty_agent
+from experiments.faults.world import FaultyAgent
 from experiments.trust_runs import interrogated, unpredicted
 from tests.profiles import first, thorough
+
+
+def gone_on(family: str, access: Access, seed: int) -> tuple[FaultyAgent, Further]:
+    """An agent of a family of faults, and what a run went on to after its diagnosis."""
+    agent = faulty_agent(family, access, seed)
+    told, _ = interrogated(agent, seed, 60)
+    return agent, go_further(agent, told, seed, Options(0.1, max_steps=3000), Budget(steps=3000), 60)
 
 
 @pytest.mark.parametrize(
@@ -59,9 +67,7 @@ from tests.profiles import first, thorough
     ),
 )
 def test_what_comes_later_is_learned(family: str, access: Access, seed: int) -> None:
-    agent = faulty_agent(family, access, seed)
-    told, _ = interrogated(agent, seed, 60)
-    further = go_further(agent, told, seed, Options(0.1, max_steps=3000), Budget(steps=3000), 60)
+    agent, further = gone_on(family, access, seed)
     assert further.way is Way.DELAYED
     assert further.found is not None
     if access.constructs:
@@ -93,9 +99,7 @@ def test_what_comes_later_is_learned(family: str, access: Access, seed: int) -> 
     ),
 )
 def test_what_the_world_does_at_set_times_is_learned(family: str, access: Access, seed: int) -> None:
-    agent = faulty_agent(family, access, seed)
-    told, _ = interrogated(agent, seed, 60)
-    further = go_further(agent, told, seed, Options(0.1, max_steps=3000), Budget(steps=3000), 60)
+    agent, further = gone_on(family, access, seed)
     assert further.found is not None
     assert not (further.found.complete and access.constructs)
     if access.constructs and further.found.status == OPEN:
