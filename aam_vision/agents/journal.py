@@ -194,6 +194,8 @@ WENT_ON = "went on"
 which invented fact or from which exchange on, if so."""
 OPERATORS = "operators"
 """Folder of a second journal, in the folder of a run that knew only controls: what was seen of its operators."""
+AS_READ = "read"
+"""Folder of a second journal, in the folder of a run that has gone on although looks err: what was certain of what was seen."""
 MAX_PARTS = 40_000_000
 """Values in all exchanges, objects and states together, at most; so many take some gigabytes of memory."""
 FULL = 0.9
@@ -247,6 +249,8 @@ class WentOn(NamedTuple):
     """Whether facts may name one object twice since then."""
     delays: list[Any] | None = None
     """The effects that come later, as plain data, if any do."""
+    looked: bool = False
+    """Whether every situation was looked at until it was certain."""
 
     @property
     def outcomes(self) -> bool:
@@ -378,16 +382,18 @@ class Journal:
             if told is None:
                 return None
             fact = read(told, "fact", dict) if "fact" in told else None
-            anew, deterministic, repeated = (
+            anew, deterministic, repeated, looked = (
                 read(told, name, bool) if name in told else False
-                for name in ("anew", "deterministic", "repeated")
+                for name in ("anew", "deterministic", "repeated", "looked")
             )
             constants = read(told, "constants", dict) if "constants" in told else None
             divisions, delays = (
                 read(told, name, list) if name in told else None for name in ("divisions", "delays")
             )
             after, explained = read(told, "after", int), read(told, "explained", bool)
-            return WentOn(after, explained, fact, anew, constants, deterministic, divisions, repeated, delays)
+            return WentOn(
+                after, explained, fact, anew, constants, deterministic, divisions, repeated, delays, looked
+            )
 
     def note(self, name: str, value: object) -> None:
         """Keep a note about the run as a whole."""

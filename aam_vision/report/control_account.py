@@ -8,6 +8,7 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from aam_vision.interrogation.controls.chance import likeliest
 from aam_vision.interrogation.controls.conditional import conditional, conditional_action_text
 from aam_vision.interrogation.controls.giving import Given
 from aam_vision.interrogation.controls.mapping import read_carriers
@@ -74,6 +75,8 @@ class Controls:
                     )
                     states = memory.told(before.state, here), memory.told(after.state, here)
                 self._steps.append(Given(before, Transition(states[0], control, states[1]), after))
+        if (account.run.figures or {}).get("chance"):
+            self._steps = likeliest(self._steps)
         self._carriers = read_carriers(account.run.folder, account.model, self._headers)
 
     @property

@@ -81,6 +81,7 @@ def read_ending(figures: Mapping[str, Any]) -> RecordedEnding:
         diagnosis,
         _text(told, "invented"),
         _text(told, "changed"),
+        _text(told, "random"),
         _text(told, "seen"),
     )
     within, beyond = (_text(told, f"certain_{where}") for where in ("within", "beyond"))
@@ -143,6 +144,12 @@ def in_todays_words(figures: dict[str, Any]) -> None:
     figures["status"] = _EARLIER.get(figures["status"], figures["status"])
 
 
+OF_CHANCE: Final = (
+    "probabilities depend on the control alone, snapshots bring everything back, and states are seen rightly"
+)
+"""The assumption of every result of controls whose outcomes are random."""
+
+
 def of_controls(ending: Ending, within: str, beyond: str, *, cases_missing: bool = False) -> Verdict:
     """The verdict on a run that knew only controls: its two statements, never one for the other."""
     usual = verdict(ending)
@@ -154,8 +161,10 @@ def of_controls(ending: Ending, within: str, beyond: str, *, cases_missing: bool
     first = f"{within[:1].upper()}{within[1:]}."
     if cases_missing:  # the name of a control may come first
         return replace(usual, title=ending.status, main=f"{beyond}.", details=(first,))
-    invented = (ending.invented,) if ending.invented else ()
-    return replace(usual, main=first, details=(f"Beyond these cases: {beyond}.", *invented))
+    more = tuple(text for text in (ending.invented, ending.random) if text)
+    if ending.random:
+        usual = replace(usual, assumption=f"Assumed: {OF_CHANCE}.")
+    return replace(usual, main=first, details=(f"Beyond these cases: {beyond}.", *more))
 
 
 def unfinished(so_far: str) -> Verdict:

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from aam_vision.agents.image import image_test, unlike
-from aam_vision.agents.journal import Journal
+from aam_vision.agents.journal import OPERATORS, Journal
 from aam_vision.agents.journalled import JournalledAgent
+from aam_vision.interrogation.controls.chance import told as told_of_chance
 from aam_vision.interrogation.controls.conditional import Split, conditional_text
 from aam_vision.interrogation.controls.interrogating import Options, interrogate
 from aam_vision.interrogation.controls.mapping import CONDITIONAL, carriers, read_carriers
@@ -37,7 +38,7 @@ from aam_vision.report.album import drawn
 from aam_vision.report.differences import Cases, cases, matched
 from aam_vision.report.recorded import images
 from aam_vision.run.arguments import Arguments
-from aam_vision.run.folder import keep_operators, save
+from aam_vision.run.folder import keep_transcript, save
 from aam_vision.run.labelling_note import told_unlike, untested, with_other_cause
 from aam_vision.run.summary import (
     Ended,
@@ -116,7 +117,7 @@ class ControlsRun:
         test = image_test(target.agent)
         result = replace(result, untested=untested(arguments.classifiers, test))
         if result.interrogation is not None and result.operators:
-            keep_operators(folder, result.interrogation.transcript)
+            keep_transcript(folder / OPERATORS, result.interrogation.transcript)
         unfamiliar = unlike(target.agent)
         told: dict[str, Any] = {
             "diagnosis": None,
@@ -232,6 +233,10 @@ def figures(arguments: Arguments, target: Target, result: ControlsResult, wall_s
         "operators": [str(operator.header) for operator in result.operators],
         "constants": dict(result.discovery.vocabulary.constants),
         "invented": None if result.memory is None else result.memory.text,
+        "chance": None
+        if result.chance is None
+        else {name: [one.json() for one in some] for name, some in result.chance.items()},
+        "random": None if result.chance is None else told_of_chance(result.chance),
         "memory": None if result.memory is None else result.memory.json(),
         "unexplained": len(result.unexplained),
         "idle": list(result.idle),

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aam_vision.agents.image import known_of
-from aam_vision.agents.journal import NAME, OPERATORS, Journal
+from aam_vision.agents.journal import AS_READ, NAME, OPERATORS, Journal
 from aam_vision.agents.journalled import JournalledAgent
 from aam_vision.interrogation.evidence.moves import Asked, Entry
 from aam_vision.model.query import Query, Response, traced
@@ -36,9 +36,10 @@ SET_UP = "set-up.png"
 
 
 def clear(folder: Path) -> None:
-    """Remove the images, the results and the operators of an earlier run: beside the journal of a new one they would be wrong."""
+    """Remove the images, the results and the further journals of an earlier run: beside the journal of a new one they would be wrong."""
     Album(folder).clear()
-    clear_operators(folder)
+    for name in (OPERATORS, AS_READ):
+        _clear_journal(folder / name)
     for name in (*RESULTS, SET_UP):
         (folder / name).unlink(missing_ok=True)
 
@@ -96,27 +97,26 @@ def save(
     write_atomically(folder / "report.html", page(account_of(read_journal(folder, journal))))
 
 
-# The operators of a run that knew only controls. ``transcript.sqlite`` has what was asked and answered: controls, and what came of them.
-# What that says of the operators, as queries and walks of them, is kept in a journal of its own, so that the model's proofs can be shown.
+# ``transcript.sqlite`` has what was asked and answered. What that says of the operators of a run that knew only controls, or of an agent
+# of which looks err, is kept in a journal of its own, so that the model's proofs can be shown.
 
 
-def clear_operators(folder: Path) -> None:
-    """Remove the transcript of the operators of an earlier run in this folder."""
-    place = folder / OPERATORS
+def _clear_journal(place: Path) -> None:
+    """Remove the further journal of an earlier run in this folder."""
     if place.is_symlink():  # it would lead out of the run's folder
         place.unlink()
     for path in place.glob(f"{NAME}*"):
         path.unlink()
 
 
-def keep_operators(folder: Path, transcript: Transcript) -> None:
-    """Write the transcript of the operators' interrogation. Raises UnusableInput: it cannot be written."""
+def keep_transcript(place: Path, transcript: Transcript) -> None:
+    """Write a transcript as a further journal of a run, in a folder of its own. Raises UnusableInput: it cannot be written."""
     from aam_vision.interrogation.task.traced import TracedAgent
 
-    clear_operators(folder)
-    (folder / OPERATORS).mkdir(exist_ok=True)
+    _clear_journal(place)
+    place.mkdir(exist_ok=True)
     told = transcript.of([*_told(transcript.entries)])
-    with Journal.create(folder / OPERATORS, {"repeated_arguments": False}, {}, force=True) as journal:
+    with Journal.create(place, {"repeated_arguments": transcript.repeated}, {}, force=True) as journal:
         agent = JournalledAgent(TracedAgent(told), journal)
         agent.initial()
         for entry in told.entries:

@@ -18,7 +18,7 @@ from aam_vision.run.arguments import Arguments
 from aam_vision.support.errors import UnusableInput
 from tests.finished import Runs, copied, result_of
 from tests.interrogation.controls.runs import lamps
-from tests.interrogation.controls.worlds import Forgetful
+from tests.interrogation.controls.worlds import Moody
 from tests.report.shown import in_terminal, text_of
 
 
@@ -115,13 +115,13 @@ def test_what_no_case_explains_is_shown(tmp_path: Path) -> None:
 def test_what_depends_on_something_unseen_is_shown_first(tmp_path, monkeypatch):
     usual = targets.of
 
-    def forgetful(arguments: Arguments) -> targets.Target:
+    def moody(arguments: Arguments) -> targets.Target:
         known = usual(arguments)
         agent = known.agent
         assert isinstance(agent, BareSymbolicAgent)
-        return replace(known, agent=NumberedAgent(Forgetful(agent, 5)))
+        return replace(known, agent=NumberedAgent(Moody(agent)))
 
-    monkeypatch.setattr(targets, "of", forgetful)
+    monkeypatch.setattr(targets, "of", moody)
     code, run = lamps(tmp_path)
     assert code == 4
     account = account_of(read_run(run))

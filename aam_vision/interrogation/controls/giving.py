@@ -142,6 +142,11 @@ class Giving:
         """The number of controls that were given."""
         return self.agent.counts.steps
 
+    @property
+    def given_in_all(self) -> int:
+        """The same, those that were only given again to see whether chance decides included."""
+        return self.agent.counts.steps + self.agent.counts.exam_steps
+
     def initial(self) -> Sequence[Situation]:
         """The initial situation of every problem; looked at once only."""
         if not self._initial:
@@ -274,7 +279,7 @@ class Giving:
             return self._led(plain, control)
 
     def _check(self) -> None:
-        if self._max_steps is not None and self.steps >= self._max_steps:
+        if self._max_steps is not None and self.given_in_all >= self._max_steps:
             raise StepsSpent(f"--max-steps: {self._max_steps} controls were given")
         self._resources.check()
 

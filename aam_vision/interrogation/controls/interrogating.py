@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from aam_vision.interrogation.controls.agent import OperatorAgent, Overlaps
+from aam_vision.interrogation.controls.chance import LikeliestAgent, Random, check_chance, shares
 from aam_vision.interrogation.controls.discovery import Discovery, apart
 from aam_vision.interrogation.controls.exploring import Near, cover, discovered, explore, found, found_so_far
 from aam_vision.interrogation.controls.giving import Given, Giving, StepsSpent, TwoWays
@@ -81,6 +83,8 @@ class Options:
     """What an earlier run has found out."""
     remembers: bool = True
     """Whether it goes on, where what was done before matters, with what the agent may remember of it."""
+    chance: bool = True
+    """Whether it goes on, where chance decides, with the likeliest outcome of each control."""
 
 
 def interrogate(
@@ -102,7 +106,10 @@ def interrogate(
     """
     options, planner = options or Options(), planner or PyperplanPlanner()
     giving = Giving(agent, options.max_steps, options.resources, options.copies)
-    result = _Rounds(giving, seed, options, planner).run()
+    try:
+        result = _Rounds(giving, seed, options, planner).run()
+    except Random as error:
+        return _likeliest(giving, error, seed, options, planner)
     if (
         result.status == NOT_STRIPS
         and options.remembers
@@ -110,6 +117,21 @@ def interrogate(
     ):
         return _remembering(giving, result, seed, options, planner)
     return result
+
+
+def _likeliest(
+    giving: Giving, error: Random, seed: int, options: Options, planner: Planner
+) -> ControlsResult:
+    """What is found out of the likeliest outcome of each control, and how often it comes."""
+    options.tell(f"{error}: each control is given until its likeliest outcome is known")
+    left = None if options.max_steps is None else max(0, options.max_steps - giving.given_in_all)
+    agent = LikeliestAgent(giving.agent.agent, giving.initial(), left)
+    settled = replace(options, max_steps=None, copies=1, remembers=False, chance=False)
+    found = interrogate(agent, seed, settled, planner)
+    with suppress(AgentFailed):  # as narrow as they are by then
+        agent.narrow()
+    given = giving.given_in_all + agent.given
+    return replace(found, steps=given, chance=shares(agent, giving.controls, found.predictions))
 
 
 def _remembering(
@@ -165,6 +187,8 @@ class _Rounds:
                 if self._options.prior is not None:
                     try_earlier(giving, self._options.prior)
                 discovery = explore(giving, self._near, np.random.default_rng([self._seed, 1]))
+                if discovery.unexplained and self._options.chance:
+                    check_chance(giving, discovery.unexplained)
                 while True:
                     self._rounds += 1
                     waiting += discovery.waiting
@@ -187,6 +211,8 @@ class _Rounds:
                             strange = discovery.unexplained
                             pair = self._repeated(rng, strange) if kept or strange else None
                             if kept or self._explains_all(rules):  # what was given again, too
+                                if self._options.chance:
+                                    check_chance(giving, discovery.unexplained)
                                 ended = self._result(discovery, rules, result, seen, pair=pair)
                                 return replace(ended, misread=doubted(giving, discovery, ended.unexplained))
                     first = first or len(discovery.operators)
@@ -198,6 +224,9 @@ class _Rounds:
         except (TwoWays, Misread, AgentFailed) as error:
             if not giving.given and not isinstance(error, StepsSpent):
                 raise
+            if not isinstance(error, AgentFailed) and self._options.chance:
+                with suppress(AgentFailed):
+                    check_chance(giving)
             if isinstance(error, TwoWays) and giving.image_test is not None and not giving.image_test.passed:
                 error = two_ways(error, giving.image_test)
             stopped = isinstance(error, AgentFailed)

@@ -8,6 +8,7 @@ from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from aam_vision.interrogation.controls.chance import Shares, told
 from aam_vision.interrogation.controls.conditional import Split, conditional
 from aam_vision.interrogation.controls.coverage import Untried
 from aam_vision.interrogation.controls.discovery import Discovery
@@ -27,6 +28,8 @@ from aam_vision.support.wording import counted, listed, some
 if TYPE_CHECKING:
     from aam_vision.support.plotting import Axes
 
+LIKELIEST = "chance decides what controls do: the model has the likeliest outcome of each"
+"""Why nothing of such controls is complete."""
 _NAMED = 2
 """Circumstances that were not tried, and controls of which cases are missing, that a line names."""
 
@@ -73,6 +76,8 @@ class ControlsResult:
     """The controls of walks without a return, most of them given before; all came out as predicted."""
     memory: ControlMemory | None = None
     """What the agent remembers of the controls that it was given before, if that explains it."""
+    chance: Shares | None = None
+    """How often what the model says comes of each control, if chance decides: the model has the likeliest outcome of each."""
     at_once: tuple[tuple[str, str], ...] = ()
     """Controls that do two things at once, each on a condition of its own: with a predicate that such a one changes on its own."""
 
@@ -158,7 +163,13 @@ class ControlsResult:
     def _lacking(self) -> str:
         """What an interrogation that was not cut short lacks to be complete, in a line; empty if it lacks nothing."""
         not_tried = self._not_tried
-        return "; ".join(filter(None, (not_tried, self._told_at_once if not_tried else "", self.untested)))
+        told = (
+            not_tried,
+            self._told_at_once if not_tried else "",
+            LIKELIEST if self.chance else "",
+            self.untested,
+        )
+        return "; ".join(filter(None, told))
 
     @property
     def _told_at_once(self) -> str:
@@ -252,6 +263,8 @@ class ControlsResult:
             )
             if self.idle:
                 beyond += f"; {self._idle_told}"
+        if self.chance is not None:
+            return f"of the likeliest outcomes: {inner}", f"of the likeliest outcomes: {beyond}"
         return inner, beyond
 
     @property
@@ -338,6 +351,7 @@ def figures(result: ControlsResult) -> list[tuple[str, str]]:
         *(("" if number else "operators", text) for number, text in enumerate(operators)),
         *(("" if number else "when", text) for number, text in enumerate(result.conditional.sentences)),
         *([] if result.memory is None else [("remembers", result.memory.text)]),
+        *([] if result.chance is None else [("chance", told(result.chance))]),
         ("within", within),
         ("beyond", beyond),
         (

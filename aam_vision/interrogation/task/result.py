@@ -273,6 +273,11 @@ class Result:
         )
 
     @property
+    def looks_err(self) -> bool:
+        """Whether looks at one situation have differed, so that each was looked at until it was certain."""
+        return self.rates is not None and self.rates.looks_err
+
+    @property
     def suspected(self) -> bool:
         """Whether a misreading is as likely behind its contradictions: its classifiers are untested, or saw strange images."""
         return self.diagnosis is not None and bool(self.doubt) and bool(self.untested or self.strange)
@@ -467,7 +472,7 @@ def ending(result: Result) -> Ending:
         result.diagnosis,
         result.invented,
         result.changed,
-        result.seen,
+        seen=result.seen,
     )
 
 

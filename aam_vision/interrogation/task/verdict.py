@@ -64,6 +64,8 @@ class Ending:
     """What the vocabulary was extended by to explain what the agent does, in sentences; empty if it was not."""
     changed: str = ""
     """Since when the agent is as the model says, and what was different before, in sentences; empty if it has not changed."""
+    random: str = ""
+    """How often what the model says comes of each control, in sentences, where chance decides that."""
     seen: str = ""
     """What the test of the user's own classifiers came to, in a line, if they have passed it."""
 
@@ -165,6 +167,8 @@ def _weighed(ending: Ending) -> tuple[str, ...]:
     """How the answers were treated, if they were not taken at their word."""
     if not ending.weighed:
         return ()
+    if ending.invented or ending.changed:
+        return ("Looks err, so each situation was looked at until it was certain: nothing is proven.",)
     why = "" if ending.diagnosis is None else f" ({ending.diagnosis.why})"
     return (f"The answers were weighed{why}: nothing is proven, and everything has a probability.",)
 

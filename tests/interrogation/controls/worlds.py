@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from itertools import pairwise, product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -160,6 +162,25 @@ class Forgetful(BareSymbolicAgent):
         self._given.update(query.plan)
         forgotten = any(self._given[control] % self._every == 0 for control in query.plan)
         return Response(1, query.initial) if forgotten else super().ask(query)
+
+
+class Moody(BareSymbolicAgent):
+    """Now and then a control does nothing, by all that was given since the beginning: no memory of a few states tells when."""
+
+    def __init__(self, agent: BareSymbolicAgent) -> None:
+        self.__dict__ = agent.__dict__
+
+    def initial(self) -> Sequence[Situation]:
+        return [Situation((one.state, ()), one.state) for one in super().initial()]
+
+    def ask(self, query: Query) -> Response:
+        here: Any = query.initial.handle
+        state, given = here
+        for control in query.plan:
+            given = (*given, str(control))
+            if sha256("\n".join(given).encode()).digest()[0] % 4:
+                state = self.given(state, control)
+        return Response(len(query.plan), Situation((state, given), state))
 
 
 def state(known: Model, kinds: dict[str, str], *facts: str) -> State:
