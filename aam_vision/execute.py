@@ -125,7 +125,7 @@ def execute_plan(
             check_images(wanted.record, target)
             assert target.keep_images is not None, "it shows images"
             target.keep_images((film := Film()).keep)
-        if kept.confirm:
+        if kept.confirm or (further is not None and further.looked):
             agent = LookingAgent(target.agent, kept.confidence, whole=kept.chance)
             target = replace(target, agent=agent)
         if further is not None:

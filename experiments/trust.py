@@ -23,7 +23,7 @@ from aam_vision.model import domains
 from aam_vision.model.query import Access
 from aam_vision.support.commandline import run_command
 from aam_vision.support.errors import UnusableInput
-from experiments.faults.registry import FAMILIES, HONEST
+from experiments.faults.registry import FAMILIES, HONEST, SEVERAL
 from experiments.jobs import Accesses, Domains, Exam, Experiment, FirstSeed, Parameters, Scale, Size, chosen
 from experiments.programs import FAULTS
 from experiments.tables import (
@@ -48,7 +48,13 @@ FLIPS = (0.0, 0.01, 0.05, 0.1, 0.2)
 REFUSALS = (0.0, 0.02)
 MISREAD_TOO = ("effect depends on own atom", "silent no-op")
 """Families that are also run with misread atoms, 5% of them at every look."""
+REMEMBERING = (
+    "hidden counter", "hidden fuel", "fault after k uses in an episode", "refused for a spoiled object",
+)  # fmt: skip
+"""Families that count as several faults at once where atoms are misread, too."""
 KINDS = ("noise", "program", "fault", "honest")
+BOTH = "several"
+"""The kind of agents with several faults at once, which is interrogated only if it is asked for."""
 NAMED = ("agent", "access", "flip_rate", "refusal_rate", "flips", "exam", "seed", "size")
 """The parameters of a job: with these ``trust_runs.trusted`` repeats a run."""
 DETAILS = (
@@ -67,7 +73,8 @@ def trust(
         int, typer.Option(min=1, help="Interrogations, spread evenly over what there is.")
     ] = 1000,
     kind: Annotated[
-        list[str] | None, typer.Option(help=f"Only {', '.join(KINDS)} (repeatable).", metavar="KIND")
+        list[str] | None,
+        typer.Option(help=f"Only {', '.join(KINDS)}, or {BOTH} (repeatable).", metavar="KIND"),
     ] = None,
     family: Annotated[list[str] | None, typer.Option(help="Only these families (repeatable).")] = None,
     access: Accesses = None,
@@ -91,11 +98,12 @@ def trust(
         python -m experiments.trust --runs 40 --family "hidden fuel"
     """
     names = chosen("domain", domain, domains.DOMAINS, DOMAINS)
-    kinds, families = chosen("kind", kind, KINDS), chosen("family", family, FAMILIES)
+    kinds = chosen("kind", kind, (*KINDS, BOTH), KINDS)
+    families = chosen("family", family, (*FAMILIES, *SEVERAL))
     accesses = chosen("access", access, ACCESSES)
     cases = [
         case
-        for case in mixture(names)
+        for case in [*mixture(names), *several_at_once()]
         if kind_of(case) in kinds
         and (not family or case["agent"].partition(": ")[2] in families)
         and case["access"] in accesses
@@ -148,6 +156,16 @@ def mixture(names: Sequence[str]) -> list[dict[str, Any]]:
     return [cases[int(number)] for number in order]
 
 
+def several_at_once() -> list[dict[str, Any]]:
+    """Agents with chance and a condition, and agents that remember something and are misread."""
+    families = [*((family, 0.0) for family in SEVERAL), *((family, 0.05) for family in REMEMBERING)]
+    still = {"refusal_rate": 0.0, "flips": PER_LOOK}
+    return [
+        {**still, "agent": f"{BOTH}: {family}", "access": access, "flip_rate": rate}
+        for (family, rate), access in product(families, ACCESSES)
+    ]
+
+
 def kind_of(case: Parameters) -> str:
     """Which of ``KINDS`` a case is."""
     agent: str = case["agent"]
@@ -160,10 +178,10 @@ def kind_of(case: Parameters) -> str:
 def _label(row: Row) -> str:
     agent: str = row["agent"]
     start, _, what = agent.partition(": ")
-    label = what if start == "fault" else start
+    label = what if start in ("fault", BOTH) else start
     if start != "program" and not what and kind_of(row) == "noise":
         label += ", refusals only" if not row["flip_rate"] else f", misread {row['flips']}"
-    return label + (", misread" if what and start == "fault" and row["flip_rate"] else "")
+    return label + (", misread" if what and start in ("fault", BOTH) and row["flip_rate"] else "")
 
 
 def _ended(status: str) -> Callable[[Row], bool]:
@@ -267,7 +285,8 @@ LEARNED = Summary(
 
 def _ordered(rows: Sequence[Row]) -> list[Row]:
     """Rows by kind, family and access, with the family as ``agents``."""
-    places = [(KINDS.index(kind_of(row)), _label(row), ACCESSES.index(row["access"]), row) for row in rows]
+    kinds = (*KINDS, BOTH)
+    places = [(kinds.index(kind_of(row)), _label(row), ACCESSES.index(row["access"]), row) for row in rows]
     return [{**row, "agents": label} for _, label, _, row in sorted(places, key=lambda place: place[:3])]
 
 

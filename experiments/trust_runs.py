@@ -49,7 +49,7 @@ PER_LOOK, PER_SITUATION = "per look", "per situation"
 class Case:
     """An agent and its faults."""
 
-    agent: str  # the name of a packaged domain, ``program: FAULT`` or ``fault: FAMILY``
+    agent: str  # the name of a packaged domain, ``program: FAULT``, ``fault: FAMILY`` or ``several: FAMILY``
     access: str
     flip_rate: float = 0.0  # the share of atoms that are misread
     refusal_rate: float = 0.0  # the share of executable steps that are refused
@@ -59,7 +59,7 @@ class Case:
     def family(self) -> str | None:
         """The family of faults, if it is one of those."""
         kind, _, what = self.agent.partition(": ")
-        return what if kind == "fault" else None
+        return what if kind in ("fault", "several") else None
 
     @property
     def honest(self) -> bool:
@@ -206,7 +206,7 @@ def target_of(case: Case, seed: int, size: int, folder: Path) -> Target:
         asked = command("faulty", what, FAULT_RATE, seed, folder / "starts", case.access)
         target = targets.from_program(asked, [], access=None, seconds=PROGRAM_SECONDS, megabytes=1024)
         target = replace(target, truth=robot)
-    elif kind == "fault":
+    elif case.family is not None:
         faulty = faulty_agent(what, access, seed, size)
         target = _target(faulty, true=faulty.fault.noisy or what in HONEST)
     elif case.flips == PER_SITUATION:

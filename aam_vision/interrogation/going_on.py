@@ -19,6 +19,7 @@ from aam_vision.agents.image import image_test
 from aam_vision.interrogation.chance.going_on import can_go_on, go_on
 from aam_vision.interrogation.chance.interrogating import Watch
 from aam_vision.interrogation.chance.result import Options
+from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.memory.changed import can_renew, may_have_changed, renew
 from aam_vision.interrogation.memory.constants import Constants, as_constants, meant, told, with_constants
 from aam_vision.interrogation.memory.delayed import Delayed, can_delay, with_delays
@@ -29,6 +30,7 @@ from aam_vision.interrogation.memory.histories import RecordingAgent
 from aam_vision.interrogation.memory.twice import seen_twice, with_repeated
 from aam_vision.interrogation.task.budget import Budget
 from aam_vision.interrogation.task.forgotten_constants import WithConstants
+from aam_vision.interrogation.task.repeated_looks import LookingAgent
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.verdict import NOT_STRIPS, OPEN
 from aam_vision.model.delayed import Delays
@@ -85,16 +87,22 @@ class Further:
     """The actions that are several in the model, if any are."""
     delays: Delays | None = None
     """The effects that come later, if any do."""
+    looking: LookingAgent | None = None
+    """With what every situation was looked at until it was certain, if looks err."""
+    transcript: Transcript | None = None
+    """All that was seen, as it was read, if anything explains it."""
 
 
 def attempts(agent: Agent, result: Result, among: Collection[Way] = ALL) -> list[Attempt]:
     """What may explain what was diagnosed, in the order in which it is tried.
 
-    Where classifiers read the agent's images, something hidden or changing is looked for only if they read unseen ones well, and outcomes
-    only if they read all of those exactly: what is seldom misread would be an outcome.
+    Where looks err, refusals have to be right. Where classifiers read the agent's images, something hidden or changing is looked for only
+    if they read unseen ones well, and outcomes only if they read all of those exactly: what is seldom misread would be an outcome.
     """
     test = image_test(agent)
     if traced(agent) or (test is not None and test.exact < READ_WELL * test.images):
+        return []
+    if result.looks_err and result.rates is not None and result.rates.refusals_err:
         return []
     lasts = can_renew(result)
     found = [Attempt(Way.ANEW)] * lasts
@@ -140,6 +148,13 @@ def go_further(
         begins: told of each attempt when it begins.
         names: for what is invented, in the stead of its usual name.
     """
+    looking: LookingAgent | None = None
+    if result.looks_err and attempts(agent, result, among):
+        agent = looking = LookingAgent(agent, result.confidence, whole=False)
+        try:
+            looking.begin(result.transcript.beginnings)
+        except AgentFailed as error:
+            return Further(None, f"Nothing more could be looked at: the agent failed meanwhile ({error}).")
     recorded, why, tried = RecordingAgent(agent, result.transcript), list[str](), list[Attempt]()
     while True:
         left = attempts(agent, replace(result, transcript=recorded.transcript), among)
@@ -151,7 +166,12 @@ def go_further(
         rng = np.random.default_rng(seed)
         further = _tried(attempt, recorded, result, rng, options, budget, exam, watch, names)
         if further.found is not None:
-            return replace(further, way=attempt.way)
+            found = further.found
+            if looking is not None:  # then it rests on answers that were weighed
+                found = replace(found, rates=result.rates, confidence=result.confidence)
+            return replace(
+                further, way=attempt.way, found=found, looking=looking, transcript=recorded.transcript
+            )
         taken = counted(recorded.counts.steps - made, "further step")
         why.append(f"{_in_vain(attempt)} ({taken}): {further.why}.")
 

@@ -354,4 +354,5 @@ def account_of(run: Recorded) -> Account:
         return ChanceAccount(run)
     from aam_vision.report.told_account import ToldAccount, WeighedAccount
 
-    return WeighedAccount(run) if run.figures is not None and run.figures.get("noise") else ToldAccount(run)
+    weighed = run.figures is not None and run.figures.get("noise") and not run.looked
+    return WeighedAccount(run) if weighed else ToldAccount(run)

@@ -11,7 +11,7 @@ from typing import Any
 
 from aam_vision.agents.encoding import MAX_NAMES, Malformed, field, read_vocabulary, typed
 from aam_vision.agents.image import points
-from aam_vision.agents.journal import OPERATORS, Journal, NothingRecorded, Row
+from aam_vision.agents.journal import AS_READ, NAME, OPERATORS, Journal, NothingRecorded, Row
 from aam_vision.agents.journalled import Contents, memo
 from aam_vision.agents.perception import Box, Point
 from aam_vision.interrogation.chance.prior import MARGIN
@@ -89,7 +89,7 @@ class Recorded:
     within: float | None = None
     """Of a run that learned how often: the half width of its intervals."""
     looked: bool = False
-    """Of such a run: whether every situation was looked at until it was certain."""
+    """Whether every situation was looked at until it was certain, and the transcript is what was read."""
     chance_seed: int | None = None
     """Of such a run: the seed from which its agent drew its chance; None if that was of the agent's own."""
     seed: int | None = None
@@ -121,6 +121,14 @@ def read_journal(folder: Path, journal: Journal) -> Recorded:
         figures = read_figures(folder / "result.json", chance=bool(arguments.get("chance")))
         found = _Reader(journal).recorded(folder, figures)
         further, about = journal.went_on(), (found.transcript.vocabulary, found.transcript.headers)
+        if further is not None and further.explained and further.looked and found.figures is not None:
+            read = _further(folder / AS_READ)
+            if read is None:
+                raise UnusableInput(
+                    f"{folder}: lacks {AS_READ}/{NAME}, which a run writes at its end; run it anew"
+                )
+            transcript = replace(read, vocabulary=about[0])
+            found = replace(found, transcript=transcript, looked=True, examined=frozenset())
         if further is not None and further.fact is not None:
             found = replace(found, transcript=with_fact(found.transcript, read_fact(further.fact, *about)))
         if further is not None and further.divisions is not None:
@@ -129,7 +137,7 @@ def read_journal(folder: Path, journal: Journal) -> Recorded:
         if further is not None and further.delays is not None:
             found = replace(found, transcript=delayed(found.transcript, read_delays(further.delays, *about)))
         of_controls = bool(arguments.get("controls") or arguments.get("bare"))
-        if arguments.get("confirm") and (of_controls or arguments.get("chance")):
+        if not found.looked and arguments.get("confirm") and (of_controls or arguments.get("chance")):
             confidence = field(arguments, "confidence", float)
             transcript = as_read(found.transcript, confidence, whole=not of_controls)
             found = replace(found, transcript=transcript, looked=True)
@@ -146,7 +154,9 @@ def read_journal(folder: Path, journal: Journal) -> Recorded:
                 f"{folder}: the run was stopped before its operators were known; go on with --resume"
             )
         _check_figures_of_controls(folder, found)
-        operators, memory = _of_operators(folder, found.transcript), None
+        operators, memory = _further(folder / OPERATORS), None
+        if operators is None:  # none were interrogated
+            operators = replace(found.transcript, headers=(), entries=())
         if (told := found.figures.get("memory")) is not None:
             with undamaged(folder / "result.json"):
                 memory = read_memory(told, [one.name for one in found.transcript.headers])
@@ -166,13 +176,13 @@ def _check_figures_of_controls(folder: Path, run: Recorded) -> None:
             raise Malformed("it does not say what is certain")
 
 
-def _of_operators(folder: Path, controls: Transcript) -> Transcript:
-    """What was asked of the operators that were found in what controls do; nothing if none were interrogated."""
+def _further(place: Path) -> Transcript | None:
+    """The transcript in a further journal of a run; None if there is none."""
     try:
-        with Journal.open(folder / OPERATORS) as journal:
-            return _Reader(journal).recorded(folder, None).transcript
+        with Journal.open(place) as journal:
+            return _Reader(journal).recorded(place, None).transcript
     except NothingRecorded:
-        return replace(controls, headers=(), entries=())
+        return None
 
 
 def images(journal: Journal) -> dict[Hashable, str]:

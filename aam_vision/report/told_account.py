@@ -162,12 +162,15 @@ class ToldAccount(Account):
         text = _literal((pal.atom, mode), schema.header)
         if status == "proven" and (pal.action, pal.location.value, (text,)) in self._told:
             status = OPEN  # a conclusion that rests on too few refusals
-        if status == "proven" and not self.proven and action.successes == 1:
+        looked = self.run.looked
+        if status == "proven" and (looked or not self.proven) and action.successes == 1:
             status = "seen once"  # the result does not vouch for it, either (``Result.certain``)
         if pal.location is PRE and bit & (action.index.given.positive | action.index.given.negative):
             status = BY_DEFINITION
         if status in ("proven", "seen once") and self._doubted:
             status = "doubtful"  # the assumption of all proofs is false
+        if status == "proven" and looked:
+            status = "certain"  # what is read of many looks is no proof
         return self._written(pal, next((m for m in modes if m is not mode), Mode.POSITIVE), status)
 
     def _written(self, pal: PalTuple, other: Mode, status: str, probability: float | None = None) -> Line:

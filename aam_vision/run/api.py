@@ -130,6 +130,7 @@ def interrogate(
     only = {"policy": policy != "economical", "prior": prior is not None}
     only |= {name: bool(options.get(name)) for name in ("repeated_arguments", "confirm")}
     deterministic = [name for name, given in only.items() if given]
+    goes_on = options.get("go_on", True) and {*deterministic} <= {"confirm"}
     if options.get("chance") and deterministic:
         raise UnusableInput("is of deterministic agents: it cannot be given with chance", deterministic[0])
     agent = GuardedAgent(agent)
@@ -161,7 +162,7 @@ def interrogate(
         result = interrogation.run(np.random.default_rng(seed))
     except Interrupted as error:
         result, failure = error.result, error
-    if result.not_strips and options.get("go_on", True) and not deterministic:
+    if result.not_strips and goes_on:
         with one_thread():
             further = go_further(agent, result, seed, outcomes, interrogation.budget, exam)
         if further.found is not None:

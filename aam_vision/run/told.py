@@ -14,7 +14,7 @@ import numpy as np
 from aam_vision.agents.counting import CountingAgent
 from aam_vision.agents.decorator import AnnouncedAgent
 from aam_vision.agents.image import image_test, unlike
-from aam_vision.agents.journal import WENT_ON, Journal
+from aam_vision.agents.journal import AS_READ, WENT_ON, Journal
 from aam_vision.agents.journalled import JournalledAgent
 from aam_vision.interrogation.chance.interrogating import Watch
 from aam_vision.interrogation.chance.result import ChanceResult
@@ -37,7 +37,7 @@ from aam_vision.report.recorded import images
 from aam_vision.run.arguments import Arguments
 from aam_vision.run.chance import figures, finish, options_of, progress_of
 from aam_vision.run.checks import names_given, options_given
-from aam_vision.run.folder import save
+from aam_vision.run.folder import keep_transcript, save
 from aam_vision.run.labelling_note import seen, told_unlike, untested, with_other_cause
 from aam_vision.run.summary import Ended, accusation, exit_code, lines, summary
 from aam_vision.run.targets import Target
@@ -79,9 +79,12 @@ class ToldRun:
         if further is not None:
             if further.found is not None:
                 diagnosed, result, failure = result, replace(further.found, seen=result.seen), None
+                if further.looking is not None and further.transcript is not None:
+                    keep_transcript(folder / AS_READ, further.transcript)
                 if isinstance(found := result.outcomes, ChanceResult):
                     wall_s, invented = perf_counter() - began, result.invented
-                    told = figures(arguments, target, found, None, diagnosed, wall_s, invented)
+                    looking = further.looking
+                    told = figures(arguments, target, found, looking, diagnosed, wall_s, invented)
                     return finish(folder, journal, target, found, told)
             else:
                 assert result.diagnosis is not None, "it was gone on from that"
@@ -126,6 +129,7 @@ class ToldRun:
         arguments, resources, after = self._arguments, self._interrogation.budget.resources, agent.exchanges
         assert result.diagnosis is not None, "it goes on from that"
         options, why, progress = options_of(arguments, resources), result.diagnosis.why, Progress()
+        looked: dict[str, object] = {"looked": True} if result.looks_err else {}
 
         def begins(attempt: Attempt) -> Watch | None:
             nonlocal after
@@ -133,7 +137,7 @@ class ToldRun:
                 after = agent.exchanges
             outcomes = attempt.way is Way.OUTCOMES
             more = {"constants": dict(attempt.constants)} if attempt.constants else {}
-            journal.note(WENT_ON, {"after": after, "explained": outcomes, **more})
+            journal.note(WENT_ON, {"after": after, "explained": outcomes, **more, **looked})
             if outcomes:
                 return progress_of(arguments, options, f"{why}: going on with {attempt.way}", progress)
             if not arguments.quiet:
@@ -158,7 +162,7 @@ class ToldRun:
                 by = {"fact": further.fact.json()}
             elif found.changed:
                 by = {"anew": True}
-            journal.note(WENT_ON, {"after": after, "explained": True, **by})
+            journal.note(WENT_ON, {"after": after, "explained": True, **by, **looked})
         return further
 
 
@@ -173,9 +177,7 @@ def _check_unused(name: str, target: Target) -> None:
 
 def goes_on(arguments: Arguments, target: Target, result: Result) -> Sequence[Way]:
     """With what a run goes on from its diagnosis: nothing, if something was asked for that only STRIPS has."""
-    only = (
-        "policy", "prior", "repeated_arguments", "refusal_rate", "flip_rate", "cache", "write_ppo", "confirm",
-    )  # fmt: skip
+    only = "policy", "prior", "repeated_arguments", "refusal_rate", "cache", "write_ppo"
     if options_given(arguments, *only):
         return []
     among = ALL if target.truth is None else (Way.OUTCOMES,)

@@ -317,6 +317,28 @@ def random_outcome(setting: Setting, rng: np.random.Generator) -> Fault:
     return Chance(setting, (action,), consequence, rate=float(rng.uniform(0.2, 0.5)))
 
 
+@dataclass(eq=False, kw_only=True)
+class Both(Fault):
+    """Two faults of one agent, neither of which hides anything."""
+
+    parts: tuple[Fault, Fault]
+
+    def step(self, world: World, step: GroundAction, nature: Nature) -> Outcome:
+        state = self.setting.outcome(world.state, step)
+        for part in self.parts:
+            if state is not None and step.name in part.actions and part.strikes(world, step, nature):
+                state = part.consequence(world.state, step, state)
+        return Outcome(state is not None, world if state is None else World(state))
+
+
+def chance_and_condition(setting: Setting, rng: np.random.Generator) -> Fault:
+    """One effect depends on an atom of its action's parameters, and one, of the same action or of another, fails to come at times."""
+    depends = effect_if_own(setting, rng)
+    fails = random_outcome(depends.setting, rng)
+    actions = dict.fromkeys((*depends.actions, *fails.actions))
+    return Both(fails.setting, tuple(actions), parts=(depends, fails), rate=fails.rate)
+
+
 def swapped_sometimes(setting: Setting, rng: np.random.Generator) -> Fault:
     """One action is attempted with two arguments of one type exchanged, three times in ten."""
     action, turned = _exchange(setting, rng)

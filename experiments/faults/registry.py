@@ -521,7 +521,7 @@ def right_verdicts(family: str, access: Access | str, *, misread: bool = False) 
 
     Where nothing can be had again, what is hidden cannot be told from a change.
     """
-    right = FAMILIES[family].right
+    right = {**FAMILIES, **SEVERAL}[family].right
     if Access(access) is Access.TRAJECTORY and {"hidden", "changing"} & {*right}:
         right = (*right, "hidden", "changing")
     return (*right, "misread", "random") if misread else right
@@ -574,13 +574,18 @@ FAULTY: Mapping[str, Kind] = {
     "comes and goes": Kind(comes_and_goes, ("hidden",)),
 }
 FAMILIES: Mapping[str, Kind] = {**HONEST, **FAULTY}
+SEVERAL: Mapping[str, Kind] = {
+    "chance and a condition": Kind(conditional.chance_and_condition, ("random", "conditional")),
+}
+"""Families of agents with several faults at once."""
 
 
 def faulty_agent(family: str, access: Access | str, seed: int, size: int = 2) -> FaultyAgent:
     """The agent of a family: a domain, its problems of this size, and where the fault is put, all drawn from the seed."""
-    allowed, number = Access(access), list(FAMILIES).index(family)
+    families = {**FAMILIES, **SEVERAL}
+    allowed, number = Access(access), list(families).index(family)
     rng = np.random.default_rng([seed, 5, number])
-    make = FAMILIES[family].make
+    make = families[family].make
     given = {"access": allowed} if "access" in signature(make).parameters else {}
     while True:
         domain = DOMAINS[int(rng.integers(len(DOMAINS)))]

@@ -13,6 +13,7 @@ from experiments.faults.registry import FAMILIES
 from experiments.programs import FAULTS
 from experiments.trust import (
     ACCESSES,
+    BOTH,
     DOMAINS,
     FLIPS,
     KINDS,
@@ -21,6 +22,7 @@ from experiments.trust import (
     by_kind,
     kind_of,
     mixture,
+    several_at_once,
     summary,
 )
 from experiments.trust_runs import PER_SITUATION, robot, trusted
@@ -37,6 +39,20 @@ def test_the_mixture_has_all_kinds_of_agents_under_all_accesses() -> None:
     assert {case["flip_rate"] for case in cases} == set(FLIPS)
     assert {kind_of(case) for case in cases} == set(KINDS)
     assert len({tuple(sorted(case.items())) for case in cases}) == len(cases)
+
+
+def test_agents_with_several_faults_are_interrogated_where_they_are_asked_for(tmp_path: Path) -> None:
+    cases = several_at_once()
+    assert {kind_of(case) for case in cases} == {BOTH}
+    assert {case["access"] for case in cases} == set(ACCESSES)
+    asked = ("--kind", BOTH, "--access", "snapshot", "--runs", "5", "--goes-on", "--exam", "60")
+    done = called("experiments.trust", *asked, "--out", tmp_path / "out", cwd=tmp_path, code=0)
+    assert "chance and a condition" in done.stdout
+    rows = [
+        json.loads(line)["result"] for line in (tmp_path / "out" / "results.jsonl").read_text().splitlines()
+    ]
+    assert [row["learned_right"] for row in rows] == [True] * 5
+    assert not any(row["learned_false"] for row in rows)
 
 
 @pytest.mark.parametrize(

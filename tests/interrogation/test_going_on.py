@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 import aam_vision
+from aam_vision.agents.unreliable import UnreliableAgent
 from aam_vision.interrogation.chance.result import ChanceResult
 from aam_vision.interrogation.task.result import Result
 from aam_vision.model.query import Access, Agent
 from experiments.faults.registry import faulty_agent
 from experiments.faults.world import FaultyAgent
-from experiments.trust_runs import unpredicted
+from experiments.trust_runs import trusted, unpredicted
 from tests.profiles import first
 from tests.refusals import told_by
 
@@ -66,6 +67,41 @@ def test_what_is_hidden_is_learned_with_an_invented_fact(access: Access) -> None
     assert found.complete
     assert found.invented.startswith("memory-1 is an invented fact")
     assert "memory-1" in found.pddl
+
+
+@pytest.mark.parametrize(
+    ("family", "access", "learned"),
+    [
+        ("hidden counter", "reset", "memory, open"),
+        ("refused for a spoiled object", "snapshot", "memory, open"),
+        ("effect depends on own atom", "snapshot", "cases, open"),
+        ("delayed effect", "reset", "delayed, open"),
+        ("drift of an effect", "reset", "anew, open"),
+        ("random outcome", "snapshot", "outcomes, complete"),
+    ],
+)
+def test_what_explains_it_is_found_behind_looks_that_err(family: str, access: str, learned: str) -> None:
+    found = trusted(
+        agent=f"fault: {family}",
+        access=access,
+        flip_rate=0.05,
+        seed=1,
+        size=2,
+        exam=60,
+        go_on=True,
+    )
+    assert found["right"]
+    assert (found["learned"], found["learned_right"], found["learned_missed"]) == (learned, True, 0)
+
+
+def test_where_refusals_err_too_nothing_is_gone_on_with() -> None:
+    asked = UnreliableAgent(
+        faulty_agent("hidden counter", Access.RESET, 1), 0.05, 0.05, np.random.default_rng(0)
+    )
+    found = interrogated(asked)
+    assert found.rates is not None
+    assert found.rates.refusals_err
+    assert (found.invented, found.outcomes) == ("", None)
 
 
 def test_what_nothing_explains_is_an_error_that_says_what_was_tried() -> None:

@@ -127,6 +127,24 @@ def test_a_number_is_a_parameter_that_plans_reckon_with_and_runs_resume(tmp_path
     assert told.replace("memory-1", "strength") in explained(folder)
 
 
+def test_it_is_found_behind_looks_that_err_which_prove_nothing(tmp_path: Path) -> None:
+    program, run = changed_program(tmp_path, FIT), tmp_path / "run"
+    command("--agent", program, "--flip-rate", "0.04", "--out", run, cwd=tmp_path)
+    result, text = result_of(run), explained(run)
+    assert (result["status"], result["missing"]) == ("open", "the answers were weighed, so nothing is proven")
+    assert result["invented"].startswith("memory-1 is an invented number: 0 when a history begins")
+    assert "Looks err, so each situation was looked at until it was certain: nothing is proven." in text
+    assert "needs robot-in(?where) certain query" in text
+    assert "proven query" not in text
+    assert_same_again(run, program, tmp_path / "again", 200)
+    asked = (run, "--agent", program, "--goal", "(holds blue)")
+    done = called("aam_vision.execute", *asked, cwd=tmp_path, code=0)
+    assert done.stdout.splitlines()[-1].startswith("Goal reached")
+    (run / "read" / "transcript.sqlite").unlink()
+    done = called("aam_vision.explain", run, cwd=tmp_path, code=2)
+    assert "lacks read/transcript.sqlite, which a run writes at its end; run it anew" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "why"),
     [

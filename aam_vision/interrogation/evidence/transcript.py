@@ -47,6 +47,12 @@ class Transcript:
                 return entry.steps[-1].after
         return None
 
+    @property
+    def beginnings(self) -> tuple[Situation, ...]:
+        """Where an interrogation can begin anew: as at first, or where the agent stands if there is no way back."""
+        here = None if self.access.restarts else self.end
+        return self.initial if here is None else (here,)
+
     def names(self) -> list[str]:
         """Names of the entries for messages, e.g. ``query 3 (stack(a, b): 0 of 1 steps executed)``; of traces by their lines."""
         queries = looks = steps = told = 0

@@ -214,6 +214,10 @@ class ErrorRates:
     executions: float
     surely: bool = False
     """Whether the agent's refusals are never a mistake (``query.refuses_surely``): then their rate means nothing."""
+    looks_err: bool = False
+    """Whether looks at one situation have differed, where each was looked at until it was certain."""
+    refusals_err: bool = False
+    """Whether steps were executed there that had been refused."""
 
 
 def misreadings(counts: Mapping[str, Counts]) -> dict[str, Misreading]:

@@ -102,7 +102,7 @@ class Interrogation:
         """
         setup = Setup(
             self.moves(),
-            lambda: self._policy("economical"),
+            lambda: Examining(self._policy("economical"), self.agent.access, self.exam),
             self.budget,
             self.repeated,
             self.confidence,

@@ -255,7 +255,15 @@ class LookingAgent(AgentDecorator):
         Raises:
             UnusableInput: looks do not tell what is true there, and that is to be known.
         """
-        seen = self._reading.begin(self.agent.initial())
+        return self.begin(self.agent.initial())
+
+    def begin(self, starts: Sequence[Situation]) -> Sequence[Situation]:
+        """What is certain in situations that the agent can be brought to, or where it stands; how looks err is told from them first.
+
+        Raises:
+            UnusableInput: looks do not tell what is true there, and that is to be known.
+        """
+        seen = self._reading.begin(starts)
         for situation in seen:
             if self._whole and situation.state.unknown:
                 raise UnusableInput(

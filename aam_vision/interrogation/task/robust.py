@@ -8,7 +8,7 @@ allows none, its answers are asked for until they are certain (``RepeatingAgent`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import ceil, log
@@ -21,7 +21,7 @@ from aam_vision.agents.encoding import Malformed, plan_json, read_plan
 from aam_vision.agents.enforcing import EnforcingAgent
 from aam_vision.interrogation.evidence.anomalies import contradicted_query, disagreement, shows_error
 from aam_vision.interrogation.evidence.graph import REFUSALS
-from aam_vision.interrogation.evidence.moves import Asked, Policy, Stop
+from aam_vision.interrogation.evidence.moves import Asked, Entry, Policy, Stop, Walked
 from aam_vision.interrogation.examination.diagnosing import diagnose
 from aam_vision.interrogation.examination.findings import Family
 from aam_vision.interrogation.examination.trials import Trials
@@ -245,7 +245,7 @@ class _Stages:
         except Interrupted as error:
             if not error.contradicted:
                 raise
-            doubted = self._diagnosed(error)
+            doubted = self._diagnosed(error, self.agent)
         else:
             return self._weigh(result, None) if setup.confirm and not setup.repeated else result
         diagnosis = doubted.result.diagnosis
@@ -255,18 +255,19 @@ class _Stages:
         try:
             result = self._weigh(doubted.result, doubted) if settable else self._repeat(doubted)
         except Interrupted as error:
-            raise Interrupted(str(error), replace(error.result, diagnosis=diagnosis)) from error.__cause__
+            found = error.result.diagnosis or diagnosis
+            raise Interrupted(str(error), replace(error.result, diagnosis=found)) from error.__cause__
         known = result.doubt or diagnosis.family is not Family.UNKNOWN
         return replace(result, diagnosis=diagnosis) if known else result
 
-    def _diagnosed(self, error: Interrupted) -> Interrupted:
+    def _diagnosed(self, error: Interrupted, agent: CountingAgent) -> Interrupted:
         """The same interruption, with the reason that experiments have shown.
 
         Raises:
             Interrupted: the agent failed meanwhile.
         """
         result = error.result
-        trials = Trials(self.agent, result.transcript)
+        trials = Trials(agent, result.transcript)
         try:
             diagnosis = diagnose(trials, self.rng)
         except AgentFailed as failure:
@@ -304,7 +305,8 @@ class _Stages:
 
     def _repeat(self, doubted: Interrupted | None) -> Result:
         """An interrogation from its beginning, of what is certain once answers are repeated."""
-        setup, starts = self.setup, _starts(self.agent, doubted)
+        setup = self.setup
+        starts = self.agent.initial() if doubted is None else doubted.result.transcript.beginnings
         steady = RepeatingAgent(self.agent, starts, setup.confidence, setup.budget)
         curve = doubted.result.curve if doubted is not None else ()
         result = self._certain(steady)
@@ -320,30 +322,44 @@ class _Stages:
         return _unexplained(result, doubted)
 
     def _certain(self, steady: RepeatingAgent) -> Result:
-        """The interrogation of what is certain.
+        """The interrogation of what is certain, and its examination.
 
         Raises:
-            Interrupted: the agent failed, or even this contradicts itself.
+            Interrupted: the agent failed, or even this contradicts itself; its ``result`` says why.
         """
         try:
             result = self._interrogate(steady, self.setup.afresh(), TAKEN_AT_THEIR_WORD)
         except Interrupted as error:
-            if isinstance(error.__cause__, Spent):
-                return replace(error.result, why=str(error), cut=BUDGET)
-            if not error.contradicted:
-                raise
-            why = (
-                f"{error}; asked for until they were certain, the answers are these: "
-                "it is no STRIPS agent in this vocabulary"
-            )
-            result = replace(error.result, why=why, doubt=why, rates=steady.rates)
-            raise Interrupted(why, result) from error.__cause__
+            found = self._explained(error, steady)
+            if isinstance(found.__cause__, Spent):
+                return replace(found.result, why=str(found), cut=BUDGET)
+            noted = replace(found.result, rates=steady.rates, confidence=self.setup.confidence)
+            raise Interrupted(str(found), noted) from found.__cause__
         left = result.hypotheses.undecided()
         if result.proven and left and not steady.access.restarts:
             said = f"{counted(left, 'line')} of the model {'is' if left == 1 else 'are'} open"
             why = f"{said}, and cannot be told from where the answers began to be weighed"
             return replace(result, proven=False, why=why)
         return result
+
+    def _explained(self, error: Interrupted, steady: RepeatingAgent) -> Interrupted:
+        """The same interruption, with why even answers that are certain contradict each other, as far as experiments can tell."""
+        if not error.contradicted:
+            return error
+        if (
+            not steady.rates.looks_err or steady.rates.refusals_err
+        ):  # chance is behind it, as was found before
+            told = "asked for until they were certain, the answers are these: it is no STRIPS agent in this vocabulary"
+            why = f"{error}; {told}"
+            found = Interrupted(why, replace(error.result, why=why, doubt=why))
+            found.__cause__ = error.__cause__
+            return found
+        try:
+            found = self._diagnosed(error, steady)
+        except Interrupted as failed:
+            return failed
+        found.result = replace(found.result, transcript=found.result.transcript.of(steady.asked))
+        return found
 
     def _interrogate(self, agent: CountingAgent, policy: Policy, scrutiny: Scrutiny) -> Result:
         """The loop, and a last look at all answers in the light of what followed from them."""
@@ -386,15 +402,6 @@ def _check(result: Result) -> None:
         raise Interrupted(why, failed) from InconsistentAgent(why)
 
 
-def _starts(agent: CountingAgent, doubted: Interrupted | None) -> list[Situation]:
-    """Where an interrogation can begin anew: as at first, or where the agent stands if there is no way back."""
-    if doubted is None:
-        return list(agent.initial())
-    so_far = doubted.result.transcript
-    here = None if agent.access.restarts else so_far.end
-    return list(so_far.initial) if here is None else [here]
-
-
 # Answers asked for until they are certain, where no state can be made: a decorator around an unreliable agent.
 #
 # Where the agent stands it can be looked at again, without a step, and a refused step can be attempted again. So every
@@ -425,6 +432,8 @@ class RepeatingAgent(CountingAgent):
         self._starts = starts
         self._budget = budget
         self._looks = RepeatedLooks(agent.vocabulary, confidence, self._look)
+        self.asked: list[Entry] = []
+        """Everything that was asked, refusals asked for again included, with what was certain in the end."""
         self._mistaken_refusals = 0
         """Refused steps that were executed when they were asked for again."""
         self._executions = 0
@@ -434,7 +443,8 @@ class RepeatingAgent(CountingAgent):
         """The rates of error, as far as they have shown."""
         executions = posterior_mean(EXECUTED, 0, 0)  # nothing here tells of them: the prior
         surely = refuses_surely(self.agent) and not self._mistaken_refusals
-        return ErrorRates(self._looks.misreadings, self._refusal_rate, executions, surely)
+        erred = self._looks.erred, bool(self._mistaken_refusals)
+        return ErrorRates(self._looks.misreadings, self._refusal_rate, executions, surely, *erred)
 
     @property
     def erred(self) -> bool:
@@ -457,8 +467,10 @@ class RepeatingAgent(CountingAgent):
             AgentFailed: the agent cannot answer any more.
         """
         at, rest, refused = query.initial, query.plan, 0
+        tries = list[tuple[Query, int, Hashable]]()
         while True:
             response = super().ask_again(Query(at, rest))
+            tries.append((Query(at, rest), response.executed, response.final.handle))
             rest = rest[response.executed :]
             if response.executed:
                 self._mistaken_refusals += refused
@@ -471,7 +483,12 @@ class RepeatingAgent(CountingAgent):
             if spent := self._budget.spent(self.counts, steps=len(rest)):
                 raise Spent(spent)
         executed = len(query.plan) - len(rest)
-        return Response(executed, self._looks.settled(at) if executed else at)
+        final = self._looks.settled(at) if executed else at
+        for number, (asked, done, handle) in enumerate(tries, 1):
+            begun = replace(asked.initial, state=final.state) if number > 1 else query.initial
+            ended = final if number == len(tries) else Situation(handle, final.state)
+            self.asked.append(Asked(Query(begun, asked.plan), Response(done, ended)))
+        return Response(executed, final)
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
         """The agent's walk; where its situations cannot be gone back to, in single steps, each looked at."""
@@ -483,6 +500,7 @@ class RepeatingAgent(CountingAgent):
                 start = walked[-1].after
             if at_a_time == steps:
                 break
+        self.asked.append(Walked(tuple(walked)))
         return walked
 
     @property
