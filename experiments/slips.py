@@ -118,7 +118,8 @@ def interrogated(*, world: str, seed: int) -> Row:
     wrong = sum(not result.predictions.agrees(*step) for step in steps) / max(1, len(steps))
     told = [
         (likeliest.low <= (1 - rate if name in instead else 1.0) <= likeliest.high)
-        for name, (likeliest, *_) in (result.chance or {}).items()
+        for name, own in (result.chance or {}).items()
+        for likeliest in own[:1]
     ]
     slipped = sum(control.name in instead and before != after for before, control, after in steps)
     often = wrong + rate * slipped / max(1, len(steps))  # about so often, with slips

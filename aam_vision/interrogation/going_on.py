@@ -102,7 +102,7 @@ def attempts(agent: Agent, result: Result, among: Collection[Way] = ALL) -> list
     test = image_test(agent)
     if traced(agent) or (test is not None and test.exact < READ_WELL * test.images):
         return []
-    if result.looks_err and result.rates is not None and result.rates.refusals_err:
+    if (rates := result.rates) is not None and rates.looks_err and rates.refusals_err:
         return []
     lasts = can_renew(result)
     found = [Attempt(Way.ANEW)] * lasts

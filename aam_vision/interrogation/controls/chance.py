@@ -128,7 +128,7 @@ class LikeliestAgent(AgentDecorator):
             likeliest = self._likeliest(control.name, tries)
             if likeliest in led:
                 return led[likeliest]
-            if len(led) and sum(tries.values()) >= MOST:
+            if led and sum(tries.values()) >= MOST:
                 return next((led[state] for state, _ in tries.most_common() if state in led))
             after = self._try(here, control)
             led.setdefault(after.state, after)
@@ -153,16 +153,25 @@ class LikeliestAgent(AgentDecorator):
         """
         does: dict[str, list[tuple[State, GroundAction]]] = {}
         for key, tries in self.tries.items():
-            if tries.most_common(1)[0][0] != key[0]:
+            if _most_often(tries) != key[0]:
                 does.setdefault(key[1].name, []).append(key)
         for keys in does.values():
             hits = sum(max(self.tries[key].values()) for key in keys)
             made = sum(sum(self.tries[key].values()) for key in keys)
             while (limits := _limits(hits, made, 2)) and (limits[1] - limits[0]) / 2 > WITHIN:
                 key = keys[made % len(keys)]
-                likeliest = self.tries[key].most_common(1)[0][0]
+                likeliest = _most_often(self.tries[key])
                 hits += self._try(self._where[key], key[1]).state == likeliest
                 made += 1
+
+    @property
+    def unclear(self) -> set[str]:
+        """The controls of which no outcome was clearly the likeliest in some situation, as often as they were given there."""
+        return {
+            control.name
+            for (_, control), tries in self.tries.items()
+            if sum(tries.values()) >= MOST and self._likeliest(control.name, tries) is None
+        }
 
     def _likeliest(self, control: str, tries: Counter[State]) -> State | None:
         """The outcome that is the likeliest one; None as long as another one may be."""
@@ -203,7 +212,7 @@ class Share:
 
 
 Shares = dict[str, tuple[Share, ...]]
-"""By control what comes of it, the likeliest outcome first."""
+"""By control what comes of it, the likeliest outcome first; nothing where no outcome is clearly the likeliest."""
 
 
 def shares(agent: LikeliestAgent, controls: Sequence[ActionHeader], model: ControlModel) -> Shares:
@@ -217,7 +226,10 @@ def shares(agent: LikeliestAgent, controls: Sequence[ActionHeader], model: Contr
         own[""] += tries[likeliest]
         for outcome, times in others:
             own[_instead(state, control, outcome, controls, model)] += times
-    return {name: _with_limits(counts[name]) for name in sorted(counts)}
+    unclear = agent.unclear
+    return {
+        name: () if name in unclear else _with_limits(counts[name]) for name in sorted({*counts, *unclear})
+    }
 
 
 def _instead(
@@ -238,11 +250,13 @@ def _instead(
     return f"it does what {names[0]} does" if len({*names}) == 1 else OTHERWISE
 
 
+def _most_often(tries: Counter[State]) -> State:
+    return tries.most_common(1)[0][0]
+
+
 def _with_limits(own: Counter[str]) -> tuple[Share, ...]:
-    tries, ordered = (
-        sum(own.values()),
-        sorted(own.items(), key=lambda item: (item[0] != "", -item[1], item[0])),
-    )
+    tries = sum(own.values())
+    ordered = sorted(own.items(), key=lambda item: (item[0] != "", -item[1], item[0]))
     return tuple(Share(what, hits, tries, *_limits(hits, tries, len(ordered))) for what, hits in ordered)
 
 
@@ -254,7 +268,13 @@ def _limits(hits: int, tries: int, outcomes: int) -> tuple[float, float]:
 def told(found: Shares) -> str:
     """What is random, in sentences."""
     sentences, always = list[str](), list[str]()
-    for name, (likeliest, *others) in found.items():
+    for name, own in found.items():
+        if not own:
+            sentences.append(
+                f"No outcome of {name} is clearly the likeliest: how often any comes is not said."
+            )
+            continue
+        likeliest, *others = own
         if not others:
             always.append(f"{name} (in all of {counted(likeliest.tries, 'try')})")
             continue
@@ -273,7 +293,7 @@ def likeliest(given: Sequence[Given]) -> list[Given]:
     for one in given:
         made = one.transition
         tries.setdefault((made.before, made.control), Counter())[made.after] += 1
-    best = {where: outcomes.most_common(1)[0][0] for where, outcomes in tries.items()}
+    best = {where: _most_often(outcomes) for where, outcomes in tries.items()}
     return [
         one for one in given if best[one.transition.before, one.transition.control] == one.transition.after
     ]

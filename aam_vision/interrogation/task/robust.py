@@ -346,9 +346,8 @@ class _Stages:
         """The same interruption, with why even answers that are certain contradict each other, as far as experiments can tell."""
         if not error.contradicted:
             return error
-        if (
-            not steady.rates.looks_err or steady.rates.refusals_err
-        ):  # chance is behind it, as was found before
+        rates = steady.rates
+        if not rates.looks_err or rates.refusals_err:  # chance is behind it, as was found before
             told = "asked for until they were certain, the answers are these: it is no STRIPS agent in this vocabulary"
             why = f"{error}; {told}"
             found = Interrupted(why, replace(error.result, why=why, doubt=why))

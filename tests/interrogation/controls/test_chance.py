@@ -79,11 +79,22 @@ def test_what_another_control_does_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", first(1, ["lamps", "door"]))
-def test_an_agent_without_chance_is_asked_nothing_more_than_before(name: str, tmp_path: Path) -> None:
+def test_an_agent_without_chance_is_learned_as_before(name: str, tmp_path: Path) -> None:
     world = worlds.WORLDS[name].agent(tmp_path)
     results = [interrogate(world, options=Options(chance=looked)) for looked in (True, False)]
     assert results[0].chance is None
     assert len({(one.steps, one.rounds, one.status, one.pddl) for one in results}) == 1
+
+
+def test_where_no_outcome_is_the_likeliest_nothing_is_said_of_how_often_it_comes(tmp_path: Path) -> None:
+    world = worlds.WORLDS["lamps"].agent(tmp_path)
+    evenly = SlippingAgent(world, 0.5, {"red": "red"}, np.random.default_rng(0))
+    result = interrogate(evenly)
+    assert result.chance is not None
+    assert result.chance["red"] == ()
+    assert result.chance["blue"]
+    assert "No outcome of red is clearly the likeliest" in " ".join(str(result).split())
+    assert result.status == "open"
 
 
 def test_the_likeliest_outcome_of_many_tries_is_taken(tmp_path: Path) -> None:
