@@ -8,7 +8,7 @@ agent can be asked about any state, near misses are made, and states in which ou
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, islice, product
 from math import prod
 from typing import NamedTuple
@@ -61,26 +61,55 @@ class Step(NamedTuple):
     held: int
 
 
+_Kind = tuple[int, int]
+"""An action's number, and its atoms that hold where a step begins."""
 _SEEN = -1
 _Way = tuple[int, int, int]
 """How a step leads to a situation: its action, the action's atoms that hold before, and the outcome; or ``_SEEN``, how often it was seen to lead
 there, and of how many times."""
 
 
+class _Choices:
+    """The actions of a problem with their arguments, in order, and of which of them each fact is an atom."""
+
+    def __init__(
+        self, given: Sequence[tuple[int, tuple[str, ...]]], actions: Sequence[ActionKnowledge]
+    ) -> None:
+        self.given = given
+        self._places = [*range(len(given))]
+        self._atoms: dict[tuple[str, tuple[str, ...]], list[tuple[int, int]]] = {}
+        """By fact, the places of the choices that it is an atom of, each with the atom's bit."""
+        for place, (number, objects) in zip(self._places, given, strict=True):
+            index = actions[number].index
+            for bit, fact in index.grounded(objects):
+                if not bit & index.reported:
+                    self._atoms.setdefault(fact, []).append((place, bit))
+
+    def kinds(self, state: State) -> dict[_Kind, list[int]]:
+        """By action and its atoms that hold where a step begins, the places of the choices."""
+        held = [0] * len(self.given)
+        for fact in state.true:
+            for place, bit in self._atoms.get(fact, ()):
+                held[place] |= bit
+        found: dict[_Kind, list[int]] = {}
+        for place, (number, _), mask in zip(self._places, self.given, held, strict=True):
+            found.setdefault((number, mask), []).append(place)
+        return found
+
+
 class StepTable:
-    """The steps that may be tried in each situation, worked out once: one for every action and set of its atoms that hold.
+    """The steps that may be tried in each situation, worked out once, by kind: the action and its atoms that hold.
 
     No object is named twice, and no constant as an argument where two of the action's atoms would be one fact: which of them
-    was changed could not be told. There are millions of steps, so of each only what holds is kept, equal ones once.
+    was changed could not be told. There are millions of steps, so of each only its place is kept.
     """
 
     def __init__(self, actions: Sequence[ActionKnowledge]) -> None:
         self._actions = actions
-        self._choices: dict[Objects, list[tuple[int, tuple[str, ...]]]] = {}
-        """By the objects of a problem, the actions' numbers with their arguments, in order."""
-        self._known: dict[State, tuple[list[int], list[Step]]] = {}
-        """By situation, the atoms that hold of each of these, and the first step of each kind."""
-        self._equal: dict[int, int] = {}
+        self._choices: dict[Objects, _Choices] = {}
+        self._known: dict[State, tuple[dict[_Kind, list[int]], list[Step]]] = {}
+        """By situation, the places of the steps of each kind, and the first of them."""
+        self._equal: dict[_Kind, _Kind] = {}
         self.led: dict[State, dict[tuple[int, tuple[str, ...]], Counter[State]]] = {}
         """By situation, action and arguments, where steps led that once led elsewhere than what is known of their actions, as they change what
         is not named."""
@@ -95,30 +124,37 @@ class StepTable:
         reported = self._reported & state.true
         return State(state.true - reported, state.objects) if reported else state
 
-    def all(self, state: State) -> Iterator[Step]:
+    def all(self, state: State) -> list[Step]:
         """Every step, by action and arguments."""
-        masks = self._of(state)[0]
-        return (Step(*choice, held) for choice, held in zip(self._choices[state.objects], masks, strict=True))
+        return self.of(state, lambda number, held: True)
+
+    def of(self, state: State, wanted: Callable[[int, int], bool]) -> list[Step]:
+        """The steps of the kinds that are wanted, by action and arguments."""
+        kinds = self._of(state)[0]
+        given = self._choices[state.objects].given
+        found = [(place, kind[1]) for kind, places in kinds.items() if wanted(*kind) for place in places]
+        return [Step(*given[place], held) for place, held in sorted(found)]
 
     def distinct(self, state: State) -> list[Step]:
-        """One step of every action and set of its atoms that hold: others would tell the same."""
+        """One step of every kind: others would tell the same."""
         return self._of(state)[1]
 
     def keep(self, states: Container[State]) -> None:
         """Forget all other situations."""
         self._known = {state: known for state, known in self._known.items() if state in states}
 
-    def _of(self, state: State) -> tuple[list[int], list[Step]]:
+    def _of(self, state: State) -> tuple[dict[_Kind, list[int]], list[Step]]:
         if state not in self._known:
-            if state.objects not in self._choices:
-                self._choices[state.objects] = list(self._chosen(state.objects))
-            masks: list[int] = []
-            first: dict[tuple[int, int], Step] = {}
-            for number, objects in self._choices[state.objects]:
-                held = self._actions[number].index.before(state, objects)
-                masks.append(self._equal.setdefault(held, held))
-                first.setdefault((number, held), Step(number, objects, held))
-            self._known[state] = masks, list(first.values())
+            choices = self._choices.get(state.objects)
+            if choices is None:
+                choices = self._choices[state.objects] = _Choices(
+                    [*self._chosen(state.objects)], self._actions
+                )
+            kinds = {
+                self._equal.setdefault(kind, kind): places for kind, places in choices.kinds(state).items()
+            }
+            first = [Step(*choices.given[places[0]], held) for (_, held), places in kinds.items()]
+            self._known[state] = kinds, first
         return self._known[state]
 
     def _chosen(self, known: Objects) -> Iterator[tuple[int, tuple[str, ...]]]:
@@ -169,8 +205,9 @@ class StateGraph:
         self._ways: dict[_Way, int] = {}
         self._shares: Numbers = np.zeros(0)
         """Of every way, its probability when the graph was last solved."""
+        self._outcomes: dict[_Kind, list[tuple[int, int, int]]] = {}
         self._effects: dict[Step, list[tuple[int, frozenset[Atom], frozenset[Atom]]]] = {}
-        """See ``_changes``."""
+        """See ``_leads`` and ``_changes``."""
         self._avoided: list[int] = []
         """Moves that led elsewhere for the first time since the graph was made."""
         while done < len(self.states):
@@ -192,39 +229,44 @@ class StateGraph:
     def _expand(self, number: int) -> None:
         state = self.states[number]
         seen = self._steps.led.get(state, {})
-        for step in self._steps.all(state):
+        for step in self._steps.of(state, lambda *kind: bool(seen or self._leads(*kind))):
             if seen and (led := seen.get((step.action, step.objects))):
                 reached = [((_SEEN, times, led.total()), self._add(after)) for after, times in led.items()]
-            elif changes := self._changes(step):
+            else:
                 reached = [
                     (
                         (step.action, step.held, outcome),
                         self._add(State((state.true - deletes) | adds, state.objects)),
                     )
-                    for outcome, adds, deletes in changes
+                    for outcome, adds, deletes in self._changes(step)
                 ]
-            else:
-                continue
             known = [(way, place) for way, place in reached if place is not None]
             if known and any(place != number for _, place in known):
                 for way, place in known:
                     self._lead.append((len(self._moves), self._ways.setdefault(way, len(self._ways)), place))
                 self._moves.append((number, step))
 
-    def _changes(self, step: Step) -> list[tuple[int, frozenset[Atom], frozenset[Atom]]]:
-        """Every outcome of a step by its number, with the facts that it makes true and false; none if it may be refused or changes nothing."""
-        if step not in self._effects:
-            action, index = self._actions[step.action], self._actions[step.action].index
-            sure = bool(action.outcomes) and action.certain_to_succeed(step.held)
+    def _leads(self, number: int, held: int) -> list[tuple[int, int, int]]:
+        """Every outcome of a kind of steps by its number, with the atoms that it makes true and false; none if they may be refused or change nothing."""
+        kind = number, held
+        if kind not in self._outcomes:
+            action = self._actions[number]
+            sure = bool(action.outcomes) and action.certain_to_succeed(held)
             found = [
-                (
-                    outcome,
-                    index.facts(after & ~step.held & ~index.reported, step.objects),
-                    index.facts(step.held & ~after, step.objects),
-                )
-                for outcome, after in (action.leads(step.held) if sure else ())
+                (outcome, after & ~held & ~action.index.reported, held & ~after)
+                for outcome, after in (action.leads(held) if sure else ())
             ]
-            self._effects[step] = found if any(adds or deletes for _, adds, deletes in found) else []
+            self._outcomes[kind] = found if any(adds or deletes for _, adds, deletes in found) else []
+        return self._outcomes[kind]
+
+    def _changes(self, step: Step) -> list[tuple[int, frozenset[Atom], frozenset[Atom]]]:
+        """The same of a step, as facts."""
+        if step not in self._effects:
+            facts = self._actions[step.action].index.facts
+            self._effects[step] = [
+                (outcome, facts(adds, step.objects), facts(deletes, step.objects))
+                for outcome, adds, deletes in self._leads(step.action, step.held)
+            ]
         return self._effects[step]
 
     def _arrays(self) -> None:
@@ -356,11 +398,11 @@ class StateGraph:
         if not (action := self._actions[best.action]).varies:
             return best
         least = action.worth(best.held) * EQUAL
-        equal = [
-            step
-            for step in self._steps.all(self.states[number])
-            if step.action == best.action and (step.held == best.held or action.worth(step.held) >= least)
-        ]
+
+        def as_good(number: int, held: int) -> bool:
+            return number == best.action and (held == best.held or action.worth(held) >= least)
+
+        equal = self._steps.of(self.states[number], as_good)
         fewest = min(action.named.get(step.objects, 0) for step in equal)
         equal = [step for step in equal if action.named.get(step.objects, 0) == fewest]
         return equal[int(rng.integers(len(equal)))] if len(equal) > 1 else equal[0]
