@@ -17,6 +17,9 @@ JOBS ?= 2
 # Neighbours share fixtures, so each worker begins with a half, and takes over from the other when it is done.
 PYTEST := -m pytest -n $(JOBS) --dist worksteal
 
+# Most modules of the packages are never imported: each is compiled when it first is, which takes half a minute less.
+INSTALL := -m pip install --quiet --no-compile
+
 TORCH := torch==2.13.0 torchvision==0.28.0
 # PDDLGym asks for Pillow 9, which Python 3.12 and later cannot have and which it does not need
 # (pyproject.toml): there it is installed without its requirements. On 3.11 this finds nothing to do.
@@ -148,20 +151,20 @@ clean:
 $(VENV)/ready: pyproject.toml constraints.txt
 	$(if $(PYTHON),,$(error no Python 3.11 or later found: install one, or name it with PYTHON=...))
 	$(PYTHON) -m venv $(VENV)
-	$(PY) -m pip install --quiet --constraint constraints.txt --editable '.[dev]' $(TORCH)
-	$(PY) -m pip install --quiet $(PDDLGYM)
+	$(PY) $(INSTALL) --constraint constraints.txt --editable '.[dev]' $(TORCH)
+	$(PY) $(INSTALL) $(PDDLGYM)
 	touch $@
 
 # Only where there is a wheel (Linux on x86-64: 61 MB, 3 s): to build it takes a compiler and minutes. The
 # tests of it are skipped elsewhere.
 $(VENV)/fast-downward: $(VENV)/ready
-	$(PY) -m pip install --quiet --constraint constraints.txt --only-binary :all: up-fast-downward \
+	$(PY) $(INSTALL) --constraint constraints.txt --only-binary :all: up-fast-downward \
 	    || echo "no Fast Downward for this machine: its tests are skipped"
 	touch $@
 
 # Likewise (80 MB, 9 s): there are wheels only.
 $(VENV)/ray: $(VENV)/ready
-	$(PY) -m pip install --quiet --constraint constraints.txt --only-binary :all: ray \
+	$(PY) $(INSTALL) --constraint constraints.txt --only-binary :all: ray \
 	    || echo "no Ray for this machine: its tests are skipped"
 	touch $@
 
@@ -170,23 +173,23 @@ $(VENV)/ray: $(VENV)/ready
 	$(if $(PYTHON),,$(error no Python 3.11 or later found: install one, or name it with PYTHON=...))
 	$(PYTHON) -m venv --clear .venv-peers
 	grep -iv '^up.fast.downward' constraints.txt > .venv-peers/constraints.txt
-	.venv-peers/bin/python -m pip install --quiet --constraint .venv-peers/constraints.txt \
+	.venv-peers/bin/python $(INSTALL) --constraint .venv-peers/constraints.txt \
 	    --editable '.[peers]' $(TORCH) pytest
-	.venv-peers/bin/python -m pip install --quiet $(PDDLGYM)
+	.venv-peers/bin/python $(INSTALL) $(PDDLGYM)
 	touch $@
 
 # Atheris is needed nowhere else. Nothing of the package is installed: it runs from this folder.
 .venv-fuzz/ready: pyproject.toml constraints.txt
 	$(if $(PYTHON),,$(error no Python 3.11 or later found: install one, or name it with PYTHON=...))
 	$(PYTHON) -m venv --clear .venv-fuzz
-	.venv-fuzz/bin/python -m pip install --quiet --constraint constraints.txt \
+	.venv-fuzz/bin/python $(INSTALL) --constraint constraints.txt \
 	    atheris==3.0.0 numpy pillow
 	touch $@
 
 # mutmut is needed nowhere else. All other packages are those of $(VENV), which must be of the same Python.
 .venv-mutants/ready: $(VENV)/ready
 	$(PY) -m venv --clear .venv-mutants
-	.venv-mutants/bin/python -m pip install --quiet --constraint constraints.txt mutmut==3.8.1
+	.venv-mutants/bin/python $(INSTALL) --constraint constraints.txt mutmut==3.8.1
 	$(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
 	    > $$(.venv-mutants/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/tests.pth
 	touch $@
@@ -196,13 +199,13 @@ $(VENV)/ray: $(VENV)/ready
 	$(PY) -m venv --clear .venv-inspect
 	$(PY) -c 'import sysconfig; print(sysconfig.get_path("purelib"))' \
 	    > $$(.venv-inspect/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/tests.pth
-	.venv-inspect/bin/python -m pip install --quiet --editable '.[inspect]'
+	.venv-inspect/bin/python $(INSTALL) --editable '.[inspect]'
 	touch $@
 
 .venv-audit/ready:
 	$(if $(PYTHON),,$(error no Python 3.11 or later found: install one, or name it with PYTHON=...))
 	$(PYTHON) -m venv --clear .venv-audit
-	.venv-audit/bin/python -m pip install --quiet pip-audit
+	.venv-audit/bin/python $(INSTALL) pip-audit
 	touch $@
 
 # The package itself is not installed here: the tests run it from this folder. Where no torch can be had,
@@ -211,9 +214,9 @@ $(VENV)/ray: $(VENV)/ready
 	$(if $(PYTHON),,$(error no Python 3.11 or later found: install one, or name it with PYTHON=...))
 	$(PYTHON) -m venv --clear .venv-pillow
 	grep -iv '^pillow' constraints.txt > .venv-pillow/constraints.txt
-	.venv-pillow/bin/python -m pip install --quiet --constraint .venv-pillow/constraints.txt pillow \
+	.venv-pillow/bin/python $(INSTALL) --constraint .venv-pillow/constraints.txt pillow \
 	    gymnasium imageio matplotlib networkx scikit-image hypothesis pytest pytest-xdist
-	.venv-pillow/bin/python -m pip install --quiet $(PDDLGYM)
-	.venv-pillow/bin/python -m pip install --quiet --constraint .venv-pillow/constraints.txt \
+	.venv-pillow/bin/python $(INSTALL) $(PDDLGYM)
+	.venv-pillow/bin/python $(INSTALL) --constraint .venv-pillow/constraints.txt \
 	    $(TORCH) lightning safetensors torchmetrics || echo "no torch for this Python: tests/envs only"
 	touch $@
