@@ -377,33 +377,35 @@ class Memories:
         self, seen: State, likeliest: int, rng: np.random.Generator
     ) -> Iterator[tuple[Situation, tuple[GroundAction, ...], Table]]:
         """Controls that probably lead to where this is seen, with what each of the likeliest memories is then."""
-        led: dict[State, dict[GroundAction, State]] = {}
-        before: dict[State, list[State]] = {}
+        numbers: dict[State, int] = {seen: 0}
+        led: dict[int, dict[GroundAction, int]] = {}
+        before: dict[int, list[int]] = {}
         for (state, control), outcomes in self._outcomes.items():
-            after = next(reversed(outcomes))
-            led.setdefault(state, {})[control] = after
-            before.setdefault(after, []).append(state)
-        away = {seen: 0}
-        near = [seen]
-        for state in near:
-            for one in before.get(state, ()) if away[state] < LONGEST else ():
+            one = numbers.setdefault(state, len(numbers))
+            after = numbers.setdefault(next(reversed(outcomes)), len(numbers))
+            led.setdefault(one, {})[control] = after
+            before.setdefault(after, []).append(one)
+        away = {0: 0}
+        near = [0]
+        for at in near:
+            for one in before.get(at, ()) if away[at] < LONGEST else ():
                 if one not in away:
-                    away[one] = away[state] + 1
+                    away[one] = away[at] + 1
                     near.append(one)
-        starts = [handle for handle, one in self._situations.items() if one.state in away]
+        starts = [handle for handle, one in self._situations.items() if numbers.get(one.state) in away]
         if len(starts) > STARTS:
             starts = [starts[int(place)] for place in rng.permutation(len(starts))[:STARTS]]
         for handle in starts:
             start = self._situations[handle]
-            waiting: list[tuple[State, tuple[GroundAction, ...], Table]]
-            waiting = [(start.state, (), self._states[handle][:likeliest])]
+            waiting: list[tuple[int, tuple[GroundAction, ...], Table]]
+            waiting = [(numbers[start.state], (), self._states[handle][:likeliest])]
             while waiting:
-                state, way, remembered = waiting.pop()
-                if state == seen:
+                at, way, remembered = waiting.pop()
+                if not at:
                     yield start, way, remembered
-                for control, after in led.get(state, {}).items():
+                for control, after in led.get(at, {}).items():
                     if len(way) + 1 + away.get(after, LONGEST) <= LONGEST:
-                        then = self._then(self._left[:likeliest], control, remembered, did=state != after)
+                        then = self._then(self._left[:likeliest], control, remembered, did=at != after)
                         waiting.append((after, (*way, control), then))
 
 
