@@ -9,7 +9,7 @@ import pytest
 
 from aam_vision.agents.reference_agent import START
 from aam_vision.model.strips import Atom, GroundAction, Objects, State
-from experiments.faults.registry import FAMILIES
+from experiments.faults.registry import FAMILIES, SEVERAL
 from experiments.programs import FAULTS
 from experiments.trust import (
     ACCESSES,
@@ -27,7 +27,7 @@ from experiments.trust import (
 )
 from experiments.trust_runs import PER_SITUATION, robot, trusted
 from tests.commands import called, refused
-from tests.profiles import crossed
+from tests.profiles import crossed, some
 
 
 def test_the_mixture_has_all_kinds_of_agents_under_all_accesses() -> None:
@@ -45,13 +45,26 @@ def test_agents_with_several_faults_are_interrogated_where_they_are_asked_for(tm
     cases = several_at_once()
     assert {kind_of(case) for case in cases} == {BOTH}
     assert {case["access"] for case in cases} == set(ACCESSES)
-    asked = ("--kind", BOTH, "--access", "snapshot", "--runs", "5", "--goes-on", "--exam", "60")
+    number = len(some(2, [*SEVERAL]))
+    asked = (
+        "--kind",
+        BOTH,
+        "--access",
+        "snapshot",
+        "--runs",
+        number,
+        "--size",
+        "1",
+        "--goes-on",
+        "--exam",
+        "60",
+    )
     done = called("experiments.trust", *asked, "--out", tmp_path / "out", cwd=tmp_path, code=0)
     assert "chance and a condition" in done.stdout
     rows = [
         json.loads(line)["result"] for line in (tmp_path / "out" / "results.jsonl").read_text().splitlines()
     ]
-    assert [row["learned_right"] for row in rows] == [True] * 5
+    assert [row["learned_right"] for row in rows] == [True] * number
     assert not any(row["learned_false"] for row in rows)
 
 

@@ -16,6 +16,7 @@ from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.model.query import Situation
 from aam_vision.model.strips import ActionHeader, Atom, Predicate, State, Types, Vocabulary
 from tests import small
+from tests.profiles import some, thorough
 
 WORDS = Vocabulary(
     "lamps", (*(Predicate(one, ("object",)) for one in ("lit", "warm", "new")), Predicate("claimed")), Types()
@@ -61,6 +62,7 @@ def done(step: Step) -> bool:
     return not warm if step.action else lit
 
 
+@thorough(40)
 @given(st.permutations(EVERY), st.integers(0, 99), st.sampled_from(("", "new", "warm")))
 def test_all_that_differs_is_pursued_soon(states: list[State], seed: int, needed: str) -> None:
     made = first(states[:20], 40, seed, needed)
@@ -75,7 +77,7 @@ def test_all_that_differs_is_pursued_soon(states: list[State], seed: int, needed
 
 
 def test_no_fact_seems_to_be_required_for_long() -> None:
-    for seed in range(20):
+    for seed in some(8, range(20)):
         made = first(EVERY, 16, seed)
         for action in (0, 1):
             always = set.intersection(*(facts(step) for step in made if step.action == action))
