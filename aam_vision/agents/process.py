@@ -21,6 +21,9 @@ from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
 from aam_vision.model.strips import ActionHeader, GroundAction, Objects, State, Vocabulary
 from aam_vision.support.errors import AgentFailed, UnusableInput
 
+LOOKS = 3
+"""Looks that tell whether a program shows several states where it stands, as a noisy sensor does."""
+
 
 class ProcessAgent(ABC):
     """The base of agents that are programs."""
@@ -121,6 +124,8 @@ class StandingProcessAgent(ProcessAgent):
         self._standing: dict[int, int] = {}
         self._snapshots: dict[int, str] = {}
         self._ways = Ways()
+        self._looks_err = False
+        """Whether it has shown several states where it stood."""
         conversation.on_restart.append(self._forget)
 
     def _forget(self) -> None:
@@ -134,10 +139,10 @@ class StandingProcessAgent(ProcessAgent):
             after = self._remember(problem, reached)
             self._ways.came(self._standing[problem], number, tuple(query.plan[:executed]))
             return Response(executed, after)
-        if reached.state != self._situations[number][1].state:
+        if reached.state != self._situations[number][1].state and not self._looks_differ(problem, reached):
             raise Malformed("has executed nothing of a run, and shows another state than before")
         self._standing[problem] = number
-        return Response(0, query.initial)
+        return Response(0, Situation(number, reached.state))
 
     def _act(self, start: Situation, steps: int, seed: int) -> list[WalkStep]:
         number, problem = self._known(start)
@@ -197,6 +202,11 @@ class StandingProcessAgent(ProcessAgent):
             return begin
         executed, reached = self._run(problem, begin, steps)
         there = executed == len(steps) and reached.state == self._situations[number][1].state
+        if not there and self._looks_differ(problem, reached):
+            raise AgentFailed(
+                "the agent does not always show the same where it stands, so nothing tells whether it gets back to where it was; "
+                "let it give snapshots, or run with --access reset or trajectory"
+            )
         if not there and not self._led_back(number, problem):
             raise AgentFailed(
                 f"the agent did {', '.join(map(str, steps))} before, and after a restart "
@@ -204,6 +214,13 @@ class StandingProcessAgent(ProcessAgent):
             )
         self._standing[problem] = number
         return "here"
+
+    def _looks_differ(self, problem: int, shown: Reached) -> bool:
+        """Whether it shows several states where it stands: what it has just shown, and others."""
+        if not self._looks_err:
+            looks = (self._run(problem, "here", ())[1] for _ in range(LOOKS))
+            self._looks_err = any(look.state != shown.state for look in looks)
+        return self._looks_err
 
     def _led_back(self, number: int, problem: int) -> bool:
         """Whether a program with chance got there after all, passage by passage."""

@@ -8,12 +8,23 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import sys
 import time
+from itertools import product
 from pathlib import Path
 from typing import Any
 
-from aam_vision.agents.reference_agent import HELLO, Robot
+from aam_vision.agents.reference_agent import BALLS, HELLO, ROOMS, Robot
+
+ATOMS = [
+    ("free",),
+    *product(("robot-in",), ROOMS),
+    *product(("holds",), BALLS),
+    *product(("lies-in",), BALLS, ROOMS),
+]
+FLIPPED = 0.04
+"""How often a noisy sensor shows an atom wrongly."""
 
 
 def _answer(robot: Robot, question: dict[str, Any], hello: dict[str, Any]) -> dict[str, Any]:
@@ -32,6 +43,11 @@ class NamedRobot(Robot):
 
     def run(self, question: dict[str, Any]) -> dict[str, Any]:
         return {**super().run(question), "snapshot": json.dumps(sorted(self.state))}
+
+
+def _seen(robot: Robot, noise: random.Random) -> dict[str, Any]:
+    """What a noisy sensor shows."""
+    return {"true": sorted(robot.state ^ {atom for atom in ATOMS if noise.random() < FLIPPED})}
 
 
 CHANGED: dict[str, dict[str, Any]] = {
@@ -91,17 +107,25 @@ def _misbehave(fault: str, line: str) -> None:
 def main() -> None:
     fault, at, counter, access, *always = sys.argv[1:]
     path = Path(counter)
-    said = {"once": {"copies": 1}, "sure": {"refuses_surely": True}}
+    said = {"once": {"copies": 1}, "sure": {"refuses_surely": True}, "noisy": {"walks": False}}
     hello = {**HELLO, "access": access, **said.get(fault, {})}
-    robot = NamedRobot() if access == "snapshot" else Robot()
+    robot = NamedRobot() if access == "snapshot" and fault != "noisy, nameless" else Robot()
     if fault == "differs":  # no two processes are the same
         room = ("kitchen", "hall", "garden")[os.getpid() % 3]
         robot.shown = lambda: {"true": [["robot-in", room]]}  # type: ignore[method-assign]
+    if fault.startswith("noisy"):
+        noise = random.Random(1)
+        robot.shown = lambda: _seen(robot, noise)  # type: ignore[method-assign]
     for received in sys.stdin:
         with path.open("a") as file:
             file.write(received)
         number = path.read_text().count("\n")
-        line = json.dumps(_answer(robot, json.loads(received), hello))
+        question = json.loads(received)
+        answer = _answer(robot, question, hello)
+        if fault == "moves" and question.get("plan") and not answer["executed"]:
+            robot.state ^= {("free",)}
+            answer["state"] = robot.shown()
+        line = json.dumps(answer)
         if number == int(at) or (always and number >= int(at)):
             _misbehave(fault, line)
         else:
