@@ -198,13 +198,11 @@ class _States:
 
     def note(self, words: Words, before: Numbers, by: Numbers) -> Numbers:
         """Add the states that are new, in the order given; their numbers."""
-        data, width, seen = words.tobytes(), words.shape[1] * 8, self._seen
-        new = []
-        for place in range(len(words)):
-            key = data[place * width : (place + 1) * width]
-            if key not in seen:
-                seen.add(key)
-                new.append(place)
+        keys = np.ascontiguousarray(words).view(f"V{words.itemsize * words.shape[1]}").ravel().tolist()
+        first = dict(zip(reversed(keys), range(len(keys) - 1, -1, -1), strict=True))
+        known = self._seen.intersection(first)
+        new = np.array(sorted(place for key, place in first.items() if key not in known), dtype=np.int64)
+        self._seen.update(first)
         self._words.append(words[new])
         self._before.append(before[new])
         self._by.append(by[new])
