@@ -15,7 +15,7 @@ from numpy.random import default_rng
 
 from aam_vision.agents.image import ImageAgent
 from aam_vision.agents.perception import Frame, Percept, Scene
-from aam_vision.agents.process import process_agent
+from aam_vision.agents.process import LOOKS, process_agent
 from aam_vision.agents.program import ProgramLimits
 from aam_vision.agents.shown import Conversation, ProgramSimulator
 from aam_vision.model.query import Access, Agent, Query, Situation, WalkStep
@@ -29,8 +29,6 @@ DOES_NOT_CONFORM = 1
 """Exit code when an answer broke the protocol."""
 STEPS = 6
 """Steps of the walk that the questions are made from."""
-LOOKS = 20
-"""Looks at the first situation that tell whether a program shows several states there."""
 
 Findings = Iterator[tuple[str, str | None]]
 """A check by its name, and its complaint if there is one."""

@@ -21,8 +21,9 @@ from aam_vision.model.query import Access, Query, Response, Situation, WalkStep
 from aam_vision.model.strips import ActionHeader, GroundAction, Objects, State, Vocabulary
 from aam_vision.support.errors import AgentFailed, UnusableInput
 
-LOOKS = 3
-"""Looks that tell whether a program shows several states where it stands, as a noisy sensor does."""
+LOOKS = 20
+"""Looks that tell whether a program shows several states where it stands, as a noisy sensor does. Few would all be right, where an earlier one
+was wrong."""
 
 
 class ProcessAgent(ABC):
