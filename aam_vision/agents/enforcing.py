@@ -16,14 +16,18 @@ class EnforcingAgent(AgentDecorator):
 
     Under ``trajectory`` access the first query may start in any initial situation, which chooses the problem,
     and there are no walks: every step is the interrogator's own choice.
+
+    Args:
+        agent: the one to ask.
+        stands: where it stands already, if it has departed.
     """
 
-    def __init__(self, agent: Agent) -> None:
+    def __init__(self, agent: Agent, stands: Situation | None = None) -> None:
         super().__init__(agent)
         self._initial: set[Hashable] = set()
         self._seen: set[Hashable] = set()
-        self._at: Hashable = None
-        self._departed = False
+        self._at: Hashable = None if stands is None else stands.handle
+        self._departed = stands is not None
 
     def initial(self) -> Sequence[Situation]:
         """The initial situations.

@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from aam_vision.agents.enforcing import EnforcingAgent
 from aam_vision.agents.image import image_test
 from aam_vision.interrogation.chance.going_on import can_go_on, go_on
 from aam_vision.interrogation.chance.interrogating import Watch
@@ -107,7 +108,7 @@ def attempts(agent: Agent, result: Result, among: Collection[Way] = ALL) -> list
     lasts = can_renew(result)
     found = [Attempt(Way.ANEW)] * lasts
     if test is None or test.passed:
-        outcomes = can_go_on(result)
+        outcomes = can_go_on(result, anywhere=True)
         unnamed = Way.CONSTANTS in among and can_go_on(result, anywhere=True)
         if unnamed and (constants := meant(result.transcript)):
             found.append(Attempt(Way.CONSTANTS, constants))
@@ -148,6 +149,8 @@ def go_further(
         begins: told of each attempt when it begins.
         names: for what is invented, in the stead of its usual name.
     """
+    if not agent.access.restarts:
+        agent = EnforcingAgent(agent, result.transcript.end)
     looking: LookingAgent | None = None
     if result.looks_err and attempts(agent, result, among):
         agent = looking = LookingAgent(agent, result.confidence, whole=False)

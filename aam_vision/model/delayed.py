@@ -202,6 +202,10 @@ class Delays:
         )
         return State(state.true | true, state.objects, state.unknown | unknown)
 
+    def unsure(self, state: State) -> bool:
+        """Whether it is not known of something whether it is to come."""
+        return any(atom.predicate in self.waiting for atom in state.unknown)
+
     def freed(self, state: State) -> State:
         """The state in which all is unknown that may change in steps that do not name its objects."""
         anything = {

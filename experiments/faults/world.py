@@ -27,6 +27,7 @@ from aam_vision.model.strips import (
     Types,
     lifted_atoms,
 )
+from aam_vision.support.errors import AccessViolation
 
 PROBLEMS = 3  # problems of a domain that are interrogated (one under trajectory access), and as many more
 WALKS = 15  # random walks in them, from which a fault learns where it will matter
@@ -335,6 +336,8 @@ class FaultyAgent(ModelAgent):
 
     def walk(self, start: Situation, steps: int, rng: np.random.Generator) -> Sequence[WalkStep]:
         """Attempt steps that an honest agent could execute; those that are refused are not shown."""
+        if self.access is Access.TRAJECTORY:
+            raise AccessViolation("on a trajectory there are no walks")
         world, before = self.world_of(start), start
         walked: list[WalkStep] = []
         for _ in range(steps):
@@ -370,6 +373,8 @@ class FaultyAgent(ModelAgent):
         if isinstance(handle, State):
             return World(handle, self.fault.fresh(handle))
         assert isinstance(handle, int), "handles are numbers"
+        if self.access is Access.TRAJECTORY and self._here is not None and self._here[0] != handle:
+            raise AccessViolation("on a trajectory it goes on from where it stands")
         if self._here is not None and self._here[0] == handle and self.access is not Access.SNAPSHOT:
             return self._here[1]
         return self._worlds[handle]

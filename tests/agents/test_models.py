@@ -185,6 +185,19 @@ def test_a_trajectory_begins_once(domain: Domain) -> None:
 
 
 MODEL, (STATE,) = domains.packaged("blocksworld")
+
+
+def test_a_trajectory_that_has_begun_goes_on_where_it_stands() -> None:
+    stands = Situation(STATE, STATE)
+    agent = EnforcingAgent(SymbolicAgent(MODEL, [STATE], Access.TRAJECTORY), stands)
+    elsewhere = State(frozenset(), STATE.objects)
+    with pytest.raises(AccessViolation, match="only where the last answer ended"):
+        agent.ask(Query(Situation(elsewhere, elsewhere), ()))
+    assert agent.ask(Query(stands, ())).final == stands
+    with pytest.raises(AccessViolation, match="second time"):
+        agent.initial()
+
+
 ATOMS = distinct_atoms(MODEL.vocabulary, STATE.objects)
 PICK = GroundAction("pick-up", ("b1",))
 FACTS = {Atom("clear", ("b1",)), Atom("ontable", ("b1",)), Atom("handempty", ())}

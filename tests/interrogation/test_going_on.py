@@ -45,11 +45,18 @@ def test_what_is_random_is_learned_with_how_often_each_outcome_comes() -> None:
     ("family", "access", "seed"),
     [
         ("random outcome", Access.SETTABLE, 1),
+        ("random outcome", Access.TRAJECTORY, 1300000),
         ("drift of an effect", Access.RESET, 1),
         ("drift of an effect", Access.TRAJECTORY, 0),
         ("drift of a precondition", Access.TRAJECTORY, 2),
     ],
-    ids=["outcomes", "an effect less", "an effect less, and no way back", "what looked like a condition"],
+    ids=[
+        "outcomes",
+        "outcomes, and no way back",
+        "an effect less",
+        "an effect less, and no way back",
+        "what looked like a condition",
+    ],
 )
 def test_what_was_learned_is_what_the_agent_does(family: str, access: Access, seed: int) -> None:
     asked = faulty_agent(family, access, seed)
@@ -92,6 +99,16 @@ def test_what_explains_it_is_found_behind_looks_that_err(family: str, access: st
     )
     assert found["right"]
     assert (found["learned"], found["learned_right"], found["learned_missed"]) == (learned, True, 0)
+
+
+def test_where_there_is_no_way_back_every_further_step_begins_where_it_stands() -> None:
+    """The agent raises an error where one does not."""
+    for family in ("effect wears off", "refused unless one of two", "comes and goes"):
+        found = trusted(
+            agent=f"fault: {family}", access="trajectory", seed=1500001, size=2, exam=60, go_on=True
+        )
+        assert found["learned"] is not None
+        assert not found["learned_false"]
 
 
 def test_where_refusals_err_too_nothing_is_gone_on_with() -> None:

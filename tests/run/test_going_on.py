@@ -101,7 +101,7 @@ def assert_no_prior(run: Path, agent: str, folder: Path) -> None:
     assert "no difference" in same.stdout
 
 
-@pytest.fixture(scope="module", params=first(1, ["reset", "settable"]))
+@pytest.fixture(scope="module", params=first(1, ["reset", "trajectory", "settable"]))
 def slipped(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[str, Path, str]:

@@ -88,7 +88,7 @@ def go_on(
         max_queries=None if options.max_queries is None else max(0, options.max_queries - spent.queries),
         tries_on=False,
     )
-    begun = Begun(agent, result.transcript.initial)
+    begun = Begun(agent, result.transcript.beginnings)
     known = observed(result.transcript, course := Course())
     found = interrogate(begun, rng, left, watch, known, course)
     return replace(found, options=options, counts=spent + found.counts)

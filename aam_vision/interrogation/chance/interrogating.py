@@ -169,8 +169,8 @@ class _Interrogation:
         """By action, what no model with outcomes explained when it was looked at."""
         self._examined, self._examined_version = 0, -1
         """Steps of the examination, since the structure was this."""
-        self._open: list[int] = []
-        """The numbers of the situations of the graph from which the access allows to go on, whatever came before."""
+        self._beginnings: list[int] = []
+        """The numbers of the situations of the graph from which the access allows to go on, before the first step."""
 
     def run(
         self, known: Iterable[AttemptedStep]
@@ -500,6 +500,11 @@ class _Interrogation:
         """Whether the access allows to go on from every situation that was seen."""
         return self._agent.access.returns
 
+    @property
+    def _open(self) -> list[int]:
+        """The numbers of the situations of the graph from which the access allows to go on, whatever came before."""
+        return self._beginnings if self._agent.access.restarts or self._here is None else []
+
     def _starts(self) -> list[State]:
         """Where the access allows to go on from, beside where the agent stands and states made for a question."""
         if self._anywhere:
@@ -522,7 +527,9 @@ class _Interrogation:
             limit = FEW_STATES if self._made else MAX_STATES
             graph = StateGraph(self._actions, self._table, [*here, *self._starts()], self._made, limit)
             self._version, self._unlooked = version, False
-            self._open = [graph.number[one] for one in (*self._starts(), *self._made) if one in graph.number]
+            self._beginnings = [
+                graph.number[one] for one in (*self._starts(), *self._made) if one in graph.number
+            ]
         return graph.solve(None if self._anywhere else self._varying)
 
     def _versions(self) -> int:
@@ -597,7 +604,7 @@ class _Interrogation:
             self._problems.keep_apart(situation, begun)
         if self._anywhere and begun not in self._seen and self._outlook is not None:
             if (number := self._outlook.graph.number.get(begun)) is not None:
-                self._open.append(number)
+                self._beginnings.append(number)
             self._unlooked = self._unlooked or number is None
         if self._anywhere or begun not in self._seen:  # only the initial one can be reset to
             self._seen[begun] = situation

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from aam_vision.interrogation.hypotheses.literals import NOTHING, Literals
-from aam_vision.model.query import Query, Response, WalkStep
+from aam_vision.model.query import Query, Response, Situation, WalkStep
 from aam_vision.model.strips import GroundAction
 
 if TYPE_CHECKING:
@@ -140,6 +140,11 @@ class Asked:
     def executed(self) -> tuple[GroundAction, ...]:
         """The executed steps."""
         return self.query.plan[: self.response.executed]
+
+
+def look_at(situation: Situation) -> Asked:
+    """A look at a situation, in which nothing is attempted."""
+    return Asked(Query(situation, ()), Response(0, situation))
 
 
 @dataclass(frozen=True)

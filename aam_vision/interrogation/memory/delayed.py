@@ -17,7 +17,7 @@ from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.encoding import Malformed
 from aam_vision.agents.encoding import field as field_of
 from aam_vision.interrogation.chance.going_on import VISIBLE, can_go_on
-from aam_vision.interrogation.evidence.moves import Asked, Entry, Walked
+from aam_vision.interrogation.evidence.moves import Asked, Entry, Walked, look_at
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.examination.findings import Family
 from aam_vision.interrogation.memory.going_on import REFUSED_MAY_COUNT, as_deterministic, doubted
@@ -44,6 +44,8 @@ EPISODES = 2
 """Further episodes until a set time: it explains any change that was seen once."""
 WALKED = 40
 """Steps of the agent's own after which a model that is not proven is believed."""
+TRIES = 5
+"""Steps at random that are attempted for each that is to be executed, at most."""
 AGAIN = 4
 """Histories after which an action is done once more, at most."""
 
@@ -97,10 +99,16 @@ def with_delays(
         tried.append(delays)
         told = " ".join(_told(effect, recorded) for effect in delays.effects)
         agent = DelayedAgent(recorded, delays)
-        known = delayed(recorded.transcript, delays).entries
+        seen = delayed(recorded.transcript, delays)
+        if not recorded.access.restarts and seen.end is not None and delays.unsure(seen.end.state):
+            _taken(recorded, seen.end, LONGEST, result.counts, budget, rng)
+            seen = delayed(recorded.transcript, delays)
+            if seen.end is None or delays.unsure(seen.end.state):
+                why = "what is to come where it stands is not known"
+                continue
         several = len(delays.effects) > 1
         how = f"deterministic, with {'effects that come' if several else 'an effect that comes'} later"
-        found = as_deterministic(recorded, agent, result, rng, budget, exam, how, told, known=known)
+        found = as_deterministic(recorded, agent, result, rng, budget, exam, how, told, known=seen.entries)
         if isinstance(found, str):
             why = found
             continue
@@ -118,12 +126,37 @@ def with_delays(
 
 
 def _walked(recorded: RecordingAgent, before: Counts, budget: Budget, rng: np.random.Generator) -> int:
-    """Let the agent take steps of its own; how many there were."""
-    end = recorded.transcript.end
-    start = recorded.initial()[0] if recorded.access.restarts or end is None else end
-    if budget.spent(before + recorded.counts, steps=WALKED):
-        return 0
-    return len(recorded.walk(start, WALKED, rng))
+    """Have steps taken that nobody chose for what they tell; how many there were."""
+    made = recorded.counts.steps
+    _taken(recorded, recorded.initial()[0], WALKED, before, budget, rng)
+    return recorded.counts.steps - made
+
+
+def _taken(
+    recorded: RecordingAgent,
+    start: Situation,
+    steps: int,
+    before: Counts,
+    budget: Budget,
+    rng: np.random.Generator,
+) -> None:
+    """Let the agent take steps of its own; where there is no way back, and so no walk, steps at random from where it stands.
+
+    Those are of instructions that were executed some time, until so many are executed, or ``TRIES`` times as many were given.
+    """
+    if budget.spent(before + recorded.counts, steps=steps):
+        return
+    if recorded.access.restarts:
+        recorded.walk(start, steps, rng)
+        return
+    given = [*dict.fromkeys(one.action for one in recorded.histories.attempts if one.executed)]
+    here = recorded.transcript.end or start
+    executed = tries = 0
+    while given and executed < steps and tries < TRIES * steps:
+        if budget.spent(before + recorded.counts, steps=1, queries=1):
+            break
+        response = recorded.ask(Query(here, (given[int(rng.integers(len(given)))],)))
+        here, executed, tries = response.final, executed + response.executed, tries + 1
 
 
 def _done_again(recorded: RecordingAgent, delays: Delays, before: Counts, budget: Budget) -> bool:
@@ -161,10 +194,7 @@ def _begun_again(
     made, starts = recorded.counts.steps, recorded.initial()
     times = [one.after + one.lasts + one.returns + LATEST for one in delays.at_set_time]
     for number in range(EPISODES if times else 0):
-        if not budget.spent(before + recorded.counts, steps=max(times)):
-            end = recorded.transcript.end
-            start = end if end and not recorded.access.restarts else starts[number % len(starts)]
-            recorded.walk(start, max(times), rng)
+        _taken(recorded, starts[number % len(starts)], max(times), before, budget, rng)
     return recorded.counts.steps > made
 
 
@@ -346,9 +376,11 @@ class _Telling:
         self._late = {effect.action for effect in delays.effects}
 
     def entry(self, entry: Entry) -> Entry | None:
-        """An entry as it is told; None if it cannot be."""
+        """An entry as it is told; if it cannot be None, or where there is no way back a look at where it has led."""
         if isinstance(entry, Asked):
             told = self._asked(entry)
+            if told is None and not self._access.restarts:
+                told = look_at(self._led_to(entry))
             self._arrive(entry.response.final, None if told is None else told.response.final)
             return told
         if not entry.steps:
@@ -362,6 +394,18 @@ class _Telling:
             self._arrive(after, here)
         return Walked(tuple(steps)) if steps else None
 
+    def _led_to(self, entry: Asked) -> Situation:
+        """Where a question has led that cannot be told; where not every step was seen anything may be to come there."""
+        begun, final = self._start(entry.query.initial), entry.response.final
+        done = entry.query.plan[: entry.response.executed]
+        if begun is None or (len(done) > 1 and self._late != {AT_SET_TIME}):
+            anything = self._delays.freed(final.state)
+            return Situation(final.handle, self._delays.with_waits_of(anything, final.state))
+        state = begun.state
+        for step in done:  # what comes at a set time does not depend on what was done
+            state = self._delays.waited(state, step, final.state)
+        return Situation(final.handle, self._delays.with_waits_of(state, final.state))
+
     def _asked(self, entry: Asked) -> Asked | None:
         query, (executed, final, told) = (
             entry.query,
@@ -372,7 +416,7 @@ class _Telling:
             ),
         )
         begun = None if unclear(entry, self._access) else self._start(query.initial)
-        if begun is None:
+        if begun is None or self._delays.unsure(begun.state):
             return None
         done = query.plan[:executed]
         if len(done) == 1:

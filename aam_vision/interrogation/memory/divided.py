@@ -22,7 +22,7 @@ from aam_vision.agents.decorator import AgentDecorator
 from aam_vision.agents.encoding import Malformed, optional
 from aam_vision.agents.encoding import field as field_of
 from aam_vision.interrogation.chance.going_on import VISIBLE, can_go_on
-from aam_vision.interrogation.evidence.moves import Asked, Entry, Walked
+from aam_vision.interrogation.evidence.moves import Asked, Entry, Walked, look_at
 from aam_vision.interrogation.evidence.transcript import Transcript
 from aam_vision.interrogation.hypotheses.literals import AtomIndex
 from aam_vision.interrogation.memory.constants import Constants, as_constants
@@ -278,7 +278,14 @@ def divided(transcript: Transcript, divisions: Divisions) -> Transcript:
     """What was asked and shown, with the actions of the model; without what nobody saw the situations of."""
     transcript = with_derived(transcript, divisions.derived)
     led = dict(_steps_seen(transcript))
-    entries = retold(transcript, lambda _, entry: _entry(entry, divisions, led))
+
+    def tell(_: int, entry: Entry) -> Entry | None:
+        told = _entry(entry, divisions, led)
+        if told is None and isinstance(entry, Asked) and not transcript.access.restarts:
+            return look_at(entry.response.final)  # from there it goes on
+        return told
+
+    entries = retold(transcript, tell)
     return replace(transcript, headers=divisions.headers(transcript.headers), entries=entries)
 
 

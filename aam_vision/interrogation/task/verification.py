@@ -104,6 +104,8 @@ def _started_unseen(transcript: Transcript) -> list[str]:
     for name, entry in zip(transcript.names(), transcript.entries, strict=True):
         if isinstance(entry, Asked):
             begun, shown = entry.query.initial.handle, [entry.response.final.handle]
+            if not entry.query.plan and not transcript.access.restarts:
+                seen.add(begun)  # a look at where the agent stands, whatever led there
         else:
             begun = entry.steps[0].before.handle if entry.steps else None
             shown = [step.after.handle for step in entry.steps]

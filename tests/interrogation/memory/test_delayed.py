@@ -232,6 +232,25 @@ def test_several_things_may_come_and_go_together() -> None:
     assert {*found.effects} == {*both.effects}
 
 
+def test_where_there_is_no_way_back_anything_may_wait_after_a_plan_whose_steps_were_not_seen() -> None:
+    begun, end = Situation("begin", pots()), Situation(1, pots(LIT))
+    plan = asked(begun, (WAIT, HEATED), 2, end)
+    entries = delayed(transcript(Access.TRAJECTORY, plan), DELAYS).entries
+    assert [entry.actions for entry in entries] == [()], "a look at where it has led"
+    assert isinstance(entries[0], Asked)
+    here = entries[0].query.initial
+    assert here.handle == end.handle
+    assert here.state.unknown == {
+        Atom(f"hot-true-in-{left}", (pot,)) for left in (1, 2) for pot in ("red", "blue")
+    }
+    assert here.state.true == end.state.true
+    state = here.state
+    for _ in range(2):
+        state = DELAYS.waited(state, WAIT, pots(LIT))
+    assert state == pots(LIT), "by then it would have come"
+    assert not delayed(transcript(Access.RESET, plan), DELAYS).entries
+
+
 @pytest.mark.parametrize("access", [Access.RESET, Access.SETTABLE])
 def test_episodes_begin_with_what_comes_at_a_set_time(access: Access) -> None:
     delays = Delays((at_set_time("red", 2), at_set_time("green", 1)))
