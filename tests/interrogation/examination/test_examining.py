@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import takewhile
 
@@ -73,7 +72,8 @@ def test_it_costs_what_was_asked_for_changes_nothing_else_and_predicts_refusals_
     examined = with_it.transcript.entries[len(taught) :]
     asked = [entry for entry in examined if isinstance(entry, Asked) and entry.query.plan]
     refused = [entry for entry in asked if entry.response.executed < len(entry.query.plan)]
-    assert len(refused) >= len(asked) // 6 > 0
+    # three plans in ten are to end so: fewer than this come once in a thousand times
+    assert len(refused) >= len(asked) // 8 > 0
     assert sum(entry.response.executed for entry in asked) >= len(refused)
     assert any(isinstance(entry, Walked) for entry in examined) is (access is not Access.TRAJECTORY)
 
@@ -274,15 +274,15 @@ class Dropless(Problems):
         return super().answer(number, replace(query, plan=plan))
 
 
-def in_problems(access: Access, seeds: Sequence[int]) -> Problems:
+def in_problems(kind: type[Problems], access: Access, seeds: Sequence[int]) -> Problems:
     begins = [generate("gripper", 2, np.random.default_rng(one)).initial for one in seeds]
-    return Dropless([SymbolicAgent(load("gripper"), [one], access) for one in begins])
+    return kind([SymbolicAgent(load("gripper"), [one], access) for one in begins])
 
 
 @pytest.mark.parametrize(("access", "seed"), crossed([Access.SNAPSHOT, Access.RESET], range(scaled(3))))
 def test_what_differs_in_problems_that_look_alike_is_met(access: Access, seed: int) -> None:
     try:
-        told = learned(in_problems(access, [seed] * 3), None, seed).status
+        told = learned(in_problems(Dropless, access, [seed] * 3), None, seed).status
     except Interrupted as error:
         told = str(error)
     assert told == OPEN or "situations that look alike" in told
@@ -290,7 +290,6 @@ def test_what_differs_in_problems_that_look_alike_is_met(access: Access, seed: i
 
 @pytest.mark.parametrize("seed", range(scaled(3)))
 def test_steps_in_every_problem_are_examined(seed: int) -> None:
-    agent = in_problems(Access.SNAPSHOT, [seed, 100 + seed, 200 + seed])
-    with suppress(Interrupted):
-        learned(agent, None, seed)
+    agent = in_problems(Problems, Access.SNAPSHOT, [seed, 100 + seed, 200 + seed])
+    learned(agent, None, seed)
     assert min(agent.asked[number] for number in range(3)) > 0
