@@ -85,10 +85,9 @@ def _findings(conversation: Conversation) -> Findings:
         yield f"{name}: starts", None
         looks: list[State] = []
         complaint = _wrong(_idle, agent, start, looks)
-        if noisy := any(look != looks[0] for look in looks):
-            yield f"{name}: what it shows differs from look to look, so states are not compared", None
-        else:
-            yield f"{name}: an empty plan changes nothing", complaint
+        noisy = any(look != looks[0] for look in looks)
+        shown = "what it shows differs from look to look, so states are not compared"
+        yield f"{name}: {shown if noisy else 'an empty plan changes nothing'}", complaint
         if repeatable and not noisy:
             yield f"{name}: starts in the same state again", _wrong(_restarted, agent, start)
         what = "carries out every control" if hello.controls else "executes or refuses every action"
@@ -146,7 +145,7 @@ def _idle(agent: Agent, start: Situation, looks: list[State]) -> None:
         if response.executed:
             raise AgentFailed("it executes something")
         looks.append(response.final.state)
-    if looks[0] != start.state:
+    if all(look == looks[0] != start.state for look in looks):
         raise AgentFailed("it ends in another state")
 
 

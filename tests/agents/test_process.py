@@ -245,22 +245,20 @@ def test_a_noisy_sensor_is_looked_at_until_it_is_certain_what_is_true(access: Ac
         assert found.model.schema(action.header.name).delete == action.delete
 
 
-def test_where_a_noisy_sensor_is_led_back_by_steps_nothing_tells_whether_it_is_there(tmp_path: Path) -> None:
-    command = _faulty("noisy, nameless", 10**6, tmp_path / "asked", "snapshot")
-    with (
-        conversing(command, PATIENT) as conversation,
-        pytest.raises(Interrupted, match="let it give snapshots"),
-    ):
-        Interrogation(process_agent(conversation, Access.SNAPSHOT, [0])).run(np.random.default_rng(0))
-
-
-def test_what_a_refused_step_changes_is_no_noise(tmp_path: Path) -> None:
-    command = _faulty("moves", 10**6, tmp_path / "asked", "reset")
-    with (
-        conversing(command, PATIENT) as conversation,
-        pytest.raises(Interrupted, match="another state than before"),
-    ):
-        Interrogation(process_agent(conversation, Access.RESET, [0])).run(np.random.default_rng(0))
+@pytest.mark.parametrize(
+    ("fault", "access", "told"),
+    [
+        ("noisy, nameless", Access.SNAPSHOT, "let it give snapshots"),
+        ("moves", Access.RESET, "another state than before"),
+    ],
+    ids=["a noisy sensor that is led back by steps", "a refused step that changes something"],
+)
+def test_where_nothing_tells_where_it_stands_the_run_ends(
+    fault: str, access: Access, told: str, tmp_path: Path
+) -> None:
+    command = _faulty(fault, 10**6, tmp_path / "asked", access.value)
+    with conversing(command, PATIENT) as conversation, pytest.raises(Interrupted, match=told):
+        Interrogation(process_agent(conversation, access, [0])).run(np.random.default_rng(0))
 
 
 # --- the schema ---------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 
 from aam_vision.agents.reference_agent import START
 from aam_vision.model.strips import Atom, GroundAction, Objects, State
-from experiments.faults.registry import FAMILIES, SEVERAL
+from experiments.faults.registry import FAMILIES
 from experiments.programs import FAULTS
 from experiments.trust import (
     ACCESSES,
@@ -45,20 +45,8 @@ def test_agents_with_several_faults_are_interrogated_where_they_are_asked_for(tm
     cases = several_at_once()
     assert {kind_of(case) for case in cases} == {BOTH}
     assert {case["access"] for case in cases} == set(ACCESSES)
-    number = len(some(2, [*SEVERAL]))
-    asked = (
-        "--kind",
-        BOTH,
-        "--access",
-        "snapshot",
-        "--runs",
-        number,
-        "--size",
-        "1",
-        "--goes-on",
-        "--exam",
-        "60",
-    )
+    number = len(some(2, [case for case in cases if case["access"] == "snapshot"]))
+    asked = f"--kind {BOTH} --access snapshot --runs {number} --size 1 --goes-on --exam 60".split()
     done = called("experiments.trust", *asked, "--out", tmp_path / "out", cwd=tmp_path, code=0)
     assert "chance and a condition" in done.stdout
     rows = [

@@ -399,11 +399,11 @@ class _Telling:
         begun, final = self._start(entry.query.initial), entry.response.final
         done = entry.query.plan[: entry.response.executed]
         if begun is None or (len(done) > 1 and self._late != {AT_SET_TIME}):
-            anything = self._delays.freed(final.state)
-            return Situation(final.handle, self._delays.with_waits_of(anything, final.state))
-        state = begun.state
-        for step in done:  # what comes at a set time does not depend on what was done
-            state = self._delays.waited(state, step, final.state)
+            state = self._delays.freed(final.state)
+        else:
+            state = begun.state
+            for step in done:  # what comes at a set time does not depend on what was done
+                state = self._delays.waited(state, step, final.state)
         return Situation(final.handle, self._delays.with_waits_of(state, final.state))
 
     def _asked(self, entry: Asked) -> Asked | None:

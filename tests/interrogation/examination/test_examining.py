@@ -61,21 +61,23 @@ def learned(agent: Agent, exam: int | None, seed: int = 0, **budget: int) -> Res
     "access", first(1, [Access.RESET, Access.TRAJECTORY, Access.SNAPSHOT, Access.SETTABLE])
 )
 def test_it_costs_what_was_asked_for_changes_nothing_else_and_predicts_refusals_too(access: Access) -> None:
-    without, with_it = (learned(agent_of(access, surely=True), steps) for steps in (0, 80))
-    assert with_it.exam == Exam(80, 0)
-    assert with_it.model == without.model
-    assert replace(with_it.counts, exam_steps=0) == without.counts
-    assert (without.status, with_it.status) == ("open", "complete")
-    taught = without.transcript.entries
-    assert with_it.transcript.entries[: len(taught)] == taught
-    assert verify(with_it.transcript, with_it).holds
-    examined = with_it.transcript.entries[len(taught) :]
-    asked = [entry for entry in examined if isinstance(entry, Asked) and entry.query.plan]
-    refused = [entry for entry in asked if entry.response.executed < len(entry.query.plan)]
-    # three plans in ten are to end so: fewer than this come once in a thousand times
-    assert len(refused) >= len(asked) // 8 > 0
-    assert sum(entry.response.executed for entry in asked) >= len(refused)
-    assert any(isinstance(entry, Walked) for entry in examined) is (access is not Access.TRAJECTORY)
+    plans = refusals = 0
+    for seed in range(3):  # in one run alone the share of refusals may be small by chance
+        without, with_it = (learned(agent_of(access, surely=True), steps, seed) for steps in (0, 80))
+        assert with_it.exam == Exam(80, 0)
+        assert with_it.model == without.model
+        assert replace(with_it.counts, exam_steps=0) == without.counts
+        assert (without.status, with_it.status) == ("open", "complete")
+        taught = without.transcript.entries
+        assert with_it.transcript.entries[: len(taught)] == taught
+        assert verify(with_it.transcript, with_it).holds
+        examined = with_it.transcript.entries[len(taught) :]
+        asked = [entry for entry in examined if isinstance(entry, Asked) and entry.query.plan]
+        refused = [entry for entry in asked if entry.response.executed < len(entry.query.plan)]
+        assert sum(entry.response.executed for entry in asked) >= len(refused)
+        assert any(isinstance(entry, Walked) for entry in examined) is (access is not Access.TRAJECTORY)
+        plans, refusals = plans + len(asked), refusals + len(refused)
+    assert refusals >= plans // 6 > 0
 
 
 @pytest.mark.parametrize("access", first(1, ACCESSES))
