@@ -105,7 +105,13 @@ class Examining:
         if move is None and self.lasting is not None and wanted >= ENOUGH:
             here = [] if self.access.constructs else [evidence.current]
             nodes = some(self._beginnings(evidence), ELSEWHERE, rng) if self.access.restarts else []
-            move = self.lasting.next(evidence, [*here, *nodes], stop, rng)
+            move = self.lasting.next(
+                evidence,
+                [*here, *nodes],
+                stop,
+                rng,
+                lambda node, steps: self._long(evidence, node, steps, rng),
+            )
         return move or stop
 
     def early(self, evidence: Evidence, rng: np.random.Generator) -> Ask | Walk | None:
@@ -265,6 +271,12 @@ class Examining:
             if chosen := memory.choice.plan([_start(evidence, memory, node)], longest, rng):
                 return chosen
         return None
+
+    def _long(self, evidence: Evidence, node: Node, steps: int, rng: np.random.Generator) -> Way:
+        """A plan of about so many executed steps; empty if there is none."""
+        memory = self._worked_out(evidence)
+        chosen = memory.choice.long(_start(evidence, memory, node), steps, LONGEST, rng)
+        return chosen.plan if chosen else ()
 
     def _worked_out(self, evidence: Evidence) -> _Memory:
         version, memory = evidence.hypotheses.version, self._memory
@@ -470,11 +482,14 @@ class Choice:
     def _rare(self, start: Start, longest: int) -> Way:
         """The shortest way to execute the action that was executed least in the plan's history."""
         best: tuple[int, Way] | None = None
+        least = min((start.history.uses.get(name, 0) for name in self._predictions.names), default=0)
         for way, state in self._predictions.surroundings(start.state, SEARCHED, longest - 1):
             for step in self._predictions.executable(state):
                 uses = start.history.uses.get(step.name, 0)
                 if best is None or uses < best[0]:
                     best = uses, (*way, step)
+                if best[0] == least:
+                    return best[1]  # nothing was executed less
         return () if best is None else best[1]
 
     def _found(

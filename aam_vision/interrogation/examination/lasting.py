@@ -5,12 +5,14 @@ an action, or for a while. Then the attempts near each other come out alike. No 
 bound, walks show none at all, and the refusals that prove a precondition may all be one mistake, as they are repeated at once. So each
 action is executed many times more, and after that one refusal for every conclusion is attempted once more, unless the
 examination has met one. These steps do not count for the bound: those alike would make it too low.
+
+Where every question makes its own state they are asked in long histories, which hardly come up otherwise there.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -21,10 +23,13 @@ from aam_vision.interrogation.examination.predictions import LASTING, Prediction
 from aam_vision.interrogation.policies.decorators import replay
 from aam_vision.model.query import Access
 
-EXECUTED = 100
-"""Executed steps that were asked for, as many of each action, before mistakes that last count as met. Steps of walks do not count."""
+EXECUTED = 200
+"""Executed steps that were asked for, as many of each action, before mistakes that last count as met. Steps of walks do not count.
+A mistake in three of ten attempts, four in a row on average, then escapes one of a hundred examinations of four actions."""
 LONGEST = 8
-"""Steps of a plan at most."""
+"""Steps of a plan at most, where histories go on from plan to plan."""
+HISTORY = 20
+"""Steps of a plan where they do not."""
 SEARCHED = 100
 """States that are searched for an action that was executed too seldom, around all beginnings together."""
 
@@ -38,33 +43,76 @@ class Lasting:
     """What follows from an evidence of this version; kept to save time."""
 
     def next(
-        self, evidence: Evidence, starts: Sequence[Node], stop: Stop, rng: np.random.Generator
+        self,
+        evidence: Evidence,
+        starts: Sequence[Node],
+        stop: Stop,
+        rng: np.random.Generator,
+        history: Callable[[Node, int], Way],
     ) -> Ask | None:
-        """The next plan; None if all was met, or nothing more can be had. ``starts``: where it may begin."""
-        asked = sum(one.move is not None and one.move.why == LASTING for one in evidence.exchanges)
-        if asked >= 2 * EXECUTED:
+        """The next plan; None if all was met, or nothing more can be had.
+
+        ``starts``: where it may begin; ``history``: a plan of about so many executed steps, of all actions alike.
+        """
+        asked = [
+            one.move for one in evidence.exchanges if isinstance(one.move, Ask) and one.move.why == LASTING
+        ]
+        if len(asked) >= 2 * EXECUTED:
             return None
-        found = self._executed(evidence, starts, rng) or self._refused(evidence)
+        if self.access.constructs and sum(len(one.plan) for one in asked) < 2 * EXECUTED:
+            found = self._in_histories(evidence, starts, [one.plan for one in asked], history)
+        else:
+            found = self._executed(evidence, starts, rng)
+        found = found or self._refused(evidence)
         return None if found is None else Ask(*found, LASTING, stopped=stop, examines=True)
+
+    def _in_histories(
+        self,
+        evidence: Evidence,
+        starts: Sequence[Node],
+        asked: Sequence[Way],
+        history: Callable[[Node, int], Way],
+    ) -> tuple[Node, Way] | None:
+        """A long plan that executes actions executed too seldom, and ends with the one with which the fewest of them ended.
+
+        Only its end is seen: what an action brings about there may be overwritten by any other one.
+        """
+        executed = executions(evidence)
+        wanted = EXECUTED // max(1, len(executed))
+        seldom = {name for name, count in executed.items() if count < wanted}
+        ends = Counter(plan[-1].name for plan in asked)
+        for start in starts if seldom else ():
+            plan = history(start, HISTORY)
+            names = [step.name for step in plan]
+            if not seldom.isdisjoint(names):
+                last = min(dict.fromkeys(names[::-1]), key=lambda name: (ends[name], executed[name]))
+                return start, plan[: len(plan) - names[::-1].index(last)]
+        return None
 
     def _executed(
         self, evidence: Evidence, starts: Sequence[Node], rng: np.random.Generator
     ) -> tuple[Node, Way] | None:
-        """The shortest plan to the action executed least, with as few steps as possible of others than those executed too seldom."""
+        """A plan with as few steps as possible of others than the actions executed too seldom, each of which may end it alike.
+
+        In the same order again and again they would hardly lead anywhere.
+        """
         executed = executions(evidence)
         wanted = EXECUTED // max(1, len(executed))
         predictions = self._worked_out(evidence)
-        best: tuple[tuple[float, int], Node, Way] | None = None
+        most, best = 0.0, dict[str, list[tuple[Node, Way]]]()
         for start in starts:
             for way, state in predictions.surroundings(start.state, SEARCHED // len(starts), LONGEST - 1):
-                options = predictions.executable(state)
-                for name in dict.fromkeys(step.name for step in options):
-                    seldom = sum(executed[step.name] < wanted for step in way) + 1
-                    rank = seldom / (len(way) + 1), -executed[name]
-                    if executed[name] < wanted and (best is None or rank > best[0]):
-                        same = [step for step in options if step.name == name]
-                        best = rank, start, (*way, same[int(rng.integers(len(same)))])
-        return None if best is None else best[1:]
+                rank = (sum(executed[step.name] < wanted for step in way) + 1) / (len(way) + 1)
+                steps = [step for step in predictions.executable(state) if executed[step.name] < wanted]
+                if steps and rank > most:
+                    most, best = rank, {}
+                if rank == most:
+                    for step in steps:
+                        best.setdefault(step.name, []).append((start, (*way, step)))
+        if not best:
+            return None
+        plans = best[list(best)[int(rng.integers(len(best)))]]
+        return plans[int(rng.integers(len(plans)))]
 
     def _refused(self, evidence: Evidence) -> tuple[Node, Way] | None:
         """A refusal again, for a conclusion that no refusal of the examination supports."""

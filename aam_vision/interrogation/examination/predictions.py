@@ -120,6 +120,12 @@ class Predictions:
             self._indices.of(after, like=state)
         return after
 
+    @property
+    def names(self) -> list[str]:
+        """The actions that were ever executed."""
+        actions = self._evidence.hypotheses.actions
+        return [name for name, action in actions.items() if action.successes]
+
     def executable(self, state: State) -> list[GroundAction]:
         """The steps that the cautious model can execute."""
         if state not in self._options:

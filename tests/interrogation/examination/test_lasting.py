@@ -22,8 +22,8 @@ from aam_vision.interrogation.task.assembly import Interrogation
 from aam_vision.interrogation.task.loop import Interrupted
 from aam_vision.interrogation.task.result import Result
 from aam_vision.interrogation.task.verification import verify
-from aam_vision.model.query import Access, Agent, Query, Response
-from aam_vision.model.strips import Model, State
+from aam_vision.model.query import Access, Agent, Query, Response, Situation
+from aam_vision.model.strips import GroundAction, Model, State
 from tests import domains
 from tests.profiles import first, thorough
 
@@ -50,6 +50,30 @@ class Balking(SymbolicAgent):
                 if self.attempts - 1 in self.mistakes:
                     return super().ask(replace(query, plan=query.plan[:number]))
         return super().ask(query)
+
+
+class Tiring(SymbolicAgent):
+    """An action lacks an effect from some use of it in a plan on."""
+
+    def __init__(self, action: str, effect: int, able: int) -> None:
+        super().__init__(MODEL, INITIAL)
+        self.action, self.able = action, able
+        schema = MODEL.schema(action)
+        self.lacking = sorted(schema.add | schema.delete, key=str)[effect]
+
+    def ask(self, query: Query) -> Response:
+        uses = Counter[str]()
+
+        def after(state: State, step: GroundAction) -> State:
+            uses[step.name] += 1
+            came = self.after(state, step)
+            if step.name != self.action or uses[step.name] <= self.able:
+                return came
+            atom = self.lacking.ground(step.objects)
+            return replace(came, true=came.true - {atom} | (state.true & {atom}))
+
+        executed, state = MODEL.run(query.initial.state, query.plan, after)
+        return Response(executed, Situation(state, state))
 
 
 def numbered(agent: SymbolicAgent) -> Agent:
@@ -113,3 +137,14 @@ def test_a_mistake_that_lasts_is_met_before_a_model_is_complete(
     """Otherwise three refusals in a row, all by one mistake, prove a precondition, or no refusal is ever met."""
     result = learned(numbered(Balking(MODEL, INITIAL, access, action, begins, lasts)))
     assert not result.complete
+
+
+@thorough(9)
+@given(
+    st.sampled_from([schema.header.name for schema in MODEL.actions]), st.integers(0, 3), st.integers(2, 4)
+)
+def test_what_an_action_lacks_after_some_uses_is_met_where_every_question_makes_its_own_state(
+    action: str, effect: int, able: int
+) -> None:
+    """Otherwise only the end of one long plan shows it, where another step may have brought about the same."""
+    assert not learned(Tiring(action, effect, able)).complete
