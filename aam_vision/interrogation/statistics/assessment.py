@@ -57,6 +57,18 @@ class ActionAssessment:
         return int(self.counts.executed.sum())
 
     @property
+    def times_refused(self) -> NDArray[np.int64]:
+        """How many times, with an executed trial between them, the trials say that a literal of the best precondition is required.
+
+        Shape ``(2 n,)``. Refusals in a row may all be one mistake that lasts.
+        """
+        counts, best = self.counts, self.precondition.best
+        violated = np.concatenate([~counts.held, counts.held], axis=1) & best
+        alone = ~counts.executed & (violated.sum(axis=1) == 1)
+        times = np.cumsum(counts.executed)
+        return np.array([len(set(times[alone & column])) for column in violated.T], dtype=np.int64)
+
+    @property
     def doubts(self) -> NDArray[np.float64]:
         """The probability that the best mode of each pal tuple is wrong; shape ``(2, atoms)``: pre, eff."""
         return np.stack([1 - self.required.max(axis=1), 1 - self.effect.max(axis=1)])
@@ -68,6 +80,12 @@ class Assessment:
 
     rates: ErrorRates
     actions: Mapping[str, ActionAssessment]
+
+    @property
+    def refusals_err(self) -> bool:
+        """Whether a step was refused that the likeliest preconditions say could be executed."""
+        actions = self.actions.values()
+        return any((one.precondition.applicable & ~one.counts.executed).any() for one in actions)
 
     @property
     def unfit(self) -> list[str]:

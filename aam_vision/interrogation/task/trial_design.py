@@ -5,12 +5,16 @@ required is violated alone, again and again, until it is certain either way: tho
 effects, too. What of the effects is still doubtful is looked at where the two likeliest modes differ. All that
 does not matter is left to chance, so that no mistake is made twice in the same way. That includes atoms of other
 objects: what a classifier misreads in one situation it misreads each time, so every trial ends in another one.
+
+Where some refusal was a mistake, such mistakes may last for a while. So every required literal is refused at several
+times, between which the action was executed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import ceil, log
 from typing import NamedTuple
 
 import numpy as np
@@ -54,11 +58,12 @@ def next_trial(
 
     ``bases`` are states to start from: one of every problem.
     """
+    times = ceil(log(doubt) / log(assessment.rates.refusals)) if assessment.refusals_err else 0
     for name, action in assessment.actions.items():
         size = len(action.index.atoms)
         if action.counts.attempts >= max(LEAST_ATTEMPTS, ATTEMPTS_PER_ATOM * size):
             continue
-        found = _atom_values(action, doubt, rng)
+        found = _atom_values(action, doubt, times, rng)
         where = _distinct_arguments(action, bases, rng)
         if found is None or where is None:
             continue
@@ -95,9 +100,12 @@ def _unlike_others(
 
 
 def _atom_values(
-    action: ActionAssessment, doubt: float, rng: np.random.Generator
+    action: ActionAssessment, doubt: float, times: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.bool_], str] | None:
-    """Values of the action's atoms for its next trial, and what it is for."""
+    """Values of the action's atoms for its next trial, and what it is for.
+
+    ``times``: how many refusals that are no single mistake are to show every literal.
+    """
     size = len(action.index.atoms)
     if not size:
         return None
@@ -119,7 +127,15 @@ def _atom_values(
         return values, f"see what {action.index.header.name} changes"
     if action.missing.any():
         return values, f"see what else {action.index.header.name} might change"
-    return None
+    seldom = best & (action.times_refused < times)
+    if not seldom.any():
+        return None
+    if not action.counts.executed[-1]:
+        return values, "see whether refusals go on"
+    sign, number = divmod(int(np.where(seldom, action.times_refused, times).argmin()), size)
+    values[number] = bool(sign)
+    text = action.index.atoms[number].text(action.index.header.parameters)
+    return values, f"test {'not ' * sign}{text} at another time"
 
 
 def _values_for_first_success(action: ActionAssessment, rng: np.random.Generator) -> NDArray[np.bool_]:

@@ -319,3 +319,11 @@ def test_executions_by_mistake_make_nothing_certain_that_is_wrong(seed: int) -> 
     row = trusted(exam=60, seed=seed, size=2, agent=family, access="trajectory")
     assert row["wrong"] == 0
     assert not row["silently_wrong"]
+
+
+@pytest.mark.parametrize("seed", first(2, [2300002, 2500007, 2300006, 2500019]))
+def test_refusals_by_one_mistake_that_lasts_make_nothing_certain_that_is_wrong(seed: int) -> None:
+    """Otherwise a literal is certain to be required for refusals in a row, all of which were one mistake."""
+    row = trusted(exam=60, seed=seed, size=2, agent="fault: refused in spells", access="settable")
+    assert row["certain"] > 0
+    assert row["wrong"] == 0
